@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tracectl {
+
+// The stable classes of failure; the protocol gives each one number (docs: tracectl-protocol(7)).
+enum class Code { invalid, not_found, denied, busy, exhausted, unsupported, kernel };
+
+// A spot in a text the user wrote, for the caret under it.
+struct Spot {
+  std::string text;
+  size_t column = 0;  // bytes from the start of `text`
+
+  bool operator==(const Spot&) const = default;
+};
+
+struct Error {
+  Code code = Code::invalid;
+  std::string message;
+  std::string field = {};           // the protocol field at fault, if one is
+  std::optional<Spot> spot = {};    // where in that field's text
+
+  static Error from_errno(const std::string& what, int err = errno);
+
+  // The same error with what was being done put in front of its message.
+  Error in(const std::string& context) const;
+};
+
+// A value or an error, with the member names of std::expected so that C++23 can replace it.
+// Asking for the half that is not there throws bad_variant_access: a bug.
+template <class T = std::monostate>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+using Status = Result<>;
+inline Status ok() { return std::monostate{}; }
+
+}  // namespace tracectl

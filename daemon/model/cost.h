@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+namespace tracectl {
+
+// What a hit of a site costs the program, decided by the instruction the probe sits on.
+enum class CostClass {
+  fast,    // a 5-byte nop the kernel turns into a call: no trap
+  normal,  // breakpoint, instruction emulated
+  slow,    // breakpoint, instruction single-stepped out of line
+};
+
+inline const char* name_of(CostClass cost) {
+  switch (cost) {
+    case CostClass::fast: return "fast";
+    case CostClass::normal: return "normal";
+    case CostClass::slow: return "slow";
+  }
+  return "";
+}
+
+}  // namespace tracectl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "daemon/model/argument.h"
+
+namespace tracectl {
+
+// What is the same for every event of one probe in one session; shared by its events.
+struct EventSource {
+  std::string probe;    // canonical name: usdt:/usr/bin/python3.11:python:gc__start
+  std::string session;
+  Arguments arguments;  // of the site, in order
+};
+
+// One value of an event; nullopt where the program's memory could not be read.
+using Value = std::optional<uint64_t>;  // bits; the source's Argument says how to read them
+
+struct Event {
+  uint64_t ts_ns = 0;  // since boot (CLOCK_BOOTTIME)
+  uint64_t epoch = 0;
+  unsigned cpu = 0;
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::string comm;
+  std::shared_ptr<const EventSource> source;
+  std::vector<Value> args;
+};
+
+enum class LossCause {
+  ring_full,    // this CPU's ring of the session had no room
+  slow_client,  // the subscriber did not read fast enough
+};
+
+inline const char* name_of(LossCause cause) {
+  return cause == LossCause::ring_full ? "ring_full" : "slow_client";
+}
+
+// Stands in the stream where events were lost.
+struct Lost {
+  uint64_t ts_ns = 0;  // of the first event after the loss, or of the moment it was noticed
+  uint64_t count = 0;
+  LossCause cause = LossCause::ring_full;
+  std::optional<unsigned> cpu;
+};
+
+using StreamItem = std::variant<Event, Lost>;
+
+}  // namespace tracectl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+enum class ProbeKind { function, usdt };
+
+// The two scopes of Erlang's trace_pattern: exported functions only, or every symbol.
+enum class Scope { local, global };
+
+// uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME.
+struct Pattern {
+  ProbeKind kind = ProbeKind::function;
+  std::string object;    // absolute path, glob over base names, or empty: the main executable
+  std::string function;  // glob; functions only
+  uint64_t offset = 0;   // bytes from the function's start; functions only
+  std::string provider;  // glob; USDT only
+  std::string name;      // glob; USDT only
+  Scope scope = Scope::local;
+
+  bool operator==(const Pattern&) const = default;
+};
+
+// Parses the grammar of tracectl(1), PATTERNS. The error has a spot for the caret.
+Result<Pattern> parse_pattern(std::string_view text, Scope scope = Scope::local);
+
+// The canonical long form; parse_pattern(to_string(p)) == p for the same scope.
+std::string to_string(const Pattern& pattern);
+
+// `*`, `?`, `[...]` with ranges and `!` or `^` for negation; the whole text must match.
+bool glob_match(std::string_view glob, std::string_view text);
+bool is_glob(std::string_view text);
+
+// Whether a USDT name matches a glob, where `__` in the name also matches `-` in the glob.
+bool usdt_name_match(std::string_view glob, std::string_view name);
+
+// Whether FUNCTION is to be compared with demangled names.
+bool wants_demangled(const Pattern& pattern);
+
+}  // namespace tracectl

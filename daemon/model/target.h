@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace tracectl {
+
+// The processes in which a setting's probes are to fire. Empty: nobody chosen.
+struct Target {
+  std::vector<pid_t> pids;
+  std::vector<std::string> executables;  // every process that runs one of these, now or later
+  bool all = false;                      // every process that maps the object
+
+  bool empty() const { return pids.empty() && executables.empty() && !all; }
+  bool operator==(const Target&) const = default;
+};
+
+}  // namespace tracectl
