@@ -13,6 +13,9 @@ struct Target {
   std::vector<pid_t> pids;
   std::vector<std::string> executables;  // every process that runs one of these, now or later
   bool all = false;                      // every process that maps the object
+  // Where the one process in `pids` has not executed its program yet: the paths of what it is
+  // going to map, its executable first.
+  std::vector<std::string> will_map;
 
   bool empty() const { return pids.empty() && executables.empty() && !all; }
   bool operator==(const Target&) const = default;

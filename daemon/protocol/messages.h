@@ -26,10 +26,14 @@ struct TargetPart {
   std::vector<int64_t> pids;
   std::vector<std::string> executables;  // absolute paths
   bool all = false;
+  // For one process in `pids` that waits before its execve: what it is going to map, absolute
+  // paths, its executable first. tracectl -- COMMAND makes this.
+  std::vector<std::string> will_map;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("pids", s.pids);
     f.optional("executables", s.executables);
     f.optional("all", s.all);
+    f.optional("will_map", s.will_map);
   }
 };
 
