@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "daemon/base/result.h"
+#include "daemon/model/cost.h"
+
+namespace tracectl {
+
+// What a uprobe on one x86-64 instruction needs to know of it.
+struct Instruction {
+  uint8_t length = 0;             // bytes
+  CostClass cost = CostClass::slow;
+  const char* refusal = nullptr;  // why the kernel's uprobes refuse it (or must be refused); null: accepted
+};
+
+// Decodes the instruction at the start of `bytes`, which may be followed by anything.
+// Fails with Code::invalid where there is no instruction.
+Result<Instruction> decode_instruction(std::span<const uint8_t> bytes);
+
+bool is_nop5(std::span<const uint8_t> bytes);
+
+}  // namespace tracectl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// How a process ended: exactly one of the two.
+struct Ending {
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+
+  bool operator==(const Ending&) const = default;
+};
+
+// A program started in a child that waits before its execve. Destroying a command that was not
+// released kills the child; one that was released runs on.
+class Command {
+ public:
+  // `arguments` begin with the program, looked up in $PATH if it has no slash. The child waits
+  // with SIGKILL as its parent-death signal until it is released: the thread that calls this must
+  // live until then.
+  static Result<Command> start(const std::vector<std::string>& arguments);
+
+  Command(Command&&) noexcept = default;
+  Command& operator=(Command&& other) noexcept;
+  ~Command();
+
+  const std::string& path() const { return path_; }  // of the program, absolute
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
+
+  // Lets the child execute its program; returns once it does, or with why it cannot.
+  Status release();
+
+  // Blocks until the process has ended; the same answer again afterwards.
+  Result<Ending> wait();
+
+  // SIGTERM, whether released or not.
+  Status terminate();
+
+ private:
+  Command(std::string path, pid_t pid, Fd pidfd, Fd gate, Fd failure);
+  void kill_if_waiting();
+
+  std::string path_;
+  pid_t pid_ = -1;
+  Fd pidfd_;
+  Fd gate_;     // a byte written here lets the child go; none once released
+  Fd failure_;  // the errno of a failed execve arrives here, or the end of the stream
+  std::optional<Ending> ending_;
+};
+
+// The absolute path of what `program` starts: itself if it has a slash, else the first executable
+// file of that name in $PATH.
+Result<std::string> find_program(const std::string& program);
+
+}  // namespace tracectl

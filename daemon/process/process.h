@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// One process, held by a pidfd: a process that gets the same PID later is not mistaken for it.
+class Process {
+ public:
+  // Fails with Code::not_found where there is no such process, and with Code::invalid for the id
+  // of a thread, naming the process it belongs to.
+  static Result<Process> open(pid_t pid);
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
+
+  // A process that has ended and not been waited for is not alive.
+  Result<bool> alive() const;
+
+  // ok, or the error for what was just read through /proc/PID: only while the process that was
+  // opened is alive is it sure that /proc/PID was its own.
+  Status still_there() const;
+
+  // /proc/PID/NAME
+  std::string proc_path(const std::string& name) const;
+
+ private:
+  Process(pid_t pid, Fd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+
+  pid_t pid_;
+  Fd pidfd_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace tracectl {
+
+// `device` and `inode` are those of stat(2). A process that ends meanwhile, or that may not be
+// looked into, is left out. In ascending order.
+std::vector<pid_t> processes_running(dev_t device, ino_t inode);  // whose executable the file is
+std::vector<pid_t> processes_mapping(dev_t device, ino_t inode);  // with executable mappings of it
+
+}  // namespace tracectl
