@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make            everything that is installed, and the programs it is tested on
+#   make check      what continuous integration runs: lint and all tests
+#   make unit | asan | kernel-test | e2e | fuzz | lint     one stage of it
+#   make bench      measures; make demo shows
+#   make install    DESTDIR= PREFIX=/usr/local
+#
+# All that is made lies under .build/. Sources are found by wildcard: a new file needs no line here.
+
+VERSION := 0.1.0
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+.PHONY: all build build-tests check unit asan kernel-test e2e fuzz bench demo install clean format lint check-includes check-format
+
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --output-sync=target --no-builtin-rules --no-print-directory
+
+# Packages first: what follows asks pkg-config.
+goals := $(or $(MAKECMDGOALS),all)
+ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
+ifneq ($(filter check bench demo,$(goals)),)
+needs := all
+else ifneq ($(filter all,$(goals)),)
+needs := build
+endif
+ifdef needs
+ifneq ($(shell scripts/install-deps $(needs) >&2 && echo installed),installed)
+$(error packages are missing)
+endif
+endif
+endif
+
+B := .build
+V := $(if $(VERBOSE),,@)
+say = @printf '  %-7s %s\n' $(1) $(2)
+
+BPFTOOL ?= /usr/sbin/bpftool
+CLANG ?= clang
+CLANGXX ?= clang++
+CLANG_TIDY ?= clang-tidy
+CLANG_FORMAT ?= clang-format
+LLVM_STRIP ?= llvm-strip
+
+pkgs := libbpf libelf libdw liblzma spdlog libsystemd
+CPPFLAGS += -I. -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
+CXXFLAGS ?= -O2 -g
+warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
+cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
+# One sanitized build serves the unit tests and the fuzz targets.
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
+asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g -fno-omit-frame-pointer $(warnings) $(sanitize) -fsanitize=fuzzer-no-link
+LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -pthread
+test_libs := -lgmock -lgtest -lgtest_main
+
+# ---- what there is ----
+
+engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp)) $(wildcard usdt/*.cpp)
+daemon_src := $(wildcard daemon/main.cpp)
+client_main := $(wildcard client/main.cpp)
+client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cpp))
+generator_src := $(wildcard usdt/generator/*.cpp)
+unit_src := $(wildcard tests/unit/*_test.cpp)
+kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
+support_src := $(wildcard tests/support/*.cpp)
+fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
+bench_src := $(wildcard tests/bench/*.cpp)
+target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
+
+product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src)
+cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src)
+asan_src := $(engine_src) $(client_src) $(unit_src) $(support_src) $(fuzz_src)
+
+obj = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
+asan_obj = $(patsubst %.cpp,$(B)/asan/%.o,$(1))
+
+skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
+programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl) \
+	$(if $(generator_src),$(B)/tracectl-usdt)
+targets := $(patsubst tests/targets/%,$(B)/targets/%,$(basename $(target_src)))
+unit_bin := $(if $(unit_src),$(B)/unit-tests)
+asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
+kernel_bin := $(if $(kernel_test_src),$(B)/kernel-tests)
+fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
+bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
+
+build: $(skeleton) $(B)/libtracectl-engine.a $(programs)
+all: build $(targets)
+build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(fuzz_bins) $(bench_bins)
+
+# ---- BPF object -> skeleton ----
+
+# The kernel sets the parameters of callbacks, used or not.
+$(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
+	$(call say,BPF,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. -I/usr/include/x86_64-linux-gnu \
+		-Wall -Wextra -Wno-unused-parameter -Werror -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(V)$(LLVM_STRIP) -g $@  # the DWARF; BTF stays
+
+$(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
+	$(call say,SKEL,$@)
+	$(V)$(BPFTOOL) gen skeleton $< name tracer >$@
+
+# Only the room with libbpf sees the skeleton; before the first build no .d file can say so.
+$(call obj,$(filter daemon/kernel/%,$(engine_src))): | $(skeleton)
+$(call asan_obj,$(filter daemon/kernel/%,$(engine_src))): | $(skeleton)
+
+# ---- objects and libraries ----
+
+$(B)/obj/%.o: %.cpp Makefile
+	$(call say,CXX,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) $(cxx_flags) -MMD -MP -c $< -o $@
+
+$(B)/asan/%.o: %.cpp Makefile
+	$(call say,ASAN,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANGXX) $(asan_flags) -MMD -MP -c $< -o $@
+
+# Made anew each time, so that the object of a deleted source does not linger in it.
+define archive
+	$(call say,AR,$@)
+	$(V)mkdir -p $(@D)
+	$(V)rm -f $@
+	$(V)$(AR) rcs $@ $(filter %.o,$^)
+endef
+
+# A list of sources, written only when it changes: adding or deleting a file remakes its archive.
+$(B)/sources/%: force
+	$(V)mkdir -p $(@D)
+	$(V)echo '$($*_src)' | cmp -s - $@ || echo '$($*_src)' >$@
+.PHONY: force
+
+$(B)/libtracectl-engine.a: $(call obj,$(engine_src)) $(B)/sources/engine
+	$(archive)
+$(B)/libtracectl-client.a: $(call obj,$(client_src)) $(B)/sources/client
+	$(archive)
+$(B)/libtests-support.a: $(call obj,$(support_src)) $(B)/sources/support
+	$(archive)
+$(B)/asan/libtracectl-engine.a: $(call asan_obj,$(engine_src)) $(B)/sources/engine
+	$(archive)
+$(B)/asan/libtracectl-client.a: $(call asan_obj,$(client_src)) $(B)/sources/client
+	$(archive)
+$(B)/asan/libtests-support.a: $(call asan_obj,$(support_src)) $(B)/sources/support
+	$(archive)
+
+# ---- programs ----
+
+define link
+	$(call say,LINK,$@)
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@
+endef
+define link_sanitized
+	$(call say,LINK,$@)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANGXX) -g $(sanitize) $(2) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@
+endef
+
+engine := $(B)/libtracectl-engine.a
+client := $(B)/libtracectl-client.a
+support := $(B)/libtests-support.a
+
+$(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
+	$(call link)
+$(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
+	$(call link)
+$(B)/tracectl-usdt: $(call obj,$(generator_src)) $(engine)
+	$(call link)
+$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(engine) $(B)/sources/unit
+	$(call link,$(test_libs))
+$(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(support) $(engine) $(B)/sources/kernel_test
+	$(call link,$(test_libs))
+$(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
+	$(call link)
+$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-engine.a $(B)/sources/unit
+	$(call link_sanitized,$(test_libs),-fsanitize=fuzzer-no-link)
+$(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-engine.a
+	$(call link_sanitized,,-fsanitize=fuzzer)
+
+# ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags ----
+
+define target
+	$(call say,TARGET,$@)
+	$(V)mkdir -p $(@D)
+	$(V)flags=$$(sed -n '1s,^// build: ,,p' $<); \
+	$(1) $${flags:--O2 -g} -Wall -Wextra -Werror -I. -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
+endef
+$(B)/targets/%: tests/targets/%.c Makefile
+	$(call target,$(CC))
+$(B)/targets/%: tests/targets/%.cpp Makefile
+	$(call target,$(CXX) -std=c++20)
+
+# ---- tests ----
+
+check: all build-tests
+	@/usr/bin/python3 tests/run
+
+unit: $(targets) $(unit_bin)
+	@/usr/bin/python3 tests/run unit
+asan: $(targets) $(asan_bin)
+	@/usr/bin/python3 tests/run asan
+kernel-test: all $(kernel_bin)
+	@/usr/bin/python3 tests/run kernel
+e2e: all
+	@/usr/bin/python3 tests/run e2e
+fuzz: $(fuzz_bins)
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
+
+bench: all $(bench_bins)
+	@for program in $(bench_bins); do echo "== $$program"; $$program; done
+demo: all
+	@scripts/demo
+
+# ---- lint ----
+
+formatted = $(shell find daemon usdt client tests \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
+
+lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(product_src))
+
+check-includes:
+	@/usr/bin/python3 scripts/check-includes --self-test
+	@/usr/bin/python3 scripts/check-includes
+
+check-format:
+	@$(CLANG_FORMAT) --dry-run -Werror $(formatted)
+
+format:
+	$(CLANG_FORMAT) -i $(formatted)
+
+# The object stands for its headers: a file is looked at again when it or one of them changes.
+$(B)/lint/%.tidy: $(B)/obj/%.o .clang-tidy
+	$(call say,TIDY,$*.cpp)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANG_TIDY) --quiet $*.cpp -- -std=c++20 $(CPPFLAGS) 2>&1 >$@.out | \
+		sed '/warnings\? generated\.$$/d' || { cat $@.out; false; }
+	$(V)mv $@.out $@
+
+# ---- install ----
+
+PREFIX ?= /usr/local
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+to = $(DESTDIR)$(PREFIX)
+
+# install_to: mode, folder, files (none is fine)
+install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
+
+install: build
+	$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)) $(wildcard usdt/generator/tracectl-usdt))
+	$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
+	$(call install_to,644,$(to)/include/tracectl,$(wildcard usdt/include/tracectl/*.h))
+	$(call install_to,644,$(DESTDIR)$(UNITDIR),$(wildcard systemd/*.service systemd/*.socket))
+	$(call install_to,644,$(DESTDIR)$(patsubst %/systemd/system,%/sysusers.d,$(UNITDIR)),$(wildcard systemd/*.sysusers))
+	$(foreach s,1 3 5 7 8,$(call install_to,644,$(to)/share/man/man$(s),$(wildcard docs/man/*.$(s)));)
+	$(call install_to,644,$(to)/share/tracectl,$(wildcard docs/*.schema.json))
+	$(call install_to,644,$(to)/share/bash-completion/completions,$(wildcard packaging/completions/tracectl))
+	$(call install_to,644,$(to)/share/zsh/site-functions,$(wildcard packaging/completions/_tracectl))
+
+clean:
+	rm -rf $(B)
+
+-include $(patsubst %.o,%.d,$(call obj,$(cxx_src)) $(call asan_obj,$(asan_src)))
+-include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))
