@@ -10,6 +10,7 @@ namespace tracectl {
 // The general registers of x86-64 in the order of their numbers in instruction encodings.
 enum class Register : uint8_t {
   rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15,
+  rip,  // the address of the probed instruction
   none = 255,
 };
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* The maps, and the words user space shares with the programs. */
+#ifndef TRACECTL_MAPS_BPF_H
+#define TRACECTL_MAPS_BPF_H
+
+/* Set before loading. */
+const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
+const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */
+const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
+const volatile __u64 pid_namespace_inode;
+
+/* The number of commits; the lowest bit is the active generation. */
+__u64 epoch;
+
+/* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
+__u32 reader_sleeps;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_SLOTS);
+	__type(key, __u32);
+	__type(value, struct tc_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_HOOKS);
+	__type(key, __u32);
+	__type(value, struct tc_hook);
+} hooks SEC(".maps");
+
+/* Index: cpu * TC_MAX_STATS + stat. An array that is mapped is read without a system call. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_STATS);	/* times cpu_count, set before loading */
+	__type(key, __u32);
+	__type(value, struct tc_stat);
+} stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, TC_MAX_KEYS);
+	__type(key, struct tc_key);
+	__type(value, __u64);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_LAYOUTS);
+	__type(key, __u32);
+	__type(value, struct tc_layout);
+} layouts SEC(".maps");
+
+/* Index: session * cpu_count + cpu. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_SESSIONS);	/* times cpu_count, set before loading */
+	__type(key, __u32);
+	__type(value, struct tc_ring_loss);
+} ring_losses SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TC_MAX_SESSIONS);	/* times cpu_count, set before loading */
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/* By thread group: which set targets it belongs to. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct tc_member);
+} members SEC(".maps");
+
+/* Which set target follows an executable. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_SET_TARGETS);
+	__type(key, struct tc_executable);
+	__type(value, __u32);
+} executables SEC(".maps");
+
+#endif

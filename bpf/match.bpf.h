@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Who hit the probe, is it for them, and what are the arguments. */
+#ifndef TRACECTL_MATCH_BPF_H
+#define TRACECTL_MATCH_BPF_H
+
+struct thread {
+	__u32 pid;
+	__u32 tid;
+};
+
+/* Ids as the engine sees them: in a container the helper for the current one gives the host's. */
+static __always_inline struct thread current_thread(void)
+{
+	struct bpf_pidns_info ids = {};
+	__u64 both;
+
+	if (in_own_pid_namespace) {
+		if (bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode,
+						&ids, sizeof(ids)))
+			return (struct thread){};
+		return (struct thread){ .pid = ids.tgid, .tid = ids.pid };
+	}
+	both = bpf_get_current_pid_tgid();
+	return (struct thread){ .pid = both >> 32, .tid = (__u32)both };
+}
+
+static __always_inline bool is_member(__u32 pid, __u32 target)
+{
+	struct tc_member *member = bpf_map_lookup_elem(&members, &pid);
+	__u32 word = target / 64;
+
+	if (!member || word >= TC_MEMBER_WORDS)
+		return false;
+	return member->words[word] >> (target % 64) & 1;
+}
+
+/* A link's own filter is wrong on some kernels, so the thread group is compared here as well. */
+static __always_inline bool is_for(const struct tc_hook *hook, __u32 pid)
+{
+	if (hook->tgid)
+		return hook->tgid == pid;
+	if (hook->set_target)
+		return is_member(pid, hook->set_target - 1);
+	return true;
+}
+
+struct registers {
+	__u64 value[TC_NO_REGISTER];
+};
+
+/* The context may only be read at constant offsets; the copy can be indexed. */
+static __always_inline void copy_registers(struct registers *to, const struct pt_regs *ctx)
+{
+	to->value[0] = ctx->rax;
+	to->value[1] = ctx->rcx;
+	to->value[2] = ctx->rdx;
+	to->value[3] = ctx->rbx;
+	to->value[4] = ctx->rsp;
+	to->value[5] = ctx->rbp;
+	to->value[6] = ctx->rsi;
+	to->value[7] = ctx->rdi;
+	to->value[8] = ctx->r8;
+	to->value[9] = ctx->r9;
+	to->value[10] = ctx->r10;
+	to->value[11] = ctx->r11;
+	to->value[12] = ctx->r12;
+	to->value[13] = ctx->r13;
+	to->value[14] = ctx->r14;
+	to->value[15] = ctx->r15;
+	to->value[TC_RIP] = ctx->rip;
+}
+
+static __always_inline __u64 register_value(const struct registers *registers, __u8 number)
+{
+	return number < TC_NO_REGISTER ? registers->value[number] : 0;
+}
+
+static __always_inline bool read_memory(const struct tc_arg *arg, __u64 address, __u64 *value)
+{
+	switch (arg->size) {
+	case 1: return !bpf_probe_read_user(value, 1, (void *)address);
+	case 2: return !bpf_probe_read_user(value, 2, (void *)address);
+	case 4: return !bpf_probe_read_user(value, 4, (void *)address);
+	case 8: return !bpf_probe_read_user(value, 8, (void *)address);
+	}
+	return false;
+}
+
+/* Sets *value, which must be 0 before, and says whether it could be read. */
+static __always_inline bool read_arg(const struct tc_arg *arg, const struct registers *registers,
+				     __u64 *value)
+{
+	__u64 base = register_value(registers, arg->base);
+	__u64 index;
+
+	switch (arg->place) {
+	case TC_ARG_CONSTANT:
+		*value = arg->offset;
+		return true;
+	case TC_ARG_REGISTER:
+		*value = base >> (arg->value_shift & 63);
+		return true;
+	case TC_ARG_MEMORY:
+		index = register_value(registers, arg->index);
+		return read_memory(arg, base + (index << (arg->scale_shift & 3)) + arg->offset, value);
+	}
+	return false;
+}
+
+#endif

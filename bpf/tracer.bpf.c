@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+/*
+ * The programs that run when a probe is hit, and those that keep the sets of processes true.
+ *
+ * The gate: one 64-bit word, the epoch, is loaded once a hit; its lowest bit picks the generation
+ * of the slot's settings. User space switches every site of every session by one store to it.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/abi.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/match.bpf.h"
+#include "bpf/act.bpf.h"
+
+struct hit {
+	struct pt_regs *ctx;
+	struct thread thread;
+	__u64 epoch;
+	__u32 link;
+	__u32 next;
+};
+
+static __always_inline void run_hook(struct hit *hit, const struct tc_hook *hook)
+{
+	if (hook->link != hit->link || !is_for(hook, hit->thread.pid))
+		return;
+	act(hit->ctx, hook, &hit->thread, hit->epoch);
+}
+
+static long run_next_hook(__u32 i, void *data)
+{
+	struct hit *hit = data;
+	struct tc_hook *hook;
+
+	if (!hit->next)
+		return 1;
+	hook = bpf_map_lookup_elem(&hooks, &hit->next);
+	if (!hook)
+		return 1;
+	hit->next = hook->next;
+	run_hook(hit, hook);
+	return 0;
+}
+
+SEC("uprobe")
+int on_site(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 slot_index = (__u32)cookie;
+	struct tc_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
+	struct hit hit = { .ctx = ctx, .link = cookie >> 32 };
+	struct tc_generation *generation;
+
+	if (!slot)
+		return 0;
+	hit.epoch = *(volatile __u64 *)&epoch;
+	generation = &slot->generation[hit.epoch & 1];
+	if (!generation->hook_count)
+		return 0;
+	hit.thread = current_thread();
+	run_hook(&hit, &generation->first);
+	hit.next = generation->first.next;
+	if (hit.next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, run_next_hook, &hit, 0);
+	return 0;
+}
+
+#include "bpf/members.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

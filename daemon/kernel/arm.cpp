@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/arm.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "daemon/kernel/uprobe_multi.h"
+
+namespace tracectl {
+namespace {
+
+// linux/errno.h, not in user space's headers: what uprobes say of an instruction they refuse.
+constexpr int kNotSupported = 524;
+
+// How many refused sites are looked for by halving: each costs about 2 log2(n) more calls.
+constexpr size_t kMostRefusals = 64;
+
+std::string cause(int err, bool has_semaphore) {
+  if (err == kNotSupported) return "the kernel refuses to probe this instruction";
+  if (err == EINVAL && has_semaphore)
+    return "another tracer holds this probe with another semaphore, or the file is not as it was";
+  return Error::from_errno("", err).message.substr(2);
+}
+
+// The subset of a request's sites, as the kernel wants them.
+class Batch {
+ public:
+  Batch(const ArmRequest& request, std::span<const size_t> chosen) : request_(request) {
+    for (size_t i : chosen) add(request.sites[i]);
+  }
+
+  Fd link(int program_fd) const {
+    const bool any_semaphore =
+        std::any_of(semaphores_.begin(), semaphores_.end(), [](uint64_t s) { return s != 0; });
+    return link_uprobe_multi({.program_fd = program_fd,
+                              .object_fd = request_.object_fd,
+                              .filter = request_.filter,
+                              .offsets = offsets_,
+                              .semaphores = any_semaphore ? std::span<const uint64_t>(semaphores_)
+                                                          : std::span<const uint64_t>(),
+                              .cookies = cookies_});
+  }
+
+ private:
+  void add(const ArmedSite& site) {
+    offsets_.push_back(site.offset);
+    semaphores_.push_back(site.semaphore);
+    cookies_.push_back(uint64_t{request_.incarnation} << 32 | site.slot);
+  }
+
+  const ArmRequest& request_;
+  std::vector<uint64_t> offsets_, semaphores_, cookies_;
+};
+
+// Halves the sites until those that fail stand alone. Each trial link is closed at once; the
+// programs leave at the gate, as nothing has been switched on.
+class RefusalSearch {
+ public:
+  RefusalSearch(int program_fd, const ArmRequest& request)
+      : program_fd_(program_fd), request_(request) {}
+
+  std::vector<size_t> run(std::span<const size_t> sites) {
+    search(sites);
+    return std::move(found_);
+  }
+
+ private:
+  void search(std::span<const size_t> sites) {
+    std::vector<std::span<const size_t>> open{sites};
+    while (!open.empty() && found_.size() < kMostRefusals) {
+      const auto part = open.back();
+      open.pop_back();
+      if (Batch(request_, part).link(program_fd_)) continue;
+      if (part.size() == 1) {
+        found_.push_back(part[0]);
+        continue;
+      }
+      open.push_back(part.subspan(part.size() / 2));
+      open.push_back(part.first(part.size() / 2));
+    }
+  }
+
+  int program_fd_;
+  const ArmRequest& request_;
+  std::vector<size_t> found_;
+};
+
+// Errors of single sites are worth a search; errors of the whole machine are not.
+bool may_be_one_sites(int err) { return err == kNotSupported || err == EINVAL || err == EIO; }
+
+}  // namespace
+
+std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request) {
+  std::vector<size_t> all(request.sites.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  Fd fd = Batch(request, all).link(program_fd);
+  const int err = errno;
+  if (fd) return Link{std::move(fd), request.incarnation};
+
+  ArmFailure failure;
+  if (may_be_one_sites(err)) failure.refused_sites = RefusalSearch(program_fd, request).run(all);
+  const bool semaphore =
+      std::any_of(request.sites.begin(), request.sites.end(),
+                  [](const ArmedSite& site) { return site.semaphore != 0; });
+  failure.error = Error{err == kNotSupported ? Code::unsupported : Error::from_errno("", err).code,
+                        "cannot arm " + std::to_string(request.sites.size()) + " sites in " +
+                            request.object_path + ": " + cause(err, semaphore)};
+  return failure;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/bpf_kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bpf/tracer.skel.h"
+#include "daemon/base/mapping.h"
+#include "daemon/kernel/arm.h"
+#include "daemon/kernel/progress.h"
+#include "daemon/kernel/uprobe_multi.h"
+
+namespace tracectl {
+namespace {
+
+// The inode of the initial PID namespace: include/linux/proc_ns.h, PROC_PID_INIT_INO.
+constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;
+
+struct SkeletonDeleter {
+  void operator()(tracer* skeleton) const { tracer::destroy(skeleton); }
+};
+using Skeleton = std::unique_ptr<tracer, SkeletonDeleter>;
+
+template <class T>
+Result<Mapping> map_array(const bpf_map* map) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t bytes = size_t{bpf_map__max_entries(map)} * sizeof(T);
+  return Mapping::map(bpf_map__fd(map), 0, (bytes + page - 1) / page * page,
+                      PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+
+template <class T>
+std::span<T> view(const Mapping& mapping) {
+  return {static_cast<T*>(mapping.data()), mapping.size() / sizeof(T)};
+}
+
+uint8_t shift_of(uint8_t scale) {
+  return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
+}
+
+static_assert(static_cast<int>(Register::rip) == TC_RIP);
+
+uint8_t number_of(Register reg) {
+  return reg == Register::none ? uint8_t{TC_NO_REGISTER} : static_cast<uint8_t>(reg);
+}
+
+tc_arg_place place_of(const Argument& argument) {
+  // An address of the file's own space means nothing in a process until it is relocated there.
+  if (argument.link_relative) return TC_ARG_UNREADABLE;
+  switch (argument.place) {
+    case Argument::Place::unreadable: return TC_ARG_UNREADABLE;
+    case Argument::Place::constant: return TC_ARG_CONSTANT;
+    case Argument::Place::in_register: return TC_ARG_REGISTER;
+    case Argument::Place::memory: return TC_ARG_MEMORY;
+  }
+  return TC_ARG_UNREADABLE;
+}
+
+tc_arg encode(const Argument& argument) {
+  return tc_arg{.place = place_of(argument),
+                .size = argument.size_bytes,
+                .base = number_of(argument.base),
+                .index = number_of(argument.index),
+                .scale_shift = shift_of(argument.scale),
+                .value_shift = static_cast<uint8_t>(argument.high_byte ? 8 : 0),
+                .pad = {},
+                .offset = argument.offset};
+}
+
+// user space's dev_t to the kernel's own: include/linux/kdev_t.h, MKDEV.
+uint32_t kernel_device(dev_t device) { return (major(device) << 20) | minor(device); }
+
+tc_executable executable_key(dev_t device, ino_t inode) {
+  return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
+}
+
+class BpfKernel final : public Kernel {
+ public:
+  static Result<std::unique_ptr<Kernel>> open();
+
+  unsigned cpu_count() const override { return cpu_count_; }
+
+  std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
+    return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request);
+  }
+  std::span<tc_slot> slots() override { return view<tc_slot>(slots_); }
+  std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
+  void write_layout(uint32_t index, const Arguments& arguments) override;
+  uint64_t epoch() const override { return skeleton_->bss->epoch; }
+  void activate(uint64_t epoch) override {
+    __atomic_store_n(&skeleton_->bss->epoch, epoch, __ATOMIC_RELEASE);
+  }
+  Status prepare_wait() override { return progress_.prepare(); }
+  void wait_for_progress() override { progress_.wait(); }
+
+  tc_stat read_stat(uint32_t stat) const override;
+  void clear_stat(uint32_t stat) override;
+  Result<std::vector<KeyCount>> read_counts() const override;
+  void delete_counts(std::span<const tc_key> keys) override;
+
+  Result<Rings> open_rings(uint32_t session, size_t size_bytes) override;
+  void close_rings(uint32_t session) override;
+  uint64_t ring_dropped(uint32_t session, unsigned cpu) const override {
+    const auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_ + cpu];
+    return __atomic_load_n(&loss.dropped, __ATOMIC_ACQUIRE);
+  }
+  void set_reader_sleeps(bool sleeps) override {
+    __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
+  }
+
+  Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) override;
+  void forget_executable(dev_t device, ino_t inode) override;
+  Status add_member(pid_t pid, uint32_t set_target) override;
+  void remove_member(pid_t pid, uint32_t set_target) override;
+  void clear_members(uint32_t set_target) override;
+
+ private:
+  BpfKernel(Skeleton skeleton, unsigned cpu_count)
+      : skeleton_(std::move(skeleton)),
+        cpu_count_(cpu_count),
+        progress_(bpf_program__fd(skeleton_->progs.on_site)) {}
+
+  Status map_arrays();
+  int members_fd() const { return bpf_map__fd(skeleton_->maps.members); }
+  void without_member_bit(uint32_t pid, uint32_t set_target);
+
+  Skeleton skeleton_;
+  unsigned cpu_count_;
+  Progress progress_;
+  Mapping slots_, hooks_, stats_, layouts_, losses_;
+};
+
+// ---- loading ----
+
+Status place_in_pid_namespace(tracer& skeleton) {
+  struct stat ns {};
+  if (::stat("/proc/self/ns/pid", &ns) != 0) return Error::from_errno("stat /proc/self/ns/pid");
+  skeleton.rodata->in_own_pid_namespace = ns.st_ino != kInitialPidNamespace;
+  skeleton.rodata->pid_namespace_device = ns.st_dev;
+  skeleton.rodata->pid_namespace_inode = ns.st_ino;
+  return ok();
+}
+
+// Prepares what libbpf 1.1 cannot know and what depends on the machine.
+Status configure(tracer& skeleton, unsigned cpu_count) {
+  skeleton.rodata->cpu_count = cpu_count;
+  if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
+  bpf_program__set_expected_attach_type(skeleton.progs.on_site,
+                                        static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
+  bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
+  bpf_map__set_max_entries(skeleton.maps.rings, TC_MAX_SESSIONS * cpu_count);
+  return ok();
+}
+
+Result<std::unique_ptr<Kernel>> BpfKernel::open() {
+  const int cpus = libbpf_num_possible_cpus();
+  if (cpus < 1) return Error{Code::kernel, "cannot count the CPUs"};
+  const unsigned cpu_count = static_cast<unsigned>(cpus);
+  Skeleton skeleton{tracer::open(nullptr)};
+  if (!skeleton) return Error::from_errno("open the BPF programs");
+  if (auto configured = configure(*skeleton, cpu_count); !configured) return configured.error();
+  if (int err = tracer::load(skeleton.get()); err != 0)
+    return Error::from_errno("load the BPF programs", -err);
+  if (int err = tracer::attach(skeleton.get()); err != 0)
+    return Error::from_errno("attach the programs that follow processes", -err);
+  std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count)};
+  if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
+  return std::unique_ptr<Kernel>{std::move(kernel)};
+}
+
+Status BpfKernel::map_arrays() {
+  const auto& maps = skeleton_->maps;
+  const auto take = [](Mapping& into, Result<Mapping> mapping) -> Status {
+    if (!mapping) return mapping.error();
+    into = std::move(*mapping);
+    return ok();
+  };
+  if (auto s = take(slots_, map_array<tc_slot>(maps.slots)); !s) return s;
+  if (auto s = take(hooks_, map_array<tc_hook>(maps.hooks)); !s) return s;
+  if (auto s = take(stats_, map_array<tc_stat>(maps.stats)); !s) return s;
+  if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
+  return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
+}
+
+void BpfKernel::write_layout(uint32_t index, const Arguments& arguments) {
+  tc_layout layout{};
+  const size_t count = std::min<size_t>(arguments.size(), TC_MAX_ARGS);
+  layout.arg_count = static_cast<uint32_t>(count);
+  for (size_t i = 0; i < count; ++i) layout.args[i] = encode(arguments[i]);
+  view<tc_layout>(layouts_)[index] = layout;
+}
+
+// ---- results ----
+
+tc_stat BpfKernel::read_stat(uint32_t stat) const {
+  tc_stat sum{};
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
+    const tc_stat& row = view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat];
+    sum.hits += __atomic_load_n(&row.hits, __ATOMIC_RELAXED);
+    sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_RELAXED);
+    sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_RELAXED);
+  }
+  return sum;
+}
+
+void BpfKernel::clear_stat(uint32_t stat) {
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
+    view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat] = tc_stat{};
+}
+
+Result<std::vector<KeyCount>> BpfKernel::read_counts() const {
+  constexpr uint32_t kBatch = 4096;
+  const int fd = bpf_map__fd(skeleton_->maps.counts);
+  std::vector<tc_key> keys(kBatch);
+  std::vector<uint64_t> values(size_t{kBatch} * cpu_count_);
+  std::vector<KeyCount> result;
+  uint32_t position = 0;
+  bool first = true;
+  for (int err = 0; err == 0; first = false) {
+    uint32_t count = kBatch;
+    err = bpf_map_lookup_batch(fd, first ? nullptr : &position, &position, keys.data(),
+                               values.data(), &count, nullptr);
+    if (err != 0 && err != -ENOENT) return Error::from_errno("read the counts", -err);
+    for (uint32_t i = 0; i < count; ++i) {
+      KeyCount entry{keys[i], 0};
+      for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
+        entry.count += values[size_t{i} * cpu_count_ + cpu];
+      result.push_back(entry);
+    }
+  }
+  return result;
+}
+
+void BpfKernel::delete_counts(std::span<const tc_key> keys) {
+  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.counts), &key);
+}
+
+// ---- rings ----
+
+Result<Rings> BpfKernel::open_rings(uint32_t session, size_t size_bytes) {
+  Rings rings{.by_cpu = {}, .size_bytes = size_bytes};
+  std::vector<uint32_t> indices;
+  std::vector<int> fds;
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
+    Fd ring{bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tracectl_ring", 0, 0,
+                           static_cast<uint32_t>(size_bytes), nullptr)};
+    if (!ring) return Error::from_errno("make a ring of " + std::to_string(size_bytes) + " bytes");
+    const uint32_t index = session * cpu_count_ + cpu;
+    view<tc_ring_loss>(losses_)[index] = tc_ring_loss{};
+    indices.push_back(index);
+    fds.push_back(ring.get());
+    rings.by_cpu.push_back(std::move(ring));
+  }
+  // In one batch: the kernel waits a grace period for each call that changes a map of maps.
+  uint32_t count = cpu_count_;
+  const int err = bpf_map_update_batch(bpf_map__fd(skeleton_->maps.rings), indices.data(),
+                                       fds.data(), &count, nullptr);
+  if (err != 0) {
+    close_rings(session);
+    return Error::from_errno("hand the rings to the programs", -err);
+  }
+  return rings;
+}
+
+void BpfKernel::close_rings(uint32_t session) {
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
+    const uint32_t index = session * cpu_count_ + cpu;
+    bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rings), &index);
+  }
+}
+
+// ---- sets of processes ----
+
+Status BpfKernel::follow_executable(dev_t device, ino_t inode, uint32_t set_target) {
+  const tc_executable key = executable_key(device, inode);
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.executables), &key, &set_target, BPF_ANY))
+    return Error::from_errno("follow an executable");
+  return ok();
+}
+
+void BpfKernel::forget_executable(dev_t device, ino_t inode) {
+  const tc_executable key = executable_key(device, inode);
+  bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.executables), &key);
+}
+
+Status BpfKernel::add_member(pid_t pid, uint32_t set_target) {
+  const uint32_t key = static_cast<uint32_t>(pid);
+  tc_member member{};
+  bpf_map_lookup_elem(members_fd(), &key, &member);
+  member.words[set_target / 64] |= uint64_t{1} << (set_target % 64);
+  if (bpf_map_update_elem(members_fd(), &key, &member, BPF_ANY))
+    return Error::from_errno("add process " + std::to_string(pid) + " to a target");
+  return ok();
+}
+
+void BpfKernel::remove_member(pid_t pid, uint32_t set_target) {
+  without_member_bit(static_cast<uint32_t>(pid), set_target);
+}
+
+void BpfKernel::without_member_bit(uint32_t pid, uint32_t set_target) {
+  tc_member member{};
+  if (bpf_map_lookup_elem(members_fd(), &pid, &member) != 0) return;
+  member.words[set_target / 64] &= ~(uint64_t{1} << (set_target % 64));
+  const bool empty = std::all_of(std::begin(member.words), std::end(member.words),
+                                 [](uint64_t word) { return word == 0; });
+  if (empty)
+    bpf_map_delete_elem(members_fd(), &pid);
+  else
+    bpf_map_update_elem(members_fd(), &pid, &member, BPF_EXIST);
+}
+
+void BpfKernel::clear_members(uint32_t set_target) {
+  std::vector<uint32_t> pids;
+  uint32_t key = 0;
+  for (const uint32_t* previous = nullptr;
+       bpf_map_get_next_key(members_fd(), previous, &key) == 0; previous = &key)
+    pids.push_back(key);
+  for (uint32_t pid : pids) without_member_bit(pid, set_target);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kernel>> open_kernel() { return BpfKernel::open(); }
+
+}  // namespace tracectl

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The narrow door to the kernel: everything the engine asks of BPF goes through this class, so
+// that tests can stand a kernel behind it that refuses at the right moment.
+//
+// Writers (everything that is not const or marked otherwise) are one at a time: the engine's
+// writer lock is held. Readers of counters may run beside them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bpf/abi.h"
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/model/argument.h"
+
+namespace tracectl {
+
+using SlotId = uint32_t;
+
+// One uprobe_multi link; closing it disarms its sites, and returns when no program runs for them.
+class Link {
+ public:
+  Link(Fd fd, uint32_t incarnation) : fd_(std::move(fd)), incarnation_(incarnation) {}
+
+  uint32_t incarnation() const { return incarnation_; }
+
+ private:
+  Fd fd_;
+  uint32_t incarnation_;
+};
+
+struct ArmedSite {
+  SlotId slot = 0;
+  uint64_t offset = 0;     // in the file
+  uint64_t semaphore = 0;  // in the file, 0 if the probe has none
+};
+
+// All sites of one link: one file, one filter.
+struct ArmRequest {
+  int object_fd = -1;
+  std::string object_path;  // for messages
+  pid_t filter = 0;         // the only process it traps, or 0 for all that map the file
+  uint32_t incarnation = 0;
+  std::vector<ArmedSite> sites;
+};
+
+// A link is all or nothing; `refused_sites` names what stood in the way (indices of the request).
+struct ArmFailure {
+  Error error;
+  std::vector<size_t> refused_sites;
+};
+
+struct KeyCount {
+  tc_key key;
+  uint64_t count = 0;
+};
+
+// The rings of one session, one a CPU; closing them frees their memory.
+struct Rings {
+  std::vector<Fd> by_cpu;
+  size_t size_bytes = 0;  // of each
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // Rows of per-CPU memory: every possible CPU has one, online or not.
+  virtual unsigned cpu_count() const = 0;
+
+  // ---- settings ----
+  // Arms every site of the request, or none.
+  virtual std::variant<Link, ArmFailure> arm(const ArmRequest& request) = 0;
+  // Memory shared with the programs. The caller keeps the rule: write only what no program reads.
+  virtual std::span<tc_slot> slots() = 0;
+  virtual std::span<tc_hook> hooks() = 0;
+  virtual void write_layout(uint32_t index, const Arguments& arguments) = 0;
+  virtual uint64_t epoch() const = 0;
+  // The switch: one aligned store. Cannot fail.
+  virtual void activate(uint64_t epoch) = 0;
+  // Makes sure, while a commit can still fail, that wait_for_progress() cannot.
+  virtual Status prepare_wait() = 0;
+  // Returns when every program that could have loaded an earlier epoch has ended.
+  virtual void wait_for_progress() = 0;
+
+  // ---- results; may run beside a writer ----
+  virtual tc_stat read_stat(uint32_t stat) const = 0;  // summed over the CPUs
+  virtual void clear_stat(uint32_t stat) = 0;
+  virtual Result<std::vector<KeyCount>> read_counts() const = 0;
+  virtual void delete_counts(std::span<const tc_key> keys) = 0;
+
+  // ---- rings ----
+  virtual Result<Rings> open_rings(uint32_t session, size_t size_bytes) = 0;
+  // Takes them from the programs; whoever reads them may still hold their descriptors.
+  virtual void close_rings(uint32_t session) = 0;
+  // Any thread. Records this ring of this session has had no room for.
+  virtual uint64_t ring_dropped(uint32_t session, unsigned cpu) const = 0;
+  // Any thread. While true, the next record of any ring wakes whoever polls it.
+  virtual void set_reader_sleeps(bool sleeps) = 0;
+
+  // ---- sets of processes ----
+  virtual Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) = 0;
+  virtual void forget_executable(dev_t device, ino_t inode) = 0;
+  virtual Status add_member(pid_t pid, uint32_t set_target) = 0;
+  virtual void remove_member(pid_t pid, uint32_t set_target) = 0;
+  // The set target ends: no process belongs to it any more.
+  virtual void clear_members(uint32_t set_target) = 0;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/progress.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "daemon/kernel/own_code.h"
+#include "daemon/kernel/uprobe_multi.h"
+
+// Probed only by ourselves, never called: what counts is that a probe can be taken off it.
+asm(".pushsection .text\n"
+    ".type tracectl_progress_site, @function\n"
+    "tracectl_progress_site: nop\n ret\n"
+    ".size tracectl_progress_site, . - tracectl_progress_site\n"
+    ".popsection\n");
+extern "C" const char tracectl_progress_site[];
+
+namespace tracectl {
+namespace {
+
+bool membarrier_waits() {
+  const long commands = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  return commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL) && ::sysconf(_SC_NPROCESSORS_ONLN) > 1;
+}
+
+Result<Fd> arm_own_probe(int program_fd) {
+  auto own = own_code(tracectl_progress_site);
+  if (!own) return own.error();
+  const std::array<uint64_t, 1> offsets{own->offset};
+  Fd link = link_uprobe_multi({.program_fd = program_fd,
+                               .object_fd = own->file.get(),
+                               .filter = ::getpid(),
+                               .offsets = offsets});
+  if (!link) return Error::from_errno("arm the probe whose removal waits for thread progress");
+  return link;
+}
+
+}  // namespace
+
+// The number of CPUs online can change, so the choice is made anew for each commit.
+Status Progress::prepare() {
+  own_probe_.reset();
+  if (membarrier_waits()) return ok();
+  auto probe = arm_own_probe(program_fd_);
+  if (!probe) return probe.error();
+  own_probe_ = std::move(*probe);
+  return ok();
+}
+
+void Progress::wait() {
+  if (own_probe_) return own_probe_.reset();
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+}  // namespace tracectl
