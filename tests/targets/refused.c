@@ -1,0 +1,69 @@
+// build: -O1 -g -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// refused [ROUNDS]
+//
+// Functions whose first instruction the kernel's uprobes refuse, beside ten that they accept: one
+// bad site among many must be named, and the good ones must not be armed behind the user's back.
+// Each is called ROUNDS times.
+#include <inttypes.h>
+#include <stdint.h>
+
+#include "stdin_protocol.h"
+
+#define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", @function\n.balign 16\n" NAME ":\n"
+#define END(NAME) ".size " NAME ", . - " NAME "\n"
+
+__asm__(
+    ".text\n"
+    // Expect: refused, for the segment prefix (2e, %cs) of this 10-byte nop.
+    FUNCTION("refused_cs_nop10")
+    ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "incq refused_calls(%rip)\nret\n" END("refused_cs_nop10")
+    // Expect: refused, for the lock prefix.
+    FUNCTION("refused_lock")
+    "lock incq refused_calls+8(%rip)\nret\n" END("refused_lock")
+    // Expect: refused, an int3 of the program's own (never called).
+    FUNCTION("refused_int3")
+    "int3\nret\n" END("refused_int3"));
+
+uint64_t refused_calls[2];
+void refused_cs_nop10(void);
+void refused_lock(void);
+void refused_int3(void);
+
+static uint64_t good_calls[10];
+
+// Expect: accepted, `push %rbp` first: normal.
+#define GOOD(letter, index) \
+  __attribute__((noipa)) void good_##letter(void) { ++good_calls[index]; }
+GOOD(a, 0)
+GOOD(b, 1)
+GOOD(c, 2)
+GOOD(d, 3)
+GOOD(e, 4)
+GOOD(f, 5)
+GOOD(g, 6)
+GOOD(h, 7)
+GOOD(i, 8)
+GOOD(j, 9)
+
+int main(int argc, char** argv) {
+  static void (*const functions[])(void) = {
+      refused_cs_nop10, refused_lock, good_a, good_b, good_c, good_d,
+      good_e,           good_f,       good_g, good_h, good_i, good_j,
+  };
+  const uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
+  if (argc > 2) refused_int3();  // keeps it in the program
+
+  ready_and_wait_for_go();
+  for (uint64_t n = 0; n < rounds; ++n)
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) functions[i]();
+
+  printf("done\n{\"refused_cs_nop10\":%" PRIu64 ",\"refused_lock\":%" PRIu64, refused_calls[0],
+         refused_calls[1]);
+  for (int i = 0; i < 10; ++i) printf(",\"good_%c\":%" PRIu64, 'a' + i, good_calls[i]);
+  printf("}\n");
+  wait_for_exit();
+  return 0;
+}
