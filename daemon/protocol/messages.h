@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace tracectl::protocol {
@@ -491,6 +492,79 @@ struct DaemonDoctor {
   static constexpr const char* kMethod = "daemon.doctor";
   using Reply = DoctorReply;
   template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+// ---- notifications ----
+
+// An argument's value: null where it could not be read, a string where JSON has no number for it
+// ("NaN", "Infinity", "-Infinity").
+using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
+
+struct EventNotification {
+  static constexpr const char* kMethod = "event";
+  uint64_t ts = 0;  // ns since boot
+  std::string wall;  // RFC 3339, UTC, with nanoseconds
+  uint64_t epoch = 0;
+  std::string session;
+  uint64_t cpu = 0;
+  int64_t pid = 0, tid = 0;
+  std::string comm;
+  std::string probe;
+  std::string kind;  // "hit"
+  std::vector<Scalar> args;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("wall", s.wall);
+    f("epoch", s.epoch);
+    f("session", s.session);
+    f("cpu", s.cpu);
+    f("pid", s.pid);
+    f("tid", s.tid);
+    f("comm", s.comm);
+    f("probe", s.probe);
+    f("kind", s.kind);
+    f("args", s.args);
+  }
+};
+struct LostNotification {
+  static constexpr const char* kMethod = "lost";
+  uint64_t ts = 0;  // of the first event after the loss, or of the moment it was noticed
+  uint64_t count = 0;
+  std::string cause;  // "ring_full" or "slow_client"
+  std::optional<uint64_t> cpu;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("count", s.count);
+    f("cause", s.cause);
+    f("cpu", s.cpu);
+    f("session", s.session);
+  }
+};
+
+// ---- errors ----
+
+struct ErrorData {
+  std::string code;  // "invalid", "not_found", "denied", "busy", "exhausted", "unsupported", "kernel"
+  std::optional<std::string> field;  // of the request, by path: target.pids[2]
+  std::optional<std::string> text;   // what the user wrote there, and
+  std::optional<uint64_t> column;    // the byte of it at which it went wrong
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("code", s.code);
+    f("field", s.field);
+    f("text", s.text);
+    f("column", s.column);
+  }
+};
+struct ErrorPart {
+  int64_t code = 0;  // JSON-RPC's, or the number of data.code
+  std::string message;
+  ErrorData data;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("code", s.code);
+    f("message", s.message);
+    f("data", s.data);
+  }
 };
 
 template <class... Requests> struct RequestList {};

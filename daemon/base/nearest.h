@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracectl {
+
+// `; did you mean "pid"?` for the nearest of `names` at most two edits away, or nothing: the end of
+// a message that refuses `wrong`.
+std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names);
+
+inline std::string did_you_mean(std::string_view wrong,
+                                std::initializer_list<std::string_view> names) {
+  return did_you_mean(wrong, std::span<const std::string_view>{names.begin(), names.size()});
+}
+
+}  // namespace tracectl

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Parts of messages to nouns of the model, where a value can be wrong in more than its type.
+#pragma once
+
+#include <string_view>
+
+#include "daemon/base/result.h"
+#include "daemon/model/argument.h"
+#include "daemon/model/pattern.h"
+#include "daemon/model/target.h"
+#include "daemon/protocol/messages.h"
+
+namespace tracectl::protocol {
+
+// Refuses process ids out of range and paths that are not absolute, by field.
+Result<Target> target_of(const TargetPart& part);
+TargetPart part_of(const Target& target);
+
+Result<Scope> scope_of(std::string_view name);  // "local" or "global"
+const char* name_of(Scope scope);
+
+// `index` is the argument's number: arg0...
+ArgumentPart part_of(const Argument& argument, size_t index);
+
+}  // namespace tracectl::protocol

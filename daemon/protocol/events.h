@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Events on the wire. Written by hand, not through nlohmann/json: up to a million a second leave
+// the daemon. The fields are those of EventNotification and LostNotification (messages.h); a test
+// holds both ways of writing to the same values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/protocol/frames.h"
+
+namespace tracectl::protocol {
+
+// Makes wall time of time since boot. The two clocks drift apart when the wall clock is set:
+// `sample` once for each batch of events, not for each event.
+class WallClock {
+ public:
+  WallClock() { sample(); }
+  // For tests: wall = time since boot + `offset_ns`.
+  explicit WallClock(int64_t offset_ns) : offset_ns_(offset_ns) {}
+
+  void sample();
+  // 2026-01-31T23:59:59.000000001Z
+  void append(std::string& out, uint64_t since_boot_ns);
+
+ private:
+  void render_second(int64_t second);
+
+  int64_t offset_ns_ = 0;
+  int64_t second_ = INT64_MIN;  // that `prefix_` shows
+  std::string prefix_;          // up to and with the decimal point
+};
+
+// The event's JSON object, without a line feed; `out` is meant to be reused. Bytes of comm or probe
+// that are not UTF-8 become U+FFFD. A float that JSON has no number for is written as
+// "NaN", "Infinity" or "-Infinity".
+void append_event(std::string& out, const Event& event, WallClock& wall);
+void append_lost(std::string& out, const Lost& lost, std::string_view session);
+
+// The same as a notification, with its line feed.
+void append_event_line(std::string& out, const Event& event, WallClock& wall);
+void append_lost_line(std::string& out, const Lost& lost, std::string_view session);
+
+std::string event_json(const Event& event, WallClock& wall);
+std::string lost_json(const Lost& lost, std::string_view session);
+
+// What the client makes of an `event` or `lost` notification. The arguments in the event's source
+// have the type that their value's text shows: signed if negative, a double if it has a fraction.
+Result<StreamItem> parse_notification(const Notification& notification);
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The envelope: JSON-RPC 2.0, one message a line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/base/result.h"
+
+namespace tracectl::protocol {
+
+inline constexpr size_t kMaxMessageBytes = 1 << 20;  // of a message, without its line feed
+
+// Cuts a byte stream into lines. Holds at most what was fed since `next` last had no line to give.
+class LineBuffer {
+ public:
+  void feed(std::string_view bytes);
+
+  // The next complete line without its line feed, valid until the next call of `feed`; none if the
+  // line is not complete yet. After an error the stream cannot be followed any more.
+  Result<std::optional<std::string_view>> next();
+
+ private:
+  std::string bytes_;
+  size_t start_ = 0;    // of the line not yet given
+  size_t scanned_ = 0;  // no line feed in [start_, scanned_)
+};
+
+// JSON-RPC's own error numbers.
+enum class RpcCode : int {
+  parse = -32700,
+  invalid_request = -32600,
+  unknown_method = -32601,
+  invalid_params = -32602,
+};
+
+// Ours: stable, documented in tracectl-protocol(7).
+int number_of(Code code);
+const char* name_of(Code code);
+
+// ---- the server's side ----
+
+// A request. A message without an id is refused, so there is always one.
+struct Call {
+  nlohmann::json id;  // a string or an integer
+  std::string method;
+  nlohmann::json params;  // an object, empty if none was sent
+};
+
+// Why a message never became a typed request; error_line answers it.
+struct Refusal {
+  nlohmann::json id;  // null where the message does not tell
+  RpcCode code;
+  Error error;
+};
+
+std::variant<Call, Refusal> parse_call(std::string_view line);
+Refusal unknown_method(const Call& call);  // names the nearest
+inline Refusal invalid_params(const Call& call, Error error) {
+  return {call.id, RpcCode::invalid_params, std::move(error)};
+}
+
+// Each ends with its line feed.
+std::string reply_line(const nlohmann::json& id, const nlohmann::json& result);
+std::string error_line(const nlohmann::json& id, const Error& error);
+std::string error_line(const Refusal& refusal);
+std::string notification_line(std::string_view method, const nlohmann::json& params);
+
+// ---- the client's side ----
+
+std::string call_line(int64_t id, std::string_view method, const nlohmann::json& params);
+
+struct Answer {
+  nlohmann::json id;  // null where the server could not tell which request was meant
+  Result<nlohmann::json> result;
+};
+struct Notification {
+  std::string method;
+  nlohmann::json params;
+};
+using Incoming = std::variant<Answer, Notification>;
+
+// An error means that the peer does not speak this protocol.
+Result<Incoming> parse_incoming(std::string_view line);
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace tracectl::protocol {
+
+// JSON Schema (draft 2020-12) of every message's content, made from the lists of fields in
+// messages.h. `$defs` holds METHOD.request and METHOD.reply for each method, the notifications
+// `event` and `lost`, and `error`. Any of them validates the document itself.
+nlohmann::json schema();
+std::string schema_text();  // indented, with a line feed at the end
+
+}  // namespace tracectl::protocol
