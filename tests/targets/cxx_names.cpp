@@ -1,4 +1,4 @@
-// build: -O1 -g -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+// build: -O1 -g -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // cxx_names [ROUNDS]
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "push_first.h"
 #include "stdin_protocol.h"
 
 #define KEPT __attribute__((noipa))
@@ -18,19 +19,32 @@ static volatile uint64_t sink;
 namespace shop::orders {
 
 // Expect: shop::orders::price matches both; shop::orders::price(int) the first one.
-KEPT void price(int n) { sink = sink + static_cast<uint64_t>(n); }
-KEPT void price(double n) { sink = sink + static_cast<uint64_t>(n); }
+KEPT void price(int n) {
+  PUSH_FIRST;
+  sink = sink + static_cast<uint64_t>(n);
+}
+KEPT void price(double n) {
+  PUSH_FIRST;
+  sink = sink + static_cast<uint64_t>(n);
+}
 
 class Cart {
  public:
   // Expect: shop::orders::Cart::Cart(int), with one or more symbols (complete and base object).
-  KEPT explicit Cart(int size) : size_(size) {}
+  KEPT explicit Cart(int size) : size_(size) { PUSH_FIRST; }
   // Expect: shop::orders::Cart::add(std::basic_string_view<...>)
-  KEPT void add(std::string_view item) { size_ += static_cast<int>(item.size()); }
+  KEPT void add(std::string_view item) {
+    PUSH_FIRST;
+    size_ += static_cast<int>(item.size());
+  }
   // Expect: shop::orders::Cart::size() const
-  KEPT int size() const { return size_; }
+  KEPT int size() const {
+    PUSH_FIRST;
+    return size_;
+  }
   // Expect: shop::orders::Cart::operator+=(int)
   KEPT Cart& operator+=(int n) {
+    PUSH_FIRST;
     size_ += n;
     return *this;
   }
@@ -43,17 +57,24 @@ class Cart {
 
 namespace {
 // Expect: (anonymous namespace)::hidden(int), a local symbol: not with --global.
-KEPT void hidden(int n) { sink = sink + static_cast<uint64_t>(n); }
+KEPT void hidden(int n) {
+  PUSH_FIRST;
+  sink = sink + static_cast<uint64_t>(n);
+}
 }  // namespace
 
 // Expect: int twice<int>(int) and long twice<long>(long): a template's name carries its result.
 template <class T> KEPT T twice(T value) {
+  PUSH_FIRST;
   sink = sink + static_cast<uint64_t>(value);
   return static_cast<T>(value * 2);
 }
 
 // Expect: plain, not mangled.
-extern "C" KEPT void plain(int n) { sink = sink + static_cast<uint64_t>(n); }
+extern "C" KEPT void plain(int n) {
+  PUSH_FIRST;
+  sink = sink + static_cast<uint64_t>(n);
+}
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 100;

@@ -1,4 +1,4 @@
-// build: -O2 -g -pthread -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+// build: -O2 -g -pthread -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // demo_worker [SECONDS [THREADS]]     default: 25 s, 4 threads; the line `finish` ends it earlier
@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "push_first.h"
 #include "stdin_protocol.h"
 
 #define KEPT __attribute__((noinline))
@@ -30,7 +31,7 @@
 namespace demo {
 
 constexpr uint32_t kLimit = 1'000'000;
-constexpr uint32_t kSegment = 20'000;
+constexpr uint32_t kSegment = 100'000;
 constexpr uint32_t kSegments = kLimit / kSegment;
 constexpr uint32_t kModulus = 210;
 constexpr uint32_t kPrimes = 78'498;
@@ -52,18 +53,21 @@ struct Segment {
 };
 
 KEPT void clear(Segment& segment, uint32_t first) {
+  PUSH_FIRST;
   segment.first = first;
   segment.composite.fill(false);
   if (first == 0) segment.composite[0] = segment.composite[1] = true;
 }
 
 template <uint32_t P> KEPT void strike(Segment& segment) {
+  PUSH_FIRST;
   uint32_t n = (segment.first + P - 1) / P * P;
   if (n < P * P) n = P * P;
   for (; n < segment.end(); n += P) segment.composite[n - segment.first] = true;
 }
 
 template <uint32_t R> KEPT uint32_t count_residue(const Segment& segment) {
+  PUSH_FIRST;
   uint32_t count = 0;
   uint32_t n = segment.first / kModulus * kModulus + R;
   if (n < segment.first) n += kModulus;
@@ -72,10 +76,12 @@ template <uint32_t R> KEPT uint32_t count_residue(const Segment& segment) {
 }
 
 KEPT uint32_t count_small(const Segment& segment) {
+  PUSH_FIRST;
   return segment.first == 0 ? 4 : 0;  // 2, 3, 5, 7 have no residue that is prime to 210
 }
 
 KEPT uint32_t count_twins(const Segment& segment) {
+  PUSH_FIRST;
   uint32_t count = 0;
   for (uint32_t n = segment.first; n < segment.first + kSegment && n + 2 < kLimit; ++n)
     count += segment.has_prime(n) && segment.has_prime(n + 2);

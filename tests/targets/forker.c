@@ -1,4 +1,4 @@
-// build: -O2 -g -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+// build: -O2 -g -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // forker exec CHILDREN CALLS [PROGRAM]   each child executes PROGRAM (this one) as `PROGRAM child CALLS`
@@ -11,12 +11,16 @@
 #include <stdint.h>
 #include <sys/wait.h>
 
+#include "push_first.h"
 #include "stdin_protocol.h"
 
 static volatile uint64_t worked;
 
 // Expect: `push %rbp` first: normal.
-__attribute__((noipa)) void work(uint64_t n) { worked += n; }
+__attribute__((noipa)) void work(uint64_t n) {
+  PUSH_FIRST;
+  worked += n;
+}
 
 static void work_times(uint64_t calls) {
   for (uint64_t n = 0; n < calls; ++n) work(n);

@@ -1,4 +1,4 @@
-// build: -O1 -g -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+// build: -O1 -g -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // refused [ROUNDS]
@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 
+#include "push_first.h"
 #include "stdin_protocol.h"
 
 #define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", @function\n.balign 16\n" NAME ":\n"
@@ -35,8 +36,11 @@ void refused_int3(void);
 static uint64_t good_calls[10];
 
 // Expect: accepted, `push %rbp` first: normal.
-#define GOOD(letter, index) \
-  __attribute__((noipa)) void good_##letter(void) { ++good_calls[index]; }
+#define GOOD(letter, index)                         \
+  __attribute__((noipa)) void good_##letter(void) { \
+    PUSH_FIRST;                                     \
+    ++good_calls[index];                            \
+  }
 GOOD(a, 0)
 GOOD(b, 1)
 GOOD(c, 2)
