@@ -222,7 +222,7 @@ demo: all
 
 # ---- lint ----
 
-formatted = $(shell find daemon usdt client tests \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
+formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
 
 lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(product_src))
 
