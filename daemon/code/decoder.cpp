@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/code/decoder.h"
+
+namespace tracectl {
+namespace {
+
+ZydisDecoder make_decoder(bool minimal) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, minimal ? ZYAN_TRUE : ZYAN_FALSE);
+  return decoder;
+}
+
+bool is_one_byte_opcode(const ZydisDecodedInstruction& instruction) {
+  return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+         instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
+}
+
+// Opcode ff holds several instructions, told apart by a field of its second byte.
+bool is_group5(const ZydisDecodedInstruction& instruction, uint8_t near, uint8_t far) {
+  return is_one_byte_opcode(instruction) && instruction.opcode == 0xff &&
+         (instruction.raw.modrm.reg == near || instruction.raw.modrm.reg == far);
+}
+
+}  // namespace
+
+std::optional<ZydisDecodedInstruction> decode_shape(std::span<const uint8_t> bytes) {
+  static const ZydisDecoder decoder = make_decoder(true);
+  ZydisDecodedInstruction instruction;
+  ZyanStatus status = ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes.data(), bytes.size(), &instruction);
+  if (!ZYAN_SUCCESS(status)) return std::nullopt;
+  return instruction;
+}
+
+std::optional<Operands> decode_operands(std::span<const uint8_t> bytes) {
+  static const ZydisDecoder decoder = make_decoder(false);
+  Operands decoded;
+  ZyanStatus status = ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &decoded.instruction,
+                                             decoded.all.data());
+  if (!ZYAN_SUCCESS(status)) return std::nullopt;
+  return decoded;
+}
+
+std::optional<int64_t> relative_target(const ZydisDecodedInstruction& instruction) {
+  for (const auto& immediate : instruction.raw.imm)
+    if (immediate.size != 0 && immediate.is_relative) return immediate.value.s;
+  return std::nullopt;
+}
+
+bool is_call(const ZydisDecodedInstruction& instruction) {
+  return (is_one_byte_opcode(instruction) && instruction.opcode == 0xe8) || is_group5(instruction, 2, 3);
+}
+
+bool is_indirect_jump(const ZydisDecodedInstruction& instruction) { return is_group5(instruction, 4, 5); }
+
+}  // namespace tracectl
