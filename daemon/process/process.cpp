@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/process/process.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace tracectl {
+namespace {
+
+std::string process_name(pid_t pid) { return "process " + std::to_string(pid); }
+
+Error no_such_process(pid_t pid) { return Error{Code::not_found, process_name(pid) + " does not exist"}; }
+
+// The process a thread belongs to; 0 where there is no such thread.
+pid_t thread_group(pid_t tid) {
+  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
+  std::string word;
+  while (status >> word)
+    if (pid_t tgid = 0; word == "Tgid:" && status >> tgid) return tgid;
+  return 0;
+}
+
+}  // namespace
+
+Result<Process> Process::open(pid_t pid) {
+  if (pid <= 0) return Error{Code::invalid, std::to_string(pid) + " is no process id"};
+  Fd pidfd{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};
+  if (pidfd) return Process{pid, std::move(pidfd)};
+  int err = errno;
+  // For a thread that is no process older kernels say EINVAL, newer ones ENOENT.
+  if (err != ESRCH && err != EINVAL && err != ENOENT) return Error::from_errno("open " + process_name(pid), err);
+  pid_t owner = thread_group(pid);
+  if (owner == 0 || owner == pid) return no_such_process(pid);
+  return Error{Code::invalid,
+               std::to_string(pid) + " is a thread of process " + std::to_string(owner) + "; name the process"};
+}
+
+Result<bool> Process::alive() const {
+  pollfd ended{.fd = pidfd(), .events = POLLIN, .revents = 0};
+  if (poll(&ended, 1, 0) < 0) return Error::from_errno("poll " + process_name(pid_));
+  return ended.revents == 0;
+}
+
+Status Process::still_there() const {
+  auto is_alive = alive();
+  if (!is_alive) return is_alive.error();
+  if (!*is_alive) return Error{Code::not_found, process_name(pid_) + " has ended"};
+  return ok();
+}
+
+std::string Process::proc_path(const std::string& name) const {
+  return "/proc/" + std::to_string(pid_) + "/" + name;
+}
+
+}  // namespace tracectl
