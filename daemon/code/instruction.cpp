@@ -17,9 +17,9 @@
 // - It emulates, by that same byte: 90, push (50-57, alone or behind 41), call and jmp (e8 e9 eb),
 //   conditional jumps (70-7f, 0f 80-8f), and the nops of 2 to 8 bytes that it uses itself (those of
 //   2 to 8 bytes not before 6.17: there they are single-stepped). All else is single-stepped.
-// - Being of another map is not looked at here either: `xchg %r8,%rax` (49 90), `vpor` (eb), vpshufd
-//   (70), `vzeroupper` (77), vector stores (7f) and their neighbours are accepted and then *not executed*, or jump.
-//   The program computes nonsense, so these are refused here.
+// - Being of another map is not looked at here either: `xchg %r8,%rax` (49 90), vpor (eb), vpshufd
+//   (70), vzeroupper (77), vector stores (7f) and their neighbours are accepted and then not
+//   executed, or jump. The program computes nonsense, so these are refused here.
 // - Branches with an operand size prefix (66) are refused.
 namespace tracectl {
 namespace {
@@ -77,6 +77,16 @@ bool is_taken_for_another(const ZydisDecodedInstruction& instruction) {
   return opcode == 0x90 && instruction.raw.rex.B != 0;
 }
 
+// Of the processors that had them the kernel's decoder knows none: AMD's four-operand
+// multiplications, Intel's first mask registers.
+bool is_unknown_to_kernel(const ZydisDecodedInstruction& instruction) {
+  if (!is_legacy(instruction) && !is_vector(instruction)) return true;
+  if (instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_VEX || instruction.opcode_map != ZYDIS_OPCODE_MAP_0F3A)
+    return false;
+  uint8_t opcode = instruction.opcode;
+  return opcode == 0x3e || (opcode & 0xfe) == 0x48 || (opcode & 0xfc) == 0x5c || (opcode & 0xfc) == 0x68;
+}
+
 bool is_xbegin(const ZydisDecodedInstruction& instruction) {
   return kernel_opcode(instruction) == 0xc7 && instruction.raw.modrm.mod == 3 && instruction.raw.modrm.reg == 7;
 }
@@ -86,7 +96,7 @@ bool is_stack_segment_load(const ZydisDecodedInstruction& instruction) {
 }
 
 const char* refusal_of(const ZydisDecodedInstruction& instruction) {
-  if (!is_legacy(instruction) && !is_vector(instruction)) return "the kernel cannot decode it";
+  if (is_unknown_to_kernel(instruction)) return "the kernel cannot decode it";
   if (has_prefix(instruction, {0xf0})) return "the kernel accepts no lock prefix";
   if (has_prefix(instruction, {0x26, 0x2e, 0x36, 0x3e}))
     return "the kernel accepts no segment prefix of es, cs, ss or ds (padding nops have one)";
