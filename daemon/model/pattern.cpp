@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/model/pattern.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMaxBytes = 4096;
+constexpr size_t kMaxShownBytes = 40;
+
+// A piece of the pattern's text that remembers where it stood.
+struct Part {
+  std::string_view text;
+  size_t column = 0;
+};
+
+// The pattern being parsed: cuts parts off, makes errors with a spot.
+class Source {
+ public:
+  explicit Source(std::string_view text) : text_(text), rest_{text, 0} {}
+
+  // The text up to the next ':', which is taken too; none where there is no ':'.
+  std::optional<Part> part() {
+    size_t colon = rest_.text.find(':');
+    if (colon == rest_.text.npos) return std::nullopt;
+    Part part{rest_.text.substr(0, colon), rest_.column};
+    rest_ = {rest_.text.substr(colon + 1), rest_.column + colon + 1};
+    return part;
+  }
+  Part rest() const { return rest_; }
+
+  Error error(size_t column, std::string message) const {
+    return {Code::invalid, std::move(message), {}, Spot{std::string{text_}, column}};
+  }
+  Error error_at_end(std::string message) const { return error(text_.size(), std::move(message)); }
+
+ private:
+  std::string_view text_;
+  Part rest_;
+};
+
+std::string shown(std::string_view text) {
+  if (text.size() <= kMaxShownBytes) return std::string{text};
+  return std::string{text.substr(0, kMaxShownBytes)} + "...";
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+Status check_characters(const Source& source, std::string_view text) {
+  // Such a text is not put into the spot: nobody could see the caret.
+  if (text.size() > kMaxBytes) {
+    return Error{Code::invalid,
+                 "a pattern may have " + std::to_string(kMaxBytes) + " bytes at most"};
+  }
+  auto bad = std::find_if(text.begin(), text.end(), is_control);
+  if (bad == text.end()) return ok();
+  return source.error(static_cast<size_t>(bad - text.begin()),
+                      "a pattern may not hold control characters");
+}
+
+// The column of a `[` that no `]` closes.
+std::optional<size_t> unclosed_bracket(std::string_view glob) {
+  for (size_t open = glob.find('['); open != glob.npos;) {
+    size_t first = open + 1;
+    if (first < glob.size() && (glob[first] == '!' || glob[first] == '^')) first++;
+    // A `]` that comes first is a member of the set.
+    size_t close = first < glob.size() ? glob.find(']', first + 1) : glob.npos;
+    if (close == glob.npos) return open;
+    open = glob.find('[', close);
+  }
+  return std::nullopt;
+}
+
+Status check_glob(const Source& source, Part part, const char* what) {
+  if (part.text.empty()) return source.error(part.column, std::string{"the "} + what + " is empty");
+  if (auto open = unclosed_bracket(part.text)) {
+    return source.error(part.column + *open, "no ] closes this [; write [[] for a bracket itself");
+  }
+  return ok();
+}
+
+Status check_object(const Source& source, Part object) {
+  if (object.text.empty()) return ok();
+  if (!object.text.starts_with('/') && object.text.find('/') != object.text.npos) {
+    return source.error(object.column, "\"" + shown(object.text) +
+                                           "\" depends on a working directory: give an absolute "
+                                           "path or a file name");
+  }
+  if (object.text.ends_with('/')) {
+    return source.error(object.column + object.text.size() - 1,
+                        "an object is a file, not a directory");
+  }
+  // A path is taken literally, a file name is a glob.
+  return object.text.starts_with('/') ? ok() : check_glob(source, object, "object");
+}
+
+bool is_digits(std::string_view text, bool hex) {
+  std::string_view digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
+  return !text.empty() && text.find_first_not_of(digits) == text.npos;
+}
+
+struct OffsetText {
+  size_t plus = 0;  // where in the function's text the '+' is
+  std::string_view digits;
+  int base = 10;
+};
+
+// Only a trailing +digits is an offset, so that operator+ and operator++ stay names.
+std::optional<OffsetText> find_offset(std::string_view function) {
+  size_t plus = function.rfind('+');
+  if (plus == function.npos) return std::nullopt;
+  std::string_view digits = function.substr(plus + 1);
+  bool hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (hex) digits.remove_prefix(2);
+  if (!is_digits(digits, hex)) return std::nullopt;
+  return OffsetText{plus, digits, hex ? 16 : 10};
+}
+
+Status take_offset(const Source& source, Part& function, uint64_t& offset) {
+  auto found = find_offset(function.text);
+  if (!found) return ok();
+  const char* end = found->digits.data() + found->digits.size();
+  if (std::from_chars(found->digits.data(), end, offset, found->base).ec != std::errc{}) {
+    return source.error(function.column + found->plus + 1, "the offset does not fit into 64 bits");
+  }
+  function.text = function.text.substr(0, found->plus);
+  return ok();
+}
+
+Result<Pattern> parse_function(Source& source, Pattern pattern) {
+  auto object = source.part();
+  if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
+  if (Status status = check_object(source, *object); !status) return status.error();
+  Part function = source.rest();
+  if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
+  if (Status status = check_glob(source, function, "function"); !status) return status.error();
+  pattern.object = object->text;
+  pattern.function = function.text;
+  return pattern;
+}
+
+Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
+  auto object = source.part();
+  auto provider = object ? source.part() : std::nullopt;
+  if (!provider) {
+    return source.error_at_end(std::string{object ? "a name" : "a provider and a name"} +
+                               (object ? " is" : " are") + " missing: usdt:OBJECT:PROVIDER:NAME");
+  }
+  Part name = source.rest();
+  if (Status status = check_object(source, *object); !status) return status.error();
+  if (Status status = check_glob(source, *provider, "provider"); !status) return status.error();
+  if (Status status = check_glob(source, name, "name"); !status) return status.error();
+  if (size_t colon = name.text.find(':'); colon != name.text.npos) {
+    return source.error(name.column + colon, "one part too many: usdt:OBJECT:PROVIDER:NAME");
+  }
+  pattern.object = object->text;
+  pattern.provider = provider->text;
+  pattern.name = name.text;
+  return pattern;
+}
+
+}  // namespace
+
+Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
+  Source source{text};
+  if (Status status = check_characters(source, text); !status) return status.error();
+  auto kind = source.part();
+  if (!kind) {
+    return source.error_at_end(
+        "this is not a pattern: uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME");
+  }
+  Pattern pattern;
+  pattern.scope = scope;
+  if (kind->text == "uprobe" || kind->text == "u")
+    return parse_function(source, std::move(pattern));
+  pattern.kind = ProbeKind::usdt;
+  if (kind->text == "usdt" || kind->text == "U") return parse_usdt(source, std::move(pattern));
+  return source.error(0, "unknown kind of probe \"" + shown(kind->text) +
+                             "\": uprobe (u) traces functions, usdt (U) USDT probes");
+}
+
+std::string to_string(const Pattern& pattern) {
+  if (pattern.kind == ProbeKind::usdt) {
+    return "usdt:" + pattern.object + ":" + pattern.provider + ":" + pattern.name;
+  }
+  std::string text = "uprobe:" + pattern.object + ":" + pattern.function;
+  // A name that itself ends like an offset (f+1) needs one behind it to be read back.
+  bool ambiguous = find_offset(pattern.function).has_value();
+  if (pattern.offset || ambiguous) text += "+" + std::to_string(pattern.offset);
+  return text;
+}
+
+bool wants_demangled(const Pattern& pattern) {
+  return pattern.kind == ProbeKind::function && (pattern.function.find("::") != std::string::npos ||
+                                                 pattern.function.find('(') != std::string::npos);
+}
+
+}  // namespace tracectl
