@@ -64,7 +64,7 @@ tc_arg_place place_of(const Argument& argument) {
 }
 
 tc_arg encode(const Argument& argument) {
-  return tc_arg{.place = place_of(argument),
+  return tc_arg{.place = static_cast<uint8_t>(place_of(argument)),
                 .size = argument.size_bytes,
                 .base = number_of(argument.base),
                 .index = number_of(argument.index),

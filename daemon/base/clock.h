@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace tracectl {
+
+inline uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The clock of events: nanoseconds since boot.
+inline uint64_t boot_ns() { return clock_ns(CLOCK_BOOTTIME); }
+
+// Adds the time from its making to its end to a sum of microseconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(uint64_t& sum_us) : sum_us_(sum_us), start_ns_(clock_ns(CLOCK_MONOTONIC)) {}
+  ~Stopwatch() { sum_us_ += (clock_ns(CLOCK_MONOTONIC) - start_ns_) / 1000; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  uint64_t& sum_us_;
+  uint64_t start_ns_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/commands.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/control/parts.h"
+#include "daemon/kernel/doctor.h"
+#include "daemon/protocol/convert.h"
+#include "daemon/spec/parse.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+std::string kernel_release() {
+  utsname name{};
+  ::uname(&name);
+  return name.release;
+}
+
+// The field a caller wrote a wrong text in, for the caret under it.
+Error in_field(Error error, const char* field) {
+  if (error.field.empty()) error.field = field;
+  return error;
+}
+
+Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
+                                         const std::string& scope_name) {
+  auto scope = scope_of(scope_name);
+  if (!scope) return scope.error();
+  if (texts.empty()) return Error{Code::invalid, "no pattern is given", "patterns"};
+  std::vector<Pattern> patterns;
+  for (const std::string& text : texts) {
+    auto pattern = parse_pattern(text, *scope);
+    if (!pattern) return in_field(pattern.error(), "patterns");
+    patterns.push_back(std::move(*pattern));
+  }
+  return patterns;
+}
+
+Result<std::vector<Setting>> settings_of(const StageSet& request) {
+  auto patterns = patterns_of(request.patterns, request.scope);
+  if (!patterns) return patterns.error();
+  auto target = target_of(request.target);
+  if (!target) return target.error();
+  auto spec = parse_spec(request.action);
+  if (!spec) return in_field(spec.error(), "do");
+  std::vector<Setting> settings;
+  for (const Pattern& pattern : *patterns) settings.push_back({pattern, *target, *spec});
+  return settings;
+}
+
+template <class... Requests>
+std::vector<std::string> method_names(RequestList<Requests...>) {
+  return {Requests::kMethod...};
+}
+
+const char* name_of(Finding::Verdict verdict) {
+  switch (verdict) {
+    case Finding::Verdict::yes: return "yes";
+    case Finding::Verdict::no: return "no";
+    case Finding::Verdict::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+void log_commit(const Peer& peer, const std::string& session, const CommitSummary& summary) {
+  spdlog::info("commit session={} uid={} pid={} epoch={} probes={} sites={} added={} updated={} removed={}",
+               session, peer.uid, peer.pid, summary.epoch, summary.probes, summary.sites,
+               summary.added, summary.updated, summary.removed);
+}
+
+}  // namespace
+
+Commands::Commands(Engine& engine, const ServerCounts& counts)
+    : engine_(engine), counts_(counts), started_ns_(boot_ns()) {}
+
+Result<HelloReply> Commands::handle(const Hello&, Peer&) {
+  return HelloReply{.daemon = "tracectld",
+                    .version = TRACECTL_VERSION,
+                    .protocol = 1,
+                    .methods = method_names(AllRequests{})};
+}
+
+// ---- probes ----
+
+Result<ProbeListReply> Commands::handle(const ProbeList& request, Peer&) {
+  auto patterns = patterns_of(request.patterns, request.scope);
+  if (!patterns) return patterns.error();
+  auto target = target_of(request.target);
+  if (!target) return target.error();
+  auto found = engine_.list(*patterns, *target);
+  if (!found) return found.error();
+  return tracectl::part_of(*found);
+}
+
+Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer&) {
+  auto patterns = patterns_of({request.pattern}, request.scope);
+  if (!patterns) return in_field(patterns.error(), "pattern");
+  ProbeInfoReply reply;
+  for (const ProbeSettingInfo& info : engine_.info(patterns->front()))
+    reply.settings.push_back({.probe = info.probe,
+                              .session = info.session,
+                              .pattern = to_string(info.setting.pattern),
+                              .action = to_string(info.setting.spec),
+                              .target = protocol::part_of(info.setting.target),
+                              .sites = info.sites,
+                              .epoch = info.epoch,
+                              .hits = info.hits});
+  return reply;
+}
+
+// ---- sessions ----
+
+SessionPart Commands::part_of(const Session& session) const {
+  SessionPart part;
+  part.name = session.name;
+  part.named = session.named;
+  for (const Setting& setting : session.settings)
+    part.settings.push_back(tracectl::part_of(setting));
+  if (session.draft) {
+    part.draft.emplace();
+    for (const Setting& setting : *session.draft)
+      part.draft->push_back(tracectl::part_of(setting));
+  }
+  const Totals totals = engine_.totals(session);
+  std::set<std::string_view> probes;
+  for (const auto& [slot, held] : session.hooks) probes.insert(*held.probe);
+  part.epoch = session.epoch;
+  part.probes = probes.size();
+  part.sites = session.hooks.size();
+  part.hits = totals.hits;
+  part.lost = totals.dropped_ring;
+  return part;
+}
+
+Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
+  if (request.name && request.name->empty())
+    return Error{Code::invalid, "a session's name is empty", "name"};
+  auto session = engine_.create_session(request.name.value_or(""));
+  if (!session) return session.error();
+  if (!(*session)->named) peer.unnamed_sessions.insert((*session)->name);
+  return part_of(**session);
+}
+
+Result<SessionListReply> Commands::handle(const SessionList&, Peer&) {
+  SessionListReply reply;
+  for (const Session* session : engine_.sessions()) reply.sessions.push_back(part_of(*session));
+  return reply;
+}
+
+Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
+  auto session = engine_.session(request.session);
+  if (!session) return session.error();
+  return part_of(**session);
+}
+
+Result<Empty> Commands::handle(const SessionDelete& request, Peer& peer) {
+  auto deleted = engine_.delete_session(request.session);
+  if (!deleted) return deleted.error();
+  peer.unnamed_sessions.erase(request.session);
+  peer.subscriptions.erase(request.session);
+  spdlog::info("delete session={} uid={} pid={}", request.session, peer.uid, peer.pid);
+  return Empty{};
+}
+
+// ---- settings ----
+
+Result<StageReply> Commands::handle(const StageSet& request, Peer&) {
+  auto settings = settings_of(request);
+  if (!settings) return settings.error();
+  auto staged = engine_.stage_set(request.session, *settings);
+  if (!staged) return staged.error();
+  return tracectl::part_of(*staged);
+}
+
+Result<StageReply> Commands::handle(const StageRemove& request, Peer&) {
+  auto patterns = patterns_of(request.patterns, request.scope);
+  if (!patterns) return patterns.error();
+  std::optional<Target> target;
+  if (request.target) {
+    auto given = target_of(*request.target);
+    if (!given) return given.error();
+    target = std::move(*given);
+  }
+  auto staged = engine_.stage_remove(request.session, *patterns, target);
+  if (!staged) return staged.error();
+  return tracectl::part_of(*staged);
+}
+
+Result<CommitReply> Commands::handle(const StageCommit& request, Peer& peer) {
+  auto done = engine_.commit(request.session, {request.partial, request.dry_run});
+  if (!done) {
+    spdlog::warn("commit session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
+                 done.error().message);
+    return done.error();
+  }
+  if (!request.dry_run) log_commit(peer, request.session, *done);
+  return tracectl::part_of(*done);
+}
+
+Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
+  auto aborted = engine_.stage_abort(request.session);
+  if (!aborted) return aborted.error();
+  return Empty{};
+}
+
+// ---- results ----
+
+Result<ReadReply> Commands::handle(const SessionRead& request, Peer&) {
+  auto results = engine_.read(request.session, request.clear);
+  if (!results) return results.error();
+  ReadReply reply = tracectl::part_of(*results);
+  reply.epoch = engine_.epoch();
+  return reply;
+}
+
+Result<FlushReply> Commands::handle(const SessionFlush& request, Peer&) {
+  auto flushed = engine_.flush(request.session);
+  if (!flushed) return flushed.error();
+  return FlushReply{*flushed};
+}
+
+Result<Empty> Commands::handle(const SessionSubscribe& request, Peer& peer) {
+  if (peer.subscriptions.contains(request.session))
+    return Error{Code::busy, "this connection is subscribed to \"" + request.session + "\" already",
+                 "session"};
+  auto sink = peer.make_sink(request.session);
+  auto subscribed = engine_.subscribe(request.session, sink);
+  if (!subscribed) return subscribed.error();
+  peer.subscriptions.emplace(request.session, std::move(sink));
+  return Empty{};
+}
+
+Result<Empty> Commands::handle(const SessionUnsubscribe& request, Peer& peer) {
+  const auto found = peer.subscriptions.find(request.session);
+  if (found == peer.subscriptions.end())
+    return Error{Code::not_found,
+                 "this connection is not subscribed to \"" + request.session + "\"", "session"};
+  engine_.unsubscribe(request.session, found->second.get());
+  peer.subscriptions.erase(found);
+  return Empty{};
+}
+
+void Commands::leave(Peer& peer) {
+  for (const auto& [session, sink] : peer.subscriptions) engine_.unsubscribe(session, sink.get());
+  peer.subscriptions.clear();
+  for (const std::string& session : peer.unnamed_sessions) {
+    auto deleted = engine_.delete_session(session);
+    if (!deleted)
+      spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);
+  }
+  peer.unnamed_sessions.clear();
+}
+
+// ---- the daemon ----
+
+Result<StatusReply> Commands::handle(const DaemonStatus&, Peer&) {
+  return StatusReply{.version = TRACECTL_VERSION,
+                     .pid = ::getpid(),
+                     .uptime_s = (boot_ns() - started_ns_) / 1'000'000'000,
+                     .epoch = engine_.epoch(),
+                     .sessions = engine_.sessions().size(),
+                     .sites = engine_.slots().by_id.size(),
+                     .links = engine_.slots().links.size(),
+                     .clients = counts_.clients,
+                     .kernel = kernel_release()};
+}
+
+Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
+  const EngineStats& engine = engine_.stats();
+  const ReaderStats reader = engine_.reader_stats();
+  const Slots& slots = engine_.slots();
+  return StatsReply{.commits = engine.commits,
+                    .failed_commits = engine.failed_commits,
+                    .waits = engine.waits,
+                    .requests = counts_.requests,
+                    .refused_requests = counts_.refused_requests,
+                    .events_read = reader.events,
+                    .ring_bytes_read = reader.bytes,
+                    .ring_drops = reader.dropped,
+                    .client_drops = counts_.client_drops,
+                    .slots_used = slots.slot_ids.used(),
+                    .slots_limit = slots.slot_ids.limit(),
+                    .hooks_used = slots.hook_ids.used(),
+                    .hooks_limit = slots.hook_ids.limit(),
+                    .keys_limit = TC_MAX_KEYS,
+                    .rings_open = engine_.rings_open(),
+                    .ring_bytes_each = engine_.options().ring_bytes};
+}
+
+Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) {
+  DoctorReply reply{.kernel = kernel_release(), .checks = {}};
+  for (const Finding& finding : examine_kernel())
+    reply.checks.push_back({finding.name, name_of(finding.verdict), finding.found, finding.means});
+  return reply;
+}
+
+}  // namespace tracectl

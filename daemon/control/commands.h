@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// One function a method, typed in and out. What a request may do is decided here; the socket
+// server and `tracectl --embedded` both end up here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "daemon/base/result.h"
+#include "daemon/protocol/messages.h"
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+
+// Who asks, for as long as the connection lasts.
+struct Peer {
+  uid_t uid = 0;
+  pid_t pid = 0;
+  // Makes the sink that brings a session's events to this peer.
+  std::function<std::shared_ptr<EventSink>(const std::string& session)> make_sink;
+  std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
+  std::set<std::string> unnamed_sessions;                           // end with the connection
+};
+
+struct ServerCounts {
+  uint64_t clients = 0;
+  uint64_t requests = 0;
+  uint64_t refused_requests = 0;
+  uint64_t client_drops = 0;
+};
+
+class Commands {
+ public:
+  Commands(Engine& engine, const ServerCounts& counts);
+
+  Result<protocol::HelloReply> handle(const protocol::Hello&, Peer&);
+  Result<protocol::ProbeListReply> handle(const protocol::ProbeList&, Peer&);
+  Result<protocol::ProbeInfoReply> handle(const protocol::ProbeInfo&, Peer&);
+  Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
+  Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
+  Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
+  Result<protocol::Empty> handle(const protocol::SessionDelete&, Peer&);
+  Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);
+  Result<protocol::StageReply> handle(const protocol::StageRemove&, Peer&);
+  Result<protocol::CommitReply> handle(const protocol::StageCommit&, Peer&);
+  Result<protocol::Empty> handle(const protocol::StageAbort&, Peer&);
+  Result<protocol::ReadReply> handle(const protocol::SessionRead&, Peer&);
+  Result<protocol::FlushReply> handle(const protocol::SessionFlush&, Peer&);
+  Result<protocol::Empty> handle(const protocol::SessionSubscribe&, Peer&);
+  Result<protocol::Empty> handle(const protocol::SessionUnsubscribe&, Peer&);
+  Result<protocol::StatusReply> handle(const protocol::DaemonStatus&, Peer&);
+  Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
+  Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
+
+  // The peer is gone: what was only for it ends.
+  void leave(Peer& peer);
+
+ private:
+  protocol::SessionPart part_of(const Session& session) const;
+
+  Engine& engine_;
+  const ServerCounts& counts_;
+  uint64_t started_ns_;
+};
+
+}  // namespace tracectl

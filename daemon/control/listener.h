@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// The daemon's listening socket. A lock beside it tells a running daemon from a stale socket: the
+// lock goes with its process, however that ends.
+class Listener {
+ public:
+  // Makes missing directories of the path. Fails with Code::busy where another daemon listens.
+  static Result<Listener> open(const std::string& path);
+  Listener(Listener&&) = default;
+  Listener& operator=(Listener&&) = delete;
+  ~Listener();
+
+  int fd() const { return socket_.get(); }
+
+ private:
+  Listener(std::string path, Fd lock, Fd socket)
+      : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}
+
+  std::string path_;
+  Fd lock_;
+  Fd socket_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/parts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "daemon/protocol/convert.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+SitePart part_of(const Object& object, const Site& site) {
+  return SitePart{.object = object.path(),
+                  .build_id = object.elf().build_id(),
+                  .offset = site.offset,
+                  .moved_bytes = site.moved_bytes,
+                  .cost = name_of(site.cost),
+                  .semaphore = site.semaphore ? std::optional<uint64_t>(site.semaphore)
+                                              : std::nullopt};
+}
+
+std::vector<ArgumentPart> parts_of(const Arguments& arguments) {
+  std::vector<ArgumentPart> parts;
+  for (const Argument& argument : arguments)
+    parts.push_back(protocol::part_of(argument, parts.size()));
+  return parts;
+}
+
+ProbePart part_of(const Object& object, const Probe& probe) {
+  ProbePart part{.probe = probe.name,
+                 .cost = {},
+                 .demangled = probe.demangled,
+                 .sites = {},
+                 .args = parts_of(*probe.sites.front().args)};
+  CostClass dearest = CostClass::fast;
+  for (const Site& site : probe.sites) {
+    part.sites.push_back(part_of(object, site));
+    dearest = std::max(dearest, site.cost);
+  }
+  part.cost = name_of(dearest);
+  return part;
+}
+
+}  // namespace
+
+std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
+  std::vector<RefusalPart> parts;
+  for (const Refusal& one : refused)
+    parts.push_back({one.probe, one.offset,
+                     one.pid ? std::optional<int64_t>(*one.pid) : std::nullopt, one.reason});
+  return parts;
+}
+
+SettingPart part_of(const Setting& setting) {
+  return SettingPart{to_string(setting.pattern), name_of(setting.pattern.scope),
+                     protocol::part_of(setting.target), to_string(setting.spec)};
+}
+
+// Several processes can map one file: its probes are listed once.
+ProbeListReply part_of(const Resolution& resolution) {
+  ProbeListReply reply;
+  std::set<std::string> names;
+  for (const Resolved& part : resolution.parts)
+    for (const Probe& probe : part.probes) {
+      if (!names.insert(probe.name).second) continue;
+      reply.probes.push_back(part_of(*part.object, probe));
+      reply.total_sites += probe.sites.size();
+    }
+  std::sort(reply.probes.begin(), reply.probes.end(),
+            [](const ProbePart& a, const ProbePart& b) { return a.probe < b.probe; });
+  reply.total_probes = reply.probes.size();
+  reply.refused = parts_of(resolution.refused);
+  return reply;
+}
+
+ReadReply part_of(const Results& results) {
+  ReadReply reply;
+  for (const auto& [key, count] : results.rows) {
+    RowPart row{.probe = key.probe, .by = std::nullopt, .count = count};
+    if (key.pid || key.tid) {
+      row.by.emplace();
+      if (key.pid) row.by->pid = key.pid;
+      if (key.tid) row.by->tid = key.tid;
+    }
+    reply.rows.push_back(std::move(row));
+  }
+  std::stable_sort(reply.rows.begin(), reply.rows.end(),
+                   [](const RowPart& a, const RowPart& b) { return a.count > b.count; });
+  reply.total_hits = results.totals.hits;
+  reply.dropped_ring = results.totals.dropped_ring;
+  reply.dropped_keys = results.totals.dropped_keys;
+  return reply;
+}
+
+StageReply part_of(const StageSummary& summary) {
+  return StageReply{summary.settings, summary.probes, summary.sites, parts_of(summary.refused),
+                    summary.notes};
+}
+
+CommitReply part_of(const CommitSummary& summary) {
+  return CommitReply{.epoch = summary.epoch,
+                     .probes = summary.probes,
+                     .sites = summary.sites,
+                     .added = summary.added,
+                     .updated = summary.updated,
+                     .removed = summary.removed,
+                     .refused = parts_of(summary.refused),
+                     .notes = summary.notes,
+                     .phases_us = {.stage = summary.phases.stage,
+                                   .arm = summary.phases.arm,
+                                   .wait = summary.phases.wait,
+                                   .switch_ = summary.phases.switch_,
+                                   .disarm = summary.phases.disarm}};
+}
+
+}  // namespace tracectl

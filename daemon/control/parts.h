@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the engine answers, as parts of messages.
+#pragma once
+
+#include "daemon/protocol/messages.h"
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+
+std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused);
+protocol::SettingPart part_of(const Setting& setting);
+protocol::ProbeListReply part_of(const Resolution& resolution);
+protocol::ReadReply part_of(const Results& results);
+protocol::StageReply part_of(const StageSummary& summary);
+protocol::CommitReply part_of(const CommitSummary& summary);
+
+}  // namespace tracectl

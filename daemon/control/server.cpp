@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/server.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "daemon/control/dispatch.h"
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostConnections = 1024;
+constexpr size_t kReadBytes = 64 << 10;
+// Behind this many unsent bytes a connection is not read from, and gets no more events.
+constexpr size_t kMostUnsentBytes = 1 << 20;
+constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
+
+}  // namespace
+
+Server::Server(EventLoop& loop, Engine& engine, Fd wake)
+    : loop_(loop), engine_(engine), commands_(engine, counts_), wake_(std::move(wake)) {}
+
+Server::~Server() {
+  while (!connections_.empty()) drop(connections_.begin());
+}
+
+Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd, Engine& engine) {
+  Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake) return Error::from_errno("eventfd");
+  std::unique_ptr<Server> server{new Server(loop, engine, std::move(wake))};
+  auto* raw = server.get();
+  auto listening = loop.watch(listening_fd, EPOLLIN,
+                              [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
+  if (!listening) return listening.error();
+  server->listening_ = std::move(*listening);
+  auto waking = loop.watch(raw->wake_.get(), EPOLLIN, [raw](uint32_t) { raw->pump_streams(); });
+  if (!waking) return waking.error();
+  server->waking_ = std::move(*waking);
+  return server;
+}
+
+// ---- connections ----
+
+void Server::accept_one(int listening_fd) {
+  Fd socket{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+  if (!socket) return;
+  if (connections_.size() == kMostConnections) {
+    spdlog::warn("refused a client: there are {} already", kMostConnections);
+    return;
+  }
+  if (auto added = add(std::move(socket)); !added)
+    spdlog::warn("refused a client: {}", added.error().message);
+}
+
+Status Server::add(Fd socket) {
+  ucred credentials{};
+  socklen_t size = sizeof(credentials);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+    return Error::from_errno("credentials of a client");
+  const auto at = connections_.emplace(connections_.end());
+  at->socket = std::move(socket);
+  at->peer.uid = credentials.uid;
+  at->peer.pid = credentials.pid;
+  at->peer.make_sink = [fd = wake_.get()](const std::string& session) {
+    return std::make_shared<ClientStream>(session, kStreamBytes, [fd] {
+      const uint64_t one = 1;
+      (void)!::write(fd, &one, sizeof(one));
+    });
+  };
+  auto watch = loop_.watch(at->socket.get(), EPOLLIN,
+                           [this, at](uint32_t events) { serve(at, events); });
+  if (!watch) {
+    connections_.erase(at);
+    return watch.error();
+  }
+  at->watch = std::move(*watch);
+  ++counts_.clients;
+  return ok();
+}
+
+void Server::drop(Connections::iterator at) {
+  commands_.leave(at->peer);
+  connections_.erase(at);
+  --counts_.clients;
+}
+
+// ---- requests ----
+
+void Server::serve(Connections::iterator at, uint32_t events) {
+  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(*at);
+  settle(at);
+}
+
+void Server::receive(Connection& connection) {
+  char buffer[kReadBytes];
+  const ssize_t count = ::recv(connection.socket.get(), buffer, sizeof(buffer), 0);
+  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) connection.closing = true;
+  if (count <= 0) return;
+  connection.in.feed({buffer, static_cast<size_t>(count)});
+  handle_lines(connection);
+}
+
+void Server::handle_lines(Connection& connection) {
+  for (;;) {
+    auto line = connection.in.next();
+    if (!line) {
+      connection.out += protocol::error_line(nullptr, line.error());
+      connection.closing = true;
+      return;
+    }
+    if (!*line) return;
+    answer(connection, **line);
+  }
+}
+
+// Events that came before the answer stand before it: an answer to a flush means what it says.
+void Server::answer(Connection& connection, std::string_view line) {
+  ++counts_.requests;
+  Reply reply = dispatch(line, commands_, connection.peer);
+  counts_.refused_requests += reply.refused;
+  take_events(connection);
+  connection.out += reply.line;
+}
+
+// ---- events ----
+
+void Server::pump_streams() {
+  uint64_t count = 0;
+  (void)!::read(wake_.get(), &count, sizeof(count));
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (!at->peer.subscriptions.empty()) settle(at);
+    at = next;
+  }
+}
+
+void Server::take_events(Connection& connection) {
+  for (const auto& [session, sink] : connection.peer.subscriptions) {
+    auto& stream = static_cast<ClientStream&>(*sink);
+    const uint64_t before = stream.lost();
+    stream.drain(connection.out);
+    counts_.client_drops += stream.lost() - before;
+  }
+}
+
+// ---- sending ----
+
+void Server::send(Connection& connection) {
+  while (connection.sent < connection.out.size()) {
+    const ssize_t count =
+        ::send(connection.socket.get(), connection.out.data() + connection.sent,
+               connection.out.size() - connection.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) {
+      connection.closing = true;
+      break;
+    }
+    connection.sent += static_cast<size_t>(count);
+  }
+  connection.out.clear();
+  connection.sent = 0;
+}
+
+// After anything has happened to a connection: events, bytes out, and what to wait for next.
+void Server::settle(Connections::iterator at) {
+  Connection& connection = *at;
+  if (connection.out.size() - connection.sent < kMostUnsentBytes) take_events(connection);
+  send(connection);
+  if (connection.closing) return drop(at);
+  const size_t unsent = connection.out.size() - connection.sent;
+  const uint32_t events = (unsent ? EPOLLOUT : 0u) | (unsent < kMostUnsentBytes ? EPOLLIN : 0u);
+  if (auto set = connection.watch.set_events(events); !set) drop(at);
+}
+
+}  // namespace tracectl

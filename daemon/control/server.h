@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The socket server: bytes to lines to requests, and replies and events back. Runs on the control
+// thread's loop; a client that reads slowly or sends nothing holds up nobody.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include "daemon/base/event_loop.h"
+#include "daemon/base/fd.h"
+#include "daemon/control/commands.h"
+#include "daemon/protocol/frames.h"
+#include "daemon/sinks/client_stream.h"
+
+namespace tracectl {
+
+class Server {
+ public:
+  // `listening_fd` and the loop are borrowed.
+  static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine);
+  ~Server();
+
+ private:
+  struct Connection {
+    Fd socket;
+    Peer peer;
+    protocol::LineBuffer in;
+    std::string out;
+    size_t sent = 0;  // of `out`
+    bool closing = false;
+    EventLoop::Watch watch;
+  };
+  using Connections = std::list<Connection>;
+
+  Server(EventLoop& loop, Engine& engine, Fd wake);
+  void accept_one(int listening_fd);
+  Status add(Fd socket);
+  void serve(Connections::iterator at, uint32_t events);
+  void receive(Connection& connection);
+  void handle_lines(Connection& connection);
+  void answer(Connection& connection, std::string_view line);
+  void pump_streams();
+  void take_events(Connection& connection);
+  void send(Connection& connection);
+  void settle(Connections::iterator at);
+  void drop(Connections::iterator at);
+
+  EventLoop& loop_;
+  Engine& engine_;
+  ServerCounts counts_;
+  Commands commands_;
+  Fd wake_;  // the reader's thread has given events to a stream
+  EventLoop::Watch listening_, waking_;
+  Connections connections_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/events/reader.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+namespace {
+
+constexpr int kPollMs = 1;
+constexpr int kIdlePasses = 50;
+constexpr std::chrono::seconds kFlushLimit{10};
+
+// Signals are the control thread's.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel) {
+  Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake) return Error::from_errno("eventfd");
+  std::unique_ptr<EventReader> reader{new EventReader(kernel, std::move(wake))};
+  const SignalsBlocked blocked;
+  reader->thread_ = std::thread([raw = reader.get()] { raw->run(); });
+  return reader;
+}
+
+EventReader::EventReader(Kernel& kernel, Fd wake) : kernel_(kernel), wake_(std::move(wake)) {}
+
+EventReader::~EventReader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EventReader::wake() {
+  const uint64_t one = 1;
+  // Fails only where the counter is full: then the reader is awake.
+  (void)!::write(wake_.get(), &one, sizeof(one));
+}
+
+// ---- asked by the control thread ----
+
+Status EventReader::open(uint32_t session, Rings rings) {
+  Stream stream(rings.by_cpu.size());
+  for (Fd& fd : rings.by_cpu) {
+    auto ring = Ring::open(fd.get(), rings.size_bytes);
+    if (!ring) return ring.error();
+    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), 0});
+  }
+  const std::lock_guard lock(mutex_);
+  streams_.insert_or_assign(session, std::move(stream));
+  wake();
+  return ok();
+}
+
+void EventReader::close(uint32_t session) {
+  const std::lock_guard lock(mutex_);
+  streams_.erase(session);
+  wake();
+}
+
+void EventReader::add_source(uint32_t session, uint32_t id,
+                             std::shared_ptr<const EventSource> source) {
+  const std::lock_guard lock(mutex_);
+  if (auto stream = streams_.find(session); stream != streams_.end())
+    stream->second.sources.emplace(id, std::move(source));
+}
+
+void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
+  const std::lock_guard lock(mutex_);
+  if (auto stream = streams_.find(session); stream != streams_.end())
+    stream->second.sinks.push_back(std::move(sink));
+}
+
+void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
+  const std::lock_guard lock(mutex_);
+  if (auto stream = streams_.find(session); stream != streams_.end())
+    std::erase_if(stream->second.sinks, [&](const auto& s) { return s.get() == sink; });
+}
+
+Result<uint64_t> EventReader::flush(uint32_t session) {
+  const uint64_t asked_ns = boot_ns();
+  std::unique_lock lock(mutex_);
+  const auto done = [&] {
+    const auto stream = streams_.find(session);
+    return stream == streams_.end() || stream->second.released_ns > asked_ns;
+  };
+  wake();
+  if (passed_.wait_for(lock, kFlushLimit, done)) return asked_ns;
+  return Error{Code::busy, "a thread has been stopped in the middle of writing an event for " +
+                               std::to_string(kFlushLimit.count()) + " s; try again"};
+}
+
+ReaderStats EventReader::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+// ---- the thread ----
+
+void EventReader::run() {
+  int idle_passes = 0;
+  for (;;) {
+    if (pass() > 0) idle_passes = 0;
+    else ++idle_passes;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;
+    }
+    if (idle_passes < kIdlePasses) {
+      wait(kPollMs);
+    } else {
+      sleep_until_event();
+      idle_passes = 0;
+    }
+  }
+}
+
+size_t EventReader::pass() {
+  const std::lock_guard lock(mutex_);
+  size_t items = 0;
+  for (auto& [session, stream] : streams_) items += pass(session, stream);
+  passed_.notify_all();
+  return items;
+}
+
+size_t EventReader::pass(uint32_t session, Stream& stream) {
+  for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) drain(session, stream, cpu);
+  released_.clear();
+  stream.merger.release(released_);
+  if (!released_.empty())
+    for (const auto& sink : stream.sinks) sink->take(released_);
+  stream.released_ns = stream.merger.bound_ns();
+  return released_.size();
+}
+
+// The ring's losses are read before the ring: a loss that no later record tells of lies behind
+// the last record read.
+void EventReader::drain(uint32_t session, Stream& stream, unsigned cpu) {
+  Lane& lane = stream.lanes[cpu];
+  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
+  const uint64_t looked_at_ns = boot_ns();
+  const auto end = lane.ring.drain([&](std::span<const std::byte> bytes) {
+    stats_.bytes += bytes.size();
+    auto record = decode_record(bytes, cpu, stream.sources);
+    if (!record) {
+      ++stats_.malformed;
+      return;
+    }
+    ++stats_.events;
+    notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
+    stream.merger.add(cpu, std::move(record->event));
+  });
+  if (end != Ring::End::drained) return;
+  notice_loss(stream, cpu, dropped, looked_at_ns - 1);  // just before the bound, so it is released
+  stream.merger.drained(cpu, looked_at_ns);
+}
+
+void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {
+  Lane& lane = stream.lanes[cpu];
+  if (dropped <= lane.seen_dropped) return;
+  const uint64_t count = dropped - lane.seen_dropped;
+  lane.seen_dropped = dropped;
+  stats_.dropped += count;
+  stream.merger.add(cpu, Lost{ts_ns, count, LossCause::ring_full, cpu});
+}
+
+// The order matters: first the programs are asked to wake us, then the rings are looked at once
+// more. A record reserved before the asking is seen by that look; one reserved after it wakes us.
+void EventReader::sleep_until_event() {
+  kernel_.set_reader_sleeps(true);
+  if (pass() == 0) wait(-1);
+  kernel_.set_reader_sleeps(false);
+}
+
+// True if something other than the time ended the wait.
+bool EventReader::wait(int timeout_ms) {
+  std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
+  if (timeout_ms < 0) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [session, stream] : streams_)
+      for (const Lane& lane : stream.lanes) fds.push_back({lane.fd.get(), POLLIN, 0});
+  }
+  const int ready = ::poll(fds.data(), fds.size(), timeout_ms);
+  uint64_t count = 0;
+  if (fds[0].revents) (void)!::read(wake_.get(), &count, sizeof(count));
+  return ready > 0;
+}
+
+}  // namespace tracectl

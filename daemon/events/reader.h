@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The thread that reads the rings of all sessions. While events come it polls every millisecond,
+// as a wake-up for each record would cost the traced program many times the record; when none
+// have come for a while it asks the programs for one wake-up and sleeps.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/events/decoder.h"
+#include "daemon/events/merger.h"
+#include "daemon/events/sink.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/ring.h"
+
+namespace tracectl {
+
+struct ReaderStats {
+  uint64_t events = 0;
+  uint64_t bytes = 0;
+  uint64_t dropped = 0;    // for want of room in a ring
+  uint64_t malformed = 0;  // records that could not be decoded
+};
+
+// Every member may be called from any thread but the reader's own.
+class EventReader {
+ public:
+  static Result<std::unique_ptr<EventReader>> start(Kernel& kernel);
+  ~EventReader();
+
+  Status open(uint32_t session, Rings rings);
+  void close(uint32_t session);
+  // Before any record can name it.
+  void add_source(uint32_t session, uint32_t id, std::shared_ptr<const EventSource> source);
+
+  void subscribe(uint32_t session, std::shared_ptr<EventSink> sink);
+  void unsubscribe(uint32_t session, const EventSink* sink);
+
+  // Returns once every event of the session that fired before the call has been given to its
+  // sinks; the time of the call.
+  Result<uint64_t> flush(uint32_t session);
+
+  ReaderStats stats() const;
+
+ private:
+  struct Lane {
+    Ring ring;
+    Fd fd;
+    uint64_t seen_dropped = 0;
+  };
+  struct Stream {
+    explicit Stream(size_t cpus) : merger(cpus) {}
+    std::vector<Lane> lanes;
+    Merger merger;
+    Sources sources;
+    std::vector<std::shared_ptr<EventSink>> sinks;
+    uint64_t released_ns = 0;  // everything before has been given to the sinks
+  };
+
+  EventReader(Kernel& kernel, Fd wake);
+  void run();
+  size_t pass();
+  size_t pass(uint32_t session, Stream& stream);
+  void drain(uint32_t session, Stream& stream, unsigned cpu);
+  void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
+  void sleep_until_event();
+  bool wait(int timeout_ms);
+  void wake();
+
+  Kernel& kernel_;
+  Fd wake_;  // an eventfd: something was asked of the reader
+  mutable std::mutex mutex_;  // of everything below
+  std::condition_variable passed_;
+  std::map<uint32_t, Stream> streams_;
+  ReaderStats stats_;
+  std::vector<StreamItem> released_;  // kept for its memory
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Reading one BPF ring buffer. The layout is the kernel's (Documentation/bpf/ringbuf.rst,
+// kernel/bpf/ringbuf.c): a page with the consumer's position, a page with the producer's, then
+// the data, mapped twice in a row so that a record never wraps. Each record has a header of 8
+// bytes whose length word carries a busy and a discard bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "daemon/base/mapping.h"
+
+namespace tracectl {
+
+class Ring {
+ public:
+  // `fd` is borrowed for the call; `size_bytes` is the map's max_entries.
+  static Result<Ring> open(int fd, size_t size_bytes);
+
+  enum class End {
+    drained,  // everything that was reserved when the drain began has been read
+    busy,     // the next record is still being written
+    broken,   // a header that no kernel writes: the rest is left unread
+  };
+
+  // Hands every finished record to `each(std::span<const std::byte>)`, oldest first, and frees
+  // its room. The span is valid during the call only.
+  template <class Each>
+  End drain(Each&& each);
+
+ private:
+  static constexpr uint32_t kBusy = 1u << 31;     // BPF_RINGBUF_BUSY_BIT
+  static constexpr uint32_t kDiscard = 1u << 30;  // BPF_RINGBUF_DISCARD_BIT
+  static constexpr size_t kHeader = 8;            // BPF_RINGBUF_HDR_SZ
+
+  Ring(Mapping consumer, Mapping producer, size_t size, size_t page)
+      : consumer_(std::move(consumer)), producer_(std::move(producer)), size_(size), page_(page) {}
+
+  uint64_t* consumer_position() const { return static_cast<uint64_t*>(consumer_.data()); }
+  const uint64_t* producer_position() const { return static_cast<uint64_t*>(producer_.data()); }
+  const std::byte* data_at(uint64_t position) const {
+    return static_cast<std::byte*>(producer_.data()) + page_ + (position & (size_ - 1));
+  }
+
+  Mapping consumer_, producer_;
+  size_t size_, page_;
+};
+
+template <class Each>
+Ring::End Ring::drain(Each&& each) {
+  const uint64_t end = __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE);
+  uint64_t position = *consumer_position();
+  End result = End::drained;
+  while (position < end) {
+    const std::byte* header = data_at(position);
+    const uint32_t word =
+        __atomic_load_n(reinterpret_cast<const uint32_t*>(header), __ATOMIC_ACQUIRE);
+    if (word & kBusy) {
+      result = End::busy;
+      break;
+    }
+    const size_t length = word & ~(kBusy | kDiscard);
+    if (length > size_ || length + kHeader > end - position) {
+      result = End::broken;
+      break;
+    }
+    if (!(word & kDiscard)) each(std::span<const std::byte>(header + kHeader, length));
+    position += (length + kHeader + 7) / 8 * 8;
+  }
+  __atomic_store_n(consumer_position(), position, __ATOMIC_RELEASE);
+  return result;
+}
+
+}  // namespace tracectl

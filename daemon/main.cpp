@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// tracectld: options, construction, wiring, READY. No logic.
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+
+#include <CLI/CLI.hpp>
+
+#include "daemon/base/event_loop.h"
+#include "daemon/control/listener.h"
+#include "daemon/control/server.h"
+#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/trace/engine.h"
+
+namespace {
+
+using namespace tracectl;
+
+struct Options {
+  std::string socket = "/run/tracectl/tracectl.sock";
+  size_t ring_bytes = EngineOptions{}.ring_bytes;
+  bool verbose = false;
+};
+
+void block_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+Status serve(const Options& options) {
+  // First the socket: where another daemon runs nothing is loaded into the kernel.
+  auto listener = Listener::open(options.socket);
+  if (!listener) return listener.error();
+  auto kernel = open_kernel();
+  if (!kernel) return kernel.error();
+  auto engine = Engine::start(std::move(*kernel), {.ring_bytes = options.ring_bytes});
+  if (!engine) return engine.error();
+  auto loop = EventLoop::open();
+  if (!loop) return loop.error();
+  if (auto waiting = loop->end_on_signals(); !waiting) return waiting;
+  if (auto fed = loop->feed_watchdog(); !fed) return fed;
+  auto server = Server::start(*loop, listener->fd(), **engine);
+  if (!server) return server.error();
+  spdlog::info("listening on {}", options.socket);
+  ::sd_notify(0, "READY=1");
+  auto ended = loop->run();
+  ::sd_notify(0, "STOPPING=1");
+  return ended;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"tracectld - attaches probes to running programs for tracectl"};
+  app.set_version_flag("--version", TRACECTL_VERSION);
+  app.add_option("--socket", options.socket, "Unix socket to listen on")
+      ->envname("TRACECTL_SOCKET")
+      ->capture_default_str();
+  app.add_option("--ring-bytes", options.ring_bytes,
+                 "size of the ring of each CPU and session; a power of two")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        const size_t size = std::strtoull(text.c_str(), nullptr, 10);
+        const bool good = size >= 4096 && size <= (size_t{1} << 30) && (size & (size - 1)) == 0;
+        return good ? "" : "a power of two from 4096 to 1073741824 is wanted";
+      });
+  app.add_flag("-v,--verbose", options.verbose, "log more");
+  CLI11_PARSE(app, argc, argv);
+
+  spdlog::set_default_logger(spdlog::stderr_logger_st("tracectld"));
+  spdlog::set_pattern("%l: %v");
+  if (options.verbose) spdlog::set_level(spdlog::level::debug);
+  block_signals();
+  const auto served = serve(options);
+  if (served) return 0;
+  spdlog::error("{}", served.error().message);
+  return 1;
+}

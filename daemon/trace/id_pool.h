@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tracectl {
+
+// Indices of a table in the kernel, from `first` up to `limit`, lowest unused first at the start.
+class IdPool {
+ public:
+  IdPool(uint32_t first, uint32_t limit) : next_(first), limit_(limit) {}
+
+  std::optional<uint32_t> take() {
+    if (!freed_.empty()) {
+      const uint32_t id = freed_.back();
+      freed_.pop_back();
+      ++used_;
+      return id;
+    }
+    if (next_ == limit_) return std::nullopt;
+    ++used_;
+    return next_++;
+  }
+
+  void give_back(uint32_t id) {
+    freed_.push_back(id);
+    --used_;
+  }
+
+  uint32_t used() const { return used_; }
+  uint32_t limit() const { return limit_; }
+
+ private:
+  uint32_t next_;
+  uint32_t limit_;
+  uint32_t used_ = 0;
+  std::vector<uint32_t> freed_;
+};
+
+}  // namespace tracectl

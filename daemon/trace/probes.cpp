@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/probes.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "daemon/code/instruction.h"
+#include "daemon/code/placement.h"
+#include "usdt/demangle.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint64_t kMostFunctionBytes = 1 << 20;  // of code read to place one probe
+constexpr uint64_t kUnknownExtentBytes = 4096;    // read where a symbol has no size
+
+// The six integer argument registers of the System V calling convention, psABI 3.2.3.
+std::shared_ptr<const Arguments> function_arguments() {
+  static const auto arguments = [] {
+    constexpr std::array<std::pair<Register, const char*>, 6> kRegisters{
+        {{Register::rdi, "%rdi"}, {Register::rsi, "%rsi"}, {Register::rdx, "%rdx"},
+         {Register::rcx, "%rcx"}, {Register::r8, "%r8"}, {Register::r9, "%r9"}}};
+    Arguments all;
+    for (const auto& [reg, name] : kRegisters) {
+      Argument argument;
+      argument.place = Argument::Place::in_register;
+      argument.base = reg;
+      argument.text = name;
+      all.push_back(argument);
+    }
+    return std::make_shared<const Arguments>(std::move(all));
+  }();
+  return arguments;
+}
+
+// A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
+struct FunctionBytes {
+  std::vector<uint8_t> body;
+  std::vector<std::vector<uint8_t>> other_bytes;
+  std::vector<CodeRange> others;
+  FunctionCode view;
+};
+
+class FunctionFinder {
+ public:
+  FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all)
+      : object_(object), pattern_(pattern), all_(all) {}
+
+  ProbeMatch run() {
+    index_cold_parts();
+    for (const Function& function : all_)
+      if (matches(function)) add(function);
+    return finish();
+  }
+
+ private:
+  // gcc and clang name the unlikely part of f `f.cold` or `f.cold.N`.
+  void index_cold_parts() {
+    for (const Function& function : all_)
+      if (const size_t at = function.name.find(".cold"); at != std::string::npos)
+        cold_parts_.emplace(std::string_view(function.name).substr(0, at), &function);
+  }
+
+  bool matches(const Function& function) {
+    if (pattern_.scope == Scope::global && !function.exported) return false;
+    if (!wants_demangled(pattern_)) return glob_match(pattern_.function, function.name);
+    const auto plain = demangle(function.name);
+    return plain && glob_match(pattern_.function, *plain);
+  }
+
+  void add(const Function& function) {
+    Pattern exact = pattern_;
+    exact.object = object_.path();
+    exact.function = function.name;
+    Probe& probe = probes_[to_string(exact)];
+    if (probe.name.empty()) {
+      probe.name = to_string(exact);
+      probe.demangled = demangle(function.name);
+    }
+    auto placed = place_in(function);
+    if (!placed)
+      match_.refused.push_back(
+          {probe.name, function.offset + pattern_.offset, std::nullopt, placed.error().message});
+    else
+      add_site(probe, function, *placed);
+  }
+
+  // A symbol and its version alias name the same instruction.
+  void add_site(Probe& probe, const Function& function, const Placement& placed) {
+    Site site{.offset = function.offset + pattern_.offset + placed.moved_bytes,
+              .moved_bytes = placed.moved_bytes,
+              .semaphore = 0,
+              .cost = placed.cost,
+              .args = function_arguments()};
+    const auto same = [&](const Site& other) { return other.offset == site.offset; };
+    if (std::none_of(probe.sites.begin(), probe.sites.end(), same)) probe.sites.push_back(site);
+  }
+
+  Result<Placement> place_in(const Function& function) {
+    auto code = read_code(function);
+    if (!code) return code.error();
+    if (pattern_.offset == 0) return place_entry(code->view);
+    if (function.size && pattern_.offset >= function.size)
+      return Error{Code::invalid, "the offset lies behind the function's end (" +
+                                      std::to_string(function.size) + " bytes)"};
+    auto placed = place(code->view.body.bytes, pattern_.offset);
+    if (!placed || placed->cost != CostClass::fast) return placed;
+    if (auto safe = nop5_is_safe(code->view, pattern_.offset); !safe) return safe.error();
+    return placed;
+  }
+
+  Result<FunctionBytes> read_code(const Function& function) {
+    FunctionBytes code;
+    const uint64_t wanted = function.size ? function.size : kUnknownExtentBytes;
+    auto body = object_.elf().read_at_most(function.offset, std::min(wanted, kMostFunctionBytes));
+    if (!body) return body.error();
+    code.body = std::move(*body);
+    read_cold_parts(function, code);
+    const bool whole = function.size != 0 && code.body.size() == function.size;
+    code.view = {{function.address, code.body}, whole ? Extent::whole : Extent::unknown,
+                 code.others};
+    return code;
+  }
+
+  void read_cold_parts(const Function& function, FunctionBytes& code) {
+    const auto [first, last] = cold_parts_.equal_range(function.name);
+    for (auto it = first; it != last; ++it) {
+      auto bytes = object_.elf().read_at_most(it->second->offset,
+                                              std::min(it->second->size, kMostFunctionBytes));
+      if (bytes) code.other_bytes.push_back(std::move(*bytes));
+      if (bytes) code.others.push_back({it->second->address, {}});
+    }
+    for (size_t i = 0; i < code.others.size(); ++i) code.others[i].bytes = code.other_bytes[i];
+  }
+
+  ProbeMatch finish() {
+    for (auto& [name, probe] : probes_)
+      if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
+    return std::move(match_);
+  }
+
+  const Object& object_;
+  const Pattern& pattern_;
+  const std::vector<Function>& all_;
+  std::multimap<std::string_view, const Function*> cold_parts_;
+  std::map<std::string, Probe> probes_;
+  ProbeMatch match_;
+};
+
+class UsdtFinder {
+ public:
+  UsdtFinder(const Object& object, const Pattern& pattern, const std::vector<UsdtSite>& all)
+      : object_(object), pattern_(pattern), all_(all) {}
+
+  ProbeMatch run() {
+    for (const UsdtSite& site : all_)
+      if (glob_match(pattern_.provider, site.provider) && usdt_name_match(pattern_.name, site.name))
+        add(site);
+    for (auto& [name, probe] : probes_)
+      if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
+    return std::move(match_);
+  }
+
+ private:
+  void add(const UsdtSite& site) {
+    Pattern exact = pattern_;
+    exact.object = object_.path();
+    exact.provider = site.provider;
+    exact.name = site.name;
+    const std::string name = to_string(exact);
+    auto cost = check(site);
+    if (!cost) {
+      match_.refused.push_back({name, site.offset, std::nullopt, cost.error().message});
+      return;
+    }
+    Probe& probe = probes_[name];
+    probe.name = name;
+    probe.sites.push_back({.offset = site.offset,
+                           .moved_bytes = 0,
+                           .semaphore = site.semaphore.value_or(0),
+                           .cost = *cost,
+                           .args = readable_arguments(site)});
+  }
+
+  // The function around the site proves it an instruction's start, and the red zone dead. Where
+  // no symbol tells, a one-byte nop is what the note's own macro put there: that is proof enough.
+  Result<CostClass> check(const UsdtSite& site) {
+    auto bytes = object_.elf().read_at_most(site.offset, 16);
+    if (!bytes) return bytes.error();
+    auto instruction = decode_instruction(*bytes);
+    if (!instruction) return instruction.error();
+    if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
+    const auto function = object_.elf().function_at(site.address);
+    if (!function || function->size > kMostFunctionBytes)
+      return without_function(*bytes, *instruction);
+    auto body = object_.elf().read_at_most(function->offset, function->size);
+    if (!body) return body.error();
+    auto placed = place(*body, site.address - function->address);
+    if (!placed) return placed.error();
+    const FunctionCode code{{function->address, *body}, Extent::whole, {}};
+    if (placed->cost == CostClass::fast)
+      if (auto safe = nop5_is_safe(code, site.address - function->address); !safe)
+        return safe.error();
+    return placed->cost;
+  }
+
+  Result<CostClass> without_function(std::span<const uint8_t> bytes, const Instruction& found) {
+    if (bytes[0] == 0x90) return found.cost;
+    return Error{Code::unsupported,
+                 is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
+                                  "can corrupt the red zone on this kernel; install the program's "
+                                  "debug symbols"
+                                : "no symbol tells where instructions start around it; install "
+                                  "the program's debug symbols"};
+  }
+
+  // An address of the file's own space is reached from the instruction, wherever it is loaded.
+  std::shared_ptr<const Arguments> readable_arguments(const UsdtSite& site) {
+    Arguments arguments = site.args;
+    for (Argument& argument : arguments) {
+      if (!argument.link_relative || argument.base != Register::none) continue;
+      argument.link_relative = false;
+      argument.base = Register::rip;
+      argument.offset -= static_cast<int64_t>(site.address);
+    }
+    return std::make_shared<const Arguments>(std::move(arguments));
+  }
+
+  const Object& object_;
+  const Pattern& pattern_;
+  const std::vector<UsdtSite>& all_;
+  std::map<std::string, Probe> probes_;
+  ProbeMatch match_;
+};
+
+bool fits_object(const std::string& object, const std::string& path) {
+  if (object.empty() || object == path) return true;
+  return glob_match(object, std::string_view(path).substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+bool names_probe(const Pattern& pattern, const std::string& probe_name) {
+  const auto probe = parse_pattern(probe_name);
+  if (!probe || probe->kind != pattern.kind || !fits_object(pattern.object, probe->object))
+    return false;
+  if (pattern.kind == ProbeKind::usdt)
+    return glob_match(pattern.provider, probe->provider) &&
+           usdt_name_match(pattern.name, probe->name);
+  if (probe->offset != pattern.offset) return false;
+  if (!wants_demangled(pattern)) return glob_match(pattern.function, probe->function);
+  const auto plain = demangle(probe->function);
+  return plain && glob_match(pattern.function, *plain);
+}
+
+Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern) {
+  if (pattern.kind == ProbeKind::usdt) {
+    const auto& sites = object.usdt_sites();
+    if (!sites) return sites.error();
+    return UsdtFinder(object, pattern, *sites).run();
+  }
+  return FunctionFinder(object, pattern, object.elf().functions()).run();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/resolver.h"
+
+#include <algorithm>
+#include <set>
+
+#include "daemon/process/memory.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint8_t kBreakpoint = 0xCC;
+constexpr uint8_t kCall = 0xE8;  // what the kernel makes of a probed 5-byte nop
+constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel writes
+
+// The file's bytes are what was decoded; a process that runs other bytes must not be armed.
+// Where a probe sits already, ours or another tracer's, only its own bytes may differ.
+bool same_code(const std::vector<uint8_t>& file, const std::vector<uint8_t>& memory) {
+  if (file == memory) return true;
+  if (memory.size() != file.size() || memory.empty()) return false;
+  if (memory[0] == kCall && file[0] == 0x0f) return true;
+  return memory[0] == kBreakpoint && std::equal(file.begin() + 1, file.end(), memory.begin() + 1);
+}
+
+std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, uint64_t offset) {
+  for (const ExecutableRange& range : ranges)
+    if (offset >= range.file_offset && offset - range.file_offset < range.end - range.start)
+      return range.start + (offset - range.file_offset);
+  return std::nullopt;
+}
+
+// Takes the sites whose bytes in the process are not the file's out of the probes.
+class ByteCheck {
+ public:
+  ByteCheck(const Object& object, const TargetProcess& target, ProbeMatch& match)
+      : object_(object), target_(target), match_(match) {}
+
+  Status run() {
+    for (Probe& probe : match_.probes)
+      for (const Site& site : probe.sites) plan(probe, site);
+    auto memory = read_memory(target_.process, ranges_);
+    if (!memory) return memory.error();
+    for (size_t i = 0; i < planned_.size(); ++i) compare(planned_[i], (*memory)[i]);
+    remove_refused();
+    return ok();
+  }
+
+ private:
+  struct Planned {
+    const std::string* probe;
+    uint64_t offset;
+  };
+
+  void plan(const Probe& probe, const Site& site) {
+    const auto address = address_of(target_.ranges, site.offset);
+    if (!address) {
+      refuse(probe.name, site.offset, "this part of the file is not mapped in the process");
+      return;
+    }
+    planned_.push_back({&probe.name, site.offset});
+    ranges_.push_back({*address, compared_at(site.offset)});
+  }
+
+  // The file can end behind the last instruction, and so does the mapping.
+  size_t compared_at(uint64_t offset) const {
+    auto bytes = object_.elf().read_at_most(offset, kCompared);
+    return bytes ? bytes->size() : 0;
+  }
+
+  void compare(const Planned& planned, const Result<std::vector<uint8_t>>& memory) {
+    if (!memory) return refuse(*planned.probe, planned.offset, memory.error().message);
+    auto file = object_.elf().read_at_most(planned.offset, memory->size());
+    if (!file || !same_code(*file, *memory))
+      refuse(*planned.probe, planned.offset,
+             "the process runs other code here than the file has: it was changed on disk or in "
+             "memory after the process started; restart it");
+  }
+
+  void refuse(const std::string& probe, uint64_t offset, std::string reason) {
+    match_.refused.push_back({probe, offset, target_.process.pid(), std::move(reason)});
+    refused_.insert(offset);
+  }
+
+  void remove_refused() {
+    if (refused_.empty()) return;
+    for (Probe& probe : match_.probes)
+      std::erase_if(probe.sites, [&](const Site& s) { return refused_.contains(s.offset); });
+    std::erase_if(match_.probes, [](const Probe& probe) { return probe.sites.empty(); });
+  }
+
+  const Object& object_;
+  const TargetProcess& target_;
+  ProbeMatch& match_;
+  std::vector<Planned> planned_;
+  std::vector<MemoryRange> ranges_;
+  std::set<uint64_t> refused_;
+};
+
+Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
+  std::string where;
+  for (const TargetFile& file : files.files)
+    if (where.find(file.object->path()) == std::string::npos)
+      where += (where.empty() ? "" : ", ") + file.object->path();
+  const char* what = pattern.kind == ProbeKind::usdt ? "USDT probe" : "function";
+  std::string message = std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
+  if (pattern.kind == ProbeKind::function)
+    message += "; if the file is stripped, its debug symbols may name it";
+  return Error{Code::not_found, message, "patterns"};
+}
+
+}  // namespace
+
+size_t Resolution::probe_count() const {
+  std::set<std::string_view> names;
+  for (const Resolved& part : parts)
+    for (const Probe& probe : part.probes) names.insert(probe.name);
+  return names.size();
+}
+
+size_t Resolution::site_count() const {
+  size_t count = 0;
+  for (const Resolved& part : parts)
+    for (const Probe& probe : part.probes) count += probe.sites.size();
+  return count;
+}
+
+Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target) {
+  auto files = targets_.find(pattern, target);
+  if (!files) return files.error();
+  Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
+  for (TargetFile& file : files->files) {
+    auto match = find_probes(*file.object, pattern);
+    if (!match) return match.error();
+    Resolved part{file.object, nullptr, file.executable, {}};
+    if (file.process) {
+      if (!file.process->ranges.empty())
+        if (auto checked = ByteCheck(*file.object, *file.process, *match).run(); !checked)
+          return checked.error();
+      part.process = std::make_shared<const Process>(std::move(file.process->process));
+    }
+    part.probes = std::move(match->probes);
+    std::move(match->refused.begin(), match->refused.end(), std::back_inserter(resolution.refused));
+    resolution.parts.push_back(std::move(part));
+  }
+  if (resolution.probe_count() == 0 && resolution.refused.empty())
+    return nothing_matches(pattern, *files);
+  return resolution;
+}
+
+}  // namespace tracectl

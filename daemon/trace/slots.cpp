@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/slots.h"
+
+namespace tracectl {
+namespace {
+
+// Everything of an argument that the kernel's table holds.
+std::string key_of(const Arguments& arguments) {
+  std::string key;
+  for (const Argument& a : arguments) {
+    for (const int64_t part :
+         {int64_t(a.place), int64_t(a.size_bytes), int64_t(a.high_byte), int64_t(a.link_relative),
+          int64_t(a.base), int64_t(a.index), int64_t(a.scale), a.offset})
+      key += std::to_string(part) + ' ';
+  }
+  return key;
+}
+
+}  // namespace
+
+Result<uint32_t> Layouts::index_of(const Arguments& arguments) {
+  if (arguments.empty()) return uint32_t{0};
+  const auto [entry, fresh] = by_text_.try_emplace(key_of(arguments), 0);
+  if (!fresh) return entry->second;
+  if (by_text_.size() >= TC_MAX_LAYOUTS) {
+    by_text_.erase(entry);
+    return Error{Code::exhausted, "the table of argument forms is full (" +
+                                      std::to_string(int{TC_MAX_LAYOUTS}) + ")"};
+  }
+  entry->second = static_cast<uint32_t>(by_text_.size());
+  kernel_.write_layout(entry->second, arguments);
+  return entry->second;
+}
+
+}  // namespace tracectl

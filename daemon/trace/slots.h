@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What is armed and set, as the engine knows it. A slot is a site as armed for one filter; it
+// holds the hooks of every session that wants it, and the link that serves it. Kept in step with
+// the kernel's tables by Staging, the only writer.
+#pragma once
+
+#include <sys/types.h>
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/trace/id_pool.h"
+#include "daemon/trace/object.h"
+
+namespace tracectl {
+
+using SessionId = uint16_t;
+
+struct SlotKey {
+  dev_t device = 0;
+  ino_t inode = 0;
+  pid_t filter = 0;  // the process it is armed in, or 0 for all that map the file
+  uint64_t offset = 0;
+  uint64_t semaphore = 0;
+
+  auto operator<=>(const SlotKey&) const = default;
+};
+
+// What one session wants of a slot: the plain values of a tc_hook but for its links.
+struct Hook {
+  SessionId session = 0;
+  uint32_t flags = 0;  // enum tc_hook_flag
+  uint32_t stat = 0;
+  pid_t tgid = 0;           // the only process, or 0
+  uint16_t set_target = 0;  // as in tc_hook
+  uint32_t layout = 0;
+  uint32_t source = 0;
+
+  bool operator==(const Hook&) const = default;
+};
+
+struct Slot {
+  SlotKey key;
+  std::shared_ptr<const Object> object;
+  uint32_t link = 0;           // incarnation of the link that serves it
+  std::vector<Hook> hooks;     // at most one a session
+  std::vector<uint32_t> rest;  // indices in the kernel of hooks[1..]
+};
+
+// Arguments in the kernel's table, each kept once however many sites share them.
+class Layouts {
+ public:
+  explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
+
+  // 0 is the layout without arguments. Never freed: a program has few forms of arguments.
+  Result<uint32_t> index_of(const Arguments& arguments);
+
+ private:
+  Kernel& kernel_;
+  std::map<std::string, uint32_t> by_text_;
+};
+
+struct Slots {
+  explicit Slots(Kernel& kernel) : layouts(kernel) {}
+
+  std::unordered_map<SlotId, Slot> by_id;
+  std::map<SlotKey, SlotId> by_key;
+  std::map<uint32_t, Link> links;                        // by incarnation
+  std::map<uint32_t, std::vector<SlotId>> slots_of_link;
+  uint32_t last_incarnation = 0;
+
+  IdPool slot_ids{1, TC_MAX_SLOTS};
+  IdPool hook_ids{1, TC_MAX_HOOKS};
+  IdPool stat_ids{1, TC_MAX_STATS};
+  Layouts layouts;
+};
+
+}  // namespace tracectl

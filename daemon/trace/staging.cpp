@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/staging.h"
+
+#include <algorithm>
+#include <set>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+namespace {
+
+Error full(const char* table, uint32_t limit) {
+  return Error{Code::exhausted, std::string("the table of ") + table + " is full (" +
+                                    std::to_string(limit) + "): remove settings of this or "
+                                    "another session"};
+}
+
+tc_hook kernel_hook(const Hook& hook, uint32_t link, uint32_t next) {
+  return tc_hook{.link = link,
+                 .flags = hook.flags,
+                 .stat = hook.stat,
+                 .tgid = static_cast<uint32_t>(hook.tgid),
+                 .set_target = hook.set_target,
+                 .session = hook.session,
+                 .layout = hook.layout,
+                 .source = hook.source,
+                 .next = next};
+}
+
+}  // namespace
+
+// ---- what shall be ----
+
+Staging::Change& Staging::change(SlotId slot) {
+  const auto [entry, fresh] = changes_.try_emplace(slot);
+  if (fresh) {
+    const Slot& now = slots_.by_id.at(slot);
+    entry->second.hooks = now.hooks;
+    entry->second.link = now.link;
+  }
+  return entry->second;
+}
+
+Status Staging::want(const SlotKey& key, std::shared_ptr<const Object> object, const Hook& hook) {
+  auto found = slots_.by_key.find(key);
+  if (found == slots_.by_key.end()) {
+    const auto id = slots_.slot_ids.take();
+    if (!id) return full("armed sites", slots_.slot_ids.limit());
+    slots_.by_id[*id] = Slot{key, std::move(object), 0, {}, {}};
+    found = slots_.by_key.emplace(key, *id).first;
+    changes_[*id].is_new = true;
+  }
+  auto& hooks = change(found->second).hooks;
+  std::erase_if(hooks, [&](const Hook& h) { return h.session == hook.session; });
+  if (hooks.size() == TC_MAX_HOOKS_OF_SLOT)
+    return Error{Code::exhausted, "more than " + std::to_string(int{TC_MAX_HOOKS_OF_SLOT}) +
+                                      " sessions want one site"};
+  hooks.push_back(hook);
+  return ok();
+}
+
+void Staging::drop(SlotId slot, SessionId session) {
+  std::erase_if(change(slot).hooks, [&](const Hook& h) { return h.session == session; });
+}
+
+// ---- before the switch ----
+
+Status Staging::build() {
+  Stopwatch watch(phases_.stage);
+  if (auto prepared = kernel_.prepare_wait(); !prepared) return prepared;
+  plan_links();
+  if (auto allocated = allocate_hooks(); !allocated) return allocated;
+  write_staging();
+  return arm();
+}
+
+// A link cannot shrink or grow: new slots get a link of their own, one for each file and filter,
+// and a link that loses some of its slots is replaced by one for those that stay.
+void Staging::plan_links() {
+  std::set<uint32_t> losing;
+  std::map<std::tuple<dev_t, ino_t, pid_t>, uint32_t> fresh;
+  for (auto& [id, change] : changes_) {
+    if (change.hooks.empty() && change.link) losing.insert(change.link);
+    if (!change.is_new) continue;
+    const SlotKey& key = slots_.by_id.at(id).key;
+    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter}];
+    if (!incarnation) incarnation = ++slots_.last_incarnation;
+    change.link = incarnation;
+    new_links_[incarnation].push_back(id);
+  }
+  for (const uint32_t old : losing) {
+    old_links_.push_back(old);
+    std::vector<SlotId> stay;
+    for (const SlotId id : slots_.slots_of_link.at(old))
+      if (!change(id).hooks.empty()) stay.push_back(id);
+    if (stay.empty()) continue;
+    const uint32_t incarnation = ++slots_.last_incarnation;
+    for (const SlotId id : stay) changes_.at(id).link = incarnation;
+    new_links_[incarnation] = std::move(stay);
+  }
+}
+
+Status Staging::allocate_hooks() {
+  for (auto& [id, change] : changes_)
+    for (size_t i = 1; i < change.hooks.size(); ++i) {
+      const auto hook = slots_.hook_ids.take();
+      if (!hook) return full("hooks", slots_.hook_ids.limit());
+      change.rest.push_back(*hook);
+    }
+  return ok();
+}
+
+void Staging::write_generation(SlotId slot, unsigned generation, const std::vector<Hook>& hooks,
+                               const std::vector<uint32_t>& rest, uint32_t link) {
+  const auto next_of = [&](size_t i) { return i < rest.size() ? rest[i] : 0; };
+  for (size_t i = 0; i < rest.size(); ++i)
+    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], link, next_of(i + 1));
+  tc_generation& to = kernel_.slots()[slot].generation[generation];
+  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], link, next_of(0));
+  to.hook_count = static_cast<uint32_t>(hooks.size());
+}
+
+void Staging::write_staging() {
+  written_ = true;
+  for (const auto& [id, change] : changes_) {
+    if (change.is_new) kernel_.slots()[id] = tc_slot{};
+    write_generation(id, active() ^ 1, change.hooks, change.rest, change.link);
+  }
+}
+
+Status Staging::arm() {
+  Stopwatch watch(phases_.arm);
+  std::optional<Error> first_error;
+  for (const auto& [incarnation, ids] : new_links_) {
+    auto error = arm_one(incarnation, ids);
+    if (error && !first_error) first_error = std::move(error);
+    if (first_error && first_error->code == Code::exhausted) break;
+  }
+  if (first_error) return *first_error;
+  return ok();
+}
+
+std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<SlotId>& ids) {
+  const Slot& any = slots_.by_id.at(ids.front());
+  ArmRequest request{.object_fd = any.object->fd(),
+                     .object_path = any.object->path(),
+                     .filter = any.key.filter,
+                     .incarnation = incarnation,
+                     .sites = {}};
+  for (const SlotId id : ids) {
+    const SlotKey& key = slots_.by_id.at(id).key;
+    request.sites.push_back({id, key.offset, key.semaphore});
+  }
+  auto armed = kernel_.arm(request);
+  if (auto* link = std::get_if<Link>(&armed)) {
+    armed_.emplace(incarnation, std::move(*link));
+    return std::nullopt;
+  }
+  const auto& failure = std::get<ArmFailure>(armed);
+  for (const size_t i : failure.refused_sites)
+    refused_.push_back({slots_.by_id.at(ids[i]).key, failure.error.message});
+  return failure.error;
+}
+
+Staging::~Staging() {
+  if (switched_) return;
+  armed_.clear();  // waits until nothing runs at the new slots
+  for (auto& [id, change] : changes_) {
+    for (const uint32_t hook : change.rest) slots_.hook_ids.give_back(hook);
+    if (written_)
+      kernel_.slots()[id].generation[active() ^ 1] = kernel_.slots()[id].generation[active()];
+    if (!change.is_new) continue;
+    slots_.by_key.erase(slots_.by_id.at(id).key);
+    slots_.by_id.erase(id);
+    slots_.slot_ids.give_back(id);
+  }
+}
+
+// ---- the switch, and after it ----
+
+uint64_t Staging::activate(const std::function<void()>& retired) {
+  const uint64_t epoch = kernel_.epoch() + 1;
+  switched_ = true;
+  {
+    Stopwatch watch(phases_.switch_);
+    kernel_.activate(epoch);
+  }
+  {
+    // The old generation is overwritten below, and its counters are read as final.
+    Stopwatch watch(phases_.wait);
+    kernel_.wait_for_progress();
+  }
+  disarm();
+  retired();
+  copy_back();
+  free_old();
+  return epoch;
+}
+
+void Staging::disarm() {
+  Stopwatch watch(phases_.disarm);
+  for (auto& [incarnation, link] : armed_) {
+    slots_.links.emplace(incarnation, std::move(link));
+    slots_.slots_of_link[incarnation] = new_links_.at(incarnation);
+  }
+  armed_.clear();
+  for (const uint32_t incarnation : old_links_) {
+    slots_.links.erase(incarnation);
+    slots_.slots_of_link.erase(incarnation);
+  }
+}
+
+void Staging::copy_back() {
+  for (const auto& [id, change] : changes_)
+    kernel_.slots()[id].generation[active() ^ 1] = kernel_.slots()[id].generation[active()];
+}
+
+void Staging::free_old() {
+  for (auto& [id, change] : changes_) {
+    Slot& slot = slots_.by_id.at(id);
+    for (const uint32_t hook : slot.rest) slots_.hook_ids.give_back(hook);
+    slot.hooks = std::move(change.hooks);
+    slot.rest = std::move(change.rest);
+    slot.link = change.link;
+    if (!slot.hooks.empty()) continue;
+    slots_.by_key.erase(slot.key);
+    slots_.by_id.erase(id);
+    slots_.slot_ids.give_back(id);
+  }
+}
+
+}  // namespace tracectl

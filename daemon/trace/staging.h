@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A commit, from the writing of the inactive generation to the freeing of what is gone: the
+// sequence of the Erlang run-time's non-blocking trace setting (OTP R16), on BPF.
+//
+//   Staging staging(kernel, slots);
+//   staging.want(key, object, hook) / staging.drop(slot, session)   what shall be
+//   staging.build()      allocate, write the inactive generation, arm    [may fail]
+//   staging.activate()   the switch, wait, disarm, copy back, free       [cannot fail]
+//
+// Until activate() the destructor undoes everything: the inactive generation becomes the copy of
+// the active one again, new slots and hooks are free, new links are closed.
+//
+// Which waits are needed. A program loads the epoch once and then only reads what the generation
+// it names points to. So:
+//  - before arming and before switching nothing must be waited for: nobody reads the inactive
+//    generation (the last commit's wait saw to that), and on every machine that keeps the order
+//    of address-dependent loads a release store of the epoch makes what was staged visible first;
+//  - after the switch one wait: then nobody reads the old generation any more, and it may be
+//    overwritten, its hooks freed, its counters taken as final;
+//  - closing a link waits by itself until no program of its sites runs, so a slot's number can be
+//    used again afterwards.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/trace/slots.h"
+
+namespace tracectl {
+
+struct Phases {  // microseconds
+  uint64_t stage = 0, arm = 0, wait = 0, switch_ = 0, disarm = 0;
+};
+
+class Staging {
+ public:
+  Staging(Kernel& kernel, Slots& slots) : kernel_(kernel), slots_(slots) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // The session's hook at this slot from the switch on; replaces the one it has.
+  Status want(const SlotKey& key, std::shared_ptr<const Object> object, const Hook& hook);
+  // The session has no hook at this slot from the switch on.
+  void drop(SlotId slot, SessionId session);
+
+  // A site that the kernel would not arm.
+  struct RefusedSite {
+    SlotKey key;
+    std::string reason;
+  };
+
+  // All or nothing; what the kernel refused is then in refused().
+  Status build();
+  const std::vector<RefusedSite>& refused() const { return refused_; }
+
+  // The point of no return. `retired` runs after the wait, when nobody writes to old counters.
+  uint64_t activate(const std::function<void()>& retired);
+
+  const Phases& phases() const { return phases_; }
+
+ private:
+  struct Change {
+    bool is_new = false;
+    std::vector<Hook> hooks;      // after the switch
+    std::vector<uint32_t> rest;   // allocated for hooks[1..]
+    uint32_t link = 0;            // after the switch
+  };
+
+  Change& change(SlotId slot);
+  void plan_links();
+  Status allocate_hooks();
+  void write_staging();
+  Status arm();
+  std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
+  void disarm();
+  void copy_back();
+  void free_old();
+  void write_generation(SlotId slot, unsigned generation, const std::vector<Hook>& hooks,
+                        const std::vector<uint32_t>& rest, uint32_t link);
+  unsigned active() const { return kernel_.epoch() & 1; }
+
+  Kernel& kernel_;
+  Slots& slots_;
+  std::map<SlotId, Change> changes_;
+  std::map<uint32_t, std::vector<SlotId>> new_links_;  // by incarnation: the slots to arm
+  std::vector<uint32_t> old_links_;                    // to close after the switch
+  std::map<uint32_t, Link> armed_;                     // until the switch
+  std::vector<RefusedSite> refused_;
+  Phases phases_;
+  bool written_ = false;
+  bool switched_ = false;
+};
+
+}  // namespace tracectl

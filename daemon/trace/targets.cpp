@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/targets.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "daemon/process/running.h"
+
+namespace tracectl {
+namespace {
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_path(const std::string& object) { return !object.empty() && object.front() == '/'; }
+
+// A path names a file also where the process has it under another name (a link to it).
+bool same_file(const std::string& path, const MappedFile& file) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_ino == file.inode &&
+         status.st_dev == file.device;
+}
+
+bool fits(const std::string& object, const MappedFile& file) {
+  if (is_path(object)) return file.path == object || same_file(object, file);
+  return glob_match(object, base_name(file.path));
+}
+
+bool fits(const std::string& object, const std::string& path) {
+  return is_path(object) ? path == object : glob_match(object, base_name(path));
+}
+
+Error nothing_fits(const Pattern& pattern, const std::string& where,
+                   const std::vector<std::string>& seen) {
+  std::string message = "nothing that " + where + " fits OBJECT \"" + pattern.object + "\"";
+  if (!seen.empty()) message += "; it maps ";
+  for (size_t i = 0; i < std::min<size_t>(seen.size(), 8); ++i)
+    message += (i ? ", " : "") + seen[i];
+  if (seen.size() > 8) message += " and " + std::to_string(seen.size() - 8) + " more";
+  return Error{Code::not_found, message, "patterns"};
+}
+
+Result<MappedFile> main_executable(const Process& process, const std::vector<MappedFile>& files) {
+  struct stat status {};
+  if (::stat(process.proc_path("exe").c_str(), &status) != 0)
+    return Error::from_errno("executable of process " + std::to_string(process.pid()));
+  for (const MappedFile& file : files)
+    if (file.inode == status.st_ino) return file;
+  return Error{Code::not_found, "process " + std::to_string(process.pid()) +
+                                    " has no code of its executable mapped from the file"};
+}
+
+}  // namespace
+
+Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& target) {
+  TargetFiles found;
+  for (const pid_t pid : target.pids)
+    if (auto added = add_process(pattern, pid, target, found); !added) return added.error();
+  for (const std::string& path : target.executables)
+    if (auto added = add_executable(pattern, path, found); !added) return added.error();
+  if (target.all || target.empty())
+    if (auto added = add_by_path(pattern, found); !added) return added.error();
+  return found;
+}
+
+Status TargetFinder::add_process(const Pattern& pattern, pid_t pid, const Target& target,
+                                 TargetFiles& found) {
+  auto process = Process::open(pid);
+  if (!process) return process.error();
+  if (!target.will_map.empty()) return add_starting(pattern, std::move(*process), target, found);
+  return add_mapped(pattern, *process, found);
+}
+
+Status TargetFinder::add_mapped(const Pattern& pattern, const Process& process,
+                                TargetFiles& found) {
+  auto files = executable_files(process);
+  if (!files) return files.error();
+  std::vector<MappedFile> chosen;
+  if (pattern.object.empty()) {
+    auto executable = main_executable(process, *files);
+    if (!executable) return executable.error();
+    chosen.push_back(std::move(*executable));
+  } else {
+    std::copy_if(files->begin(), files->end(), std::back_inserter(chosen),
+                 [&](const MappedFile& file) { return fits(pattern.object, file); });
+  }
+  if (chosen.empty()) {
+    std::vector<std::string> seen;
+    for (const MappedFile& file : *files) seen.push_back(base_name(file.path));
+    return nothing_fits(pattern, "process " + std::to_string(process.pid()) + " maps", seen);
+  }
+  for (const MappedFile& file : chosen) {
+    auto fd = open_mapped(process, file);
+    if (!fd) return fd.error();
+    auto object = objects_.open(std::move(*fd), file.path);
+    if (!object) return object.error();
+    auto held = Process::open(process.pid());
+    if (!held) return held.error();
+    if (auto there = process.still_there(); !there) return there;
+    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}});
+  }
+  return ok();
+}
+
+Status TargetFinder::add_starting(const Pattern& pattern, Process process, const Target& target,
+                                  TargetFiles& found) {
+  bool any = false;
+  for (const std::string& path : target.will_map) {
+    const bool is_main = &path == &target.will_map.front();
+    if (pattern.object.empty() ? !is_main : !fits(pattern.object, path)) continue;
+    auto object = open_path(path);
+    if (!object) return object.error();
+    auto held = Process::open(process.pid());
+    if (!held) return held.error();
+    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}});
+    any = true;
+  }
+  if (any) return ok();
+  std::vector<std::string> seen;
+  for (const std::string& path : target.will_map) seen.push_back(base_name(path));
+  return nothing_fits(pattern, "the command will map", seen);
+}
+
+// The executable's own code is armed for everybody who runs it. A library of it is armed in the
+// processes that are there: for later ones nothing tells when they have mapped it.
+Status TargetFinder::add_executable(const Pattern& pattern, const std::string& path,
+                                    TargetFiles& found) {
+  auto object = open_path(path);
+  if (!object) return object.error();
+  if (pattern.object.empty() || fits(pattern.object, path)) {
+    found.files.push_back({*object, {}, path});
+    return ok();
+  }
+  const auto pids =
+      processes_running((*object)->identity().device, (*object)->identity().inode);
+  for (const pid_t pid : pids) {
+    auto process = Process::open(pid);
+    if (!process) continue;  // gone since it was listed
+    if (auto added = add_mapped(pattern, *process, found); !added) return added;
+  }
+  if (pids.empty())
+    return Error{Code::not_found,
+                 "no process runs " + path + ", and in those that start later only its own code "
+                 "is traced: leave OBJECT empty, or start one first",
+                 "target"};
+  found.notes.push_back("\"" + pattern.object + "\" is traced in the " +
+                        std::to_string(pids.size()) + " processes that run " + path +
+                        " now, not in those that start later");
+  return ok();
+}
+
+Status TargetFinder::add_by_path(const Pattern& pattern, TargetFiles& found) {
+  if (!is_path(pattern.object))
+    return Error{Code::invalid,
+                 "without a process OBJECT must be an absolute path: name the file in \"" +
+                     to_string(pattern) + "\", or choose a target (-p, -x, -- COMMAND)",
+                 "patterns"};
+  auto object = open_path(pattern.object);
+  if (!object) return object.error();
+  found.files.push_back({*object, {}, {}});
+  return ok();
+}
+
+Result<ObjectPtr> TargetFinder::open_path(const std::string& path) {
+  // Not blocking: a named pipe in the file's place must not hold the daemon.
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!fd) return Error::from_errno("cannot open " + path);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return Error::from_errno("fstat " + path);
+  if (!S_ISREG(status.st_mode)) return Error{Code::invalid, path + " is not a regular file"};
+  return objects_.open(std::move(fd), path);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// From a target and a pattern's OBJECT to files and the filters they are to be armed with.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/model/pattern.h"
+#include "daemon/model/target.h"
+#include "daemon/process/maps.h"
+#include "daemon/process/process.h"
+#include "daemon/trace/object.h"
+
+namespace tracectl {
+
+// One process that is a target, held so that its number cannot come to mean another.
+struct TargetProcess {
+  Process process;
+  std::vector<ExecutableRange> ranges;  // where the file's code is mapped; empty: not started yet
+};
+
+// A file in which to look for probes, and for whom.
+struct TargetFile {
+  ObjectPtr object;
+  std::optional<TargetProcess> process;   // armed in this process only
+  std::optional<std::string> executable;  // armed for every process that runs this file
+};
+
+struct TargetFiles {
+  std::vector<TargetFile> files;
+  std::vector<std::string> notes;  // what the user should know of what is not covered
+};
+
+class TargetFinder {
+ public:
+  explicit TargetFinder(Objects& objects) : objects_(objects) {}
+
+  // Fails where nothing fits OBJECT, and says what was looked at. A file that fits and is not an
+  // ELF file fails the whole.
+  Result<TargetFiles> find(const Pattern& pattern, const Target& target);
+
+ private:
+  Status add_process(const Pattern& pattern, pid_t pid, const Target& target, TargetFiles& found);
+  Status add_mapped(const Pattern& pattern, const Process& process, TargetFiles& found);
+  Status add_starting(const Pattern& pattern, Process process, const Target& target,
+                      TargetFiles& found);
+  Status add_executable(const Pattern& pattern, const std::string& path, TargetFiles& found);
+  Status add_by_path(const Pattern& pattern, TargetFiles& found);
+  Result<ObjectPtr> open_path(const std::string& path);
+
+  Objects& objects_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Reading ELF files of programs to be traced. Files are foreign: every size and offset in them is
+// checked against the file before it is used.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// A function symbol, defined in executable code.
+struct Function {
+  std::string name;      // as in the symbol table, mangled
+  uint64_t address = 0;  // in the file's own address space
+  uint64_t size = 0;     // bytes; 0 where the symbol does not say
+  uint64_t offset = 0;   // of its first byte, in the file
+  bool exported = false; // in the dynamic symbol table
+
+  bool operator==(const Function&) const = default;
+};
+
+struct Section {
+  std::string name;
+  uint64_t address = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+// Where debug files of the distribution lie.
+inline constexpr const char* kDebugRoot = "/usr/lib/debug";
+
+// An ELF64 executable or shared library for x86-64. Not safe for use by two threads at once.
+class ElfFile {
+ public:
+  // Keeps a duplicate of `fd`. `path` is for messages, and for where to look for its debug file.
+  static Result<ElfFile> open(int fd, const std::string& path,
+                              const std::string& debug_root = kDebugRoot);
+  ElfFile(ElfFile&&) noexcept;
+  ElfFile& operator=(ElfFile&&) noexcept;
+  ~ElfFile();
+
+  const std::string& path() const;
+  const std::string& build_id() const;  // hex; empty if the file has none
+  std::optional<std::string> interpreter() const;
+
+  // Between the file's own addresses and offsets in the file, by the program headers; none for
+  // an address that is not of the file's bytes.
+  std::optional<uint64_t> offset_of(uint64_t address) const;
+  std::optional<uint64_t> address_of(uint64_t offset) const;
+
+  // Up to `size` bytes, fewer at the file's end; at least one.
+  Result<std::vector<uint8_t>> read_at_most(uint64_t offset, uint64_t size) const;
+
+  // Every function of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
+  // .gnu_debugdata; sorted by address, then name. A file without symbols gives none.
+  const std::vector<Function>& functions() const;
+
+  // The function with a size that contains this address, by the same symbols.
+  std::optional<Function> function_at(uint64_t address) const;
+
+  std::optional<Section> section(std::string_view name) const;
+  std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind
+
+ private:
+  struct Impl;
+  explicit ElfFile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "usdt/elf_image.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace tracectl {
+namespace {
+
+std::string hex(std::span<const uint8_t> bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+Error not_elf(const std::string& name) {
+  const char* why = elf_errmsg(-1);
+  return Error{Code::invalid, name + " is not an ELF file" + (why ? std::string(" (") + why + ")"
+                                                                  : std::string())};
+}
+
+}  // namespace
+
+Result<ElfImage> ElfImage::open(int fd, const std::string& path) {
+  elf_version(EV_CURRENT);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return Error::from_errno("fstat " + path);
+  return take(elf_begin(fd, ELF_C_READ, nullptr), static_cast<uint64_t>(status.st_size), path);
+}
+
+Result<ElfImage> ElfImage::open(Fd fd, const std::string& path) {
+  auto image = open(fd.get(), path);
+  if (image) image->fd_ = std::move(fd);
+  return image;
+}
+
+Result<ElfImage> ElfImage::open(std::vector<char> bytes, const std::string& name) {
+  elf_version(EV_CURRENT);
+  auto image = take(elf_memory(bytes.data(), bytes.size()), bytes.size(), name);
+  if (image) image->bytes_ = std::move(bytes);  // keeps its place in memory
+  return image;
+}
+
+Result<ElfImage> ElfImage::take(Elf* elf, uint64_t file_size, const std::string& name) {
+  ElfImage image;
+  image.elf_.reset(elf);
+  image.file_size_ = file_size;
+  if (!elf || elf_kind(elf) != ELF_K_ELF) return not_elf(name);
+  if (!gelf_getehdr(elf, &image.header_)) return not_elf(name);
+  return image;
+}
+
+// ---- sections ----
+
+std::optional<std::pair<Elf_Scn*, GElf_Shdr>> ElfImage::find_section(std::string_view name) const {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf(), &names) != 0) return std::nullopt;
+  for (Elf_Scn* at = elf_nextscn(elf(), nullptr); at; at = elf_nextscn(elf(), at)) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(at, &header)) continue;
+    const char* text = elf_strptr(elf(), names, header.sh_name);
+    if (text && name == text) return std::pair{at, header};
+  }
+  return std::nullopt;
+}
+
+std::optional<Section> ElfImage::section(std::string_view name) const {
+  const auto found = find_section(name);
+  if (!found) return std::nullopt;
+  const GElf_Shdr& header = found->second;
+  return Section{std::string(name), header.sh_addr, header.sh_offset, header.sh_size};
+}
+
+std::optional<std::vector<uint8_t>> ElfImage::section_bytes(std::string_view name) const {
+  const auto found = find_section(name);
+  if (!found || found->second.sh_type == SHT_NOBITS) return std::nullopt;
+  const Elf_Data* data = elf_rawdata(found->first, nullptr);
+  if (!data || !data->d_buf) return std::nullopt;
+  const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
+  return std::vector<uint8_t>(bytes, bytes + data->d_size);
+}
+
+std::string ElfImage::build_id() const {
+  const auto bytes = section_bytes(".note.gnu.build-id");
+  constexpr size_t kHeader = 16;  // three words and the owner "GNU\0"
+  if (!bytes || bytes->size() < kHeader) return {};
+  uint32_t size = 0;
+  std::memcpy(&size, bytes->data() + 4, sizeof(size));
+  if (size > 64 || size > bytes->size() - kHeader) return {};
+  return hex(std::span(*bytes).subspan(kHeader, size));
+}
+
+// ---- symbols ----
+
+void ElfImage::each_symbol(uint32_t table_type, size_t most, const OnSymbol& on_symbol) const {
+  for (Elf_Scn* at = elf_nextscn(elf(), nullptr); at; at = elf_nextscn(elf(), at)) {
+    GElf_Shdr header;
+    if (gelf_getshdr(at, &header) && header.sh_type == table_type)
+      each_symbol_of(at, header, most, on_symbol);
+  }
+}
+
+void ElfImage::each_symbol_of(Elf_Scn* section, const GElf_Shdr& header, size_t most,
+                              const OnSymbol& on_symbol) const {
+  Elf_Data* data = elf_getdata(section, nullptr);
+  if (!data || !data->d_buf) return;
+  const size_t count = std::min(data->d_size / gelf_fsize(elf(), ELF_T_SYM, 1, EV_CURRENT), most);
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    if (!gelf_getsym(data, static_cast<int>(i), &symbol)) return;
+    // Checked by libelf to lie in the string table and to end there.
+    const char* name = elf_strptr(elf(), header.sh_link, symbol.st_name);
+    if (name) on_symbol(name, symbol);
+  }
+}
+
+}  // namespace tracectl
