@@ -48,7 +48,7 @@ const char* name_of(Code code);
 
 // A request. A message without an id is refused, so there is always one.
 struct Call {
-  nlohmann::json id;  // a string or an integer
+  nlohmann::json id;  // an integer or a short string
   std::string method;
   nlohmann::json params;  // an object, empty if none was sent
 };
@@ -66,7 +66,7 @@ inline Refusal invalid_params(const Call& call, Error error) {
   return {call.id, RpcCode::invalid_params, std::move(error)};
 }
 
-// Each ends with its line feed.
+// Each ends with its line feed. A result too long for a message becomes the error `exhausted`.
 std::string reply_line(const nlohmann::json& id, const nlohmann::json& result);
 std::string error_line(const nlohmann::json& id, const Error& error);
 std::string error_line(const Refusal& refusal);

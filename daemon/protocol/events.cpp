@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/events.h"
+
+#include <bit>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <utility>
+
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/json_text.h"
+
+namespace tracectl::protocol {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+int64_t now_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now.tv_sec * kNsPerSecond + now.tv_nsec;
+}
+
+// ---- writing ----
+
+template <std::integral T>
+void append_field(std::string& out, std::string_view name_and_colon, T value) {
+  out += name_and_colon;
+  append_integer(out, value);
+}
+
+// The low bytes of a register or of memory, as the argument's type reads them.
+uint64_t truncated(uint64_t bits, unsigned unused_bits) {
+  return bits << unused_bits >> unused_bits;
+}
+
+int64_t sign_extended(uint64_t bits, unsigned unused_bits) {
+  return static_cast<int64_t>(bits << unused_bits) >> unused_bits;
+}
+
+void append_float_bits(std::string& out, uint64_t bits, unsigned size_bytes) {
+  if (size_bytes == sizeof(float)) {
+    append_float(out, std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  } else {
+    append_float(out, std::bit_cast<double>(bits));
+  }
+}
+
+void append_bits(std::string& out, uint64_t bits, const Argument& type) {
+  unsigned size = type.size_bytes;
+  unsigned unused_bits = size == 1 || size == 2 || size == 4 ? 64 - 8 * size : 0;
+  if (type.is_float)
+    append_float_bits(out, bits, size);
+  else if (type.is_signed)
+    append_integer(out, sign_extended(bits, unused_bits));
+  else
+    append_integer(out, truncated(bits, unused_bits));
+}
+
+void append_args(std::string& out, const std::vector<Value>& args, const Arguments& types) {
+  static const Argument kUntyped;  // an unsigned 64-bit integer
+  out += ",\"args\":[";
+  for (size_t i = 0; i < args.size(); i++) {
+    if (i) out += ',';
+    if (args[i])
+      append_bits(out, *args[i], i < types.size() ? types[i] : kUntyped);
+    else
+      out += "null";
+  }
+  out += ']';
+}
+
+// ---- reading ----
+
+Error malformed(const char* what) {
+  return {Code::invalid, std::string{"the peer's notification is malformed: "} + what};
+}
+
+template <class To, class From> bool fits(From value) { return std::in_range<To>(value); }
+
+struct TypedValue {
+  Argument type;
+  Value bits;
+};
+
+TypedValue typed(std::monostate) { return {}; }
+TypedValue typed(uint64_t value) { return {{}, value}; }
+TypedValue typed(int64_t value) { return {{.is_signed = true}, static_cast<uint64_t>(value)}; }
+TypedValue typed(double value) { return {{.is_float = true}, std::bit_cast<uint64_t>(value)}; }
+TypedValue typed(const std::string& text) {
+  if (text == "Infinity") return typed(std::numeric_limits<double>::infinity());
+  if (text == "-Infinity") return typed(-std::numeric_limits<double>::infinity());
+  return typed(std::numeric_limits<double>::quiet_NaN());
+}
+
+void add_args(const std::vector<Scalar>& scalars, EventSource& source, std::vector<Value>& args) {
+  for (const Scalar& scalar : scalars) {
+    TypedValue value = std::visit([](const auto& held) { return typed(held); }, scalar);
+    source.arguments.push_back(std::move(value.type));
+    args.push_back(value.bits);
+  }
+}
+
+Result<StreamItem> event_of(EventNotification wire) {
+  if (wire.kind != "hit") return malformed("a kind of event this program does not know");
+  if (!fits<unsigned>(wire.cpu)) return malformed("cpu is out of range");
+  if (!fits<pid_t>(wire.pid) || !fits<pid_t>(wire.tid))
+    return malformed("pid or tid is out of range");
+  Event event;
+  event.ts_ns = wire.ts;
+  event.epoch = wire.epoch;
+  event.cpu = static_cast<unsigned>(wire.cpu);
+  event.pid = static_cast<pid_t>(wire.pid);
+  event.tid = static_cast<pid_t>(wire.tid);
+  event.comm = std::move(wire.comm);
+  auto source = std::make_shared<EventSource>();
+  source->probe = std::move(wire.probe);
+  source->session = std::move(wire.session);
+  add_args(wire.args, *source, event.args);
+  event.source = std::move(source);
+  return StreamItem{std::move(event)};
+}
+
+Result<StreamItem> lost_of(const LostNotification& wire) {
+  Lost lost{wire.ts, wire.count, LossCause::ring_full, std::nullopt};
+  if (wire.cause == name_of(LossCause::slow_client))
+    lost.cause = LossCause::slow_client;
+  else if (wire.cause != name_of(LossCause::ring_full))
+    return malformed("an unknown cause of loss");
+  if (wire.cpu) {
+    if (!fits<unsigned>(*wire.cpu)) return malformed("cpu is out of range");
+    lost.cpu = static_cast<unsigned>(*wire.cpu);
+  }
+  return StreamItem{lost};
+}
+
+}  // namespace
+
+void WallClock::sample() {
+  // Between two readings of the other clock, so that being interrupted there shows least.
+  int64_t before = now_ns(CLOCK_BOOTTIME);
+  int64_t wall = now_ns(CLOCK_REALTIME);
+  int64_t after = now_ns(CLOCK_BOOTTIME);
+  offset_ns_ = wall - before - (after - before) / 2;
+}
+
+void WallClock::append(std::string& out, uint64_t since_boot_ns) {
+  // Added unsigned: a time that makes no sense wraps around, and is no undefined behaviour.
+  auto wall = static_cast<int64_t>(since_boot_ns + static_cast<uint64_t>(offset_ns_));
+  int64_t fraction = wall % kNsPerSecond;
+  if (fraction < 0) fraction += kNsPerSecond;
+  int64_t second = wall / kNsPerSecond - (wall % kNsPerSecond < 0);
+  if (second != second_) render_second(second);
+  char digits[] = "000000000Z";
+  for (size_t i = 9; i-- > 0; fraction /= 10) digits[i] = static_cast<char>('0' + fraction % 10);
+  out += prefix_;
+  out.append(digits, sizeof digits - 1);
+}
+
+void WallClock::render_second(int64_t second) {
+  time_t time = second;
+  tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[32];
+  prefix_.assign(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.", &parts));
+  second_ = second;
+}
+
+void append_event(std::string& out, const Event& event, WallClock& wall) {
+  append_field(out, "{\"ts\":", event.ts_ns);
+  out += ",\"wall\":\"";
+  wall.append(out, event.ts_ns);
+  append_field(out, "\",\"epoch\":", event.epoch);
+  out += ",\"session\":";
+  append_string(out, event.source->session);
+  append_field(out, ",\"cpu\":", event.cpu);
+  append_field(out, ",\"pid\":", event.pid);
+  append_field(out, ",\"tid\":", event.tid);
+  out += ",\"comm\":";
+  append_string(out, event.comm);
+  out += ",\"probe\":";
+  append_string(out, event.source->probe);
+  out += ",\"kind\":\"hit\"";
+  append_args(out, event.args, event.source->arguments);
+  out += '}';
+}
+
+void append_lost(std::string& out, const Lost& lost, std::string_view session) {
+  append_field(out, "{\"ts\":", lost.ts_ns);
+  append_field(out, ",\"count\":", lost.count);
+  out += ",\"cause\":\"";
+  out += name_of(lost.cause);
+  out += '"';
+  if (lost.cpu) append_field(out, ",\"cpu\":", *lost.cpu);
+  out += ",\"session\":";
+  append_string(out, session);
+  out += '}';
+}
+
+void append_event_line(std::string& out, const Event& event, WallClock& wall) {
+  out += R"({"jsonrpc":"2.0","method":"event","params":)";
+  append_event(out, event, wall);
+  out += "}\n";
+}
+
+void append_lost_line(std::string& out, const Lost& lost, std::string_view session) {
+  out += R"({"jsonrpc":"2.0","method":"lost","params":)";
+  append_lost(out, lost, session);
+  out += "}\n";
+}
+
+std::string event_json(const Event& event, WallClock& wall) {
+  std::string out;
+  append_event(out, event, wall);
+  return out;
+}
+
+std::string lost_json(const Lost& lost, std::string_view session) {
+  std::string out;
+  append_lost(out, lost, session);
+  return out;
+}
+
+Result<StreamItem> parse_notification(const Notification& notification) {
+  if (notification.method == EventNotification::kMethod) {
+    auto wire = from_json<EventNotification>(notification.params);
+    return wire ? event_of(*std::move(wire)) : wire.error().in("the peer's event");
+  }
+  if (notification.method == LostNotification::kMethod) {
+    auto wire = from_json<LostNotification>(notification.params);
+    return wire ? lost_of(*wire) : wire.error().in("the peer's loss");
+  }
+  return malformed("a method this program does not know");
+}
+
+}  // namespace tracectl::protocol

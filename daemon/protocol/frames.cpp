@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/frames.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/protocol/codec.h"
+
+namespace tracectl::protocol {
+namespace {
+
+using nlohmann::json;
+
+std::string line_of(const json& message) { return text_of(message) + "\n"; }
+
+Error invalid(std::string message, std::string field = {}) {
+  return {Code::invalid, std::move(message), std::move(field)};
+}
+
+Refusal invalid_request(json id, Error error) {
+  return {std::move(id), RpcCode::invalid_request, std::move(error)};
+}
+
+// An id comes back in the answer, which has to stay below the limit of a message too.
+constexpr size_t kMaxIdBytes = 256;
+
+bool is_id(const json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().size() <= kMaxIdBytes;
+  return value.is_number_integer();
+}
+
+// The id as far as the message tells it, to answer even a bad request under it.
+json id_of(const json& message) {
+  auto found = message.find("id");
+  return found != message.end() && is_id(*found) ? *found : json{};
+}
+
+bool has_version(const json& message) {
+  auto found = message.find("jsonrpc");
+  return found != message.end() && *found == "2.0";
+}
+
+std::optional<Error> fault_of_id(const json& message) {
+  auto id = message.find("id");
+  if (id == message.end()) {
+    return invalid("a request needs an id: this server takes no notifications", "id");
+  }
+  if (!is_id(*id)) return invalid("id: expected an integer or a string of at most 256 bytes", "id");
+  return std::nullopt;
+}
+
+std::optional<Error> fault_of_members(const json& message) {
+  for (const auto& [name, value] : message.items()) {
+    std::string_view known[] = {"jsonrpc", "id", "method", "params"};
+    if (std::find(std::begin(known), std::end(known), name) != std::end(known)) continue;
+    return invalid(name + ": unknown member of a request" + did_you_mean(name, known), name);
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> fault_of(const json& message) {
+  if (!has_version(message)) return invalid("jsonrpc: expected \"2.0\"", "jsonrpc");
+  if (auto fault = fault_of_id(message)) return fault;
+  auto method = message.find("method");
+  if (method == message.end() || !method->is_string()) {
+    return invalid("method: expected a string", "method");
+  }
+  return fault_of_members(message);
+}
+
+template <class... Requests>
+std::string nearest_method(const std::string& method, RequestList<Requests...>) {
+  return did_you_mean(method, {Requests::kMethod...});
+}
+
+// What a request said is quoted back to it, but not a megabyte of it.
+std::string clipped(const std::string& text) {
+  constexpr size_t kMaxBytes = 8192;
+  return text.size() <= kMaxBytes ? text : text.substr(0, kMaxBytes) + "...";
+}
+
+// What the client learns of an error: the words of Error, under a number.
+json error_object(int number, const Error& error) {
+  ErrorPart part;
+  part.code = number;
+  part.message = clipped(error.message);
+  part.data.code = name_of(error.code);
+  if (!error.field.empty()) part.data.field = clipped(error.field);
+  if (error.spot) {
+    part.data.text = clipped(error.spot->text);
+    part.data.column = error.spot->column;
+  }
+  return to_json(part);
+}
+
+std::string numbered_error_line(const json& id, int number, const Error& error) {
+  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"error", error_object(number, error)}});
+}
+
+constexpr Code kCodes[] = {Code::invalid,   Code::not_found,   Code::denied, Code::busy,
+                           Code::exhausted, Code::unsupported, Code::kernel};
+
+// A newer daemon may have codes that this client does not know.
+Code code_named(std::string_view name) {
+  for (Code code : kCodes) {
+    if (name == name_of(code)) return code;
+  }
+  return Code::kernel;
+}
+
+Result<json> error_of(const json& object) {
+  auto part = from_json<ErrorPart>(object);
+  if (!part) return part.error().in("the peer's error is malformed");
+  Error error{code_named(part->data.code), part->message, part->data.field.value_or("")};
+  if (part->data.text) error.spot = Spot{*part->data.text, part->data.column.value_or(0)};
+  return error;
+}
+
+Result<Incoming> notification_of(const json& message) {
+  auto method = message.find("method");
+  auto params = message.find("params");
+  if (!method->is_string() || params == message.end() || !params->is_object()) {
+    return invalid("the peer's notification is malformed");
+  }
+  return Incoming{Notification{method->get<std::string>(), *params}};
+}
+
+Result<Incoming> answer_of(const json& message) {
+  auto result = message.find("result");
+  auto error = message.find("error");
+  if ((result == message.end()) == (error == message.end())) {
+    return invalid("the peer's answer has neither or both of result and error");
+  }
+  json id = id_of(message);
+  if (result != message.end()) return Incoming{Answer{std::move(id), *result}};
+  return Incoming{Answer{std::move(id), error_of(*error)}};
+}
+
+}  // namespace
+
+// ---- lines ----
+
+void LineBuffer::feed(std::string_view bytes) {
+  // What was given away is dropped here and not in next(), whose line must stay valid.
+  bytes_.erase(0, start_);
+  scanned_ -= start_;
+  start_ = 0;
+  bytes_ += bytes;
+}
+
+Result<std::optional<std::string_view>> LineBuffer::next() {
+  size_t feed = bytes_.find('\n', scanned_);
+  size_t end = feed == bytes_.npos ? bytes_.size() : feed;
+  if (end - start_ > kMaxMessageBytes) return invalid("a message may be 1 MiB at most");
+  if (feed == bytes_.npos) {
+    scanned_ = end;
+    return std::optional<std::string_view>{};
+  }
+  std::string_view line = std::string_view{bytes_}.substr(start_, end - start_);
+  start_ = scanned_ = end + 1;
+  return std::optional{line};
+}
+
+// ---- codes ----
+
+int number_of(Code code) {
+  switch (code) {
+    case Code::invalid: return 1;
+    case Code::not_found: return 2;
+    case Code::denied: return 3;
+    case Code::busy: return 4;
+    case Code::exhausted: return 5;
+    case Code::unsupported: return 6;
+    case Code::kernel: return 7;
+  }
+  return 0;
+}
+
+const char* name_of(Code code) {
+  switch (code) {
+    case Code::invalid: return "invalid";
+    case Code::not_found: return "not_found";
+    case Code::denied: return "denied";
+    case Code::busy: return "busy";
+    case Code::exhausted: return "exhausted";
+    case Code::unsupported: return "unsupported";
+    case Code::kernel: return "kernel";
+  }
+  return "";
+}
+
+// ---- requests ----
+
+std::variant<Call, Refusal> parse_call(std::string_view line) {
+  auto message = parse_json(line);
+  if (!message) return Refusal{{}, RpcCode::parse, message.error()};
+  if (message->is_array()) {
+    return invalid_request({}, invalid("batches are not taken: send one request a line"));
+  }
+  if (!message->is_object()) {
+    return invalid_request({}, invalid("a request is a JSON object"));
+  }
+  if (auto fault = fault_of(*message)) return invalid_request(id_of(*message), *std::move(fault));
+  Call call{(*message)["id"], (*message)["method"], json::object()};
+  if (auto params = message->find("params"); params != message->end()) call.params = *params;
+  if (call.params.is_object()) return call;
+  return invalid_params(call, invalid("params: expected an object", "params"));
+}
+
+Refusal unknown_method(const Call& call) {
+  std::string message =
+      "unknown method \"" + call.method + "\"" + nearest_method(call.method, AllRequests{});
+  return {call.id, RpcCode::unknown_method, invalid(std::move(message), "method")};
+}
+
+// ---- answers ----
+
+std::string reply_line(const json& id, const json& result) {
+  std::string line = line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+  if (line.size() - 1 <= kMaxMessageBytes) return line;
+  return error_line(id, {Code::exhausted,
+                         "the answer is longer than the 1 MiB a message may have: "
+                         "ask for less, by a narrower pattern"});
+}
+
+std::string error_line(const json& id, const Error& error) {
+  return numbered_error_line(id, number_of(error.code), error);
+}
+
+std::string error_line(const Refusal& refusal) {
+  return numbered_error_line(refusal.id, static_cast<int>(refusal.code), refusal.error);
+}
+
+std::string notification_line(std::string_view method, const json& params) {
+  return line_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
+}
+
+// ---- the client's side ----
+
+std::string call_line(int64_t id, std::string_view method, const json& params) {
+  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+}
+
+Result<Incoming> parse_incoming(std::string_view line) {
+  auto message = parse_json(line);
+  if (!message) return message.error().in("the peer's message");
+  if (!message->is_object() || !has_version(*message)) {
+    return invalid("the peer does not speak JSON-RPC 2.0");
+  }
+  return message->contains("method") ? notification_of(*message) : answer_of(*message);
+}
+
+}  // namespace tracectl::protocol

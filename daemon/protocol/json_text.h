@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// JSON written by hand, for the stream of events.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace tracectl::protocol {
+
+// With its quotes. Each byte that is not part of valid UTF-8 becomes U+FFFD.
+void append_string(std::string& out, std::string_view text);
+
+// The shortest text that reads back as the same value. JSON has no number for some of them: "NaN",
+// "Infinity" and "-Infinity" are strings.
+void append_float(std::string& out, std::floating_point auto value);
+
+template <std::integral T> void append_integer(std::string& out, T value) {
+  char digits[24];
+  auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, end);
+}
+
+}  // namespace tracectl::protocol
