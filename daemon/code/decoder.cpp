@@ -27,7 +27,8 @@ bool is_group5(const ZydisDecodedInstruction& instruction, uint8_t near, uint8_t
 std::optional<ZydisDecodedInstruction> decode_shape(std::span<const uint8_t> bytes) {
   static const ZydisDecoder decoder = make_decoder(true);
   ZydisDecodedInstruction instruction;
-  ZyanStatus status = ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes.data(), bytes.size(), &instruction);
+  ZyanStatus status =
+      ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes.data(), bytes.size(), &instruction);
   if (!ZYAN_SUCCESS(status)) return std::nullopt;
   return instruction;
 }
@@ -35,8 +36,8 @@ std::optional<ZydisDecodedInstruction> decode_shape(std::span<const uint8_t> byt
 std::optional<Operands> decode_operands(std::span<const uint8_t> bytes) {
   static const ZydisDecoder decoder = make_decoder(false);
   Operands decoded;
-  ZyanStatus status = ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &decoded.instruction,
-                                             decoded.all.data());
+  ZyanStatus status = ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(),
+                                             &decoded.instruction, decoded.all.data());
   if (!ZYAN_SUCCESS(status)) return std::nullopt;
   return decoded;
 }
@@ -48,9 +49,12 @@ std::optional<int64_t> relative_target(const ZydisDecodedInstruction& instructio
 }
 
 bool is_call(const ZydisDecodedInstruction& instruction) {
-  return (is_one_byte_opcode(instruction) && instruction.opcode == 0xe8) || is_group5(instruction, 2, 3);
+  return (is_one_byte_opcode(instruction) && instruction.opcode == 0xe8) ||
+         is_group5(instruction, 2, 3);
 }
 
-bool is_indirect_jump(const ZydisDecodedInstruction& instruction) { return is_group5(instruction, 4, 5); }
+bool is_indirect_jump(const ZydisDecodedInstruction& instruction) {
+  return is_group5(instruction, 4, 5);
+}
 
 }  // namespace tracectl

@@ -20,7 +20,8 @@ struct Operands {
 };
 
 // x86-64 code, one instruction at a time; nullopt where there is none.
-std::optional<ZydisDecodedInstruction> decode_shape(std::span<const uint8_t> bytes);  // length, opcode, immediates
+std::optional<ZydisDecodedInstruction> decode_shape(
+    std::span<const uint8_t> bytes);  // length, opcode, immediates
 std::optional<Operands> decode_operands(std::span<const uint8_t> bytes);
 
 // The distance from the instruction's end to where it jumps or calls; nullopt for any other.

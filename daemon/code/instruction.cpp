@@ -81,18 +81,22 @@ bool is_taken_for_another(const ZydisDecodedInstruction& instruction) {
 // multiplications, Intel's first mask registers.
 bool is_unknown_to_kernel(const ZydisDecodedInstruction& instruction) {
   if (!is_legacy(instruction) && !is_vector(instruction)) return true;
-  if (instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_VEX || instruction.opcode_map != ZYDIS_OPCODE_MAP_0F3A)
+  if (instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_VEX ||
+      instruction.opcode_map != ZYDIS_OPCODE_MAP_0F3A)
     return false;
   uint8_t opcode = instruction.opcode;
-  return opcode == 0x3e || (opcode & 0xfe) == 0x48 || (opcode & 0xfc) == 0x5c || (opcode & 0xfc) == 0x68;
+  return opcode == 0x3e || (opcode & 0xfe) == 0x48 || (opcode & 0xfc) == 0x5c ||
+         (opcode & 0xfc) == 0x68;
 }
 
 bool is_xbegin(const ZydisDecodedInstruction& instruction) {
-  return kernel_opcode(instruction) == 0xc7 && instruction.raw.modrm.mod == 3 && instruction.raw.modrm.reg == 7;
+  return kernel_opcode(instruction) == 0xc7 && instruction.raw.modrm.mod == 3 &&
+         instruction.raw.modrm.reg == 7;
 }
 
 bool is_stack_segment_load(const ZydisDecodedInstruction& instruction) {
-  return is_legacy(instruction) && kernel_opcode(instruction) == 0x8e && instruction.raw.modrm.reg == 2;
+  return is_legacy(instruction) && kernel_opcode(instruction) == 0x8e &&
+         instruction.raw.modrm.reg == 2;
 }
 
 const char* refusal_of(const ZydisDecodedInstruction& instruction) {
@@ -100,7 +104,8 @@ const char* refusal_of(const ZydisDecodedInstruction& instruction) {
   if (has_prefix(instruction, {0xf0})) return "the kernel accepts no lock prefix";
   if (has_prefix(instruction, {0x26, 0x2e, 0x36, 0x3e}))
     return "the kernel accepts no segment prefix of es, cs, ss or ds (padding nops have one)";
-  if (is_taken_for_another(instruction)) return "the kernel would take it for another instruction and not execute it";
+  if (is_taken_for_another(instruction))
+    return "the kernel would take it for another instruction and not execute it";
   if (!is_accepted(kernel_opcode(instruction)) || is_stack_segment_load(instruction))
     return "the kernel refuses this instruction";
   if (is_xbegin(instruction)) return "it begins a transaction";
@@ -112,8 +117,14 @@ const char* refusal_of(const ZydisDecodedInstruction& instruction) {
 bool is_nop_of_the_kernel(Bytes code) {
   using namespace std::string_view_literals;
   static constexpr std::array kNops{
-      "\x90"sv, "\x66\x90"sv, "\x0f\x1f\x00"sv, "\x0f\x1f\x40\x00"sv, "\x0f\x1f\x44\x00\x00"sv,
-      "\x66\x0f\x1f\x44\x00\x00"sv, "\x0f\x1f\x80\x00\x00\x00\x00"sv, "\x0f\x1f\x84\x00\x00\x00\x00\x00"sv,
+      "\x90"sv,
+      "\x66\x90"sv,
+      "\x0f\x1f\x00"sv,
+      "\x0f\x1f\x40\x00"sv,
+      "\x0f\x1f\x44\x00\x00"sv,
+      "\x66\x0f\x1f\x44\x00\x00"sv,
+      "\x0f\x1f\x80\x00\x00\x00\x00"sv,
+      "\x0f\x1f\x84\x00\x00\x00\x00\x00"sv,
   };
   std::string_view text{reinterpret_cast<const char*>(code.data()), code.size()};
   return std::ranges::find(kNops, text) != kNops.end();
@@ -136,7 +147,8 @@ CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code) {
 Result<Instruction> decode_instruction(Bytes bytes) {
   auto decoded = decode_shape(bytes);
   if (!decoded) return Error{Code::invalid, "these bytes are no instruction"};
-  return Instruction{decoded->length, cost_of(*decoded, bytes.first(decoded->length)), refusal_of(*decoded)};
+  return Instruction{decoded->length, cost_of(*decoded, bytes.first(decoded->length)),
+                     refusal_of(*decoded)};
 }
 
 bool is_nop5(Bytes bytes) {

@@ -11,9 +11,10 @@ namespace tracectl {
 
 // What a uprobe on one x86-64 instruction needs to know of it.
 struct Instruction {
-  uint8_t length = 0;             // bytes
+  uint8_t length = 0;  // bytes
   CostClass cost = CostClass::slow;
-  const char* refusal = nullptr;  // why the kernel's uprobes refuse it (or must be refused); null: accepted
+  const char* refusal =
+      nullptr;  // why the kernel's uprobes refuse it (or must be refused); null: accepted
 };
 
 // Decodes the instruction at the start of `bytes`, which may be followed by anything.

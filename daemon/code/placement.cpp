@@ -19,14 +19,16 @@ constexpr int kMaxMovedOver = 16;  // instructions
 std::string at(uint64_t offset) { return "+" + std::to_string(offset); }
 
 Error undecodable(uint64_t offset) {
-  return Error{Code::unsupported, "the bytes at " + at(offset) +
-                                      " of the function are no instruction, so what follows cannot be told apart; "
-                                      "probe its entry"};
+  return Error{Code::unsupported,
+               "the bytes at " + at(offset) +
+                   " of the function are no instruction, so what follows cannot be told apart; "
+                   "probe its entry"};
 }
 
 Error within(uint64_t offset, uint64_t start, uint64_t length) {
-  return Error{Code::invalid, "no instruction starts at " + at(offset) + ": it is within the one from " + at(start) +
-                                  " to " + at(start + length) + "; use one of these"};
+  return Error{Code::invalid, "no instruction starts at " + at(offset) +
+                                  ": it is within the one from " + at(start) + " to " +
+                                  at(start + length) + "; use one of these"};
 }
 
 // Whether decoding from the function's start arrives at `offset`.
@@ -35,7 +37,8 @@ Status check_boundary(Bytes function, uint64_t offset) {
   while (position < offset) {
     auto instruction = decode_shape(function.subspan(position));
     if (!instruction) return undecodable(position);
-    if (position + instruction->length > offset) return within(offset, position, instruction->length);
+    if (position + instruction->length > offset)
+      return within(offset, position, instruction->length);
     position += instruction->length;
   }
   return ok();
@@ -46,12 +49,15 @@ struct Survey {
   bool complete = true;  // all of it could be decoded
   bool indirect_jump = false;
   bool call = false;
-  uint64_t first_target = std::numeric_limits<uint64_t>::max();  // lowest offset > 0 in the body jumped to
+  uint64_t first_target =
+      std::numeric_limits<uint64_t>::max();  // lowest offset > 0 in the body jumped to
 };
 
 void survey_target(const CodeRange& body, uint64_t target_address, Survey& survey) {
-  uint64_t offset = target_address - body.address;  // wraps to a huge one for what lies before the body
-  if (offset > 0 && offset < body.bytes.size()) survey.first_target = std::min(survey.first_target, offset);
+  uint64_t offset =
+      target_address - body.address;  // wraps to a huge one for what lies before the body
+  if (offset > 0 && offset < body.bytes.size())
+    survey.first_target = std::min(survey.first_target, offset);
 }
 
 void survey_range(const CodeRange& body, const CodeRange& range, Survey& survey) {
@@ -85,7 +91,8 @@ bool is_argument_register(ZydisRegister reg) {
 
 bool writes_an_argument(const Operands& instruction) {
   return std::ranges::any_of(instruction.operands(), [](const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
            is_argument_register(operand.reg.value);
   });
 }
@@ -99,19 +106,15 @@ bool may_not_go_on(const ZydisDecodedInstruction& instruction) {
     case ZYDIS_CATEGORY_INTERRUPT:
     case ZYDIS_CATEGORY_SYSCALL:
     case ZYDIS_CATEGORY_SYSRET:
-    case ZYDIS_CATEGORY_SYSTEM:
-      return true;
-    default:
-      break;
+    case ZYDIS_CATEGORY_SYSTEM: return true;
+    default: break;
   }
   switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_HLT:
-      return true;
-    default:
-      return relative_target(instruction).has_value();
+    case ZYDIS_MNEMONIC_HLT: return true;
+    default: return relative_target(instruction).has_value();
   }
 }
 
@@ -119,7 +122,8 @@ bool may_not_go_on(const ZydisDecodedInstruction& instruction) {
 // indirect jump could lead anywhere but before endbr64's successor: no compiler's loop or jump
 // table begins there.
 bool may_move_over(const Operands& instruction, const Survey& survey) {
-  if (survey.indirect_jump && instruction.instruction.mnemonic != ZYDIS_MNEMONIC_ENDBR64) return false;
+  if (survey.indirect_jump && instruction.instruction.mnemonic != ZYDIS_MNEMONIC_ENDBR64)
+    return false;
   return !may_not_go_on(instruction.instruction) && !writes_an_argument(instruction);
 }
 
@@ -140,7 +144,8 @@ std::optional<Placement> cheaper_place(const FunctionCode& function) {
     if (position >= end) return std::nullopt;
     auto candidate = decode_instruction(function.body.bytes.subspan(position));
     if (!candidate || position + candidate->length > end) return std::nullopt;
-    if (is_worth_moving_to(*candidate)) return Placement{position, candidate->cost, candidate->length};
+    if (is_worth_moving_to(*candidate))
+      return Placement{position, candidate->cost, candidate->length};
   }
   return std::nullopt;
 }
@@ -151,7 +156,8 @@ bool reaches_below_stack_pointer(const Operands& instruction) {
   bool sets_rsp = !operands.empty() && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                   operands[0].reg.value == ZYDIS_REGISTER_RSP;
   return std::ranges::any_of(operands, [&](const ZydisDecodedOperand& operand) {
-    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.base != ZYDIS_REGISTER_RSP) return false;
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.base != ZYDIS_REGISTER_RSP)
+      return false;
     if (operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return false;  // push, call
     if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN && sets_rsp) return false;
     return operand.mem.disp.has_displacement && operand.mem.disp.value < 0;
@@ -168,16 +174,20 @@ bool uses_red_zone(Bytes function) {
 }
 
 Error red_zone(const std::string& why) {
-  return Error{Code::unsupported,
-               "this kernel turns the 5-byte nop into a call, which overwrites what lies below the stack pointer, and " +
-                   why + "; probe the function's entry, or build the program with a 1-byte nop at the probe"};
+  return Error{
+      Code::unsupported,
+      "this kernel turns the 5-byte nop into a call, which overwrites what lies below the stack "
+      "pointer, and " +
+          why +
+          "; probe the function's entry, or build the program with a 1-byte nop at the probe"};
 }
 
 }  // namespace
 
 Result<Placement> place(Bytes function, uint64_t offset) {
   if (offset >= function.size())
-    return Error{Code::invalid, at(offset) + " is outside the function, whose code ends at " + at(function.size())};
+    return Error{Code::invalid, at(offset) + " is outside the function, whose code ends at " +
+                                    at(function.size())};
   if (auto boundary = check_boundary(function, offset); !boundary) return boundary.error();
   auto instruction = decode_instruction(function.subspan(offset));
   if (!instruction) return undecodable(offset);
@@ -200,7 +210,8 @@ Status nop5_is_safe(const FunctionCode& function, uint64_t offset) {
     return Error{Code::invalid, "there is no 5-byte nop at " + at(offset)};
   if (offset == 0) return ok();
   if (function.extent == Extent::unknown)
-    return red_zone("where the function ends is unknown, so whether it keeps anything there is too");
+    return red_zone(
+        "where the function ends is unknown, so whether it keeps anything there is too");
   Survey body;
   survey_range(function.body, function.body, body);
   if (!body.complete) return red_zone("the function's code cannot be decoded to its end");

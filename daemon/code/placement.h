@@ -22,13 +22,14 @@ enum class Extent {
 struct FunctionCode {
   CodeRange body;
   Extent extent = Extent::unknown;
-  std::span<const CodeRange> others = {};  // further code that can jump into it: its .cold part, say
+  std::span<const CodeRange> others =
+      {};  // further code that can jump into it: its .cold part, say
 };
 
 struct Placement {
   uint64_t moved_bytes = 0;  // from where the probe was asked for to where it is to be put
   CostClass cost = CostClass::slow;
-  uint8_t length = 0;        // of the instruction there, bytes
+  uint8_t length = 0;  // of the instruction there, bytes
 
   bool operator==(const Placement&) const = default;
 };
