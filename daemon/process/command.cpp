@@ -169,8 +169,7 @@ void Command::kill_if_waiting() {
   if (!gate_ || !pidfd_ || ending_) return;
   syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
   siginfo_t info{};
-  while (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {
-  }
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {}
   gate_.reset();
 }
 
@@ -183,7 +182,8 @@ Result<Command> Command::start(const std::vector<std::string>& arguments) {
   auto failure = Pipe::make();
   if (!failure) return failure.error();
   std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   Start start{path->c_str(), pointers.data(), gate->read.get(), failure->write.get(), getpid()};
 
@@ -202,7 +202,8 @@ Result<Command> Command::start(const std::vector<std::string>& arguments) {
     waitpid(pid, nullptr, 0);
     return Error::from_errno("hold " + *path, err);
   }
-  return Command{std::move(*path), pid, std::move(pidfd), std::move(gate->write), std::move(failure->read)};
+  return Command{std::move(*path), pid, std::move(pidfd), std::move(gate->write),
+                 std::move(failure->read)};
 }
 
 Status Command::release() {

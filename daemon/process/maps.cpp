@@ -24,8 +24,7 @@ class Line {
  public:
   explicit Line(std::string_view text) : rest_(text) {}
 
-  template <class Number>
-  bool number(Number& value, int base) {
+  template <class Number> bool number(Number& value, int base) {
     auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, base);
     if (error != std::errc{}) return false;
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
@@ -70,15 +69,19 @@ void set_path(MappedFile& file, std::string_view path) {
 std::optional<MappedFile> parse_line(std::string_view text) {
   Line line{text};
   ExecutableRange range;
-  if (!line.number(range.start, 16) || !line.mark('-') || !line.number(range.end, 16) || !line.mark(' '))
+  if (!line.number(range.start, 16) || !line.mark('-') || !line.number(range.end, 16) ||
+      !line.mark(' '))
     return std::nullopt;
   auto permissions = line.take(4);
-  if (permissions.size() != 4 || permissions[2] != 'x' || range.end <= range.start) return std::nullopt;
+  if (permissions.size() != 4 || permissions[2] != 'x' || range.end <= range.start)
+    return std::nullopt;
   unsigned major_number = 0;
   unsigned minor_number = 0;
   MappedFile file;
-  if (!line.mark(' ') || !line.number(range.file_offset, 16) || !line.mark(' ')) return std::nullopt;
-  if (!line.number(major_number, 16) || !line.mark(':') || !line.number(minor_number, 16)) return std::nullopt;
+  if (!line.mark(' ') || !line.number(range.file_offset, 16) || !line.mark(' '))
+    return std::nullopt;
+  if (!line.number(major_number, 16) || !line.mark(':') || !line.number(minor_number, 16))
+    return std::nullopt;
   if (!line.mark(' ') || !line.number(file.inode, 10)) return std::nullopt;
   auto path = line.after_spaces();
   if (file.inode == 0 || !path.starts_with('/')) return std::nullopt;  // anonymous memory, [vdso]
@@ -112,7 +115,9 @@ Status check_is(const Fd& fd, const MappedFile& file) {
   struct stat found {};
   if (fstat(fd.get(), &found) != 0) return Error::from_errno("look at " + file.path);
   if (found.st_ino == file.inode && S_ISREG(found.st_mode)) return ok();
-  return Error{Code::not_found, file.path + " is another file than the one the process has mapped; restart the process"};
+  return Error{
+      Code::not_found,
+      file.path + " is another file than the one the process has mapped; restart the process"};
 }
 
 // The name the process knows the file by, seen from its root. O_NONBLOCK: a name it controls
@@ -127,10 +132,12 @@ Result<Fd> open_by_name(const Process& process, const MappedFile& file) {
 
 Result<Fd> open_by_mapping(const Process& process, const MappedFile& file) {
   for (const ExecutableRange& range : file.ranges) {
-    Fd fd{open(process.proc_path(map_files_name(range)).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    Fd fd{
+        open(process.proc_path(map_files_name(range)).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (fd && check_is(fd, file)) return fd;
   }
-  return Error{Code::not_found, "process " + std::to_string(process.pid()) + " has " + file.path + " mapped no longer"};
+  return Error{Code::not_found, "process " + std::to_string(process.pid()) + " has " + file.path +
+                                    " mapped no longer"};
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ struct ExecutableRange {
 
 // A file of which a process has executable mappings.
 struct MappedFile {
-  std::string path;      // as the process's maps name it: of its mount namespace; may be stale
-  dev_t device = 0;      // as in maps; on btrfs and overlayfs stat's st_dev can be another
+  std::string path;  // as the process's maps name it: of its mount namespace; may be stale
+  dev_t device = 0;  // as in maps; on btrfs and overlayfs stat's st_dev can be another
   ino_t inode = 0;
   bool deleted = false;  // the name is gone or is another file's by now
   std::vector<ExecutableRange> ranges;

@@ -12,12 +12,13 @@ namespace {
 
 std::string describe(const Process& process, const MemoryRange& range) {
   char text[96];
-  std::snprintf(text, sizeof text, "read %zu bytes at 0x%lx of process %d", range.size_bytes, range.address,
-                process.pid());
+  std::snprintf(text, sizeof text, "read %zu bytes at 0x%lx of process %d", range.size_bytes,
+                range.address, process.pid());
   return text;
 }
 
-Result<std::vector<uint8_t>> read_range(const Fd& memory, const Process& process, const MemoryRange& range) {
+Result<std::vector<uint8_t>> read_range(const Fd& memory, const Process& process,
+                                        const MemoryRange& range) {
   if (range.size_bytes > kMaxReadBytes)
     return Error{Code::invalid, describe(process, range) + ": more than can be read at once"};
   std::vector<uint8_t> bytes(range.size_bytes);
@@ -47,7 +48,8 @@ Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& pro
   return results;
 }
 
-Result<std::vector<uint8_t>> read_memory(const Process& process, uint64_t address, size_t size_bytes) {
+Result<std::vector<uint8_t>> read_memory(const Process& process, uint64_t address,
+                                         size_t size_bytes) {
   MemoryRange range{address, size_bytes};
   auto results = read_memory(process, std::span{&range, 1});
   if (!results) return results.error();

@@ -12,7 +12,9 @@ namespace {
 
 std::string process_name(pid_t pid) { return "process " + std::to_string(pid); }
 
-Error no_such_process(pid_t pid) { return Error{Code::not_found, process_name(pid) + " does not exist"}; }
+Error no_such_process(pid_t pid) {
+  return Error{Code::not_found, process_name(pid) + " does not exist"};
+}
 
 // The process a thread belongs to; 0 where there is no such thread.
 pid_t thread_group(pid_t tid) {
@@ -31,11 +33,12 @@ Result<Process> Process::open(pid_t pid) {
   if (pidfd) return Process{pid, std::move(pidfd)};
   int err = errno;
   // For a thread that is no process older kernels say EINVAL, newer ones ENOENT.
-  if (err != ESRCH && err != EINVAL && err != ENOENT) return Error::from_errno("open " + process_name(pid), err);
+  if (err != ESRCH && err != EINVAL && err != ENOENT)
+    return Error::from_errno("open " + process_name(pid), err);
   pid_t owner = thread_group(pid);
   if (owner == 0 || owner == pid) return no_such_process(pid);
-  return Error{Code::invalid,
-               std::to_string(pid) + " is a thread of process " + std::to_string(owner) + "; name the process"};
+  return Error{Code::invalid, std::to_string(pid) + " is a thread of process " +
+                                  std::to_string(owner) + "; name the process"};
 }
 
 Result<bool> Process::alive() const {

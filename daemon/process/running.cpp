@@ -55,15 +55,17 @@ bool maps_file(pid_t pid, dev_t device, ino_t inode) {
   if (!process) return false;
   auto files = executable_files(*process);
   if (!files) return false;
-  return std::ranges::any_of(*files,
-                             [&](const MappedFile& file) { return is_mapped_as(*process, file, device, inode); });
+  return std::ranges::any_of(
+      *files, [&](const MappedFile& file) { return is_mapped_as(*process, file, device, inode); });
 }
 
 }  // namespace
 
 std::vector<pid_t> processes_running(dev_t device, ino_t inode) {
   auto pids = all_processes();
-  std::erase_if(pids, [&](pid_t pid) { return !is_file("/proc/" + std::to_string(pid) + "/exe", device, inode); });
+  std::erase_if(pids, [&](pid_t pid) {
+    return !is_file("/proc/" + std::to_string(pid) + "/exe", device, inode);
+  });
   return pids;
 }
 

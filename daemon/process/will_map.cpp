@@ -22,8 +22,8 @@
 namespace tracectl {
 namespace {
 
-constexpr int kMaxScripts = 4;                     // interpreters of interpreters: the kernel's own limit
-constexpr size_t kMaxListing = 4 << 20;            // bytes
+constexpr int kMaxScripts = 4;           // interpreters of interpreters: the kernel's own limit
+constexpr size_t kMaxListing = 4 << 20;  // bytes
 constexpr std::chrono::seconds kMaxListingTime{10};
 
 std::string read_at(const Fd& fd, uint64_t offset, size_t size_bytes) {
@@ -33,8 +33,7 @@ std::string read_at(const Fd& fd, uint64_t offset, size_t size_bytes) {
   return bytes;
 }
 
-template <class Layout>
-bool read_layout(const Fd& fd, uint64_t offset, Layout& layout) {
+template <class Layout> bool read_layout(const Fd& fd, uint64_t offset, Layout& layout) {
   std::string bytes = read_at(fd, offset, sizeof layout);
   if (bytes.size() != sizeof layout) return false;
   std::memcpy(&layout, bytes.data(), sizeof layout);
@@ -86,7 +85,8 @@ Result<std::string> drain(const Fd& fd) {
   std::array<char, 4096> buffer;
   auto deadline = std::chrono::steady_clock::now() + kMaxListingTime;
   while (text.size() < kMaxListing) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return Error{Code::exhausted, "it took too long"};
     pollfd ready{.fd = fd.get(), .events = POLLIN, .revents = 0};
     if (poll(&ready, 1, static_cast<int>(left.count())) <= 0) continue;
@@ -125,11 +125,11 @@ Result<std::string> ask_loader(const std::string& loader, const std::string& pat
   auto text = drain(answer);
   if (!text) kill(pid, SIGKILL);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
   if (!text) return text.error().in("ask " + loader + " for the libraries of " + path);
   if (status != 0)
-    return Error{Code::not_found, loader + " finds no way to load " + path + "; see what ldd says of it"};
+    return Error{Code::not_found,
+                 loader + " finds no way to load " + path + "; see what ldd says of it"};
   return text;
 }
 
@@ -141,7 +141,8 @@ Result<std::vector<std::string>> will_map(const std::string& path, int scripts_l
   auto fd = open_program(path);
   if (!fd) return fd.error();
   if (auto interpreter = interpreter_of(*fd); !interpreter.empty()) {
-    if (scripts_left == 0) return Error{Code::invalid, path + " is a script whose interpreter is a script, too often"};
+    if (scripts_left == 0)
+      return Error{Code::invalid, path + " is a script whose interpreter is a script, too often"};
     return will_map(interpreter, scripts_left - 1);
   }
   std::vector<std::string> paths{real_path(path)};
@@ -165,12 +166,15 @@ std::vector<std::string> parse_loader_list(std::string_view text) {
     if (address == std::string_view::npos) continue;
     line = line.substr(0, address);
     line.remove_prefix(std::min(line.size(), line.find_first_not_of("\t ")));
-    if (size_t arrow = line.find(" => "); arrow != std::string_view::npos) line.remove_prefix(arrow + 4);
+    if (size_t arrow = line.find(" => "); arrow != std::string_view::npos)
+      line.remove_prefix(arrow + 4);
     if (line.starts_with('/')) paths.emplace_back(line);
   }
   return paths;
 }
 
-Result<std::vector<std::string>> will_map(const std::string& path) { return will_map(path, kMaxScripts); }
+Result<std::vector<std::string>> will_map(const std::string& path) {
+  return will_map(path, kMaxScripts);
+}
 
 }  // namespace tracectl
