@@ -85,8 +85,16 @@ struct TypedValue {
 
 TypedValue typed(std::monostate) { return {}; }
 TypedValue typed(uint64_t value) { return {{}, value}; }
-TypedValue typed(int64_t value) { return {{.is_signed = true}, static_cast<uint64_t>(value)}; }
-TypedValue typed(double value) { return {{.is_float = true}, std::bit_cast<uint64_t>(value)}; }
+TypedValue typed(int64_t value) {
+  TypedValue typed{{}, static_cast<uint64_t>(value)};
+  typed.type.is_signed = true;
+  return typed;
+}
+TypedValue typed(double value) {
+  TypedValue typed{{}, std::bit_cast<uint64_t>(value)};
+  typed.type.is_float = true;
+  return typed;
+}
 TypedValue typed(const std::string& text) {
   if (text == "Infinity") return typed(std::numeric_limits<double>::infinity());
   if (text == "-Infinity") return typed(-std::numeric_limits<double>::infinity());
