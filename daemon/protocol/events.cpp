@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "daemon/base/clock.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/json_text.h"
 
@@ -15,11 +16,7 @@ namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
-int64_t now_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return now.tv_sec * kNsPerSecond + now.tv_nsec;
-}
+int64_t now_ns(clockid_t clock) { return static_cast<int64_t>(clock_ns(clock)); }
 
 // ---- writing ----
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/codec.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/protocol/convert.h"
+
+using namespace tracectl;
+using namespace tracectl::protocol;
+using nlohmann::json;
+
+namespace {
+
+json text(std::string_view document) { return *parse_json(document); }
+
+template <class T> Error refusal(std::string_view document) {
+  auto value = from_json<T>(text(document));
+  return value ? Error{Code::kernel, "accepted"} : value.error();
+}
+
+}  // namespace
+
+TEST(Codec, AbsentFieldsWithADefaultKeepIt) {
+  auto request =
+      from_json<StageSet>(text(R"({"session":"s","patterns":["u::f"],"target":{"pids":[7]}})"));
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->scope, "local");
+  EXPECT_EQ(request->action, "event");
+  EXPECT_EQ(request->target.pids, std::vector<int64_t>{7});
+  EXPECT_FALSE(from_json<SessionCreate>(text("{}"))->name.has_value());
+}
+
+TEST(Codec, MissingFieldIsRefusedByName) {
+  Error error = refusal<StageSet>(R"({"patterns":[],"target":{}})");
+  EXPECT_EQ(error.code, Code::invalid);
+  EXPECT_EQ(error.field, "session");
+  EXPECT_EQ(error.message, "session: this field is required");
+}
+
+TEST(Codec, IllTypedFieldIsRefusedByPathWithTheTypeExpected) {
+  Error error = refusal<StageSet>(R"({"session":"s","patterns":[],"target":{"pids":[1,2,"3"]}})");
+  EXPECT_EQ(error.field, "target.pids[2]");
+  EXPECT_EQ(error.message, "target.pids[2]: expected an integer, got a string");
+  EXPECT_EQ(refusal<StageSet>(R"({"session":null,"patterns":[],"target":{}})").message,
+            "session: expected a string, got null");
+  EXPECT_EQ(refusal<SessionRead>(R"({"session":"s","clear":1})").message,
+            "clear: expected a boolean, got an integer");
+  EXPECT_EQ(refusal<StageSet>(R"({"session":"s","patterns":{},"target":{}})").field, "patterns");
+  EXPECT_EQ(refusal<Hello>("[]").message, "the message: expected an object, got an array");
+}
+
+TEST(Codec, UnknownFieldIsRefusedByName) {
+  EXPECT_EQ(refusal<SessionRead>(R"({"session":"s","cler":true})").message,
+            "cler: unknown field; did you mean \"clear\"?");
+  Error nested = refusal<ProbeList>(R"({"patterns":[],"target":{"pid":[1]}})");
+  EXPECT_EQ(nested.field, "target.pid");
+  EXPECT_EQ(nested.message, "target.pid: unknown field; did you mean \"pids\"?");
+  EXPECT_EQ(refusal<Hello>(R"({"x":1})").field, "x");
+}
+
+TEST(Codec, IntegersOutOfRangeAreRefused) {
+  EXPECT_TRUE(from_json<FlushReply>(text(R"({"ts":18446744073709551615})")));
+  EXPECT_EQ(refusal<FlushReply>(R"({"ts":-1})").message,
+            "ts: out of range: 0 to 18446744073709551615");
+  EXPECT_EQ(refusal<FlushReply>(R"({"ts":18446744073709551616})").field, "ts");
+  EXPECT_EQ(refusal<FlushReply>(R"({"ts":1.0})").field, "ts");
+  EXPECT_EQ(from_json<TargetPart>(text(R"({"pids":[-9223372036854775808]})"))->pids[0], INT64_MIN);
+  EXPECT_EQ(refusal<TargetPart>(R"({"pids":[9223372036854775808]})").field, "pids[0]");
+}
+
+TEST(Codec, WhatIsWrittenReadsBackAsTheSame) {
+  SessionPart session;
+  session.name = "s";
+  session.settings = {{"u::f", "local", {{1, 2}, {"/x"}, true, {}}, "event"}};
+  session.hits = UINT64_MAX;
+  json first = to_json(session);
+  EXPECT_FALSE(first.contains("draft"));
+  EXPECT_EQ(first["settings"][0]["do"], "event");
+  EXPECT_EQ(to_json(*from_json<SessionPart>(first)), first);
+  session.draft.emplace();
+  EXPECT_EQ(to_json(*from_json<SessionPart>(to_json(session)))["draft"], json::array());
+}
+
+TEST(Codec, DeepNestingIsRefused) {
+  EXPECT_TRUE(parse_json(std::string(32, '[') + std::string(32, ']')));
+  EXPECT_FALSE(parse_json(std::string(33, '[') + std::string(33, ']')));
+  EXPECT_FALSE(parse_json(std::string(1 << 20, '[')));
+  EXPECT_TRUE(parse_json('"' + std::string(100, '[') + "\\\"" + std::string(100, '{') + '"'));
+}
+
+TEST(Codec, WhatIsNotJsonIsRefused) {
+  for (const char* bad : {"", "{", "nul", "{\"a\":1,}", "\"\xff\"", "1 2", "{'a':1}", "NaN"}) {
+    EXPECT_FALSE(parse_json(bad)) << bad;
+  }
+}
+
+TEST(Codec, TextOfReplacesBytesThatAreNotUtf8) { EXPECT_EQ(text_of("a\xff"), "\"a\xef\xbf\xbd\""); }
+
+TEST(Convert, TargetKeepsEveryField) {
+  Target target{{1, 2}, {"/bin/x"}, true, {}};
+  EXPECT_EQ(*target_of(part_of(target)), target);
+  Target waiting{{1}, {}, false, {"/bin/x", "/lib/y"}};
+  EXPECT_EQ(*target_of(part_of(waiting)), waiting);
+}
+
+TEST(Convert, WrongTargetsAreRefusedByField) {
+  EXPECT_EQ(target_of({{1, 0}, {}, false, {}}).error().field, "target.pids[1]");
+  EXPECT_EQ(target_of({{int64_t{1} << 32}, {}, false, {}}).error().field, "target.pids[0]");
+  EXPECT_EQ(target_of({{}, {"x"}, false, {}}).error().field, "target.executables[0]");
+  EXPECT_EQ(target_of({{}, {}, false, {"/x"}}).error().field, "target.will_map");
+}
+
+TEST(Convert, ScopesAreKnownByName) {
+  for (Scope scope : {Scope::local, Scope::global}) EXPECT_EQ(*scope_of(name_of(scope)), scope);
+  EXPECT_EQ(scope_of("globel").error().message,
+            "scope: unknown scope \"globel\": local, global; did you mean \"global\"?");
+}
+
+TEST(Convert, ArgumentsAreListedByNumberAndType) {
+  Argument argument;
+  argument.size_bytes = 4;
+  argument.is_signed = true;
+  argument.text = "-4@%eax";
+  ArgumentPart part = part_of(argument, 3);
+  EXPECT_EQ(part.name, "arg3");
+  EXPECT_EQ(part.type, "s32");
+  EXPECT_EQ(part.place, "-4@%eax");
+  EXPECT_FALSE(part.readable);
+}

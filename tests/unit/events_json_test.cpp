@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/events.h"
+
+using namespace tracectl;
+using namespace tracectl::protocol;
+using nlohmann::json;
+
+namespace {
+
+Argument type(uint8_t size_bytes, bool is_signed, bool is_float = false) {
+  Argument argument;
+  argument.size_bytes = size_bytes;
+  argument.is_signed = is_signed;
+  argument.is_float = is_float;
+  return argument;
+}
+
+Event event_with(Arguments types, std::vector<Value> args) {
+  Event event;
+  event.ts_ns = 5'000'000'001;
+  event.epoch = 7;
+  event.cpu = 1;
+  event.pid = 10;
+  event.tid = 11;
+  event.comm = "postgres";
+  event.source = std::make_shared<EventSource>(
+      EventSource{"usdt:/usr/lib/postgres:postgresql:query__start", "s", std::move(types)});
+  event.args = std::move(args);
+  return event;
+}
+
+// As an independent parser reads it.
+json read_back(const Event& event) {
+  WallClock wall{0};
+  return json::parse(event_json(event, wall));
+}
+
+std::string comm_read_back(std::string comm) {
+  Event event = event_with({}, {});
+  event.comm = std::move(comm);
+  return read_back(event)["comm"];
+}
+
+json arg_read_back(const Argument& argument, uint64_t bits) {
+  return read_back(event_with({argument}, {bits}))["args"][0];
+}
+
+uint64_t bits_of(double value) { return std::bit_cast<uint64_t>(value); }
+
+std::string wall_of(int64_t offset_ns, uint64_t ts_ns) {
+  std::string out;
+  WallClock{offset_ns}.append(out, ts_ns);
+  return out;
+}
+
+Result<StreamItem> through_the_wire(const std::string& line) {
+  auto incoming = parse_incoming(line);
+  EXPECT_TRUE(incoming);
+  return parse_notification(std::get<Notification>(*incoming));
+}
+
+const std::string kReplacement = "\xef\xbf\xbd";
+
+}  // namespace
+
+TEST(EventJson, IsTheObjectOfTheContract) {
+  Event event = event_with({type(4, true), type(8, false)}, {Value{0xfffffffe}, std::nullopt});
+  EXPECT_EQ(read_back(event),
+            json::parse(R"({"ts":5000000001,"wall":"1970-01-01T00:00:05.000000001Z",
+    "epoch":7,"session":"s","cpu":1,"pid":10,"tid":11,"comm":"postgres",
+    "probe":"usdt:/usr/lib/postgres:postgresql:query__start","kind":"hit","args":[-2,null]})"));
+}
+
+TEST(EventJson, HasTheFieldsOfTheMessage) {
+  json object = read_back(event_with({type(8, true)}, {Value{UINT64_MAX}}));
+  auto message = from_json<EventNotification>(object);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(to_json(*message), object);
+  json lost = json::parse(lost_json({1, 2, LossCause::slow_client, {}}, "s"));
+  EXPECT_EQ(to_json(*from_json<LostNotification>(lost)), lost);
+}
+
+TEST(EventJson, IntegersAreTruncatedAndSignExtendedByTheirType) {
+  uint64_t bits = 0x8877'6655'f4f3'f2f1;
+  EXPECT_EQ(arg_read_back(type(1, false), bits), 0xf1);
+  EXPECT_EQ(arg_read_back(type(1, true), bits), -15);
+  EXPECT_EQ(arg_read_back(type(2, false), bits), 0xf2f1);
+  EXPECT_EQ(arg_read_back(type(2, true), bits), static_cast<int16_t>(0xf2f1));
+  EXPECT_EQ(arg_read_back(type(4, false), bits), 0xf4f3f2f1);
+  EXPECT_EQ(arg_read_back(type(4, true), bits), static_cast<int32_t>(0xf4f3f2f1));
+  EXPECT_EQ(arg_read_back(type(8, false), bits), bits);
+  EXPECT_EQ(arg_read_back(type(8, true), bits), static_cast<int64_t>(bits));
+  EXPECT_EQ(arg_read_back(type(8, true), uint64_t{1} << 63), INT64_MIN);
+}
+
+TEST(EventJson, FloatsAreNumbersThatReadBackAsTheSame) {
+  for (double value : {0.1, -2.5, 1e300, 5e-324, 3.0, 0.0}) {
+    EXPECT_EQ(arg_read_back(type(8, true, true), bits_of(value)).get<double>(), value);
+  }
+  EXPECT_EQ(arg_read_back(type(4, true, true), std::bit_cast<uint32_t>(0.1f)).get<float>(), 0.1f);
+  EXPECT_EQ(arg_read_back(type(8, true, true), bits_of(NAN)), "NaN");
+  EXPECT_EQ(arg_read_back(type(8, true, true), bits_of(-INFINITY)), "-Infinity");
+}
+
+TEST(EventJson, CommMayHoldAnyBytes) {
+  EXPECT_EQ(comm_read_back("a\"b\\c\n\x01\x7f"), "a\"b\\c\n\x01\x7f");
+  EXPECT_EQ(comm_read_back("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x98"),
+            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x98");
+  EXPECT_EQ(comm_read_back("a\xff"
+                           "b"),
+            "a" + kReplacement + "b");
+  EXPECT_EQ(comm_read_back("cut \xe2\x82"), "cut " + kReplacement + kReplacement);
+  EXPECT_EQ(comm_read_back("\xc0\xaf"), kReplacement + kReplacement);  // overlong
+  EXPECT_EQ(comm_read_back("\xed\xa0\x80"),
+            kReplacement + kReplacement + kReplacement);  // surrogate
+  EXPECT_EQ(comm_read_back(std::string("\0x", 2)), std::string("\0x", 2));
+}
+
+// The parser refuses what is not UTF-8, so it is the judge of every pair of bytes.
+TEST(EventJson, EveryPairOfBytesGivesValidJson) {
+  for (int first = 0; first < 256; first++) {
+    for (int second = 0; second < 256; second++) {
+      Event event = event_with({}, {});
+      event.comm = {static_cast<char>(first), static_cast<char>(second), static_cast<char>(second)};
+      WallClock wall{0};
+      ASSERT_TRUE(json::accept(event_json(event, wall))) << first << " " << second;
+    }
+  }
+}
+
+// Expected values of date(1): date -u -d @SECONDS +%FT%TZ
+TEST(WallClock, IsRfc3339WithNanoseconds) {
+  EXPECT_EQ(wall_of(1'700'000'000'000'000'000, 123), "2023-11-14T22:13:20.000000123Z");
+  EXPECT_EQ(wall_of(951'782'400'000'000'000, 999'999'999), "2000-02-29T00:00:00.999999999Z");
+  EXPECT_EQ(wall_of(-1, 0), "1969-12-31T23:59:59.999999999Z");
+}
+
+TEST(WallClock, FollowsFromSecondToSecond) {
+  WallClock clock{0};
+  std::string out;
+  for (uint64_t ts : {1'000'000'000u, 1'999'999'999u, 2'000'000'000u, 1'500'000'000u}) {
+    clock.append(out, ts);
+    out += ' ';
+  }
+  EXPECT_EQ(out,
+            "1970-01-01T00:00:01.000000000Z 1970-01-01T00:00:01.999999999Z "
+            "1970-01-01T00:00:02.000000000Z 1970-01-01T00:00:01.500000000Z ");
+}
+
+TEST(EventLine, TheClientReadsBackTheEvent) {
+  Event sent =
+      event_with({type(4, true), type(8, false), type(8, true, true), type(8, false)},
+                 {Value{0xffffffff}, Value{UINT64_MAX}, Value{bits_of(0.5)}, std::nullopt});
+  WallClock wall;
+  std::string line;
+  append_event_line(line, sent, wall);
+  auto item = through_the_wire(line);
+  ASSERT_TRUE(item);
+  const Event& got = std::get<Event>(*item);
+  EXPECT_EQ(got.ts_ns, sent.ts_ns);
+  EXPECT_EQ(got.epoch, sent.epoch);
+  EXPECT_EQ(got.cpu, sent.cpu);
+  EXPECT_EQ(got.pid, sent.pid);
+  EXPECT_EQ(got.tid, sent.tid);
+  EXPECT_EQ(got.comm, sent.comm);
+  EXPECT_EQ(got.source->probe, sent.source->probe);
+  EXPECT_EQ(got.source->session, sent.source->session);
+  EXPECT_EQ(event_json(got, wall), event_json(sent, wall));
+}
+
+TEST(EventLine, TheClientReadsBackTheLoss) {
+  for (Lost sent : {Lost{1, 2, LossCause::ring_full, 3}, Lost{1, 2, LossCause::slow_client, {}}}) {
+    std::string line;
+    append_lost_line(line, sent, "s");
+    const Lost got = std::get<Lost>(*through_the_wire(line));
+    EXPECT_EQ(got.ts_ns, sent.ts_ns);
+    EXPECT_EQ(got.count, sent.count);
+    EXPECT_EQ(got.cause, sent.cause);
+    EXPECT_EQ(got.cpu, sent.cpu);
+  }
+}
+
+TEST(EventLine, MalformedNotificationsAreRefused) {
+  json good = read_back(event_with({}, {}));
+  auto with = [&](const char* field, json value) {
+    json changed = good;
+    changed[field] = std::move(value);
+    return parse_notification({"event", changed});
+  };
+  EXPECT_TRUE(with("cpu", 3));
+  EXPECT_FALSE(with("cpu", uint64_t{1} << 40));
+  EXPECT_FALSE(with("pid", int64_t{1} << 40));
+  EXPECT_FALSE(with("kind", "return"));
+  EXPECT_FALSE(with("args", {true}));
+  EXPECT_FALSE(with("new", 1));
+  EXPECT_FALSE(parse_notification({"hello", good}));
+  EXPECT_FALSE(
+      parse_notification({"lost", {{"ts", 1}, {"count", 1}, {"cause", "?"}, {"session", "s"}}}));
+}
+
+TEST(EventLine, IsWrittenFastEnoughForAMillionASecond) {
+  Event event = event_with({type(4, true), type(8, false), type(8, false)},
+                           {Value{5}, Value{0x7ffc12345678}, Value{80}});
+  WallClock wall;
+  std::string out;
+  constexpr int kEvents = 200'000;
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kEvents; i++) {
+    out.clear();
+    event.ts_ns += 1000;
+    append_event_line(out, event, wall);
+  }
+  auto each =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start) / kEvents;
+  RecordProperty("ns_per_event", std::to_string(each.count()));
+  // The bench holds the real bound; this one finds a writer gone slow even under sanitizers.
+  EXPECT_LT(each.count(), 20'000);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/model/pattern.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+using namespace tracectl;
+
+namespace {
+
+Pattern parsed(std::string_view text) {
+  auto pattern = parse_pattern(text);
+  EXPECT_TRUE(pattern) << text << ": " << (pattern ? "" : pattern.error().message);
+  return pattern ? *pattern : Pattern{};
+}
+
+// The message, which has a spot at `column` of the same text.
+std::string refusal(std::string_view text, size_t column) {
+  auto pattern = parse_pattern(text);
+  if (pattern) return "accepted";
+  EXPECT_EQ(pattern.error().code, Code::invalid);
+  EXPECT_TRUE(pattern.error().spot.has_value());
+  EXPECT_EQ(pattern.error().spot.value_or(Spot{}), (Spot{std::string{text}, column}));
+  return pattern.error().message;
+}
+
+}  // namespace
+
+TEST(Pattern, FunctionHasObjectNameAndOffset) {
+  Pattern pattern = parsed("uprobe:/usr/bin/python3:PyEval_*+0x1F");
+  EXPECT_EQ(pattern.kind, ProbeKind::function);
+  EXPECT_EQ(pattern.object, "/usr/bin/python3");
+  EXPECT_EQ(pattern.function, "PyEval_*");
+  EXPECT_EQ(pattern.offset, 31u);
+  EXPECT_EQ(parsed("u:/x:f+12").offset, 12u);
+}
+
+TEST(Pattern, UsdtHasObjectProviderAndName) {
+  Pattern pattern = parsed("usdt:libpython3*:python:gc__*");
+  EXPECT_EQ(pattern.kind, ProbeKind::usdt);
+  EXPECT_EQ(pattern.object, "libpython3*");
+  EXPECT_EQ(pattern.provider, "python");
+  EXPECT_EQ(pattern.name, "gc__*");
+}
+
+TEST(Pattern, ShortKindsMeanTheLongOnes) {
+  EXPECT_EQ(parsed("u:a:f"), parsed("uprobe:a:f"));
+  EXPECT_EQ(parsed("U:a:p:n"), parsed("usdt:a:p:n"));
+}
+
+TEST(Pattern, EmptyObjectIsTheMainExecutable) {
+  EXPECT_EQ(parsed("u::main").object, "");
+  EXPECT_EQ(parsed("U::p:n").object, "");
+}
+
+TEST(Pattern, ScopeIsKept) {
+  EXPECT_EQ(parse_pattern("u::f", Scope::global)->scope, Scope::global);
+}
+
+TEST(Pattern, CxxNamesKeepTheirColonsAndParentheses) {
+  Pattern pattern = parsed("u:libx.so:ns::Type<int>::call(std::string const&)");
+  EXPECT_EQ(pattern.object, "libx.so");
+  EXPECT_EQ(pattern.function, "ns::Type<int>::call(std::string const&)");
+  EXPECT_TRUE(wants_demangled(pattern));
+  EXPECT_TRUE(wants_demangled(parsed("u::f(*")));
+  EXPECT_FALSE(wants_demangled(parsed("u::_ZN2ns4callEv")));
+  EXPECT_FALSE(wants_demangled(parsed("U::p:n(")));
+}
+
+TEST(Pattern, OperatorPlusIsANameNotAnOffset) {
+  for (const char* name :
+       {"operator+", "operator++", "ns::operator+(A, B)", "f+", "f+0x", "f+1a"}) {
+    EXPECT_EQ(parsed(std::string{"u::"} + name).function, name);
+  }
+  EXPECT_EQ(parsed("u::operator++4").function, "operator+");
+  EXPECT_EQ(parsed("u::operator++4").offset, 4u);
+}
+
+TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
+  for (const char* text : {"u:/a/b:f", "u::f+0x10", "u:lib*:A::b(int)", "U::p:n__x",
+                           "U:/a:p*:[a-c]?", "u::operator+", "u::f+1+0"}) {
+    Pattern pattern = parsed(text);
+    EXPECT_EQ(parsed(to_string(pattern)), pattern) << text;
+  }
+  EXPECT_EQ(to_string(parsed("u:/a/b:f+0x10")), "uprobe:/a/b:f+16");
+  EXPECT_EQ(to_string(parsed("U::p:n")), "usdt::p:n");
+}
+
+TEST(Pattern, UnknownKindIsNamed) {
+  EXPECT_EQ(
+      refusal("uretprobe:/a:f", 0),
+      "unknown kind of probe \"uretprobe\": uprobe (u) traces functions, usdt (U) USDT probes");
+}
+
+TEST(Pattern, MissingAndEmptyPartsAreShownWhereTheyShouldBe) {
+  EXPECT_NE(refusal("malloc", 6).find("not a pattern"), std::string::npos);
+  EXPECT_NE(refusal("u:malloc", 8).find("a function is missing"), std::string::npos);
+  EXPECT_EQ(refusal("u:/a:", 5), "the function is empty");
+  EXPECT_EQ(refusal("u:/a:+5", 5), "the function is empty");
+  EXPECT_NE(refusal("U:/a", 4).find("a provider and a name are missing"), std::string::npos);
+  EXPECT_NE(refusal("U:/a:p", 6).find("a name is missing"), std::string::npos);
+  EXPECT_EQ(refusal("U:/a::n", 5), "the provider is empty");
+  EXPECT_EQ(refusal("U:/a:p:", 7), "the name is empty");
+  EXPECT_NE(refusal("U:/a:p:n:x", 8).find("one part too many"), std::string::npos);
+}
+
+TEST(Pattern, UnclosedBracketIsShown) {
+  EXPECT_NE(refusal("u:/a:f[ab", 6).find("no ] closes this ["), std::string::npos);
+  EXPECT_NE(refusal("u:/a:[]", 5).find("no ] closes this ["), std::string::npos);
+  EXPECT_NE(refusal("U:lib[x:p:n", 5).find("no ] closes this ["), std::string::npos);
+  EXPECT_EQ(parsed("u::operator[[]](int)").function, "operator[[]](int)");
+}
+
+TEST(Pattern, RelativePathIsRefused) {
+  EXPECT_NE(refusal("u:bin/x:f", 2).find("give an absolute path or a file name"),
+            std::string::npos);
+  EXPECT_NE(refusal("u:./x:f", 2).find("give an absolute path or a file name"), std::string::npos);
+}
+
+TEST(Pattern, HostileTextIsRefused) {
+  EXPECT_NE(refusal(std::string_view{"u:/a:f\0x", 8}, 6).find("control"), std::string::npos);
+  EXPECT_NE(refusal("u:/a\n:f", 4).find("control"), std::string::npos);
+  EXPECT_NE(refusal("u::f+99999999999999999999", 5).find("64 bits"), std::string::npos);
+  EXPECT_TRUE(parse_pattern("u::" + std::string(4093, 'f')));
+  EXPECT_FALSE(parse_pattern("u::" + std::string(4094, 'f')));
+}
+
+// Expected values as fnmatch(3) of POSIX has them.
+TEST(Glob, MatchesTheWholeText) {
+  EXPECT_TRUE(glob_match("", ""));
+  EXPECT_FALSE(glob_match("", "a"));
+  EXPECT_TRUE(glob_match("*", ""));
+  EXPECT_TRUE(glob_match("a*c", "abbc"));
+  EXPECT_FALSE(glob_match("a*c", "abbcd"));
+  EXPECT_TRUE(glob_match("*ab*ab", "xabyabab"));
+  EXPECT_TRUE(glob_match("a?c", "abc"));
+  EXPECT_FALSE(glob_match("a?c", "ac"));
+  EXPECT_FALSE(glob_match("abc", "ab"));
+}
+
+TEST(Glob, SetsHaveRangesAndNegation) {
+  EXPECT_TRUE(glob_match("[a-c]x", "bx"));
+  EXPECT_FALSE(glob_match("[a-c]x", "dx"));
+  EXPECT_TRUE(glob_match("[!a-c]", "d"));
+  EXPECT_FALSE(glob_match("[^a-c]", "b"));
+  EXPECT_TRUE(glob_match("[]x]", "]"));
+  EXPECT_TRUE(glob_match("[a-]", "-"));
+  EXPECT_TRUE(glob_match("[[]", "["));
+  EXPECT_FALSE(glob_match("[a]", ""));
+}
+
+TEST(Glob, HostileGlobsAreMatchedAtOnce) {
+  std::string glob, text(4096, 'a');
+  for (int i = 0; i < 2000; i++) glob += "a*";
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(glob_match(glob + "b", text));
+  // Exponential time would outlast the universe; this leaves room for a busy machine.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{10});
+}
+
+TEST(Glob, IsGlobTellsPlainNames) {
+  EXPECT_TRUE(is_glob("a*"));
+  EXPECT_TRUE(is_glob("a?"));
+  EXPECT_TRUE(is_glob("[a]"));
+  EXPECT_FALSE(is_glob("operator+(int)"));
+}
+
+TEST(UsdtName, DashMatchesTwoUnderscores) {
+  EXPECT_TRUE(usdt_name_match("query-start", "query__start"));
+  EXPECT_TRUE(usdt_name_match("query__start", "query__start"));
+  EXPECT_TRUE(usdt_name_match("query-start", "query-start"));
+  EXPECT_TRUE(usdt_name_match("*-start", "query__start"));
+  EXPECT_TRUE(usdt_name_match("query-*", "query__"));
+  EXPECT_TRUE(usdt_name_match("a-b-c", "a__b__c"));
+  EXPECT_FALSE(usdt_name_match("query-start", "query_start"));
+  EXPECT_FALSE(usdt_name_match("query-start", "query___start"));
+}

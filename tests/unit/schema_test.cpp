@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "daemon/protocol/codec.h"
+
+using namespace tracectl::protocol;
+using nlohmann::json;
+
+namespace {
+
+// Enough of JSON Schema for what ours uses; anything else in it fails the test.
+bool is_of_type(const json& value, const std::string& type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "null") return value.is_null();
+  ADD_FAILURE() << "no such type in JSON Schema: " << type;
+  return false;
+}
+
+bool is_of_any_type(const json& value, const json& type) {
+  if (type.is_string()) return is_of_type(value, type);
+  return std::any_of(type.begin(), type.end(),
+                     [&](const json& one) { return is_of_type(value, one); });
+}
+
+bool conforms(const json& value, const json& schema) {
+  if (!is_of_any_type(value, schema.at("type"))) return false;
+  if (schema.contains("minimum") && value < schema["minimum"]) return false;
+  if (value.is_array()) {
+    return std::all_of(value.begin(), value.end(),
+                       [&](const json& item) { return conforms(item, schema.at("items")); });
+  }
+  if (!value.is_object()) return true;
+  for (const auto& name : schema.at("required")) {
+    if (!value.contains(name.get<std::string>())) return false;
+  }
+  for (const auto& [name, member] : value.items()) {
+    if (!schema.at("properties").contains(name)) return false;
+    if (!conforms(member, schema["properties"][name])) return false;
+  }
+  return schema.at("additionalProperties") == false;
+}
+
+json definition(const std::string& name) { return schema().at("$defs").at(name); }
+
+template <class Request> void expect_defined() {
+  std::string method = Request::kMethod;
+  EXPECT_TRUE(conforms(to_json(Request{}), definition(method + ".request"))) << method;
+  EXPECT_TRUE(conforms(to_json(typename Request::Reply{}), definition(method + ".reply")))
+      << method;
+}
+
+template <class... Requests> void expect_all_defined(RequestList<Requests...>) {
+  (expect_defined<Requests>(), ...);
+}
+
+}  // namespace
+
+TEST(Schema, EveryMethodHasARequestAndAReply) { expect_all_defined(AllRequests{}); }
+
+TEST(Schema, NotificationsAndErrorsAreDefined) {
+  EXPECT_TRUE(conforms(to_json(EventNotification{}), definition("event")));
+  EXPECT_TRUE(conforms(to_json(LostNotification{}), definition("lost")));
+  EXPECT_TRUE(conforms(to_json(ErrorPart{}), definition("error")));
+}
+
+TEST(Schema, AgreesWithTheReaderOnWhatIsRequiredAndKnown) {
+  const char* requests[] = {R"({"session":"s"})",
+                            R"({"session":"s","patterns":["u::f"],"target":{}})",
+                            R"({"session":"s","patterns":[],"target":{"pids":[1]},"do":"count"})",
+                            R"({"session":"s","patterns":[],"target":{"pids":["1"]}})",
+                            R"({"session":"s","patterns":[],"target":{},"more":1})",
+                            R"({"session":1,"patterns":[],"target":{}})",
+                            R"([])"};
+  for (const char* text : requests) {
+    json request = json::parse(text);
+    EXPECT_EQ(conforms(request, definition("stage.set.request")),
+              from_json<StageSet>(request).has_value())
+        << text;
+  }
+}
+
+TEST(Schema, DefaultsAreThoseOfTheMessages) {
+  json properties = definition("stage.set.request")["properties"];
+  EXPECT_EQ(properties["scope"]["default"], "local");
+  EXPECT_EQ(properties["do"]["default"], "event");
+}
+
+TEST(Schema, TextIsTheSchema) {
+  EXPECT_EQ(json::parse(schema_text()), schema());
+  EXPECT_EQ(schema()["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  EXPECT_EQ(schema()["anyOf"].size(), schema()["$defs"].size());
+  EXPECT_EQ(schema()["anyOf"][0], (json{{"$ref", "#/$defs/daemon.doctor.reply"}}));
+}
