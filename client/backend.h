@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "client/connection.h"
+#include "client/options.h"
+#include "daemon/control/local_engine.h"
+
+namespace tracectl {
+
+// Where requests go: to the daemon, or to an engine in this process.
+class Backend {
+ public:
+  // What has to outlive this command needs a daemon.
+  enum class Needs { any_engine, daemon };
+
+  struct Failure {
+    Error error;
+    ExitStatus status;
+  };
+  static std::variant<Backend, Failure> open(const CommonOptions& options, Needs needs);
+
+  template <class Request>
+  Result<typename Request::Reply> call(const Request& request) {
+    if (auto* connection = std::get_if<Connection>(&to_)) return connection->call(request);
+    return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
+  }
+
+  // Readable when events of subscribed sessions have come.
+  int events_fd() const;
+  Result<std::vector<StreamItem>> take_items();
+
+ private:
+  using To = std::variant<Connection, std::unique_ptr<LocalEngine>>;
+  explicit Backend(To to) : to_(std::move(to)) {}
+
+  To to_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/connection.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "daemon/protocol/events.h"
+
+namespace tracectl {
+
+Result<Connection> Connection::open(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path))
+    return Error{Code::invalid, "the path of the socket is too long: " + path};
+  path.copy(address.sun_path, path.size());
+  Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!socket) return Error::from_errno("socket");
+  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0)
+    return Connection{std::move(socket)};
+  if (errno == ENOENT || errno == ECONNREFUSED)
+    return Error{Code::not_found, "no daemon listens on " + path};
+  return Error::from_errno("connect to " + path);
+}
+
+Status Connection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error::from_errno("send to the daemon");
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return ok();
+}
+
+// False where nothing was there and waiting was not wanted.
+Result<bool> Connection::receive(bool wait) {
+  char buffer[256 << 10];
+  for (;;) {
+    const ssize_t count =
+        ::recv(socket_.get(), buffer, sizeof(buffer), wait ? 0 : MSG_DONTWAIT);
+    if (count > 0) {
+      lines_.feed({buffer, static_cast<size_t>(count)});
+      return true;
+    }
+    if (count == 0) return Error{Code::not_found, "the daemon has closed the connection"};
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) return false;
+    return Error::from_errno("receive from the daemon");
+  }
+}
+
+// Takes lines until an answer or the end of what has come; notifications become items.
+Result<std::optional<protocol::Answer>> Connection::next_answer() {
+  for (;;) {
+    auto line = lines_.next();
+    if (!line) return line.error();
+    if (!*line) return std::optional<protocol::Answer>{};
+    auto incoming = protocol::parse_incoming(**line);
+    if (!incoming) return incoming.error();
+    if (auto* answer = std::get_if<protocol::Answer>(&*incoming))
+      return std::optional<protocol::Answer>{std::move(*answer)};
+    auto item = protocol::parse_notification(std::get<protocol::Notification>(*incoming));
+    if (!item) return item.error();
+    items_.push_back(std::move(*item));
+  }
+}
+
+Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params) {
+  if (auto sent = send(protocol::call_line(++last_id_, method, params)); !sent)
+    return sent.error();
+  for (;;) {
+    auto answer = next_answer();
+    if (!answer) return answer.error();
+    if (*answer) return std::move((**answer).result);
+    if (auto received = receive(true); !received) return received.error();
+  }
+}
+
+Result<std::vector<StreamItem>> Connection::take_items() {
+  for (bool more = true; more;) {
+    auto received = receive(false);
+    if (!received && items_.empty()) return received.error();
+    more = received && *received;
+    auto answer = next_answer();
+    if (!answer) return answer.error();
+  }
+  return std::exchange(items_, {});
+}
+
+}  // namespace tracectl

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/frames.h"
+
+namespace tracectl {
+
+// A connection to the daemon. Calls wait for their answer; events that come meanwhile are kept.
+class Connection {
+ public:
+  static Result<Connection> open(const std::string& path);
+
+  template <class Request>
+  Result<typename Request::Reply> call(const Request& request) {
+    auto answer = exchange(Request::kMethod, protocol::to_json(request));
+    if (!answer) return answer.error();
+    return protocol::from_json<typename Request::Reply>(*answer);
+  }
+
+  int fd() const { return socket_.get(); }
+  // Events that have come; reads what the socket has without waiting.
+  Result<std::vector<StreamItem>> take_items();
+
+ private:
+  explicit Connection(Fd socket) : socket_(std::move(socket)) {}
+  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params);
+  Status send(std::string_view bytes);
+  Result<bool> receive(bool wait);
+  Result<std::optional<protocol::Answer>> next_answer();
+
+  Fd socket_;
+  protocol::LineBuffer lines_;
+  std::vector<StreamItem> items_;
+  int64_t last_id_ = 0;
+};
+
+}  // namespace tracectl

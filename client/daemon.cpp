@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/output.h"
+#include "client/verbs.h"
+
+namespace tracectl {
+
+using namespace protocol;
+
+int run_status(const CommonOptions& common) {
+  return ask(common, Backend::Needs::daemon, DaemonStatus{}, status_text);
+}
+
+int run_stats(const CommonOptions& common) {
+  return ask(common, Backend::Needs::daemon, DaemonStats{}, stats_text);
+}
+
+int run_doctor(const CommonOptions& common) {
+  return ask(common, Backend::Needs::any_engine, DaemonDoctor{}, doctor_text);
+}
+
+}  // namespace tracectl

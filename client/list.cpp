@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/output.h"
+#include "client/target.h"
+#include "client/verbs.h"
+
+namespace tracectl {
+
+int run_list(const CommonOptions& common, const ProbeOptions& probes) {
+  return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
+    auto target = choose_target(probes);  // a command is never released, and ends with us
+    if (!target) return fail(target.error());
+    auto reply = backend.call(protocol::ProbeList{
+        .patterns = probes.patterns, .scope = scope_of(probes), .target = target->part});
+    if (!reply) return fail(reply.error());
+    show<protocol::ProbeListReply>(common, *reply, probes_text);
+    if (!common.json) print_error(refusals_text(reply->refused));
+    return kDone;
+  });
+}
+
+}  // namespace tracectl

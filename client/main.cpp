@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// tracectl: the command line. Options and verbs only; each verb has a function in verbs.h.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "client/options.h"
+#include "client/verbs.h"
+
+namespace {
+
+using namespace tracectl;
+
+// `10s`, `500ms`, `2m`; a bare number is seconds.
+std::optional<double> parse_duration(const std::string& text) {
+  size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &used);
+  } catch (const std::logic_error&) {
+    return std::nullopt;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "m" ? 60 : 0;
+  const double seconds = number * factor;
+  if (factor == 0 || !std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return std::nullopt;
+  return seconds;
+}
+
+std::string check_duration(const std::string& text) {
+  return parse_duration(text) ? "" : "a time is wanted, as 10s, 500ms or 2m, not " + text;
+}
+
+// The command line as a whole: what was chosen, and what runs then.
+struct CommandLine {
+  CommonOptions common;
+  TraceOptions trace;
+  StageOptions stage;
+  CommitOptionsText commit;
+  std::string name;
+  std::string pattern;
+  std::string by;
+  std::string duration;
+  bool clear = false;
+  std::function<int()> chosen;
+};
+
+void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
+  verb.add_option("PATTERN", probes.patterns,
+                  "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
+      ->required();
+  verb.add_option("-p,--pid", probes.pids, "a process, repeatable")->allow_extra_args(false);
+  verb.add_option("-x,--executable", probes.executables,
+                  "every process that runs this file, now or later")
+      ->allow_extra_args(false);
+  verb.add_flag("-a,--all", probes.all, "every process that maps the object");
+  verb.add_flag("--global", probes.global, "only functions in the dynamic symbol table");
+  verb.add_flag("--local", probes.local, "every function, which is the default")->excludes("--global");
+}
+
+void add_trace_options(CLI::App& verb, CommandLine& line) {
+  add_probe_options(verb, line.trace.probes);
+  verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
+      ->check(check_duration);
+  verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
+  verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
+}
+
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
+                   std::function<int()>& chosen, std::function<int()> run) {
+  CLI::App* verb = app.add_subcommand(name, help);
+  verb->fallthrough();
+  verb->callback([&chosen, run = std::move(run)] { chosen = run; });
+  return *verb;
+}
+
+void add_tracing(CLI::App& app, CommandLine& line) {
+  auto& list = add_verb(app, "list", "what can be traced", line.chosen,
+                        [&] { return run_list(line.common, line.trace.probes); });
+  add_probe_options(list, line.trace.probes);
+
+  auto& trace = add_verb(app, "trace", "stream events until ^C or the targets end", line.chosen,
+                         [&] { return run_trace(line.common, line.trace); });
+  add_trace_options(trace, line);
+  trace.add_option("--do", line.trace.action, "what a hit does: event, count, count by pid, tid");
+
+  auto& count = add_verb(app, "count", "count hits in the kernel until ^C or the targets end",
+                         line.chosen, [&] { return run_count(line.common, line.trace); });
+  add_trace_options(count, line);
+  count.add_option("--by", line.by, "count by pid, tid or both: --by pid,tid");
+
+  auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen, [&] {
+    return run_info(line.common, line.pattern, line.trace.probes.global);
+  });
+  info.add_option("PATTERN", line.pattern)->required();
+  info.add_flag("--global", line.trace.probes.global);
+}
+
+void add_sessions(CLI::App& app, CommandLine& line) {
+  CLI::App* session = app.add_subcommand("session", "named sessions: new, list, show, delete");
+  session->require_subcommand(1);
+  session->fallthrough();
+  const auto add_named = [&](const char* name, const char* help, auto run) {
+    add_verb(*session, name, help, line.chosen, [&line, run] {
+      return run(line.common, line.name);
+    }).add_option("NAME", line.name)->required();
+  };
+  add_named("new", "make an empty session", run_session_new);
+  add_named("show", "its settings, its draft, its counts", run_session_show);
+  add_named("delete", "remove all its settings, and its results", run_session_delete);
+  add_verb(*session, "list", "all sessions", line.chosen,
+           [&] { return run_session_list(line.common); });
+}
+
+void add_staging(CLI::App& app, CommandLine& line) {
+  CLI::App* stage = app.add_subcommand("stage", "edit a session's draft: stage NAME set|remove");
+  stage->require_subcommand(1);
+  stage->fallthrough();
+  stage->add_option("NAME", line.stage.session, "of the session")->required();
+  auto& set = add_verb(*stage, "set", "add settings to the draft", line.chosen,
+                       [&] { return run_stage_set(line.common, line.stage); });
+  add_probe_options(set, line.stage.probes);
+  set.add_option("--do", line.stage.action, "what a hit does: event, count, count by pid, tid")
+      ->capture_default_str();
+  auto& remove = add_verb(*stage, "remove", "take settings out of the draft", line.chosen,
+                          [&] { return run_stage_remove(line.common, line.stage); });
+  add_probe_options(remove, line.stage.probes);
+
+  auto& commit = add_verb(app, "commit", "switch a session to its draft, in one atomic step",
+                          line.chosen, [&] { return run_commit(line.common, line.commit); });
+  commit.add_option("NAME", line.commit.session)->required();
+  commit.add_flag("--partial", line.commit.partial, "arm the rest where some sites are refused");
+  commit.add_flag("--dry-run", line.commit.dry_run, "say what would be done, and do nothing");
+  add_verb(app, "abort", "throw a session's draft away", line.chosen, [&] {
+    return run_abort(line.common, line.name);
+  }).add_option("NAME", line.name)->required();
+}
+
+void add_results(CLI::App& app, CommandLine& line) {
+  auto& read = add_verb(app, "read", "counts so far", line.chosen,
+                        [&] { return run_read(line.common, line.name, line.clear); });
+  read.add_option("NAME", line.name)->required();
+  read.add_flag("--clear", line.clear, "read and zero, in one cut");
+  auto& watch = add_verb(app, "watch", "stream a session's events until ^C", line.chosen, [&] {
+    return run_watch(line.common, line.name, parse_duration(line.duration));
+  });
+  watch.add_option("NAME", line.name)->required();
+  watch.add_option("--for", line.duration, "end after this time")->check(check_duration);
+  add_verb(app, "flush", "return once every event fired before has been delivered", line.chosen,
+           [&] { return run_flush(line.common, line.name); })
+      .add_option("NAME", line.name)
+      ->required();
+}
+
+void add_daemon(CLI::App& app, CommandLine& line) {
+  add_verb(app, "status", "the daemon, and what it holds", line.chosen,
+           [&] { return run_status(line.common); });
+  add_verb(app, "stats", "the daemon's own counters", line.chosen,
+           [&] { return run_stats(line.common); });
+  add_verb(app, "doctor", "try what this kernel can do, and say what that means", line.chosen,
+           [&] { return run_doctor(line.common); });
+}
+
+void add_common(CLI::App& app, CommonOptions& common) {
+  app.set_version_flag("--version", TRACECTL_VERSION);
+  app.add_option("--socket", common.socket, "the daemon's socket")
+      ->envname("TRACECTL_SOCKET")
+      ->capture_default_str();
+  app.add_flag("--embedded", common.embedded, "trace without a daemon (as root)");
+  app.add_flag("--json", common.json, "one JSON document, or one a line when streaming");
+  app.add_flag("-q,--quiet", common.quiet, "results only");
+  app.add_flag("-v,--verbose", common.verbose, "log what the embedded engine does");
+}
+
+// What is made of several options.
+void complete(CommandLine& line, bool counts) {
+  line.trace.seconds = parse_duration(line.duration);
+  if (counts) line.trace.action = line.by.empty() ? "count" : "count by " + line.by;
+  if (line.trace.action.empty()) line.trace.action = "event";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app{"tracectl - traces running programs with uprobes and USDT probes"};
+  app.require_subcommand(1);
+  app.fallthrough();
+  add_common(app, line.common);
+  add_tracing(app, line);
+  add_sessions(app, line);
+  add_staging(app, line);
+  add_results(app, line);
+  add_daemon(app, line);
+
+  // What stands behind -- is the command to start.
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    line.trace.probes.command.assign(dashes + 1, words.end());
+    line.stage.probes.command = line.trace.probes.command;
+    words.erase(dashes, words.end());
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kUsage;
+  }
+  complete(line, app.got_subcommand("count"));
+  return line.chosen();
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tracectl {
+
+inline constexpr const char* kDefaultSocket = "/run/tracectl/tracectl.sock";
+
+// Exit status: tracectl(1).
+enum ExitStatus { kDone = 0, kFailed = 1, kUsage = 2, kNoDaemon = 3, kDenied = 4, kInterrupted = 130 };
+
+// What holds for every verb.
+struct CommonOptions {
+  std::string socket = kDefaultSocket;
+  bool embedded = false;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::string color = "auto";
+};
+
+// Which probes, and in which processes.
+struct ProbeOptions {
+  std::vector<std::string> patterns;
+  bool global = false;
+  bool local = false;  // the default, for those who want to say it
+  std::vector<int64_t> pids;
+  std::vector<std::string> executables;
+  bool all = false;
+  std::vector<std::string> command;  // after --
+};
+
+}  // namespace tracectl

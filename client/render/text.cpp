@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/text.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "client/render/table.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+using Align = Table::Align;
+
+std::string plural(uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string args_text(const std::vector<ArgumentPart>& args) {
+  std::string text;
+  for (const ArgumentPart& arg : args)
+    text += (text.empty() ? "" : ", ") + arg.type + " " + arg.name + (arg.readable ? "" : "?");
+  return text;
+}
+
+bool has_semaphore(const ProbePart& probe) {
+  return std::any_of(probe.sites.begin(), probe.sites.end(),
+                     [](const SitePart& site) { return site.semaphore.has_value(); });
+}
+
+std::string target_text(const TargetPart& target) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  for (const int64_t pid : target.pids) add(fmt::format("-p {}", pid));
+  for (const std::string& path : target.executables) add("-x " + path);
+  if (target.all) add("-a");
+  return text;
+}
+
+std::string value_text(const Argument& argument, const Value& value) {
+  if (!value) return "?";
+  const unsigned unused_bits = 64 - 8u * argument.size_bytes;
+  if (argument.is_float && argument.size_bytes == 8) {
+    double number = 0;
+    std::memcpy(&number, &*value, sizeof(number));
+    return fmt::format("{}", number);
+  }
+  if (argument.is_signed)
+    return fmt::format("{}", static_cast<int64_t>(*value << unused_bits) >> unused_bits);
+  return fmt::format("{}", *value << unused_bits >> unused_bits);
+}
+
+double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
+  return static_cast<double>(static_cast<int64_t>(ts_ns - start_ns)) / 1e9;
+}
+
+void add_settings(std::string& out, const char* title, const std::vector<SettingPart>& settings) {
+  if (settings.empty()) return;
+  Table table({{title}, {"TARGET"}, {"DO"}});
+  for (const SettingPart& setting : settings)
+    table.add({setting.pattern + (setting.scope == "global" ? " (global)" : ""),
+               target_text(setting.target), setting.action});
+  out += "\n" + table.text();
+}
+
+}  // namespace
+
+// ---- errors ----
+
+std::string error_text(const Error& error) {
+  std::string text = "tracectl: " + error.message + "\n";
+  if (!error.spot) return text;
+  std::string shown = error.spot->text;
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  return text + "  " + shown + "\n  " + std::string(error.spot->column, ' ') + "^\n";
+}
+
+ExitStatus exit_status_of(const Error& error) {
+  if (error.code == Code::denied) return kDenied;
+  return error.spot ? kUsage : kFailed;
+}
+
+// ---- replies ----
+
+std::string probes_text(const ProbeListReply& reply) {
+  Table table({{"PROBE"}, {"CLASS"}, {"SITES", Align::right}, {"SEMAPHORE"}, {"ARGUMENTS"}});
+  for (const ProbePart& probe : reply.probes)
+    table.add({probe.probe + (probe.demangled ? "  " + *probe.demangled : ""), probe.cost,
+               std::to_string(probe.sites.size()), has_semaphore(probe) ? "yes" : "no",
+               args_text(probe.args)});
+  return table.text() + plural(reply.total_probes, "probe") + ", " +
+         plural(reply.total_sites, "site") + "\n";
+}
+
+std::string refusals_text(const std::vector<RefusalPart>& refused) {
+  std::string text;
+  for (const RefusalPart& one : refused)
+    text += "not armed: " + one.probe + (one.pid ? fmt::format(" in process {}", *one.pid) : "") +
+            ": " + one.reason + "\n";
+  return text;
+}
+
+std::string rows_text(const ReadReply& reply) {
+  const bool pids = std::any_of(reply.rows.begin(), reply.rows.end(),
+                                [](const RowPart& row) { return row.by && row.by->pid; });
+  const bool tids = std::any_of(reply.rows.begin(), reply.rows.end(),
+                                [](const RowPart& row) { return row.by && row.by->tid; });
+  std::vector<Table::Column> columns{{"COUNT", Align::right}};
+  if (pids) columns.push_back({"PID", Align::right});
+  if (tids) columns.push_back({"TID", Align::right});
+  columns.push_back({"PROBE"});
+  Table table(std::move(columns));
+  uint64_t never = 0;
+  for (const RowPart& row : reply.rows) {
+    if (row.count == 0) {
+      ++never;
+      continue;
+    }
+    std::vector<std::string> cells{std::to_string(row.count)};
+    const auto key = [](const std::optional<int64_t>& id) {
+      return id ? std::to_string(*id) : std::string();
+    };
+    if (pids) cells.push_back(key(row.by ? row.by->pid : std::nullopt));
+    if (tids) cells.push_back(key(row.by ? row.by->tid : std::nullopt));
+    cells.push_back(row.probe);
+    table.add(std::move(cells));
+  }
+  std::string text = table.text() + plural(reply.total_hits, "hit");
+  if (never) text += ", " + plural(never, "probe") + " never hit";
+  if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
+  if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
+  return text + "\n";
+}
+
+std::string sessions_text(const SessionListReply& reply) {
+  Table table({{"SESSION"}, {"SETTINGS", Align::right}, {"DRAFT"}, {"PROBES", Align::right},
+               {"SITES", Align::right}, {"HITS", Align::right}, {"EPOCH", Align::right}});
+  for (const SessionPart& s : reply.sessions)
+    table.add({s.name, std::to_string(s.settings.size()), s.draft ? "yes" : "no",
+               std::to_string(s.probes), std::to_string(s.sites), std::to_string(s.hits),
+               std::to_string(s.epoch)});
+  return table.text();
+}
+
+std::string session_text(const SessionPart& session) {
+  std::string out = fmt::format("session {}: {} and {} armed, {}, {} events lost, epoch {}\n",
+                                session.name, plural(session.probes, "probe"),
+                                plural(session.sites, "site"), plural(session.hits, "hit"),
+                                session.lost, session.epoch);
+  add_settings(out, "IN FORCE", session.settings);
+  if (session.draft) {
+    add_settings(out, "DRAFT", *session.draft);
+    if (session.draft->empty()) out += "\nthe draft is empty: a commit removes everything\n";
+  }
+  return out;
+}
+
+std::string info_text(const ProbeInfoReply& reply) {
+  if (reply.settings.empty()) return "nothing is set on these probes\n";
+  Table table({{"PROBE"}, {"SESSION"}, {"DO"}, {"TARGET"}, {"SITES", Align::right},
+               {"HITS", Align::right}, {"EPOCH", Align::right}, {"PATTERN"}});
+  for (const ProbeSetting& s : reply.settings)
+    table.add({s.probe, s.session, s.action, target_text(s.target), std::to_string(s.sites),
+               std::to_string(s.hits), std::to_string(s.epoch), s.pattern});
+  return table.text();
+}
+
+std::string commit_text(const CommitReply& reply) {
+  std::string text = fmt::format(
+      "epoch {}: {} and {} armed ({} added, {} updated, {} removed)\n"
+      "microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n",
+      reply.epoch, plural(reply.probes, "probe"), plural(reply.sites, "site"), reply.added,
+      reply.updated, reply.removed, reply.phases_us.stage, reply.phases_us.arm,
+      reply.phases_us.switch_, reply.phases_us.wait, reply.phases_us.disarm);
+  for (const std::string& note : reply.notes) text += "note: " + note + "\n";
+  return text + refusals_text(reply.refused);
+}
+
+std::string status_text(const StatusReply& reply) {
+  return fmt::format("tracectld {} (process {}) on Linux {}, up {} s\n{}, {}, {}, {}; epoch {}\n",
+                     reply.version, reply.pid, reply.kernel, reply.uptime_s,
+                     plural(reply.sessions, "session"), plural(reply.sites, "armed site"),
+                     plural(reply.links, "link"), plural(reply.clients, "client"), reply.epoch);
+}
+
+std::string stats_text(const StatsReply& reply) {
+  Table table({{"WHAT"}, {"COUNT", Align::right}});
+  const auto add = [&](const char* what, uint64_t count) {
+    table.add({what, std::to_string(count)});
+  };
+  add("commits", reply.commits);
+  add("failed commits", reply.failed_commits);
+  add("waits for thread progress", reply.waits);
+  add("requests", reply.requests);
+  add("refused requests", reply.refused_requests);
+  add("events read", reply.events_read);
+  add("bytes read from rings", reply.ring_bytes_read);
+  add("events lost: ring full", reply.ring_drops);
+  add("events lost: slow client", reply.client_drops);
+  add("slots in use", reply.slots_used);
+  add("slots at most", reply.slots_limit);
+  add("hooks in use", reply.hooks_used);
+  add("hooks at most", reply.hooks_limit);
+  add("keys of counts at most", reply.keys_limit);
+  add("rings open", reply.rings_open);
+  add("bytes of each ring", reply.ring_bytes_each);
+  return table.text();
+}
+
+std::string doctor_text(const DoctorReply& reply) {
+  std::string text = "Linux " + reply.kernel + "\n";
+  for (const CheckPart& check : reply.checks)
+    text += fmt::format("\n{}: {}\n  found: {}\n  means: {}\n", check.name, check.result,
+                        check.found, check.means);
+  return text;
+}
+
+// ---- events ----
+
+std::string event_text(const Event& event, uint64_t start_ns) {
+  std::string args;
+  for (size_t i = 0; i < event.args.size(); ++i) {
+    static const Argument kPlain;
+    const bool typed = i < event.source->arguments.size();
+    args += (i ? ", " : "") +
+            value_text(typed ? event.source->arguments[i] : kPlain, event.args[i]);
+  }
+  return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({})\n",
+                     seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,
+                     event.comm, event.source->probe, args);
+}
+
+std::string lost_text(const Lost& lost, uint64_t start_ns) {
+  const std::string where = lost.cpu ? fmt::format(" on CPU {}", *lost.cpu) : "";
+  return fmt::format("{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
+                     plural(lost.count, "event"), where,
+                     lost.cause == LossCause::ring_full ? "the ring was full"
+                                                        : "this client read too slowly");
+}
+
+}  // namespace tracectl

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Replies and events as people read them.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "client/options.h"
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/protocol/messages.h"
+
+namespace tracectl {
+
+// What is wrong, where (a caret under the spot), and what to do; ends with a line feed.
+std::string error_text(const Error& error);
+ExitStatus exit_status_of(const Error& error);
+
+std::string probes_text(const protocol::ProbeListReply& reply);
+std::string refusals_text(const std::vector<protocol::RefusalPart>& refused);
+std::string rows_text(const protocol::ReadReply& reply);
+std::string sessions_text(const protocol::SessionListReply& reply);
+std::string session_text(const protocol::SessionPart& session);
+std::string info_text(const protocol::ProbeInfoReply& reply);
+std::string commit_text(const protocol::CommitReply& reply);
+std::string status_text(const protocol::StatusReply& reply);
+std::string stats_text(const protocol::StatsReply& reply);
+std::string doctor_text(const protocol::DoctorReply& reply);
+
+// One line: time, process, probe, arguments. `start_ns` is the time that is shown as 0.
+std::string event_text(const Event& event, uint64_t start_ns);
+std::string lost_text(const Lost& lost, uint64_t start_ns);
+
+}  // namespace tracectl

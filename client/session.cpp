@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Named sessions: what is staged, committed and read step by step. All of it lives in the daemon.
+#include <spdlog/fmt/fmt.h>
+
+#include "client/output.h"
+#include "client/target.h"
+#include "client/verbs.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+constexpr auto kDaemon = Backend::Needs::daemon;
+
+std::string nothing(const Empty&) { return {}; }
+
+std::string stage_text(const StageReply& reply) {
+  std::string text = fmt::format("the draft has {} setting{}", reply.settings,
+                                 reply.settings == 1 ? "" : "s");
+  if (reply.sites) text += fmt::format("; this covers {} probes, {} sites", reply.probes, reply.sites);
+  text += '\n';
+  for (const std::string& note : reply.notes) text += "note: " + note + "\n";
+  return text + refusals_text(reply.refused);
+}
+
+Error command_in_session() {
+  return Error{Code::invalid,
+               "a command cannot be staged: it would wait for a commit that may never come; use "
+               "trace or count for -- COMMAND"};
+}
+
+}  // namespace
+
+int run_session_new(const CommonOptions& common, const std::string& name) {
+  return ask(common, kDaemon, SessionCreate{name}, {[](const SessionPart& session) {
+               return "session " + session.name + " is there; tracectl stage " + session.name +
+                      " set PATTERN... adds to it\n";
+             }});
+}
+
+int run_session_list(const CommonOptions& common) {
+  return ask(common, kDaemon, SessionList{}, sessions_text);
+}
+
+int run_session_show(const CommonOptions& common, const std::string& name) {
+  return ask(common, kDaemon, SessionShow{name}, session_text);
+}
+
+int run_session_delete(const CommonOptions& common, const std::string& name) {
+  return ask(common, kDaemon, SessionDelete{name}, nothing);
+}
+
+int run_stage_set(const CommonOptions& common, const StageOptions& options) {
+  if (!options.probes.command.empty()) return fail(command_in_session()), kUsage;
+  auto target = choose_target(options.probes);
+  if (!target) return fail(target.error());
+  return ask(common, kDaemon,
+             StageSet{.session = options.session,
+                      .patterns = options.probes.patterns,
+                      .scope = scope_of(options.probes),
+                      .target = target->part,
+                      .action = options.action},
+             stage_text);
+}
+
+int run_stage_remove(const CommonOptions& common, const StageOptions& options) {
+  if (!options.probes.command.empty()) return fail(command_in_session()), kUsage;
+  auto target = choose_target(options.probes);
+  if (!target) return fail(target.error());
+  const TargetPart& part = target->part;
+  const bool any = !part.pids.empty() || !part.executables.empty() || part.all;
+  return ask(common, kDaemon,
+             StageRemove{.session = options.session,
+                         .patterns = options.probes.patterns,
+                         .scope = scope_of(options.probes),
+                         .target = any ? std::optional(part) : std::nullopt},
+             stage_text);
+}
+
+int run_commit(const CommonOptions& common, const CommitOptionsText& options) {
+  return ask(common, kDaemon,
+             StageCommit{.session = options.session,
+                         .partial = options.partial,
+                         .dry_run = options.dry_run},
+             commit_text);
+}
+
+int run_abort(const CommonOptions& common, const std::string& session) {
+  return ask(common, kDaemon, StageAbort{session}, nothing);
+}
+
+int run_read(const CommonOptions& common, const std::string& session, bool clear) {
+  return ask(common, kDaemon, SessionRead{.session = session, .clear = clear}, rows_text);
+}
+
+int run_flush(const CommonOptions& common, const std::string& session) {
+  return ask(common, kDaemon, SessionFlush{session}, {[](const FlushReply& reply) {
+               return fmt::format("every event before {} ns since boot has been sent\n", reply.ts);
+             }});
+}
+
+int run_info(const CommonOptions& common, const std::string& pattern, bool global) {
+  return ask(common, kDaemon, ProbeInfo{.pattern = pattern, .scope = global ? "global" : "local"},
+             info_text);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/stream.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "client/output.h"
+#include "client/verbs.h"
+#include "client/wait.h"
+
+namespace tracectl {
+
+EventPrinter::EventPrinter(const CommonOptions& common, std::string session)
+    : common_(common), session_(std::move(session)) {}
+
+Result<bool> EventPrinter::print_from(Backend& backend) {
+  auto items = backend.take_items();
+  if (!items) return items.error();
+  wall_.sample();
+  std::string out;
+  for (const StreamItem& item : *items) add(out, item);
+  print(out);
+  return std::fflush(stdout) == 0;
+}
+
+void EventPrinter::add(std::string& out, const StreamItem& item) {
+  const uint64_t ts = std::visit([](const auto& part) { return part.ts_ns; }, item);
+  if (start_ns_ == 0) start_ns_ = ts;
+  if (const auto* event = std::get_if<Event>(&item)) {
+    ++events_;
+    if (common_.json) {
+      protocol::append_event(out, *event, wall_);
+      out += '\n';
+    } else {
+      out += event_text(*event, start_ns_);
+    }
+    return;
+  }
+  const Lost& lost = std::get<Lost>(item);
+  lost_ += lost.count;
+  if (common_.json) {
+    out += "{\"lost\":";
+    protocol::append_lost(out, lost, session_);
+    out += "}\n";
+  } else {
+    out += lost_text(lost, start_ns_);
+  }
+}
+
+std::string EventPrinter::summary() const {
+  return fmt::format("{} event{}, {} lost\n", events_, events_ == 1 ? "" : "s", lost_);
+}
+
+int run_watch(const CommonOptions& common, const std::string& session,
+              std::optional<double> seconds) {
+  auto waiter = Waiter::open();
+  if (!waiter) return fail(waiter.error());
+  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+    if (auto subscribed = backend.call(protocol::SessionSubscribe{session}); !subscribed)
+      return fail(subscribed.error());
+    if (seconds)
+      if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());
+    EventPrinter printer(common, session);
+    const auto ended =
+        waiter->run(backend.events_fd(), [&] { return printer.print_from(backend); });
+    if (!ended) return fail(ended.error());
+    if (!common.quiet) print_error(printer.summary());
+    return *ended == Ended::interrupted ? kInterrupted : kDone;
+  });
+}
+
+}  // namespace tracectl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "client/backend.h"
+#include "client/options.h"
+#include "daemon/protocol/events.h"
+
+namespace tracectl {
+
+// Prints a session's events as they come, as text or as JSON lines.
+class EventPrinter {
+ public:
+  EventPrinter(const CommonOptions& common, std::string session);
+
+  // Takes and prints what has come. False: nobody reads our output any more.
+  Result<bool> print_from(Backend& backend);
+  // "12 events, 3 lost"
+  std::string summary() const;
+
+ private:
+  void add(std::string& out, const StreamItem& item);
+
+  const CommonOptions& common_;
+  std::string session_;
+  protocol::WallClock wall_;
+  uint64_t start_ns_ = 0;  // of the first item
+  uint64_t events_ = 0;
+  uint64_t lost_ = 0;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/target.h"
+
+#include <filesystem>
+
+#include "daemon/process/will_map.h"
+
+namespace tracectl {
+namespace {
+
+// The daemon has another working directory than the user.
+Result<std::string> absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::canonical(path, error);
+  if (error) return Error::from_errno("cannot open " + path, error.value());
+  return full.string();
+}
+
+Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
+  auto command = Command::start(options.command);
+  if (!command) return command.error();
+  auto mapped = will_map(command->path());
+  if (!mapped) return mapped.error();
+  chosen.part.pids.push_back(command->pid());
+  chosen.part.will_map = std::move(*mapped);
+  chosen.command = std::move(*command);
+  return ok();
+}
+
+}  // namespace
+
+Result<ChosenTarget> choose_target(const ProbeOptions& options) {
+  ChosenTarget chosen;
+  chosen.part.all = options.all;
+  if (options.command.empty()) chosen.part.pids = options.pids;
+  else if (!options.pids.empty() || options.all || !options.executables.empty())
+    return Error{Code::invalid, "choose either -- COMMAND or other targets, not both"};
+  for (const std::string& executable : options.executables) {
+    auto path = absolute(executable);
+    if (!path) return path.error();
+    chosen.part.executables.push_back(std::move(*path));
+  }
+  if (!options.command.empty())
+    if (auto added = add_command(options, chosen); !added) return added.error();
+  return chosen;
+}
+
+const char* scope_of(const ProbeOptions& options) { return options.global ? "global" : "local"; }
+
+}  // namespace tracectl

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// trace and count: an unnamed session of our own, staged, committed, and gone at the end.
+#include "client/output.h"
+#include "client/stream.h"
+#include "client/target.h"
+#include "client/verbs.h"
+#include "client/wait.h"
+#include "daemon/process/process.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+class Trace {
+ public:
+  Trace(const CommonOptions& common, const TraceOptions& options, Backend& backend,
+        ChosenTarget target, Waiter waiter)
+      : common_(common),
+        options_(options),
+        backend_(backend),
+        target_(std::move(target)),
+        waiter_(std::move(waiter)) {}
+
+  // Up to the commit. Nothing of a target runs before its probes are in.
+  Status begin(bool stream) {
+    auto created = backend_.call(SessionCreate{});
+    if (!created) return created.error();
+    session_ = created->name;
+    if (auto held = hold_targets(); !held) return held;
+    auto staged = backend_.call(StageSet{.session = session_,
+                                         .patterns = options_.probes.patterns,
+                                         .scope = scope_of(options_.probes),
+                                         .target = target_.part,
+                                         .action = options_.action});
+    if (!staged) return staged.error();
+    if (stream)
+      if (auto subscribed = backend_.call(SessionSubscribe{session_}); !subscribed)
+        return subscribed.error();
+    auto committed = backend_.call(StageCommit{
+        .session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
+    if (!committed) return committed.error();
+    committed_ = std::move(*committed);
+    return ok();
+  }
+
+  const CommitReply& committed() const { return committed_; }
+  const std::string& session() const { return session_; }
+
+  Result<Ended> run(EventPrinter* printer) {
+    if (target_.command)
+      if (auto released = target_.command->release(); !released) return released.error();
+    if (options_.seconds)
+      if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
+    if (!printer) return waiter_.run(-1, [] { return Result<bool>(true); });
+    return waiter_.run(backend_.events_fd(), [&] { return printer->print_from(backend_); });
+  }
+
+ private:
+  // Their end ends the trace, unless other processes can still come.
+  Status hold_targets() {
+    if (target_.part.all || !target_.part.executables.empty()) return ok();
+    if (target_.command) {
+      waiter_.end_with(target_.command->pidfd());
+      return ok();
+    }
+    for (const int64_t pid : target_.part.pids) {
+      auto process = Process::open(static_cast<pid_t>(pid));
+      if (!process) return process.error();
+      waiter_.end_with(process->pidfd());
+      processes_.push_back(std::move(*process));
+    }
+    return ok();
+  }
+
+  const CommonOptions& common_;
+  const TraceOptions& options_;
+  Backend& backend_;
+  ChosenTarget target_;
+  Waiter waiter_;
+  std::vector<Process> processes_;
+  std::string session_;
+  CommitReply committed_;
+};
+
+void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
+  for (const std::string& note : committed.notes) print_error("tracectl: note: " + note + "\n");
+  print_error(refusals_text(committed.refused));
+  if (common.quiet) return;
+  print_error("tracing " + std::to_string(committed.probes) + " probes at " +
+              std::to_string(committed.sites) + " sites; ^C ends it\n");
+}
+
+// Makes everything that both verbs need, then lets the verb go on.
+template <class Body>
+int with_trace(const CommonOptions& common, const TraceOptions& options, bool stream,
+               Body&& body) {
+  // Before a command is started: it is to be told of ^C like us, not instead of us.
+  auto waiter = Waiter::open();
+  if (!waiter) return fail(waiter.error());
+  return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
+    auto target = choose_target(options.probes);
+    if (!target) return fail(target.error());
+    Trace trace(common, options, backend, std::move(*target), std::move(*waiter));
+    if (auto begun = trace.begin(stream); !begun) return fail(begun.error());
+    if (options.dry_run) {
+      show<CommitReply>(common, trace.committed(), commit_text);
+      return kDone;
+    }
+    tell_coverage(common, trace.committed());
+    return body(backend, trace);
+  });
+}
+
+int status_of(const Result<Ended>& ended) {
+  if (!ended) return fail(ended.error());
+  return *ended == Ended::interrupted ? kInterrupted : kDone;
+}
+
+Status print_rest(Backend& backend, const std::string& session, EventPrinter& printer) {
+  auto flushed = backend.call(SessionFlush{session});
+  if (!flushed) return flushed.error();
+  if (auto printed = printer.print_from(backend); !printed) return printed.error();
+  return ok();
+}
+
+}  // namespace
+
+int run_trace(const CommonOptions& common, const TraceOptions& options) {
+  return with_trace(common, options, true, [&](Backend& backend, Trace& trace) -> int {
+    EventPrinter printer(common, trace.session());
+    const auto ended = trace.run(&printer);
+    if (!ended || *ended == Ended::output_closed) return status_of(ended);
+    if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
+    if (!common.quiet) print_error(printer.summary());
+    auto rows = backend.call(SessionRead{.session = trace.session()});
+    if (rows && !rows->rows.empty() && !common.json) print(rows_text(*rows));
+    return status_of(ended);
+  });
+}
+
+int run_count(const CommonOptions& common, const TraceOptions& options) {
+  return with_trace(common, options, false, [&](Backend& backend, Trace& trace) -> int {
+    const auto ended = trace.run(nullptr);
+    auto rows = backend.call(SessionRead{.session = trace.session()});
+    if (!rows) return fail(rows.error());
+    show<ReadReply>(common, *rows, rows_text);
+    return status_of(ended);
+  });
+}
+
+}  // namespace tracectl

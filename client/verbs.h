@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// One function a verb; each returns the exit status. They print results to standard output and
+// everything else to standard error.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/options.h"
+
+namespace tracectl {
+
+struct TraceOptions {
+  ProbeOptions probes;
+  std::string action;               // as --do
+  std::optional<double> seconds;    // --for
+  bool partial = false;
+  bool dry_run = false;
+};
+
+struct StageOptions {
+  std::string session;
+  ProbeOptions probes;
+  std::string action = "event";
+};
+
+struct CommitOptionsText {
+  std::string session;
+  bool partial = false;
+  bool dry_run = false;
+};
+
+int run_list(const CommonOptions& common, const ProbeOptions& probes);
+int run_trace(const CommonOptions& common, const TraceOptions& options);
+int run_count(const CommonOptions& common, const TraceOptions& options);
+int run_info(const CommonOptions& common, const std::string& pattern, bool global);
+
+int run_session_new(const CommonOptions& common, const std::string& name);
+int run_session_list(const CommonOptions& common);
+int run_session_show(const CommonOptions& common, const std::string& name);
+int run_session_delete(const CommonOptions& common, const std::string& name);
+
+int run_stage_set(const CommonOptions& common, const StageOptions& options);
+int run_stage_remove(const CommonOptions& common, const StageOptions& options);
+int run_commit(const CommonOptions& common, const CommitOptionsText& options);
+int run_abort(const CommonOptions& common, const std::string& session);
+
+int run_read(const CommonOptions& common, const std::string& session, bool clear);
+int run_watch(const CommonOptions& common, const std::string& session,
+              std::optional<double> seconds);
+int run_flush(const CommonOptions& common, const std::string& session);
+
+int run_status(const CommonOptions& common);
+int run_stats(const CommonOptions& common);
+int run_doctor(const CommonOptions& common);
+
+}  // namespace tracectl

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+enum class Ended { interrupted, time, targets, output_closed };
+
+// Waits for ^C (or SIGTERM), the end of a time, and the end of every target, and meanwhile for
+// events. Blocks those signals from its making on, so that none is missed.
+class Waiter {
+ public:
+  static Result<Waiter> open();
+
+  // Ends when these processes, given by their pidfds, have all ended. Borrowed.
+  void end_with(int pidfd) { pidfds_.push_back(pidfd); }
+  Status end_after(double seconds);
+
+  // Calls `on_events` whenever `events_fd` (or -1) is readable.
+  Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events);
+
+ private:
+  explicit Waiter(Fd signals) : signals_(std::move(signals)) {}
+  void forget_ended();
+
+  Fd signals_;
+  Fd timer_;
+  std::vector<int> pidfds_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The engine's face for a program that runs it inside itself: `tracectl --embedded`.
+#pragma once
+
+#include <memory>
+
+#include "daemon/base/fd.h"
+#include "daemon/control/commands.h"
+#include "daemon/sinks/item_queue.h"
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+
+class LocalEngine {
+ public:
+  static Result<std::unique_ptr<LocalEngine>> start();
+  ~LocalEngine();
+
+  template <class Request>
+  Result<typename Request::Reply> call(const Request& request) {
+    return commands_.handle(request, peer_);
+  }
+
+  // Readable when items of subscribed sessions have come; take_items() makes it unreadable.
+  int events_fd() const { return wake_.get(); }
+  std::vector<StreamItem> take_items();
+
+ private:
+  LocalEngine(std::unique_ptr<Engine> engine, Fd wake);
+
+  Fd wake_;
+  ServerCounts counts_;
+  std::unique_ptr<Engine> engine_;
+  Commands commands_;
+  Peer peer_;
+};
+
+}  // namespace tracectl
