@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace tracectl::protocol {
 namespace {
@@ -15,6 +16,26 @@ constexpr std::array<bool, 256> make_plain() {
   return plain;
 }
 constexpr auto kPlain = make_plain();
+
+// Whether eight bytes are all plain: bit 7 of each byte of the sum tells, a byte at a time, what is
+// outside of ASCII, below a space, a quote or a backslash. A borrow can only make a plain byte look
+// special beside one that is, so the answer for all eight is exact.
+bool all_plain(const char* eight) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t word;
+  std::memcpy(&word, eight, sizeof word);
+  uint64_t quote = word ^ kOnes * '"';
+  uint64_t backslash = word ^ kOnes * '\\';
+  uint64_t special = word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes);
+  return (special & kOnes * 0x80) == 0;
+}
+
+// The end of the plain bytes that begin at `at`.
+size_t end_of_plain(std::string_view text, size_t at) {
+  while (text.size() - at >= 8 && all_plain(text.data() + at)) at += 8;
+  while (at < text.size() && kPlain[static_cast<uint8_t>(text[at])]) at++;
+  return at;
+}
 
 uint8_t byte_at(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
@@ -76,8 +97,7 @@ size_t append_special(std::string& out, std::string_view text, size_t at) {
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && kPlain[byte_at(text, end)]) end++;
+    size_t end = end_of_plain(text, at);
     out.append(text, at, end - at);
     at = end < text.size() ? end + append_special(out, text, end) : end;
   }
