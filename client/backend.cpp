@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/backend.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 namespace tracectl {
@@ -25,13 +24,12 @@ std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& optio
     if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
     if (needs == Needs::daemon || ::geteuid() != 0) return no_daemon(options.socket, needs);
   } else if (needs == Needs::daemon) {
-    return Failure{Error{Code::invalid, "what this command works on lives in a daemon: it cannot "
-                                        "be --embedded"},
+    return Failure{Error{Code::invalid,
+                         "what this command works on lives in a daemon: it cannot "
+                         "be --embedded"},
                    kUsage};
   }
-  // The engine's own log is for a daemon's journal.
-  spdlog::set_level(options.verbose ? spdlog::level::info : spdlog::level::err);
-  auto engine = LocalEngine::start();
+  auto engine = LocalEngine::start(options.verbose);
   if (!engine)
     return Failure{engine.error(), engine.error().code == Code::denied ? kDenied : kFailed};
   return Backend{To{std::move(*engine)}};

@@ -22,8 +22,7 @@ class Backend {
   };
   static std::variant<Backend, Failure> open(const CommonOptions& options, Needs needs);
 
-  template <class Request>
-  Result<typename Request::Reply> call(const Request& request) {
+  template <class Request> Result<typename Request::Reply> call(const Request& request) {
     if (auto* connection = std::get_if<Connection>(&to_)) return connection->call(request);
     return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
   }

@@ -37,8 +37,7 @@ Status Connection::send(std::string_view bytes) {
 Result<bool> Connection::receive(bool wait) {
   char buffer[256 << 10];
   for (;;) {
-    const ssize_t count =
-        ::recv(socket_.get(), buffer, sizeof(buffer), wait ? 0 : MSG_DONTWAIT);
+    const ssize_t count = ::recv(socket_.get(), buffer, sizeof(buffer), wait ? 0 : MSG_DONTWAIT);
     if (count > 0) {
       lines_.feed({buffer, static_cast<size_t>(count)});
       return true;
@@ -67,8 +66,7 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
 }
 
 Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params) {
-  if (auto sent = send(protocol::call_line(++last_id_, method, params)); !sent)
-    return sent.error();
+  if (auto sent = send(protocol::call_line(++last_id_, method, params)); !sent) return sent.error();
   for (;;) {
     auto answer = next_answer();
     if (!answer) return answer.error();

@@ -17,8 +17,7 @@ class Connection {
  public:
   static Result<Connection> open(const std::string& path);
 
-  template <class Request>
-  Result<typename Request::Reply> call(const Request& request) {
+  template <class Request> Result<typename Request::Reply> call(const Request& request) {
     auto answer = exchange(Request::kMethod, protocol::to_json(request));
     if (!answer) return answer.error();
     return protocol::from_json<typename Request::Reply>(*answer);

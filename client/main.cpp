@@ -23,7 +23,10 @@ std::optional<double> parse_duration(const std::string& text) {
     return std::nullopt;
   }
   const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "m" ? 60 : 0;
+  const double factor = unit.empty() || unit == "s" ? 1
+                        : unit == "ms"              ? 1e-3
+                        : unit == "m"               ? 60
+                                                    : 0;
   const double seconds = number * factor;
   if (factor == 0 || !std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return std::nullopt;
   return seconds;
@@ -57,7 +60,8 @@ void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
       ->allow_extra_args(false);
   verb.add_flag("-a,--all", probes.all, "every process that maps the object");
   verb.add_flag("--global", probes.global, "only functions in the dynamic symbol table");
-  verb.add_flag("--local", probes.local, "every function, which is the default")->excludes("--global");
+  verb.add_flag("--local", probes.local, "every function, which is the default")
+      ->excludes("--global");
 }
 
 void add_trace_options(CLI::App& verb, CommandLine& line) {
@@ -103,9 +107,10 @@ void add_sessions(CLI::App& app, CommandLine& line) {
   session->require_subcommand(1);
   session->fallthrough();
   const auto add_named = [&](const char* name, const char* help, auto run) {
-    add_verb(*session, name, help, line.chosen, [&line, run] {
-      return run(line.common, line.name);
-    }).add_option("NAME", line.name)->required();
+    add_verb(*session, name, help, line.chosen,
+             [&line, run] { return run(line.common, line.name); })
+        .add_option("NAME", line.name)
+        ->required();
   };
   add_named("new", "make an empty session", run_session_new);
   add_named("show", "its settings, its draft, its counts", run_session_show);
@@ -133,9 +138,10 @@ void add_staging(CLI::App& app, CommandLine& line) {
   commit.add_option("NAME", line.commit.session)->required();
   commit.add_flag("--partial", line.commit.partial, "arm the rest where some sites are refused");
   commit.add_flag("--dry-run", line.commit.dry_run, "say what would be done, and do nothing");
-  add_verb(app, "abort", "throw a session's draft away", line.chosen, [&] {
-    return run_abort(line.common, line.name);
-  }).add_option("NAME", line.name)->required();
+  add_verb(app, "abort", "throw a session's draft away", line.chosen,
+           [&] { return run_abort(line.common, line.name); })
+      .add_option("NAME", line.name)
+      ->required();
 }
 
 void add_results(CLI::App& app, CommandLine& line) {

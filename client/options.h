@@ -9,7 +9,14 @@ namespace tracectl {
 inline constexpr const char* kDefaultSocket = "/run/tracectl/tracectl.sock";
 
 // Exit status: tracectl(1).
-enum ExitStatus { kDone = 0, kFailed = 1, kUsage = 2, kNoDaemon = 3, kDenied = 4, kInterrupted = 130 };
+enum ExitStatus {
+  kDone = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kNoDaemon = 3,
+  kDenied = 4,
+  kInterrupted = 130
+};
 
 // What holds for every verb.
 struct CommonOptions {

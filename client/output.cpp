@@ -5,9 +5,7 @@
 
 namespace tracectl {
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_error(const std::string& text) {
   std::fflush(stdout);

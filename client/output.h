@@ -10,9 +10,9 @@
 
 namespace tracectl {
 
-void print(const std::string& text);       // to standard output
-void print_error(const std::string& text); // to standard error
-int fail(const Error& error);              // prints it; the exit status
+void print(const std::string& text);        // to standard output
+void print_error(const std::string& text);  // to standard error
+int fail(const Error& error);               // prints it; the exit status
 
 // A reply as JSON or as people read it.
 template <class Reply>

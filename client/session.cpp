@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Named sessions: what is staged, committed and read step by step. All of it lives in the daemon.
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 
 #include "client/output.h"
 #include "client/target.h"
@@ -16,9 +16,10 @@ constexpr auto kDaemon = Backend::Needs::daemon;
 std::string nothing(const Empty&) { return {}; }
 
 std::string stage_text(const StageReply& reply) {
-  std::string text = fmt::format("the draft has {} setting{}", reply.settings,
-                                 reply.settings == 1 ? "" : "s");
-  if (reply.sites) text += fmt::format("; this covers {} probes, {} sites", reply.probes, reply.sites);
+  std::string text =
+      fmt::format("the draft has {} setting{}", reply.settings, reply.settings == 1 ? "" : "s");
+  if (reply.sites)
+    text += fmt::format("; this covers {} probes, {} sites", reply.probes, reply.sites);
   text += '\n';
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
@@ -79,11 +80,11 @@ int run_stage_remove(const CommonOptions& common, const StageOptions& options) {
 }
 
 int run_commit(const CommonOptions& common, const CommitOptionsText& options) {
-  return ask(common, kDaemon,
-             StageCommit{.session = options.session,
-                         .partial = options.partial,
-                         .dry_run = options.dry_run},
-             commit_text);
+  return ask(
+      common, kDaemon,
+      StageCommit{
+          .session = options.session, .partial = options.partial, .dry_run = options.dry_run},
+      commit_text);
 }
 
 int run_abort(const CommonOptions& common, const std::string& session) {

@@ -32,7 +32,8 @@ Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
 Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   ChosenTarget chosen;
   chosen.part.all = options.all;
-  if (options.command.empty()) chosen.part.pids = options.pids;
+  if (options.command.empty())
+    chosen.part.pids = options.pids;
   else if (!options.pids.empty() || options.all || !options.executables.empty())
     return Error{Code::invalid, "choose either -- COMMAND or other targets, not both"};
   for (const std::string& executable : options.executables) {

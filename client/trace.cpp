@@ -38,8 +38,8 @@ class Trace {
     if (stream)
       if (auto subscribed = backend_.call(SessionSubscribe{session_}); !subscribed)
         return subscribed.error();
-    auto committed = backend_.call(StageCommit{
-        .session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
+    auto committed = backend_.call(
+        StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
     if (!committed) return committed.error();
     committed_ = std::move(*committed);
     return ok();
@@ -94,8 +94,7 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
 
 // Makes everything that both verbs need, then lets the verb go on.
 template <class Body>
-int with_trace(const CommonOptions& common, const TraceOptions& options, bool stream,
-               Body&& body) {
+int with_trace(const CommonOptions& common, const TraceOptions& options, bool stream, Body&& body) {
   // Before a command is started: it is to be told of ^C like us, not instead of us.
   auto waiter = Waiter::open();
   if (!waiter) return fail(waiter.error());

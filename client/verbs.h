@@ -13,8 +13,8 @@ namespace tracectl {
 
 struct TraceOptions {
   ProbeOptions probes;
-  std::string action;               // as --do
-  std::optional<double> seconds;    // --for
+  std::string action;             // as --do
+  std::optional<double> seconds;  // --for
   bool partial = false;
   bool dry_run = false;
 };

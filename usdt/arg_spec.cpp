@@ -17,26 +17,24 @@ struct RegisterName {
 
 // Every name of every general register of x86-64 (Intel SDM volume 1, 3.4.1).
 constexpr std::array kRegisterNames{
-    RegisterName{"rax", Register::rax, 8}, RegisterName{"eax", Register::rax, 4},
-    RegisterName{"ax", Register::rax, 2}, RegisterName{"al", Register::rax, 1},
-    RegisterName{"ah", Register::rax, 1, true},
-    RegisterName{"rcx", Register::rcx, 8}, RegisterName{"ecx", Register::rcx, 4},
-    RegisterName{"cx", Register::rcx, 2}, RegisterName{"cl", Register::rcx, 1},
-    RegisterName{"ch", Register::rcx, 1, true},
-    RegisterName{"rdx", Register::rdx, 8}, RegisterName{"edx", Register::rdx, 4},
-    RegisterName{"dx", Register::rdx, 2}, RegisterName{"dl", Register::rdx, 1},
-    RegisterName{"dh", Register::rdx, 1, true},
-    RegisterName{"rbx", Register::rbx, 8}, RegisterName{"ebx", Register::rbx, 4},
-    RegisterName{"bx", Register::rbx, 2}, RegisterName{"bl", Register::rbx, 1},
-    RegisterName{"bh", Register::rbx, 1, true},
-    RegisterName{"rsp", Register::rsp, 8}, RegisterName{"esp", Register::rsp, 4},
-    RegisterName{"sp", Register::rsp, 2}, RegisterName{"spl", Register::rsp, 1},
-    RegisterName{"rbp", Register::rbp, 8}, RegisterName{"ebp", Register::rbp, 4},
-    RegisterName{"bp", Register::rbp, 2}, RegisterName{"bpl", Register::rbp, 1},
-    RegisterName{"rsi", Register::rsi, 8}, RegisterName{"esi", Register::rsi, 4},
-    RegisterName{"si", Register::rsi, 2}, RegisterName{"sil", Register::rsi, 1},
-    RegisterName{"rdi", Register::rdi, 8}, RegisterName{"edi", Register::rdi, 4},
-    RegisterName{"di", Register::rdi, 2}, RegisterName{"dil", Register::rdi, 1},
+    RegisterName{"rax", Register::rax, 8},      RegisterName{"eax", Register::rax, 4},
+    RegisterName{"ax", Register::rax, 2},       RegisterName{"al", Register::rax, 1},
+    RegisterName{"ah", Register::rax, 1, true}, RegisterName{"rcx", Register::rcx, 8},
+    RegisterName{"ecx", Register::rcx, 4},      RegisterName{"cx", Register::rcx, 2},
+    RegisterName{"cl", Register::rcx, 1},       RegisterName{"ch", Register::rcx, 1, true},
+    RegisterName{"rdx", Register::rdx, 8},      RegisterName{"edx", Register::rdx, 4},
+    RegisterName{"dx", Register::rdx, 2},       RegisterName{"dl", Register::rdx, 1},
+    RegisterName{"dh", Register::rdx, 1, true}, RegisterName{"rbx", Register::rbx, 8},
+    RegisterName{"ebx", Register::rbx, 4},      RegisterName{"bx", Register::rbx, 2},
+    RegisterName{"bl", Register::rbx, 1},       RegisterName{"bh", Register::rbx, 1, true},
+    RegisterName{"rsp", Register::rsp, 8},      RegisterName{"esp", Register::rsp, 4},
+    RegisterName{"sp", Register::rsp, 2},       RegisterName{"spl", Register::rsp, 1},
+    RegisterName{"rbp", Register::rbp, 8},      RegisterName{"ebp", Register::rbp, 4},
+    RegisterName{"bp", Register::rbp, 2},       RegisterName{"bpl", Register::rbp, 1},
+    RegisterName{"rsi", Register::rsi, 8},      RegisterName{"esi", Register::rsi, 4},
+    RegisterName{"si", Register::rsi, 2},       RegisterName{"sil", Register::rsi, 1},
+    RegisterName{"rdi", Register::rdi, 8},      RegisterName{"edi", Register::rdi, 4},
+    RegisterName{"di", Register::rdi, 2},       RegisterName{"dil", Register::rdi, 1},
 };
 
 // r8 to r15 with the suffixes b, w, d.
@@ -46,9 +44,11 @@ std::optional<RegisterName> numbered_register(std::string_view name) {
   const auto [end, err] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
   if (err != std::errc{} || number < 8 || number > 15) return std::nullopt;
   const std::string_view suffix{end, static_cast<size_t>(name.data() + name.size() - end)};
-  const uint8_t size = suffix.empty() ? 8 : suffix == "d" ? 4 : suffix == "w" ? 2
-                                                        : suffix == "b"   ? 1
-                                                                          : 0;
+  const uint8_t size = suffix.empty()  ? 8
+                       : suffix == "d" ? 4
+                       : suffix == "w" ? 2
+                       : suffix == "b" ? 1
+                                       : 0;
   if (size == 0) return std::nullopt;
   return RegisterName{name, static_cast<Register>(number), size};
 }
@@ -104,8 +104,8 @@ class Cursor {
 
  private:
   static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '.' || c == '$' || c == '@';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '$' || c == '@';
   }
 
   std::string_view text_;

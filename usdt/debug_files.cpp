@@ -127,8 +127,7 @@ std::optional<ElfImage> packed_in(const ElfImage& image, const std::string& path
 }  // namespace
 
 std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string& path,
-                                       const std::string& build_id,
-                                       const std::string& debug_root) {
+                                       const std::string& build_id, const std::string& debug_root) {
   std::vector<ElfImage> files;
   auto separate = by_build_id(build_id, debug_root);
   if (!separate) separate = by_debug_link(image, path, build_id, debug_root);

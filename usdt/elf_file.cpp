@@ -78,8 +78,9 @@ Status check_header(const GElf_Ehdr& header, const std::string& path) {
                      "); only x86-64 is traced"};
   }
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-    return Error{Code::invalid, path + " is an ELF file, but neither an executable nor a shared "
-                                       "library; nothing runs it"};
+    return Error{Code::invalid, path +
+                                    " is an ELF file, but neither an executable nor a shared "
+                                    "library; nothing runs it"};
   return ok();
 }
 
@@ -113,8 +114,8 @@ Status ElfFile::Impl::read_segments() {
     if (header.p_offset > file_size || header.p_filesz > file_size - header.p_offset)
       return Error{Code::invalid, path + " is truncated: it has " + std::to_string(file_size) +
                                       " bytes, and a segment ends behind them"};
-    segments.push_back({header.p_vaddr, header.p_offset, header.p_filesz,
-                        (header.p_flags & PF_X) != 0});
+    segments.push_back(
+        {header.p_vaddr, header.p_offset, header.p_filesz, (header.p_flags & PF_X) != 0});
   }
   if (segments.empty()) return Error{Code::invalid, path + " has nothing that is loaded"};
   return ok();

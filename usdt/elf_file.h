@@ -17,11 +17,11 @@ namespace tracectl {
 
 // A function symbol, defined in executable code.
 struct Function {
-  std::string name;      // as in the symbol table, mangled
-  uint64_t address = 0;  // in the file's own address space
-  uint64_t size = 0;     // bytes; 0 where the symbol does not say
-  uint64_t offset = 0;   // of its first byte, in the file
-  bool exported = false; // in the dynamic symbol table
+  std::string name;       // as in the symbol table, mangled
+  uint64_t address = 0;   // in the file's own address space
+  uint64_t size = 0;      // bytes; 0 where the symbol does not say
+  uint64_t offset = 0;    // of its first byte, in the file
+  bool exported = false;  // in the dynamic symbol table
 
   bool operator==(const Function&) const = default;
 };

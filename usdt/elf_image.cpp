@@ -22,8 +22,8 @@ std::string hex(std::span<const uint8_t> bytes) {
 
 Error not_elf(const std::string& name) {
   const char* why = elf_errmsg(-1);
-  return Error{Code::invalid, name + " is not an ELF file" + (why ? std::string(" (") + why + ")"
-                                                                  : std::string())};
+  return Error{Code::invalid, name + " is not an ELF file" +
+                                  (why ? std::string(" (") + why + ")" : std::string())};
 }
 
 }  // namespace

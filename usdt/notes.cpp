@@ -33,8 +33,7 @@ constexpr std::string_view kOwner{"stapsdt\0", 8};
 constexpr size_t kHeaderBytes = 12;
 constexpr size_t kAddressBytes = 24;
 
-template <class T>
-T read_value(std::span<const uint8_t> bytes) {
+template <class T> T read_value(std::span<const uint8_t> bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof(value));
   return value;
@@ -120,8 +119,8 @@ Result<UsdtSite> site_of(const ElfFile& file, const RawNote& note, uint64_t move
                                       note.name + " lies outside of the file's data"};
   }
   site.args_text = note.args;
-  site.args = parse_arguments(
-      note.args, [&](std::string_view symbol) { return file.symbol_address(symbol); });
+  site.args = parse_arguments(note.args,
+                              [&](std::string_view symbol) { return file.symbol_address(symbol); });
   return site;
 }
 
@@ -133,7 +132,8 @@ Result<std::vector<UsdtSite>> read_usdt_sites(const ElfFile& file) {
   if (!section || section->size == 0) return sites;
   if (section->size > kMostNoteBytes)
     return Error{Code::invalid, file.path() + ": .note.stapsdt has " +
-                                    std::to_string(section->size) + " bytes; at most 1 MiB is read"};
+                                    std::to_string(section->size) +
+                                    " bytes; at most 1 MiB is read"};
   auto bytes = file.read_at_most(section->offset, section->size);
   if (!bytes) return bytes.error();
   if (bytes->size() != section->size)

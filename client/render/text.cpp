@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/text.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -136,8 +136,13 @@ std::string rows_text(const ReadReply& reply) {
 }
 
 std::string sessions_text(const SessionListReply& reply) {
-  Table table({{"SESSION"}, {"SETTINGS", Align::right}, {"DRAFT"}, {"PROBES", Align::right},
-               {"SITES", Align::right}, {"HITS", Align::right}, {"EPOCH", Align::right}});
+  Table table({{"SESSION"},
+               {"SETTINGS", Align::right},
+               {"DRAFT"},
+               {"PROBES", Align::right},
+               {"SITES", Align::right},
+               {"HITS", Align::right},
+               {"EPOCH", Align::right}});
   for (const SessionPart& s : reply.sessions)
     table.add({s.name, std::to_string(s.settings.size()), s.draft ? "yes" : "no",
                std::to_string(s.probes), std::to_string(s.sites), std::to_string(s.hits),
@@ -146,10 +151,10 @@ std::string sessions_text(const SessionListReply& reply) {
 }
 
 std::string session_text(const SessionPart& session) {
-  std::string out = fmt::format("session {}: {} and {} armed, {}, {} events lost, epoch {}\n",
-                                session.name, plural(session.probes, "probe"),
-                                plural(session.sites, "site"), plural(session.hits, "hit"),
-                                session.lost, session.epoch);
+  std::string out =
+      fmt::format("session {}: {} and {} armed, {}, {} events lost, epoch {}\n", session.name,
+                  plural(session.probes, "probe"), plural(session.sites, "site"),
+                  plural(session.hits, "hit"), session.lost, session.epoch);
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);
@@ -160,8 +165,14 @@ std::string session_text(const SessionPart& session) {
 
 std::string info_text(const ProbeInfoReply& reply) {
   if (reply.settings.empty()) return "nothing is set on these probes\n";
-  Table table({{"PROBE"}, {"SESSION"}, {"DO"}, {"TARGET"}, {"SITES", Align::right},
-               {"HITS", Align::right}, {"EPOCH", Align::right}, {"PATTERN"}});
+  Table table({{"PROBE"},
+               {"SESSION"},
+               {"DO"},
+               {"TARGET"},
+               {"SITES", Align::right},
+               {"HITS", Align::right},
+               {"EPOCH", Align::right},
+               {"PATTERN"}});
   for (const ProbeSetting& s : reply.settings)
     table.add({s.probe, s.session, s.action, target_text(s.target), std::to_string(s.sites),
                std::to_string(s.hits), std::to_string(s.epoch), s.pattern});
@@ -225,8 +236,8 @@ std::string event_text(const Event& event, uint64_t start_ns) {
   for (size_t i = 0; i < event.args.size(); ++i) {
     static const Argument kPlain;
     const bool typed = i < event.source->arguments.size();
-    args += (i ? ", " : "") +
-            value_text(typed ? event.source->arguments[i] : kPlain, event.args[i]);
+    args +=
+        (i ? ", " : "") + value_text(typed ? event.source->arguments[i] : kPlain, event.args[i]);
   }
   return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({})\n",
                      seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,
@@ -235,10 +246,10 @@ std::string event_text(const Event& event, uint64_t start_ns) {
 
 std::string lost_text(const Lost& lost, uint64_t start_ns) {
   const std::string where = lost.cpu ? fmt::format(" on CPU {}", *lost.cpu) : "";
-  return fmt::format("{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
-                     plural(lost.count, "event"), where,
-                     lost.cause == LossCause::ring_full ? "the ring was full"
-                                                        : "this client read too slowly");
+  return fmt::format(
+      "{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
+      plural(lost.count, "event"), where,
+      lost.cause == LossCause::ring_full ? "the ring was full" : "this client read too slowly");
 }
 
 }  // namespace tracectl

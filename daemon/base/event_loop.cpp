@@ -33,8 +33,8 @@ Result<EventLoop::Watch> EventLoop::watch(int fd, uint32_t events,
   Watch watch;
   watch.callback_ = std::make_unique<Watch::Callback>(std::move(callback));
   sd_event_source* source = nullptr;
-  const int err = sd_event_add_io(event_.get(), &source, fd, events, call_back,
-                                  watch.callback_.get());
+  const int err =
+      sd_event_add_io(event_.get(), &source, fd, events, call_back, watch.callback_.get());
   if (err < 0) return Error::from_errno("watch a descriptor", -err);
   watch.source_.reset(source);
   return watch;

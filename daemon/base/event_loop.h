@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <sys/epoll.h>
 #include <systemd/sd-event.h>
 
 #include <cstdint>
@@ -16,23 +17,25 @@ class EventLoop {
  public:
   static Result<EventLoop> open();
 
+  static constexpr uint32_t kReadable = EPOLLIN;
+  static constexpr uint32_t kWritable = EPOLLOUT;
+
   // Calls back while it lives. The callback may destroy its own watch.
   class Watch {
    public:
-    Status set_events(uint32_t events);  // EPOLLIN, EPOLLOUT
+    Status set_events(uint32_t events);  // kReadable, kWritable
 
    private:
     friend class EventLoop;
     using Callback = std::function<void(uint32_t events)>;
     struct SourceDeleter {
-      void operator()(sd_event_source* source) const {
-        sd_event_source_disable_unref(source);
-      }
+      void operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
     };
     std::unique_ptr<Callback> callback_;
     std::unique_ptr<sd_event_source, SourceDeleter> source_;
   };
 
+  // An error or hang-up calls back whatever was asked for.
   Result<Watch> watch(int fd, uint32_t events, std::function<void(uint32_t events)> callback);
   // SIGINT and SIGTERM, which must be blocked in every thread, end run().
   Status end_on_signals();

@@ -9,7 +9,8 @@ Mapping::~Mapping() {
   if (data_) ::munmap(data_, size_);
 }
 
-Result<Mapping> Mapping::map(int fd, uint64_t offset, size_t size_bytes, int protection, int flags) {
+Result<Mapping> Mapping::map(int fd, uint64_t offset, size_t size_bytes, int protection,
+                             int flags) {
   void* data = ::mmap(nullptr, size_bytes, protection, flags, fd, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return Error::from_errno("map " + std::to_string(size_bytes) + " bytes");
   return Mapping{data, size_bytes};

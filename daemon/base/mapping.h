@@ -30,9 +30,7 @@ class Mapping {
 
   void* data() const { return data_; }
   size_t size() const { return size_; }
-  std::span<const std::byte> bytes() const {
-    return {static_cast<const std::byte*>(data_), size_};
-  }
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:
   Mapping(void* data, size_t size) : data_(data), size_(size) {}

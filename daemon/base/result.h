@@ -23,8 +23,8 @@ struct Spot {
 struct Error {
   Code code = Code::invalid;
   std::string message;
-  std::string field = {};           // the protocol field at fault, if one is
-  std::optional<Spot> spot = {};    // where in that field's text
+  std::string field = {};         // the protocol field at fault, if one is
+  std::optional<Spot> spot = {};  // where in that field's text
 
   static Error from_errno(const std::string& what, int err = errno);
 
@@ -34,8 +34,7 @@ struct Error {
 
 // A value or an error, with the member names of std::expected so that C++23 can replace it.
 // Asking for the half that is not there throws bad_variant_access: a bug.
-template <class T = std::monostate>
-class [[nodiscard]] Result {
+template <class T = std::monostate> class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}

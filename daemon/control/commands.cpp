@@ -54,8 +54,7 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   return settings;
 }
 
-template <class... Requests>
-std::vector<std::string> method_names(RequestList<Requests...>) {
+template <class... Requests> std::vector<std::string> method_names(RequestList<Requests...>) {
   return {Requests::kMethod...};
 }
 
@@ -69,9 +68,10 @@ const char* name_of(Finding::Verdict verdict) {
 }
 
 void log_commit(const Peer& peer, const std::string& session, const CommitSummary& summary) {
-  spdlog::info("commit session={} uid={} pid={} epoch={} probes={} sites={} added={} updated={} removed={}",
-               session, peer.uid, peer.pid, summary.epoch, summary.probes, summary.sites,
-               summary.added, summary.updated, summary.removed);
+  spdlog::info(
+      "commit session={} uid={} pid={} epoch={} probes={} sites={} added={} updated={} removed={}",
+      session, peer.uid, peer.pid, summary.epoch, summary.probes, summary.sites, summary.added,
+      summary.updated, summary.removed);
 }
 
 }  // namespace
@@ -124,8 +124,7 @@ SessionPart Commands::part_of(const Session& session) const {
     part.settings.push_back(tracectl::part_of(setting));
   if (session.draft) {
     part.draft.emplace();
-    for (const Setting& setting : *session.draft)
-      part.draft->push_back(tracectl::part_of(setting));
+    for (const Setting& setting : *session.draft) part.draft->push_back(tracectl::part_of(setting));
   }
   const Totals totals = engine_.totals(session);
   std::set<std::string_view> probes;

@@ -12,8 +12,7 @@ using namespace protocol;
 
 using Handler = Reply (*)(const Call&, Commands&, Peer&);
 
-template <class Request>
-Reply handle(const Call& call, Commands& commands, Peer& peer) {
+template <class Request> Reply handle(const Call& call, Commands& commands, Peer& peer) {
   auto request = from_json<Request>(call.params);
   if (!request) return {error_line(invalid_params(call, request.error())), true};
   auto reply = commands.handle(*request, peer);

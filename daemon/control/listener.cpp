@@ -55,8 +55,9 @@ Status remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return ok();
   if (!S_ISSOCK(status.st_mode))
-    return Error{Code::invalid, path + " is there and is not a socket; remove it, or choose "
-                                       "another --socket"};
+    return Error{Code::invalid, path +
+                                    " is there and is not a socket; remove it, or choose "
+                                    "another --socket"};
   if (::unlink(path.c_str()) != 0) return Error::from_errno("remove the stale socket " + path);
   return ok();
 }

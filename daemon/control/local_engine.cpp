@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/local_engine.h"
 
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,7 +15,10 @@ constexpr size_t kMostItems = 1 << 20;  // that wait to be taken, of each sessio
 
 }  // namespace
 
-Result<std::unique_ptr<LocalEngine>> LocalEngine::start() {
+Result<std::unique_ptr<LocalEngine>> LocalEngine::start(bool verbose) {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
+  spdlog::set_pattern("%l: %v");
+  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::err);
   auto kernel = open_kernel();
   if (!kernel) return kernel.error();
   auto engine = Engine::start(std::move(*kernel), EngineOptions{});

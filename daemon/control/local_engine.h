@@ -14,11 +14,11 @@ namespace tracectl {
 
 class LocalEngine {
  public:
-  static Result<std::unique_ptr<LocalEngine>> start();
+  // `verbose`: log each decision to standard error, as a daemon does for its journal.
+  static Result<std::unique_ptr<LocalEngine>> start(bool verbose);
   ~LocalEngine();
 
-  template <class Request>
-  Result<typename Request::Reply> call(const Request& request) {
+  template <class Request> Result<typename Request::Reply> call(const Request& request) {
     return commands_.handle(request, peer_);
   }
 

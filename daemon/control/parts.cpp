@@ -12,13 +12,13 @@ namespace {
 using namespace protocol;
 
 SitePart part_of(const Object& object, const Site& site) {
-  return SitePart{.object = object.path(),
-                  .build_id = object.elf().build_id(),
-                  .offset = site.offset,
-                  .moved_bytes = site.moved_bytes,
-                  .cost = name_of(site.cost),
-                  .semaphore = site.semaphore ? std::optional<uint64_t>(site.semaphore)
-                                              : std::nullopt};
+  return SitePart{
+      .object = object.path(),
+      .build_id = object.elf().build_id(),
+      .offset = site.offset,
+      .moved_bytes = site.moved_bytes,
+      .cost = name_of(site.cost),
+      .semaphore = site.semaphore ? std::optional<uint64_t>(site.semaphore) : std::nullopt};
 }
 
 std::vector<ArgumentPart> parts_of(const Arguments& arguments) {

@@ -2,7 +2,6 @@
 #include "daemon/control/server.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,11 +33,12 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   if (!wake) return Error::from_errno("eventfd");
   std::unique_ptr<Server> server{new Server(loop, engine, std::move(wake))};
   auto* raw = server.get();
-  auto listening = loop.watch(listening_fd, EPOLLIN,
+  auto listening = loop.watch(listening_fd, EventLoop::kReadable,
                               [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
   if (!listening) return listening.error();
   server->listening_ = std::move(*listening);
-  auto waking = loop.watch(raw->wake_.get(), EPOLLIN, [raw](uint32_t) { raw->pump_streams(); });
+  auto waking =
+      loop.watch(raw->wake_.get(), EventLoop::kReadable, [raw](uint32_t) { raw->pump_streams(); });
   if (!waking) return waking.error();
   server->waking_ = std::move(*waking);
   return server;
@@ -72,7 +72,7 @@ Status Server::add(Fd socket) {
       (void)!::write(fd, &one, sizeof(one));
     });
   };
-  auto watch = loop_.watch(at->socket.get(), EPOLLIN,
+  auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
   if (!watch) {
     connections_.erase(at);
@@ -92,7 +92,8 @@ void Server::drop(Connections::iterator at) {
 // ---- requests ----
 
 void Server::serve(Connections::iterator at, uint32_t events) {
-  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(*at);
+  // Whatever is not room to write is something to read: bytes, the end, or an error.
+  if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
 }
 
@@ -174,7 +175,8 @@ void Server::settle(Connections::iterator at) {
   send(connection);
   if (connection.closing) return drop(at);
   const size_t unsent = connection.out.size() - connection.sent;
-  const uint32_t events = (unsent ? EPOLLOUT : 0u) | (unsent < kMostUnsentBytes ? EPOLLIN : 0u);
+  const uint32_t events = (unsent ? EventLoop::kWritable : 0u) |
+                          (unsent < kMostUnsentBytes ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);
 }
 

@@ -122,8 +122,10 @@ ReaderStats EventReader::stats() const {
 void EventReader::run() {
   int idle_passes = 0;
   for (;;) {
-    if (pass() > 0) idle_passes = 0;
-    else ++idle_passes;
+    if (pass() > 0)
+      idle_passes = 0;
+    else
+      ++idle_passes;
     {
       const std::lock_guard lock(mutex_);
       if (stop_) return;

@@ -77,7 +77,7 @@ class EventReader {
   void wake();
 
   Kernel& kernel_;
-  Fd wake_;  // an eventfd: something was asked of the reader
+  Fd wake_;                   // an eventfd: something was asked of the reader
   mutable std::mutex mutex_;  // of everything below
   std::condition_variable passed_;
   std::map<uint32_t, Stream> streams_;

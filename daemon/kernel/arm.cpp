@@ -99,9 +99,8 @@ std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& reque
 
   ArmFailure failure;
   if (may_be_one_sites(err)) failure.refused_sites = RefusalSearch(program_fd, request).run(all);
-  const bool semaphore =
-      std::any_of(request.sites.begin(), request.sites.end(),
-                  [](const ArmedSite& site) { return site.semaphore != 0; });
+  const bool semaphore = std::any_of(request.sites.begin(), request.sites.end(),
+                                     [](const ArmedSite& site) { return site.semaphore != 0; });
   failure.error = Error{err == kNotSupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +
                             request.object_path + ": " + cause(err, semaphore)};

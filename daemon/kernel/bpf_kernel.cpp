@@ -28,22 +28,18 @@ struct SkeletonDeleter {
 };
 using Skeleton = std::unique_ptr<tracer, SkeletonDeleter>;
 
-template <class T>
-Result<Mapping> map_array(const bpf_map* map) {
+template <class T> Result<Mapping> map_array(const bpf_map* map) {
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t bytes = size_t{bpf_map__max_entries(map)} * sizeof(T);
-  return Mapping::map(bpf_map__fd(map), 0, (bytes + page - 1) / page * page,
-                      PROT_READ | PROT_WRITE, MAP_SHARED);
+  return Mapping::map(bpf_map__fd(map), 0, (bytes + page - 1) / page * page, PROT_READ | PROT_WRITE,
+                      MAP_SHARED);
 }
 
-template <class T>
-std::span<T> view(const Mapping& mapping) {
+template <class T> std::span<T> view(const Mapping& mapping) {
   return {static_cast<T*>(mapping.data()), mapping.size() / sizeof(T)};
 }
 
-uint8_t shift_of(uint8_t scale) {
-  return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
-}
+uint8_t shift_of(uint8_t scale) { return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0; }
 
 static_assert(static_cast<int>(Register::rip) == TC_RIP);
 
@@ -320,8 +316,8 @@ void BpfKernel::without_member_bit(uint32_t pid, uint32_t set_target) {
 void BpfKernel::clear_members(uint32_t set_target) {
   std::vector<uint32_t> pids;
   uint32_t key = 0;
-  for (const uint32_t* previous = nullptr;
-       bpf_map_get_next_key(members_fd(), previous, &key) == 0; previous = &key)
+  for (const uint32_t* previous = nullptr; bpf_map_get_next_key(members_fd(), previous, &key) == 0;
+       previous = &key)
     pids.push_back(key);
   for (uint32_t pid : pids) without_member_bit(pid, set_target);
 }

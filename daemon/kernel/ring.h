@@ -27,8 +27,7 @@ class Ring {
 
   // Hands every finished record to `each(std::span<const std::byte>)`, oldest first, and frees
   // its room. The span is valid during the call only.
-  template <class Each>
-  End drain(Each&& each);
+  template <class Each> End drain(Each&& each);
 
  private:
   static constexpr uint32_t kBusy = 1u << 31;     // BPF_RINGBUF_BUSY_BIT
@@ -48,8 +47,7 @@ class Ring {
   size_t size_, page_;
 };
 
-template <class Each>
-Ring::End Ring::drain(Each&& each) {
+template <class Each> Ring::End Ring::drain(Each&& each) {
   const uint64_t end = __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE);
   uint64_t position = *consumer_position();
   End result = End::drained;

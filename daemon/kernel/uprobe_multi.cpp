@@ -25,8 +25,7 @@ struct LinkCreateAttr {
   uint32_t padding;  // the kernel wants what lies behind pid to be zero
 };
 
-template <class T>
-uint64_t address_of(std::span<const T> values) {
+template <class T> uint64_t address_of(std::span<const T> values) {
   return values.empty() ? 0 : reinterpret_cast<uintptr_t>(values.data());
 }
 

@@ -16,7 +16,7 @@ namespace tracectl {
 
 // What is the same for every event of one probe in one session; shared by its events.
 struct EventSource {
-  std::string probe;    // canonical name: usdt:/usr/bin/python3.11:python:gc__start
+  std::string probe;  // canonical name: usdt:/usr/bin/python3.11:python:gc__start
   std::string session;
   Arguments arguments;  // of the site, in order
 };

@@ -11,9 +11,9 @@ enum class Key { pid, tid };
 
 // What a hit does.
 struct Spec {
-  bool event = false;     // stream a record of the hit
-  bool count = false;     // count in the kernel
-  std::vector<Key> by;    // of the count: at most once each
+  bool event = false;   // stream a record of the hit
+  bool count = false;   // count in the kernel
+  std::vector<Key> by;  // of the count: at most once each
 
   bool operator==(const Spec&) const = default;
 };

@@ -113,11 +113,11 @@ struct SettingPart {
 
 struct SessionPart {
   std::string name;
-  bool named = true;                  // false: ends with the connection that made it
-  std::vector<SettingPart> settings;  // in force
+  bool named = true;                              // false: ends with the connection that made it
+  std::vector<SettingPart> settings;              // in force
   std::optional<std::vector<SettingPart>> draft;  // staged and not committed
-  uint64_t epoch = 0;                 // of its last commit, 0 if none
-  uint64_t probes = 0, sites = 0;     // armed
+  uint64_t epoch = 0;                             // of its last commit, 0 if none
+  uint64_t probes = 0, sites = 0;                 // armed
   uint64_t hits = 0, events = 0, lost = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
@@ -306,10 +306,11 @@ struct PhasesPart {  // microseconds
 };
 struct CommitReply {
   uint64_t epoch = 0;
-  uint64_t probes = 0, sites = 0;  // of the session, armed now
+  uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
-  std::vector<RefusalPart> refused;  // with `partial`: what was left out
-  std::vector<std::string> notes;    // what the user should know: a library not covered in later processes...
+  std::vector<RefusalPart> refused;              // with `partial`: what was left out
+  std::vector<std::string>
+      notes;  // what the user should know: a library not covered in later processes...
   PhasesPart phases_us;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("epoch", s.epoch);
@@ -364,9 +365,9 @@ struct RowPart {
 struct ReadReply {
   std::vector<RowPart> rows;  // dearest first; a probe that was never hit has a row with 0
   uint64_t epoch = 0;
-  uint64_t total_hits = 0;     // hits by the targets = recorded + the drops below
-  uint64_t dropped_ring = 0;   // events: no room in the ring
-  uint64_t dropped_keys = 0;   // counts by a key: the table of keys was full
+  uint64_t total_hits = 0;    // hits by the targets = recorded + the drops below
+  uint64_t dropped_ring = 0;  // events: no room in the ring
+  uint64_t dropped_keys = 0;  // counts by a key: the table of keys was full
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("rows", s.rows);
     f("epoch", s.epoch);
@@ -502,7 +503,7 @@ using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::stri
 
 struct EventNotification {
   static constexpr const char* kMethod = "event";
-  uint64_t ts = 0;  // ns since boot
+  uint64_t ts = 0;   // ns since boot
   std::string wall;  // RFC 3339, UTC, with nanoseconds
   uint64_t epoch = 0;
   std::string session;
@@ -545,7 +546,8 @@ struct LostNotification {
 // ---- errors ----
 
 struct ErrorData {
-  std::string code;  // "invalid", "not_found", "denied", "busy", "exhausted", "unsupported", "kernel"
+  std::string
+      code;  // "invalid", "not_found", "denied", "busy", "exhausted", "unsupported", "kernel"
   std::optional<std::string> field;  // of the request, by path: target.pids[2]
   std::optional<std::string> text;   // what the user wrote there, and
   std::optional<uint64_t> column;    // the byte of it at which it went wrong

@@ -2,24 +2,9 @@
 #include "daemon/trace/engine.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tracectl {
-
-// What a session wants of one slot.
-struct Engine::Want {
-  ObjectPtr object;
-  std::shared_ptr<const std::string> probe;
-  std::shared_ptr<const Arguments> args;
-  std::shared_ptr<const Setting> setting;
-  std::shared_ptr<const Process> process;
-  std::optional<std::pair<dev_t, ino_t>> executable;
-};
-
-struct Engine::Prepared {
-  Wants wants;
-  std::vector<Refusal> refused;
-  std::vector<std::string> notes;
-};
 
 namespace {
 
@@ -30,16 +15,6 @@ bool is_session_name(const std::string& name) {
          std::all_of(name.begin(), name.end(), [](unsigned char c) {
            return std::isalnum(c) || c == '-' || c == '_' || c == '.';
          });
-}
-
-uint32_t flags_of(const Spec& spec) {
-  uint32_t flags = spec.event ? TC_EVENT : 0;
-  for (const Key key : spec.by) flags |= key == Key::pid ? TC_COUNT_BY_PID : TC_COUNT_BY_TID;
-  return flags;
-}
-
-bool counts_by_key(const Hook& hook) {
-  return hook.flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID);
 }
 
 // Names the first few of what was refused, so that the user sees the kind of trouble at once.
@@ -54,31 +29,55 @@ Error refusal_error(const std::vector<Refusal>& refused) {
   }
   if (refused.size() > kNamed)
     message += "\n  and " + std::to_string(refused.size() - kNamed) + " more";
-  return Error{Code::unsupported,
-               message + "\nnothing was changed; --partial arms the rest", "patterns"};
+  return Error{Code::unsupported, message + "\nnothing was changed; --partial arms the rest",
+               "patterns"};
 }
 
-template <class Hooks>
-size_t distinct_probes(const Hooks& hooks) {
-  std::vector<std::string_view> names;
-  for (const auto& [slot, held] : hooks) names.push_back(*held.probe);
-  std::sort(names.begin(), names.end());
-  return static_cast<size_t>(std::unique(names.begin(), names.end()) - names.begin());
+size_t probe_count(const Session& session) {
+  std::set<std::string_view> names;
+  for (const auto& [slot, held] : session.hooks) names.insert(*held.probe);
+  return names.size();
+}
+
+CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
+  CommitSummary summary;
+  summary.added = changes.added;
+  summary.updated = changes.updated;
+  summary.removed = changes.removed;
+  summary.refused = coverage.refused;
+  summary.notes = coverage.notes;
+  return summary;
+}
+
+// Moves what the kernel refused from what is wanted to what is refused; false if that is not why.
+bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
+  for (const auto& site : refused) {
+    const auto want = coverage.wants.find(site.key);
+    if (want == coverage.wants.end()) return false;
+    coverage.refused.push_back(
+        {*want->second.probe, site.key.offset,
+         site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt, site.reason});
+    coverage.wants.erase(want);
+  }
+  return !refused.empty();
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
                                               const EngineOptions& options) {
-  std::unique_ptr<Engine> engine{new Engine(std::move(kernel), options)};
-  auto reader = EventReader::start(*engine->kernel_);
+  auto reader = EventReader::start(*kernel);
   if (!reader) return reader.error();
-  engine->reader_ = std::move(*reader);
-  return engine;
+  return std::unique_ptr<Engine>{new Engine(std::move(kernel), std::move(*reader), options)};
 }
 
-Engine::Engine(std::unique_ptr<Kernel> kernel, const EngineOptions& options)
-    : options_(options), kernel_(std::move(kernel)), slots_(*kernel_), set_targets_(*kernel_) {}
+Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<EventReader> reader,
+               const EngineOptions& options)
+    : options_(options),
+      kernel_(std::move(kernel)),
+      reader_(std::move(reader)),
+      slots_(*kernel_),
+      hooks_(*kernel_, slots_, *reader_) {}
 
 Engine::~Engine() = default;
 
@@ -140,8 +139,8 @@ std::vector<const Session*> Engine::sessions() const {
 Result<const Session*> Engine::create_session(const std::string& wanted) {
   const bool named = !wanted.empty();
   if (named && !is_session_name(wanted))
-    return Error{Code::invalid,
-                 "a session's name has 1 to 64 letters, digits, '-', '_' and '.'", "name"};
+    return Error{Code::invalid, "a session's name has 1 to 64 letters, digits, '-', '_' and '.'",
+                 "name"};
   std::string name = wanted;
   while (name.empty() || (!named && sessions_.contains(name)))
     name = "trace-" + std::to_string(++unnamed_made_);
@@ -161,7 +160,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted) {
 Status Engine::delete_session(const std::string& name) {
   auto session = find(name);
   if (!session) return session.error();
-  auto emptied = apply(**session, {}, Prepared{}, CommitOptions{});
+  auto emptied = apply(**session, {}, Coverage{}, CommitOptions{});
   if (!emptied) return emptied.error();
   if ((*session)->has_rings) {
     reader_->close((*session)->id);
@@ -179,7 +178,7 @@ Result<StageSummary> Engine::stage_set(const std::string& name,
                                        const std::vector<Setting>& settings) {
   auto session = find(name);
   if (!session) return session.error();
-  auto covered = prepare(settings);
+  auto covered = cover(resolver_, settings);
   if (!covered) return covered.error();
   auto draft = (*session)->draft.value_or((*session)->settings);
   for (const Setting& setting : settings) {
@@ -190,15 +189,10 @@ Result<StageSummary> Engine::stage_set(const std::string& name,
     draft.push_back(setting);
   }
   StageSummary summary{.settings = draft.size(),
-                       .probes = 0,
+                       .probes = covered->probe_count(),
                        .sites = covered->wants.size(),
                        .refused = std::move(covered->refused),
                        .notes = std::move(covered->notes)};
-  std::vector<std::string_view> names;
-  for (const auto& [key, want] : covered->wants) names.push_back(*want.probe);
-  std::sort(names.begin(), names.end());
-  summary.probes =
-      static_cast<size_t>(std::unique(names.begin(), names.end()) - names.begin());
   (*session)->draft = std::move(draft);
   return summary;
 }
@@ -235,220 +229,66 @@ Status Engine::stage_abort(const std::string& name) {
 
 // ---- commits ----
 
-Result<Engine::Prepared> Engine::prepare(const std::vector<Setting>& settings) {
-  Prepared prepared;
-  for (const Setting& setting : settings) {
-    if (setting.target.empty())
-      return Error{Code::invalid,
-                   "choose the processes for " + to_string(setting.pattern) +
-                       ": -p PID, -x PATH, -a, or -- COMMAND",
-                   "target"};
-    auto resolved = resolver_.resolve(setting.pattern, setting.target);
-    if (!resolved) return resolved.error();
-    const auto shared = std::make_shared<const Setting>(setting);
-    for (const Resolved& part : resolved->parts) add_wants(part, shared, prepared);
-    std::move(resolved->refused.begin(), resolved->refused.end(),
-              std::back_inserter(prepared.refused));
-    std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(prepared.notes));
-  }
-  return prepared;
-}
-
-void Engine::add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setting,
-                       Prepared& prepared) {
-  const FileIdentity& file = part.object->identity();
-  std::optional<std::pair<dev_t, ino_t>> executable;
-  if (part.executable) executable = {file.device, file.inode};
-  for (const Probe& probe : part.probes) {
-    const auto name = std::make_shared<const std::string>(probe.name);
-    for (const Site& site : probe.sites) {
-      const SlotKey key{file.device, file.inode, part.process ? part.process->pid() : 0,
-                        site.offset, site.semaphore};
-      prepared.wants.insert_or_assign(
-          key, Want{part.object, name, site.args, setting, part.process, executable});
-    }
-  }
-}
-
 Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
   auto session = find(name);
   if (!session) return session.error();
   const auto settings = (*session)->draft.value_or((*session)->settings);
-  auto prepared = prepare(settings);
-  auto summary = prepared ? apply(**session, settings, std::move(*prepared), options)
-                          : Result<CommitSummary>(prepared.error());
-  if (!summary) ++stats_.failed_commits;
-  if (summary && !options.dry_run) (*session)->draft.reset();
+  auto coverage = cover(resolver_, settings);
+  if (coverage && options.dry_run) return dry_run(**session, *coverage, options);
+  auto summary = coverage ? apply(**session, settings, std::move(*coverage), options)
+                          : Result<CommitSummary>(coverage.error());
+  if (summary)
+    (*session)->draft.reset();
+  else
+    ++stats_.failed_commits;
   return summary;
 }
 
-// Hooks made for a commit that has not switched yet: given back if it never does.
-class FreshHooks {
- public:
-  explicit FreshHooks(std::function<void(const Hook&)> discard) : discard_(std::move(discard)) {}
-  ~FreshHooks() {
-    for (const Hook& hook : hooks_) discard_(hook);
-  }
-  FreshHooks(const FreshHooks&) = delete;
-  FreshHooks& operator=(const FreshHooks&) = delete;
-
-  void add(const Hook& hook) { hooks_.push_back(hook); }
-  void keep() { hooks_.clear(); }
-
- private:
-  std::function<void(const Hook&)> discard_;
-  std::vector<Hook> hooks_;
-};
-
-namespace {
-
-// A setting that is staged again as it was keeps its hook, and with it its counts.
-bool stays(const SessionHook& held, const std::string& probe, const Setting& setting) {
-  return *held.probe == probe && held.setting->spec == setting.spec &&
-         held.setting->target == setting.target;
+Result<CommitSummary> Engine::dry_run(const Session& session, const Coverage& coverage,
+                                      const CommitOptions& options) const {
+  if (!coverage.refused.empty() && !options.partial) return refusal_error(coverage.refused);
+  CommitSummary summary = summary_of(coverage, compare(slots_, session, coverage));
+  summary.probes = coverage.probe_count();
+  summary.sites = coverage.wants.size();
+  return summary;
 }
 
-std::vector<Refusal> refusals_of(const Staging& staging, const SlotKey& key,
-                                 const std::string& probe) {
-  std::vector<Refusal> refused;
-  for (const auto& site : staging.refused())
-    if (site.key == key)
-      refused.push_back({probe, key.offset,
-                         key.filter ? std::optional<pid_t>(key.filter) : std::nullopt,
-                         site.reason});
-  return refused;
-}
-
-}  // namespace
-
+// With `partial` a site that only the kernel could refuse is left out, and the rest tried again.
 Result<CommitSummary> Engine::apply(Session& session, const std::vector<Setting>& settings,
-                                    Prepared prepared, const CommitOptions& options) {
-  if (!prepared.refused.empty() && !options.partial) return refusal_error(prepared.refused);
-  CommitSummary summary;
-  Staging staging(*kernel_, slots_);
-  FreshHooks fresh([this](const Hook& hook) { discard(hook); });
-  std::unordered_map<SlotId, SessionHook> after;
-  std::vector<SessionHook> gone;
-  const uint64_t next_epoch = kernel_->epoch() + 1;
-  std::map<SlotKey, SessionHook> made;
-
-  const bool any_event = std::any_of(prepared.wants.begin(), prepared.wants.end(), [](auto& w) {
-    return w.second.setting->spec.event;
-  });
-  if (any_event && !options.dry_run)
-    if (auto rings = ensure_rings(session); !rings) return rings.error();
-
-  for (const auto& [key, want] : prepared.wants) {
-    const auto slot = slots_.by_key.find(key);
-    const auto held = slot == slots_.by_key.end() ? session.hooks.end()
-                                                  : session.hooks.find(slot->second);
-    if (held != session.hooks.end() && stays(held->second, *want.probe, *want.setting)) {
-      after.insert(*held);
+                                    Coverage coverage, const CommitOptions& options) {
+  if (auto rings = ensure_rings(session, coverage); !rings) return rings.error();
+  for (;;) {
+    if (!coverage.refused.empty() && !options.partial) return refusal_error(coverage.refused);
+    CommitSummary summary = summary_of(coverage, compare(slots_, session, coverage));
+    Commit commit(*kernel_, slots_, hooks_, session);
+    if (auto planned = commit.plan(coverage); !planned) return planned.error();
+    if (auto built = commit.build(); !built) {
+      if (!leave_out(commit.refused(), coverage)) return built.error();
       continue;
     }
-    ++(held == session.hooks.end() ? summary.added : summary.updated);
-    if (held != session.hooks.end()) gone.push_back(held->second);
-    if (options.dry_run) continue;
-    auto hook = make_hook(session, want);
-    if (!hook) return hook.error();
-    fresh.add(*hook);
-    if (auto wanted = staging.want(key, want.object, *hook); !wanted) return wanted.error();
-    made.emplace(key, SessionHook{*hook, want.probe, want.setting, want.process, next_epoch});
-  }
-  for (const auto& [slot, held] : session.hooks) {
-    if (prepared.wants.contains(slots_.by_id.at(slot).key)) continue;
-    ++summary.removed;
-    gone.push_back(held);
-    if (!options.dry_run) staging.drop(slot, session.id);
-  }
-  summary.refused = prepared.refused;
-  summary.notes = prepared.notes;
-  summary.sites = prepared.wants.size();
-  if (options.dry_run) {
-    std::map<SlotKey, Want*> none;
-    std::vector<std::string_view> names;
-    for (const auto& [key, want] : prepared.wants) names.push_back(*want.probe);
-    std::sort(names.begin(), names.end());
-    summary.probes = static_cast<size_t>(std::unique(names.begin(), names.end()) - names.begin());
+    summary.epoch = commit.activate();
+    summary.phases = commit.phases();
+    summary.probes = probe_count(session);
+    summary.sites = session.hooks.size();
+    session.settings = settings;
+    session.epoch = summary.epoch;
+    count_commit();
     return summary;
   }
+}
 
-  if (auto built = staging.build(); !built) {
-    if (staging.refused().empty()) return built.error();
-    // The kernel itself refused some sites: without them, once more, if the user wants that.
-    Prepared rest = prepared;
-    for (const auto& site : staging.refused()) {
-      const auto want = rest.wants.find(site.key);
-      if (want == rest.wants.end()) return built.error();
-      const auto more = refusals_of(staging, site.key, *want->second.probe);
-      rest.refused.insert(rest.refused.end(), more.begin(), more.end());
-      rest.wants.erase(want);
-    }
-    if (!options.partial) return refusal_error(rest.refused);
-    return apply(session, settings, std::move(rest), options);
-  }
-  summary.epoch = staging.activate([&] { retire(session, gone); });
-  fresh.keep();
+void Engine::count_commit() {
   ++stats_.commits;
   ++stats_.waits;
-  for (auto& [key, hook] : made) after.emplace(slots_.by_key.at(key), std::move(hook));
-  session.hooks = std::move(after);
-  session.settings = settings;
-  session.epoch = summary.epoch;
-  summary.probes = distinct_probes(session.hooks);
-  summary.sites = session.hooks.size();
-  summary.phases = staging.phases();
-  return summary;
 }
 
-Result<Hook> Engine::make_hook(Session& session, const Want& want) {
-  Hook hook;
-  hook.session = session.id;
-  hook.flags = flags_of(want.setting->spec);
-  hook.tgid = want.process ? want.process->pid() : 0;
-  if (want.setting->spec.event) {
-    auto layout = slots_.layouts.index_of(*want.args);
-    if (!layout) return layout.error();
-    hook.layout = *layout;
-    auto source = source_of(session, *want.probe, *layout, *want.args);
-    if (!source) return source.error();
-    hook.source = *source;
-  }
-  const auto stat = slots_.stat_ids.take();
-  if (!stat)
-    return Error{Code::exhausted, "the table of counters is full (" +
-                                      std::to_string(slots_.stat_ids.limit()) + ")"};
-  hook.stat = *stat;
-  kernel_->clear_stat(*stat);
-  if (want.executable) {
-    auto set = set_targets_.take(want.executable->first, want.executable->second);
-    if (!set) {
-      slots_.stat_ids.give_back(*stat);
-      return set.error();
-    }
-    hook.set_target = *set;
-  }
-  return hook;
+Status Engine::ensure_rings(Session& session, const Coverage& coverage) {
+  const bool any_event = std::any_of(coverage.wants.begin(), coverage.wants.end(),
+                                     [](auto& w) { return w.second.setting->spec.event; });
+  return any_event ? open_rings(session) : ok();
 }
 
-void Engine::discard(const Hook& hook) {
-  slots_.stat_ids.give_back(hook.stat);
-  if (hook.set_target) set_targets_.give_back(hook.set_target);
-}
-
-Result<uint32_t> Engine::source_of(Session& session, const std::string& probe, uint32_t layout,
-                                   const Arguments& arguments) {
-  const auto [entry, fresh] = session.sources.try_emplace({probe, layout}, 0);
-  if (fresh) {
-    entry->second = ++last_source_;
-    reader_->add_source(session.id, entry->second,
-                        std::make_shared<const EventSource>(
-                            EventSource{probe, session.name, arguments}));
-  }
-  return entry->second;
-}
-
-Status Engine::ensure_rings(Session& session) {
+Status Engine::open_rings(Session& session) {
   if (session.has_rings) return ok();
   auto rings = kernel_->open_rings(session.id, options_.ring_bytes);
   if (!rings) return rings.error();
@@ -462,108 +302,23 @@ Status Engine::ensure_rings(Session& session) {
 
 // ---- results ----
 
-namespace {
-
-bool has_row(const SessionHook& held) { return held.setting->spec.count; }
-
-void add_rows(const SessionHook& held, const tc_stat& stat, Results& results) {
-  results.totals.add(stat);
-  if (has_row(held) && !counts_by_key(held.hook)) results.rows[{*held.probe}] += stat.hits;
-}
-
-void add_row(const SessionHook& held, const KeyCount& count, Results& results) {
-  results.rows[{*held.probe, static_cast<pid_t>(count.key.pid),
-                static_cast<pid_t>(count.key.tid)}] += count.count;
-}
-
-std::unordered_map<uint32_t, const SessionHook*> keyed_hooks(const auto& hooks) {
-  std::unordered_map<uint32_t, const SessionHook*> by_stat;
-  for (const SessionHook& held : hooks)
-    if (counts_by_key(held.hook)) by_stat.emplace(held.hook.stat, &held);
-  return by_stat;
-}
-
-}  // namespace
-
-// Runs when nobody writes to the old hooks' counters any more: what they say is final.
-void Engine::retire(Session& session, const std::vector<SessionHook>& gone) {
-  for (const SessionHook& held : gone)
-    add_rows(held, kernel_->read_stat(held.hook.stat), session.past);
-  if (const auto by_stat = keyed_hooks(gone); !by_stat.empty()) {
-    std::vector<tc_key> done;
-    auto counts = kernel_->read_counts();
-    for (const KeyCount& count : counts ? *counts : std::vector<KeyCount>{}) {
-      const auto held = by_stat.find(count.key.stat);
-      if (held == by_stat.end()) continue;
-      add_row(*held->second, count, session.past);
-      done.push_back(count.key);
-    }
-    kernel_->delete_counts(done);
-  }
-  for (const SessionHook& held : gone) discard(held.hook);
-}
-
-Result<Results> Engine::current(const Session& session) const {
-  Results results = session.past;
-  std::vector<SessionHook> hooks;
-  for (const auto& [slot, held] : session.hooks) {
-    add_rows(held, kernel_->read_stat(held.hook.stat), results);
-    if (counts_by_key(held.hook)) hooks.push_back(held);
-  }
-  if (hooks.empty()) return results;
-  const auto by_stat = keyed_hooks(hooks);
-  auto counts = kernel_->read_counts();
-  if (!counts) return counts.error();
-  for (const KeyCount& count : *counts)
-    if (const auto held = by_stat.find(count.key.stat); held != by_stat.end())
-      add_row(*held->second, count, results);
-  return results;
-}
-
 Result<Results> Engine::read(const std::string& name, bool clear) {
   auto session = find(name);
   if (!session) return session.error();
-  return clear ? read_and_clear(**session) : current(**session);
+  return clear ? read_and_clear(**session) : current_results(*kernel_, **session);
 }
 
-// Every hook gets fresh counters in one switch; after the wait the old ones are final. What was
-// counted before the switch is in the answer, what comes after it in the next.
+// What was counted before the switch is in the answer, what comes after it in the next.
 Result<Results> Engine::read_and_clear(Session& session) {
-  Staging staging(*kernel_, slots_);
-  FreshHooks fresh([this](const Hook& hook) { slots_.stat_ids.give_back(hook.stat); });
-  auto after = session.hooks;
-  std::vector<SessionHook> gone;
-  for (auto& [slot, held] : after) {
-    gone.push_back(held);
-    const auto stat = slots_.stat_ids.take();
-    if (!stat)
-      return Error{Code::exhausted, "no counters are free to read and zero in one cut"};
-    held.hook.stat = *stat;
-    kernel_->clear_stat(*stat);
-    fresh.add(held.hook);
-    const Slot& at = slots_.by_id.at(slot);
-    if (auto wanted = staging.want(at.key, at.object, held.hook); !wanted) return wanted.error();
-  }
-  if (auto built = staging.build(); !built) return built.error();
-  staging.activate([&] {
-    // The sets of processes go on being used by the hooks that take over.
-    for (SessionHook& held : gone) held.hook.set_target = 0;
-    retire(session, gone);
-  });
-  fresh.keep();
-  ++stats_.commits;
-  ++stats_.waits;
-  session.hooks = std::move(after);
-  Results results = std::move(session.past);
-  session.past = {};
-  return results;
+  Commit commit(*kernel_, slots_, hooks_, session);
+  if (auto planned = commit.plan_fresh_counters(); !planned) return planned.error();
+  if (auto built = commit.build(); !built) return built.error();
+  commit.activate();
+  count_commit();
+  return std::exchange(session.past, {});
 }
 
-Totals Engine::totals(const Session& session) const {
-  Totals totals = session.past.totals;
-  for (const auto& [slot, held] : session.hooks) totals.add(kernel_->read_stat(held.hook.stat));
-  return totals;
-}
+Totals Engine::totals(const Session& session) const { return current_totals(*kernel_, session); }
 
 Result<uint64_t> Engine::flush(const std::string& name) {
   auto session = find(name);
@@ -575,7 +330,7 @@ Status Engine::subscribe(const std::string& name, std::shared_ptr<EventSink> sin
   auto session = find(name);
   if (!session) return session.error();
   // A subscriber may be there before the first event setting.
-  if (auto rings = ensure_rings(**session); !rings) return rings;
+  if (auto rings = open_rings(**session); !rings) return rings;
   reader_->subscribe((*session)->id, std::move(sink));
   return ok();
 }

@@ -4,7 +4,6 @@
 // control thread): that is the one writer's lock. Events arrive on the reader's thread.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,11 +12,12 @@
 #include "daemon/base/result.h"
 #include "daemon/events/reader.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/trace/commit.h"
+#include "daemon/trace/coverage.h"
+#include "daemon/trace/hooks.h"
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
-#include "daemon/trace/set_targets.h"
 #include "daemon/trace/slots.h"
-#include "daemon/trace/staging.h"
 
 namespace tracectl {
 
@@ -98,35 +98,26 @@ class Engine {
   size_t rings_open() const;
 
  private:
-  struct Want;
-  using Wants = std::map<SlotKey, Want>;
-  struct Prepared;
-
-  Engine(std::unique_ptr<Kernel> kernel, const EngineOptions& options);
+  Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<EventReader> reader,
+         const EngineOptions& options);
   Result<Session*> find(const std::string& name);
-  Result<Prepared> prepare(const std::vector<Setting>& settings);
-  void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setting,
-                 Prepared& prepared);
-  Status ensure_rings(Session& session);
+  Status ensure_rings(Session& session, const Coverage& coverage);
+  Status open_rings(Session& session);
+  Result<CommitSummary> dry_run(const Session& session, const Coverage& coverage,
+                                const CommitOptions& options) const;
   Result<CommitSummary> apply(Session& session, const std::vector<Setting>& settings,
-                              Prepared prepared, const CommitOptions& options);
-  Result<Hook> make_hook(Session& session, const Want& want);
-  Result<uint32_t> source_of(Session& session, const std::string& probe, uint32_t layout,
-                             const Arguments& arguments);
-  void retire(Session& session, const std::vector<SessionHook>& gone);
-  void discard(const Hook& hook);
-  Result<Results> current(const Session& session) const;
+                              Coverage coverage, const CommitOptions& options);
   Result<Results> read_and_clear(Session& session);
+  void count_commit();
 
   EngineOptions options_;
   std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<EventReader> reader_;  // ends before the kernel it reads from
   Resolver resolver_;
   Slots slots_;
-  SetTargets set_targets_;
-  std::unique_ptr<EventReader> reader_;
+  Hooks hooks_;
   IdPool session_ids_{0, TC_MAX_SESSIONS};
   std::map<std::string, Session> sessions_;
-  uint32_t last_source_ = 0;
   uint64_t unnamed_made_ = 0;
   EngineStats stats_;
 };

@@ -15,8 +15,7 @@ bool same_time(const timespec& a, const timespec& b) {
 Result<FileIdentity> FileIdentity::of(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return Error::from_errno("fstat");
-  return FileIdentity{status.st_dev, status.st_ino, status.st_size, status.st_mtim,
-                      status.st_ctim};
+  return FileIdentity{status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim};
 }
 
 bool FileIdentity::operator==(const FileIdentity& other) const {

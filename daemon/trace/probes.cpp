@@ -18,9 +18,12 @@ constexpr uint64_t kUnknownExtentBytes = 4096;    // read where a symbol has no 
 // The six integer argument registers of the System V calling convention, psABI 3.2.3.
 std::shared_ptr<const Arguments> function_arguments() {
   static const auto arguments = [] {
-    constexpr std::array<std::pair<Register, const char*>, 6> kRegisters{
-        {{Register::rdi, "%rdi"}, {Register::rsi, "%rsi"}, {Register::rdx, "%rdx"},
-         {Register::rcx, "%rcx"}, {Register::r8, "%r8"}, {Register::r9, "%r9"}}};
+    constexpr std::array<std::pair<Register, const char*>, 6> kRegisters{{{Register::rdi, "%rdi"},
+                                                                          {Register::rsi, "%rsi"},
+                                                                          {Register::rdx, "%rdx"},
+                                                                          {Register::rcx, "%rcx"},
+                                                                          {Register::r8, "%r8"},
+                                                                          {Register::r9, "%r9"}}};
     Arguments all;
     for (const auto& [reg, name] : kRegisters) {
       Argument argument;
@@ -118,8 +121,8 @@ class FunctionFinder {
     code.body = std::move(*body);
     read_cold_parts(function, code);
     const bool whole = function.size != 0 && code.body.size() == function.size;
-    code.view = {{function.address, code.body}, whole ? Extent::whole : Extent::unknown,
-                 code.others};
+    code.view = {
+        {function.address, code.body}, whole ? Extent::whole : Extent::unknown, code.others};
     return code;
   }
 

@@ -102,7 +102,8 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
     if (where.find(file.object->path()) == std::string::npos)
       where += (where.empty() ? "" : ", ") + file.object->path();
   const char* what = pattern.kind == ProbeKind::usdt ? "USDT probe" : "function";
-  std::string message = std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
+  std::string message =
+      std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
   if (pattern.kind == ProbeKind::function)
     message += "; if the file is stripped, its debug symbols may name it";
   return Error{Code::not_found, message, "patterns"};

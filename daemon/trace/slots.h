@@ -72,7 +72,7 @@ struct Slots {
 
   std::unordered_map<SlotId, Slot> by_id;
   std::map<SlotKey, SlotId> by_key;
-  std::map<uint32_t, Link> links;                        // by incarnation
+  std::map<uint32_t, Link> links;  // by incarnation
   std::map<uint32_t, std::vector<SlotId>> slots_of_link;
   uint32_t last_incarnation = 0;
 

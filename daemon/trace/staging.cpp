@@ -11,7 +11,8 @@ namespace {
 
 Error full(const char* table, uint32_t limit) {
   return Error{Code::exhausted, std::string("the table of ") + table + " is full (" +
-                                    std::to_string(limit) + "): remove settings of this or "
+                                    std::to_string(limit) +
+                                    "): remove settings of this or "
                                     "another session"};
 }
 

@@ -67,9 +67,9 @@ class Staging {
  private:
   struct Change {
     bool is_new = false;
-    std::vector<Hook> hooks;      // after the switch
-    std::vector<uint32_t> rest;   // allocated for hooks[1..]
-    uint32_t link = 0;            // after the switch
+    std::vector<Hook> hooks;     // after the switch
+    std::vector<uint32_t> rest;  // allocated for hooks[1..]
+    uint32_t link = 0;           // after the switch
   };
 
   Change& change(SlotId slot);

@@ -132,8 +132,7 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
     found.files.push_back({*object, {}, path});
     return ok();
   }
-  const auto pids =
-      processes_running((*object)->identity().device, (*object)->identity().inode);
+  const auto pids = processes_running((*object)->identity().device, (*object)->identity().inode);
   for (const pid_t pid : pids) {
     auto process = Process::open(pid);
     if (!process) continue;  // gone since it was listed
@@ -141,8 +140,9 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
   }
   if (pids.empty())
     return Error{Code::not_found,
-                 "no process runs " + path + ", and in those that start later only its own code "
-                 "is traced: leave OBJECT empty, or start one first",
+                 "no process runs " + path +
+                     ", and in those that start later only its own code "
+                     "is traced: leave OBJECT empty, or start one first",
                  "target"};
   found.notes.push_back("\"" + pattern.object + "\" is traced in the " +
                         std::to_string(pids.size()) + " processes that run " + path +

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/model/setting.h"
+#include "daemon/trace/resolver.h"
+#include "daemon/trace/slots.h"
+
+namespace tracectl {
+
+// What a session wants of one slot.
+struct Want {
+  ObjectPtr object;
+  std::shared_ptr<const std::string> probe;
+  std::shared_ptr<const Arguments> args;
+  std::shared_ptr<const Setting> setting;
+  std::shared_ptr<const Process> process;             // the only one, held; or none
+  std::optional<std::pair<dev_t, ino_t>> executable;  // every process that runs it
+};
+
+// What a list of settings covers at this moment. Where settings meet at a slot the last holds.
+struct Coverage {
+  std::map<SlotKey, Want> wants;
+  std::vector<Refusal> refused;
+  std::vector<std::string> notes;
+
+  size_t probe_count() const;
+};
+
+Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);
+
+}  // namespace tracectl

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/hooks.h"
+
+namespace tracectl {
+namespace {
+
+uint32_t flags_of(const Spec& spec) {
+  uint32_t flags = spec.event ? TC_EVENT : 0;
+  for (const Key key : spec.by) flags |= key == Key::pid ? TC_COUNT_BY_PID : TC_COUNT_BY_TID;
+  return flags;
+}
+
+}  // namespace
+
+Result<Hook> Hooks::make(Session& session, const Want& want) {
+  Hook hook;
+  hook.session = session.id;
+  hook.flags = flags_of(want.setting->spec);
+  hook.tgid = want.process ? want.process->pid() : 0;
+  if (want.setting->spec.event)
+    if (auto named = name_source(session, want, hook); !named) return named.error();
+  auto stat = take_counters();
+  if (!stat) return stat.error();
+  hook.stat = *stat;
+  if (!want.executable) return hook;
+  auto set = set_targets_.take(want.executable->first, want.executable->second);
+  if (!set) {
+    discard_counters(hook);
+    return set.error();
+  }
+  hook.set_target = *set;
+  return hook;
+}
+
+Result<Hook> Hooks::with_fresh_counters(const Hook& hook) {
+  auto stat = take_counters();
+  if (!stat) return stat.error();
+  Hook fresh = hook;
+  fresh.stat = *stat;
+  return fresh;
+}
+
+void Hooks::discard(const Hook& hook) {
+  discard_counters(hook);
+  if (hook.set_target) set_targets_.give_back(hook.set_target);
+}
+
+Result<uint32_t> Hooks::take_counters() {
+  const auto stat = slots_.stat_ids.take();
+  if (!stat)
+    return Error{Code::exhausted,
+                 "the table of counters is full (" + std::to_string(slots_.stat_ids.limit()) + ")"};
+  kernel_.clear_stat(*stat);
+  return *stat;
+}
+
+Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
+  auto layout = slots_.layouts.index_of(*want.args);
+  if (!layout) return layout.error();
+  hook.layout = *layout;
+  const auto [entry, fresh] = session.sources.try_emplace({*want.probe, *layout}, 0);
+  if (fresh) {
+    entry->second = ++last_source_;
+    reader_.add_source(
+        session.id, entry->second,
+        std::make_shared<const EventSource>(EventSource{*want.probe, session.name, *want.args}));
+  }
+  hook.source = entry->second;
+  return ok();
+}
+
+}  // namespace tracectl

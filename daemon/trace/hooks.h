@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <vector>
+
+#include "daemon/events/reader.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/trace/coverage.h"
+#include "daemon/trace/session.h"
+#include "daemon/trace/set_targets.h"
+#include "daemon/trace/slots.h"
+
+namespace tracectl {
+
+// Makes hooks with all they own: counters, the way to their arguments, their name in records, and
+// the set of processes they follow.
+class Hooks {
+ public:
+  Hooks(Kernel& kernel, Slots& slots, EventReader& reader)
+      : kernel_(kernel), slots_(slots), reader_(reader), set_targets_(kernel) {}
+
+  Result<Hook> make(Session& session, const Want& want);
+  // The same hook with counters of its own, which are zero.
+  Result<Hook> with_fresh_counters(const Hook& hook);
+  void discard(const Hook& hook);
+  void discard_counters(const Hook& hook) { slots_.stat_ids.give_back(hook.stat); }
+
+ private:
+  Result<uint32_t> take_counters();
+  Status name_source(Session& session, const Want& want, Hook& hook);
+
+  Kernel& kernel_;
+  Slots& slots_;
+  EventReader& reader_;
+  SetTargets set_targets_;
+  uint32_t last_source_ = 0;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <vector>
+
+#include "daemon/kernel/kernel.h"
+#include "daemon/trace/session.h"
+
+namespace tracectl {
+
+// Results so far: of hooks that are gone, and of those in force.
+Result<Results> current_results(const Kernel& kernel, const Session& session);
+Totals current_totals(const Kernel& kernel, const Session& session);
+
+// Adds what hooks have counted to the session's past and takes it from the kernel's tables. To be
+// called when nobody counts for them any more: then it is final.
+void retire(Kernel& kernel, Session& session, const std::vector<SessionHook>& gone);
+
+}  // namespace tracectl
