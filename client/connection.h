@@ -35,7 +35,7 @@ class Connection {
   Result<std::optional<protocol::Answer>> next_answer();
 
   Fd socket_;
-  protocol::LineBuffer lines_;
+  protocol::LineBuffer lines_{protocol::kMaxAnswerBytes};
   std::vector<StreamItem> items_;
   int64_t last_id_ = 0;
 };

@@ -151,7 +151,9 @@ void LineBuffer::feed(std::string_view bytes) {
 Result<std::optional<std::string_view>> LineBuffer::next() {
   size_t feed = bytes_.find('\n', scanned_);
   size_t end = feed == bytes_.npos ? bytes_.size() : feed;
-  if (end - start_ > kMaxMessageBytes) return invalid("a message may be 1 MiB at most");
+  if (end - start_ > limit_bytes_) {
+    return invalid("a message may be " + std::to_string(limit_bytes_ >> 20) + " MiB at most");
+  }
   if (feed == bytes_.npos) {
     scanned_ = end;
     return std::optional<std::string_view>{};
@@ -217,9 +219,9 @@ Refusal unknown_method(const Call& call) {
 
 std::string reply_line(const json& id, const json& result) {
   std::string line = line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
-  if (line.size() - 1 <= kMaxMessageBytes) return line;
+  if (line.size() - 1 <= kMaxAnswerBytes) return line;
   return error_line(id, {Code::exhausted,
-                         "the answer is longer than the 1 MiB a message may have: "
+                         "the answer is longer than the 64 MiB an answer may have: "
                          "ask for less, by a narrower pattern"});
 }
 

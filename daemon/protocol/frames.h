@@ -15,11 +15,15 @@
 
 namespace tracectl::protocol {
 
-inline constexpr size_t kMaxMessageBytes = 1 << 20;  // of a message, without its line feed
+// Without the line feed. What the daemon is sent is bounded to protect it from its clients; an
+// answer may list every function of a large library.
+inline constexpr size_t kMaxMessageBytes = 1 << 20;  // to the daemon
+inline constexpr size_t kMaxAnswerBytes = 64 << 20;  // from the daemon
 
 // Cuts a byte stream into lines. Holds at most what was fed since `next` last had no line to give.
 class LineBuffer {
  public:
+  explicit LineBuffer(size_t limit_bytes = kMaxMessageBytes) : limit_bytes_(limit_bytes) {}
   void feed(std::string_view bytes);
 
   // The next complete line without its line feed, valid until the next call of `feed`; none if the
@@ -27,6 +31,7 @@ class LineBuffer {
   Result<std::optional<std::string_view>> next();
 
  private:
+  size_t limit_bytes_;
   std::string bytes_;
   size_t start_ = 0;    // of the line not yet given
   size_t scanned_ = 0;  // no line feed in [start_, scanned_)

@@ -160,8 +160,8 @@ TEST(Frames, StrangePeersAreRefused) {
   EXPECT_FALSE(answer_in(R"({"jsonrpc":"2.0","id":1,"error":{"code":"x"}})").result);
 }
 
-TEST(Frames, NoAnswerIsLongerThanAMessageMayBe) {
-  std::string huge = reply_line(1, std::string(kMaxMessageBytes, 'x'));
+TEST(Frames, NoAnswerIsLongerThanItsLimit) {
+  std::string huge = reply_line(1, std::string(kMaxAnswerBytes, 'x'));
   EXPECT_EQ(line_json(huge)["error"]["data"]["code"], "exhausted");
   std::string method(kMaxMessageBytes / 2, '\x01');
   EXPECT_LE(error_line(unknown_method({1, method, {}})).size(), kMaxMessageBytes);
