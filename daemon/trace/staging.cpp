@@ -67,12 +67,17 @@ void Staging::drop(SlotId slot, SessionId session) {
 // ---- before the switch ----
 
 Status Staging::build() {
+  if (auto staged = stage(); !staged) return staged;
+  return arm();
+}
+
+Status Staging::stage() {
   Stopwatch watch(phases_.stage);
   if (auto prepared = kernel_.prepare_wait(); !prepared) return prepared;
   plan_links();
   if (auto allocated = allocate_hooks(); !allocated) return allocated;
   write_staging();
-  return arm();
+  return ok();
 }
 
 // A link cannot shrink or grow: new slots get a link of their own, one for each file and filter,

@@ -73,6 +73,7 @@ class Staging {
   };
 
   Change& change(SlotId slot);
+  Status stage();
   void plan_links();
   Status allocate_hooks();
   void write_staging();
