@@ -100,32 +100,27 @@ void Server::serve(Connections::iterator at, uint32_t events) {
 void Server::receive(Connection& connection) {
   char buffer[kReadBytes];
   const ssize_t count = ::recv(connection.socket.get(), buffer, sizeof(buffer), 0);
-  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) connection.closing = true;
+  if (count == 0) connection.ended = true;
+  if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
   if (count <= 0) return;
   connection.in.feed({buffer, static_cast<size_t>(count)});
-  handle_lines(connection);
 }
 
-void Server::handle_lines(Connection& connection) {
-  for (;;) {
-    auto line = connection.in.next();
-    if (!line) {
-      connection.out += protocol::error_line(nullptr, line.error());
-      connection.closing = true;
-      return;
-    }
-    if (!*line) return;
-    answer(connection, **line);
+// False where no whole line has come. Events that came before the answer stand before it: an
+// answer to a flush means what it says.
+bool Server::answer_next(Connection& connection) {
+  const auto line = connection.in.next();
+  if (!line) {
+    connection.out += protocol::error_line(nullptr, line.error());
+    connection.closing = true;
   }
-}
-
-// Events that came before the answer stand before it: an answer to a flush means what it says.
-void Server::answer(Connection& connection, std::string_view line) {
+  if (!line || !*line) return false;
   ++counts_.requests;
-  Reply reply = dispatch(line, commands_, connection.peer);
+  const Reply reply = dispatch(**line, commands_, connection.peer);
   counts_.refused_requests += reply.refused;
   take_events(connection);
   connection.out += reply.line;
+  return true;
 }
 
 // ---- events ----
@@ -168,15 +163,20 @@ void Server::send(Connection& connection) {
   connection.sent = 0;
 }
 
-// After anything has happened to a connection: events, bytes out, and what to wait for next.
+// After anything has happened to a connection: requests answered as long as the client takes the
+// answers, events, bytes out, and what to wait for next.
 void Server::settle(Connections::iterator at) {
   Connection& connection = *at;
-  if (connection.out.size() - connection.sent < kMostUnsentBytes) take_events(connection);
-  send(connection);
-  if (connection.closing) return drop(at);
-  const size_t unsent = connection.out.size() - connection.sent;
-  const uint32_t events = (unsent ? EventLoop::kWritable : 0u) |
-                          (unsent < kMostUnsentBytes ? EventLoop::kReadable : 0u);
+  const auto unsent = [&] { return connection.out.size() - connection.sent; };
+  do {
+    if (unsent() < kMostUnsentBytes) take_events(connection);
+    send(connection);
+  } while (!connection.closing && unsent() < kMostUnsentBytes && answer_next(connection));
+  if (connection.closing) send(connection);  // what the client may still read: why
+  if (connection.closing || (connection.ended && unsent() == 0)) return drop(at);
+  const bool wants_more = !connection.ended && unsent() < kMostUnsentBytes;
+  const uint32_t events =
+      (unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);
 }
 

@@ -29,7 +29,8 @@ class Server {
     protocol::LineBuffer in;
     std::string out;
     size_t sent = 0;  // of `out`
-    bool closing = false;
+    bool ended = false;    // the client sends no more; it may still read
+    bool closing = false;  // after what can be sent at once
     EventLoop::Watch watch;
   };
   using Connections = std::list<Connection>;
@@ -39,8 +40,7 @@ class Server {
   Status add(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
-  void handle_lines(Connection& connection);
-  void answer(Connection& connection, std::string_view line);
+  bool answer_next(Connection& connection);
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);

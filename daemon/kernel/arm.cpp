@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/arm.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
+#include "daemon/base/mapping.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -30,6 +35,7 @@ class Batch {
   }
 
   Fd link(int program_fd) const {
+    const auto mapped = map_ourselves();
     const bool any_semaphore =
         std::any_of(semaphores_.begin(), semaphores_.end(), [](uint64_t s) { return s != 0; });
     return link_uprobe_multi({.program_fd = program_fd,
@@ -46,6 +52,19 @@ class Batch {
     offsets_.push_back(site.offset);
     semaphores_.push_back(site.semaphore);
     cookies_.push_back(uint64_t{request_.incarnation} << 32 | site.slot);
+  }
+
+  // Where nobody maps the file yet the kernel takes an instruction it will not place later, and
+  // says nothing. With the code mapped here it must place it now, or refuse.
+  std::optional<Mapping> map_ourselves() const {
+    if (request_.filter != 0) return std::nullopt;
+    const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    const auto [first, last] = std::minmax_element(offsets_.begin(), offsets_.end());
+    const uint64_t start = *first / page * page;
+    auto mapping = Mapping::map(request_.object_fd, start, *last - start + 1,
+                                PROT_READ | PROT_EXEC, MAP_PRIVATE);
+    if (!mapping) return std::nullopt;
+    return std::move(*mapping);
   }
 
   const ArmRequest& request_;

@@ -276,6 +276,10 @@ void BpfKernel::close_rings(uint32_t session) {
 // ---- sets of processes ----
 
 Status BpfKernel::follow_executable(dev_t device, ino_t inode, uint32_t set_target) {
+  if (skeleton_->rodata->in_own_pid_namespace)
+    return Error{Code::unsupported,
+                 "processes that run a file are followed by their ids in the initial PID "
+                 "namespace, and this engine runs in another: choose them by -p"};
   const tc_executable key = executable_key(device, inode);
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.executables), &key, &set_target, BPF_ANY))
     return Error::from_errno("follow an executable");

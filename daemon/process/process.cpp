@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 
 namespace tracectl {
 namespace {
@@ -25,12 +26,28 @@ pid_t thread_group(pid_t tid) {
   return 0;
 }
 
+// Field 22 of /proc/PID/stat (proc(5)); the name in field 2 can hold anything, but no field behind
+// it has a ')'. 0 where the process has gone.
+uint64_t start_ticks_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
+}
+
 }  // namespace
 
 Result<Process> Process::open(pid_t pid) {
   if (pid <= 0) return Error{Code::invalid, std::to_string(pid) + " is no process id"};
   Fd pidfd{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};
-  if (pidfd) return Process{pid, std::move(pidfd)};
+  if (pidfd) return Process{pid, std::move(pidfd), start_ticks_of(pid)};
   int err = errno;
   // For a thread that is no process older kernels say EINVAL, newer ones ENOENT.
   if (err != ESRCH && err != EINVAL && err != ENOENT)

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "daemon/base/fd.h"
@@ -20,6 +21,9 @@ class Process {
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 
+  // When it started, in clock ticks since boot: with the id it names the process for good.
+  uint64_t start_ticks() const { return start_ticks_; }
+
   // A process that has ended and not been waited for is not alive.
   Result<bool> alive() const;
 
@@ -31,10 +35,12 @@ class Process {
   std::string proc_path(const std::string& name) const;
 
  private:
-  Process(pid_t pid, Fd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Process(pid_t pid, Fd pidfd, uint64_t start_ticks)
+      : pid_(pid), pidfd_(std::move(pidfd)), start_ticks_(start_ticks) {}
 
   pid_t pid_;
   Fd pidfd_;
+  uint64_t start_ticks_;
 };
 
 }  // namespace tracectl

@@ -14,8 +14,12 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
   for (const Probe& probe : part.probes) {
     const auto name = std::make_shared<const std::string>(probe.name);
     for (const Site& site : probe.sites) {
-      const SlotKey key{file.device, file.inode, part.process ? part.process->pid() : 0,
-                        site.offset, site.semaphore};
+      const SlotKey key{.device = file.device,
+                        .inode = file.inode,
+                        .filter = part.process ? part.process->pid() : 0,
+                        .filter_start_ticks = part.process ? part.process->start_ticks() : 0,
+                        .offset = site.offset,
+                        .semaphore = site.semaphore};
       coverage.wants.insert_or_assign(
           key, Want{part.object, name, site.args, setting, part.process, executable});
     }

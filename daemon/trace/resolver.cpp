@@ -96,6 +96,19 @@ class ByteCheck {
   std::set<uint64_t> refused_;
 };
 
+// In every process that is going to run into the probes. One that has not executed its program
+// has nothing to compare yet, and one of many that ends meanwhile needs nothing.
+Status check_bytes(const TargetFile& file, ProbeMatch& match) {
+  if (file.process && !file.process->ranges.empty())
+    if (auto checked = ByteCheck(*file.object, *file.process, match).run(); !checked)
+      return checked;
+  for (const TargetProcess& other : file.others) {
+    const auto checked = ByteCheck(*file.object, other, match).run();
+    if (!checked && other.process.still_there()) return checked;
+  }
+  return ok();
+}
+
 Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
   std::string where;
   for (const TargetFile& file : files.files)
@@ -132,16 +145,11 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
   for (TargetFile& file : files->files) {
     auto match = find_probes(*file.object, pattern);
     if (!match) return match.error();
-    Resolved part{file.object, nullptr, file.executable, {}};
-    if (file.process) {
-      if (!file.process->ranges.empty())
-        if (auto checked = ByteCheck(*file.object, *file.process, *match).run(); !checked)
-          return checked.error();
-      part.process = std::make_shared<const Process>(std::move(file.process->process));
-    }
-    part.probes = std::move(match->probes);
+    if (auto checked = check_bytes(file, *match); !checked) return checked.error();
+    std::shared_ptr<const Process> only;
+    if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));
+    resolution.parts.push_back({file.object, only, file.executable, std::move(match->probes)});
     std::move(match->refused.begin(), match->refused.end(), std::back_inserter(resolution.refused));
-    resolution.parts.push_back(std::move(part));
   }
   if (resolution.probe_count() == 0 && resolution.refused.empty())
     return nothing_matches(pattern, *files);

@@ -84,12 +84,12 @@ Status Staging::stage() {
 // and a link that loses some of its slots is replaced by one for those that stay.
 void Staging::plan_links() {
   std::set<uint32_t> losing;
-  std::map<std::tuple<dev_t, ino_t, pid_t>, uint32_t> fresh;
+  std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t>, uint32_t> fresh;
   for (auto& [id, change] : changes_) {
     if (change.hooks.empty() && change.link) losing.insert(change.link);
     if (!change.is_new) continue;
     const SlotKey& key = slots_.by_id.at(id).key;
-    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter}];
+    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter, key.filter_start_ticks}];
     if (!incarnation) incarnation = ++slots_.last_incarnation;
     change.link = incarnation;
     new_links_[incarnation].push_back(id);

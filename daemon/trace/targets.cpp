@@ -60,7 +60,7 @@ Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& tar
   for (const std::string& path : target.executables)
     if (auto added = add_executable(pattern, path, found); !added) return added.error();
   if (target.all || target.empty())
-    if (auto added = add_by_path(pattern, found); !added) return added.error();
+    if (auto added = add_by_path(pattern, target, found); !added) return added.error();
   return found;
 }
 
@@ -98,7 +98,7 @@ Status TargetFinder::add_mapped(const Pattern& pattern, const Process& process,
     auto held = Process::open(process.pid());
     if (!held) return held.error();
     if (auto there = process.still_there(); !there) return there;
-    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}});
+    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}});
   }
   return ok();
 }
@@ -113,7 +113,7 @@ Status TargetFinder::add_starting(const Pattern& pattern, Process process, const
     if (!object) return object.error();
     auto held = Process::open(process.pid());
     if (!held) return held.error();
-    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}});
+    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}});
     any = true;
   }
   if (any) return ok();
@@ -129,7 +129,7 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
   auto object = open_path(path);
   if (!object) return object.error();
   if (pattern.object.empty() || fits(pattern.object, path)) {
-    found.files.push_back({*object, {}, path});
+    found.files.push_back({*object, {}, path, processes_with(**object)});
     return ok();
   }
   const auto pids = processes_running((*object)->identity().device, (*object)->identity().inode);
@@ -150,7 +150,8 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
   return ok();
 }
 
-Status TargetFinder::add_by_path(const Pattern& pattern, TargetFiles& found) {
+Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target,
+                                 TargetFiles& found) {
   if (!is_path(pattern.object))
     return Error{Code::invalid,
                  "without a process OBJECT must be an absolute path: name the file in \"" +
@@ -158,8 +159,27 @@ Status TargetFinder::add_by_path(const Pattern& pattern, TargetFiles& found) {
                  "patterns"};
   auto object = open_path(pattern.object);
   if (!object) return object.error();
-  found.files.push_back({*object, {}, {}});
+  auto others = target.all ? processes_with(**object) : std::vector<TargetProcess>{};
+  found.files.push_back({*object, {}, {}, std::move(others)});
   return ok();
+}
+
+// Those that vanish meanwhile need no look at their code.
+std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) {
+  const FileIdentity& identity = object.identity();
+  std::vector<TargetProcess> processes;
+  for (const pid_t pid : processes_mapping(identity.device, identity.inode)) {
+    auto process = Process::open(pid);
+    if (!process) continue;
+    auto files = executable_files(*process);
+    if (!files) continue;
+    for (MappedFile& file : *files)
+      if (file.inode == identity.inode) {
+        processes.push_back({std::move(*process), std::move(file.ranges)});
+        break;
+      }
+  }
+  return processes;
 }
 
 Result<ObjectPtr> TargetFinder::open_path(const std::string& path) {

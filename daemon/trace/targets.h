@@ -29,6 +29,7 @@ struct TargetFile {
   ObjectPtr object;
   std::optional<TargetProcess> process;   // armed in this process only
   std::optional<std::string> executable;  // armed for every process that runs this file
+  std::vector<TargetProcess> others;      // that map it now, where it is armed for more than one
 };
 
 struct TargetFiles {
@@ -50,7 +51,8 @@ class TargetFinder {
   Status add_starting(const Pattern& pattern, Process process, const Target& target,
                       TargetFiles& found);
   Status add_executable(const Pattern& pattern, const std::string& path, TargetFiles& found);
-  Status add_by_path(const Pattern& pattern, TargetFiles& found);
+  std::vector<TargetProcess> processes_with(const Object& object);
+  Status add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found);
   Result<ObjectPtr> open_path(const std::string& path);
 
   Objects& objects_;
