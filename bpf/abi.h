@@ -18,12 +18,12 @@
 #include <linux/types.h>
 
 enum {
-	TC_MAX_SLOTS = 131072,		/* slot 0 is never used */
-	TC_MAX_HOOKS = 131072,		/* beyond the first of a slot; 0 is none */
+	TC_MAX_SLOTS = 65536,		/* slot 0 is never used */
+	TC_MAX_HOOKS = 65536,		/* beyond the first of a slot; 0 is none */
 	TC_MAX_HOOKS_OF_SLOT = 64,	/* sessions at one slot */
-	TC_MAX_STATS = 262144,		/* for each CPU */
+	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
 	TC_MAX_KEYS = 65536,
-	TC_MAX_LAYOUTS = 16384,		/* layout 0 has no arguments */
+	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
 	TC_MAX_SESSIONS = 256,
 	TC_MAX_ARGS = 12,
 	TC_MAX_SET_TARGETS = 256,

@@ -58,7 +58,8 @@ class Objects {
  public:
   // The same file under another path is another object: its probes bear the path in their names.
   Result<ObjectPtr> open(Fd fd, const std::string& path);
-  void forget_all() { recent_.clear(); }
+  // Gives their memory back to the system.
+  void forget_all();
 
  private:
   static constexpr size_t kMostKept = 8;
