@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/server.h"
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -87,6 +88,8 @@ void Server::drop(Connections::iterator at) {
   commands_.leave(at->peer);
   connections_.erase(at);
   --counts_.clients;
+  // What its answers took is not needed any more, and the allocator would keep it.
+  ::malloc_trim(0);
 }
 
 // ---- requests ----

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/object.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 
 namespace tracectl {
@@ -39,12 +37,6 @@ Result<ObjectPtr> Object::open(Fd fd, const std::string& path) {
 const Result<std::vector<UsdtSite>>& Object::usdt_sites() const {
   if (!usdt_sites_) usdt_sites_ = read_usdt_sites(elf_);
   return *usdt_sites_;
-}
-
-// A daemon at rest keeps nothing of what it once listed; the allocator would.
-void Objects::forget_all() {
-  recent_.clear();
-  ::malloc_trim(0);
 }
 
 Result<ObjectPtr> Objects::open(Fd fd, const std::string& path) {

@@ -58,8 +58,7 @@ class Objects {
  public:
   // The same file under another path is another object: its probes bear the path in their names.
   Result<ObjectPtr> open(Fd fd, const std::string& path);
-  // Gives their memory back to the system.
-  void forget_all();
+  void forget_all() { recent_.clear(); }
 
  private:
   static constexpr size_t kMostKept = 8;
