@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/trial.h"
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "daemon/base/clock.h"
+#include "daemon/kernel/own_code.h"
+#include "daemon/kernel/uprobe_multi.h"
+
+// tracectl_trial_red_zone keeps a value below the stack pointer over the nop and gives back whether
+// it is still there: nothing but the kernel can change it in between.
+asm(".pushsection .text\n"
+    ".balign 16\n"
+    ".type tracectl_trial_nop, @function\n"
+    "tracectl_trial_nop: nop\n xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_nop, . - tracectl_trial_nop\n"
+    ".balign 16\n"
+    ".type tracectl_trial_nop5, @function\n"
+    "tracectl_trial_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_nop5, . - tracectl_trial_nop5\n"
+    ".balign 16\n"
+    ".type tracectl_trial_red_zone, @function\n"
+    "tracectl_trial_red_zone:\n"
+    "  movq $0x5aa55aa5, -8(%rsp)\n"
+    ".globl tracectl_trial_red_zone_site\n"
+    "tracectl_trial_red_zone_site: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+    "  xor %eax, %eax\n"
+    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
+    "  setne %al\n"
+    "  ret\n"
+    ".size tracectl_trial_red_zone, . - tracectl_trial_red_zone\n"
+    ".balign 16\n"
+    ".type tracectl_trial_refused, @function\n"
+    "tracectl_trial_refused:\n"
+    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "  xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_refused, . - tracectl_trial_refused\n"
+    ".popsection\n");
+extern "C" {
+uint64_t tracectl_trial_nop();
+uint64_t tracectl_trial_nop5();
+uint64_t tracectl_trial_red_zone();
+uint64_t tracectl_trial_refused();
+extern const char tracectl_trial_red_zone_site[];
+}
+
+namespace tracectl {
+namespace {
+
+constexpr int kAnswerLimitMs = 10'000;
+
+struct Order {
+  TrialFunction function;
+  uint64_t times;
+};
+
+using Code = uint64_t (*)();
+
+Code code_of(TrialFunction function) {
+  switch (function) {
+    case TrialFunction::nop: return tracectl_trial_nop;
+    case TrialFunction::nop5: return tracectl_trial_nop5;
+    case TrialFunction::red_zone: return tracectl_trial_red_zone;
+    case TrialFunction::refused: return tracectl_trial_refused;
+  }
+  return tracectl_trial_nop;
+}
+
+// The child's whole life. Only what is safe after a fork in a program with threads.
+[[noreturn]] void obey(int orders, int results) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Order order{};
+  while (::read(orders, &order, sizeof(order)) == sizeof(order)) {
+    const Code code = code_of(order.function);
+    TrialChild::Outcome outcome;
+    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t i = 0; i < order.times; ++i) outcome.wrong += code();
+    outcome.took_ns = clock_ns(CLOCK_MONOTONIC) - start;
+    if (::write(results, &outcome, sizeof(outcome)) != sizeof(outcome)) break;
+  }
+  ::_exit(0);
+}
+
+struct Pipe {
+  Fd read_end, write_end;
+};
+
+Result<Pipe> open_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno("pipe");
+  return Pipe{Fd{ends[0]}, Fd{ends[1]}};
+}
+
+}  // namespace
+
+const void* address_of(TrialFunction function) {
+  if (function == TrialFunction::red_zone) return tracectl_trial_red_zone_site;
+  return reinterpret_cast<const void*>(code_of(function));
+}
+
+Result<TrialChild> TrialChild::start() {
+  auto orders = open_pipe();
+  if (!orders) return orders.error();
+  auto results = open_pipe();
+  if (!results) return results.error();
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error::from_errno("fork");
+  if (pid == 0) {
+    orders->write_end.reset();
+    obey(orders->read_end.get(), results->write_end.get());
+  }
+  return TrialChild{pid, std::move(orders->write_end), std::move(results->read_end)};
+}
+
+TrialChild::~TrialChild() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+std::optional<TrialChild::Outcome> TrialChild::call(TrialFunction function, uint64_t times) {
+  const Order order{function, times};
+  if (::write(orders_.get(), &order, sizeof(order)) != sizeof(order)) return std::nullopt;
+  pollfd answer{results_.get(), POLLIN, 0};
+  if (::poll(&answer, 1, kAnswerLimitMs) <= 0) return std::nullopt;
+  Outcome outcome;
+  if (::read(results_.get(), &outcome, sizeof(outcome)) != sizeof(outcome)) return std::nullopt;
+  return outcome;
+}
+
+// ---- the program ----
+
+namespace {
+
+bpf_insn instruction(int code, int destination, int source, int offset, int immediate) {
+  bpf_insn one{};
+  one.code = static_cast<__u8>(code);
+  one.dst_reg = static_cast<__u8>(destination & 15);
+  one.src_reg = static_cast<__u8>(source & 15);
+  one.off = static_cast<__s16>(offset);
+  one.imm = immediate;
+  return one;
+}
+
+}  // namespace
+
+Result<CountingProgram> CountingProgram::load(unsigned attach_type) {
+  LIBBPF_OPTS(bpf_map_create_opts, map_options);
+  map_options.map_flags = BPF_F_MMAPABLE;
+  Fd map{bpf_map_create(BPF_MAP_TYPE_ARRAY, "tracectl_trial", 4, 8, 1, &map_options)};
+  if (!map) return Error::from_errno("make a map");
+  auto counter = Mapping::map(map.get(), 0, static_cast<size_t>(::sysconf(_SC_PAGESIZE)), PROT_READ,
+                              MAP_SHARED);
+  if (!counter) return counter.error();
+  const std::array<bpf_insn, 6> code{
+      instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_VALUE, 0, map.get()),
+      instruction(0, 0, 0, 0, 0),
+      instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, 1),
+      instruction(BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_1, BPF_REG_2, 0, BPF_ADD),
+      instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+      instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+  LIBBPF_OPTS(bpf_prog_load_opts, options);
+  options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+  Fd program{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tracectl_trial", "GPL", code.data(), code.size(),
+                           &options)};
+  if (!program) return Error::from_errno("load a program");
+  return CountingProgram{std::move(program), std::move(map), std::move(*counter), attach_type};
+}
+
+Fd CountingProgram::arm(TrialFunction function, pid_t filter) const {
+  auto own = own_code(address_of(function));
+  if (!own) {
+    errno = ENOENT;
+    return Fd{};
+  }
+  const std::array<uint64_t, 1> offsets{own->offset};
+  return link_uprobe_multi({.program_fd = program_.get(),
+                            .attach_type = attach_type_,
+                            .object_fd = own->file.get(),
+                            .filter = filter,
+                            .offsets = offsets});
+}
+
+uint64_t CountingProgram::count() const {
+  return __atomic_load_n(static_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED);
+}
+
+}  // namespace tracectl

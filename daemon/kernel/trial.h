@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the doctor tries things with: a child of our own that calls a few functions as often as it
+// is told, and a program that counts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/mapping.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// The functions the child can call; each starts with, or contains, the instruction of its name.
+enum class TrialFunction : uint8_t {
+  nop,       // a one-byte nop first
+  nop5,      // a 5-byte nop first
+  red_zone,  // a leaf with a 5-byte nop while its red zone holds data
+  refused,   // a nop with a cs prefix first, which uprobes refuse
+};
+const void* address_of(TrialFunction function);
+
+// Ends with its owner, by SIGKILL.
+class TrialChild {
+ public:
+  static Result<TrialChild> start();
+  TrialChild(TrialChild&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)),
+        orders_(std::move(other.orders_)),
+        results_(std::move(other.results_)) {}
+  TrialChild& operator=(TrialChild&&) = delete;
+  ~TrialChild();
+
+  pid_t pid() const { return pid_; }
+
+  struct Outcome {
+    uint64_t took_ns = 0;
+    uint64_t wrong = 0;  // calls after which data was not what it had been
+  };
+  // None if the child died or did not answer within some seconds.
+  std::optional<Outcome> call(TrialFunction function, uint64_t times);
+
+ private:
+  TrialChild(pid_t pid, Fd orders, Fd results)
+      : pid_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
+
+  pid_t pid_;
+  Fd orders_;
+  Fd results_;
+};
+
+// A uprobe program that adds one to a counter.
+class CountingProgram {
+ public:
+  // `attach_type`: kAttachUprobeMulti or kAttachUprobeSession.
+  static Result<CountingProgram> load(unsigned attach_type);
+
+  // Armed in one process only; closing the link disarms. None and errno if the kernel refuses.
+  Fd arm(TrialFunction function, pid_t filter) const;
+  uint64_t count() const;
+
+ private:
+  CountingProgram(Fd program, Fd map, Mapping counter, unsigned attach_type)
+      : program_(std::move(program)),
+        map_(std::move(map)),
+        counter_(std::move(counter)),
+        attach_type_(attach_type) {}
+
+  Fd program_;
+  Fd map_;
+  Mapping counter_;
+  unsigned attach_type_;
+};
+
+}  // namespace tracectl
