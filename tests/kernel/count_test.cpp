@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/support/tracer.h"
+
+namespace tracectl::test {
+namespace {
+
+using Count = KernelTest;
+using Switch = KernelTest;
+using ReadClear = KernelTest;
+using GoneIsGone = KernelTest;
+using Isolation = KernelTest;
+
+std::map<std::string, uint64_t> by_function(const Results& results) {
+  std::map<std::string, uint64_t> counts;
+  for (const auto& [key, count] : results.rows) counts[function_of(key.probe)] += count;
+  return counts;
+}
+
+std::string counter_name(size_t n) {
+  std::string digits = std::to_string(n);
+  return "f" + std::string(4 - digits.size(), '0') + digits;
+}
+
+// Each function's own count, by name.
+std::map<std::string, uint64_t> own_counts(const nlohmann::json& said) {
+  std::map<std::string, uint64_t> counts;
+  for (size_t i = 0; i < said["counts"].size(); ++i) counts[counter_name(i)] = said["counts"][i];
+  return counts;
+}
+
+TEST_F(Count, EveryFunctionCountsWhatTheProgramCounted) {
+  Program program("counters", {"4", "100"});
+  create("s");
+  EXPECT_EQ(set("s", "uprobe::f[0-9]*", process(program.pid()), "count").probes, 2000u);
+  const auto said = parsed(program.run());
+  const auto results = read("s");
+  EXPECT_EQ(by_function(results), own_counts(said));
+  EXPECT_EQ(results.totals.hits, said["total"].get<uint64_t>());
+  EXPECT_EQ(results.totals.dropped_keys, 0u);
+}
+
+TEST_F(Count, ByThreadThereIsOneExactRowForEachThread) {
+  Program program("counters", {"4", "50", "200"});
+  create("s");
+  set("s", "uprobe::f0[01]*", process(program.pid()), "count by tid");
+  const auto said = parsed(program.run());
+  std::map<std::string, std::vector<uint64_t>> rows;
+  std::map<pid_t, uint64_t> threads;
+  for (const auto& [key, count] : read("s").rows) {
+    rows[function_of(key.probe)].push_back(count);
+    threads[key.tid] += count;
+  }
+  ASSERT_EQ(rows.size(), 200u);
+  for (const auto& [name, counts] : rows) EXPECT_EQ(counts, std::vector<uint64_t>(4, 50)) << name;
+  std::vector<uint64_t> of_threads;
+  for (const auto& [tid, count] : threads) of_threads.push_back(count);
+  EXPECT_EQ(of_threads, said["calls_per_thread"].get<std::vector<uint64_t>>());
+}
+
+TEST_F(Count, ByProcessTheRowNamesTheProcess) {
+  Program program("counters", {"2", "100", "10"});
+  create("s");
+  set("s", "uprobe::f000*", process(program.pid()), "count by pid");
+  const auto said = parsed(program.run());
+  const auto results = read("s");
+  EXPECT_EQ(results.rows.size(), 10u);
+  for (const auto& [key, count] : results.rows) EXPECT_EQ(key.pid, program.pid());
+  EXPECT_EQ(by_function(results), own_counts(said));
+}
+
+TEST_F(Switch, ReplacingASpecUnderLoadLosesAndDoublesNothing) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  const auto target = process(program.pid());
+  set("s", "uprobe::f00*", target, "count");
+  program.send("go");
+  for (int i = 0; i < 20; ++i) {
+    set("s", "uprobe::f00*", target, i % 2 ? "count" : "count by tid");
+    const uint64_t before = sum(read("s"));
+    until([&] {
+      return sum(read("s")) != before;
+    });  // each spec sees hits before the next replaces it
+  }
+  program.send("stop");
+  const auto said = parsed(program.finish());
+  const auto results = read("s");
+  EXPECT_EQ(sum(results), said["total"].get<uint64_t>());
+  EXPECT_EQ(by_function(results), own_counts(said));
+}
+
+TEST_F(ReadClear, TheSumOfAllAnswersIsTheProgramsOwnTotal) {
+  for (const char* action : {"count", "count by tid"}) {
+    Program program("counters", {"2", "0", "100"});
+    create("s");
+    set("s", "uprobe::f00*", process(program.pid()), action);
+    program.send("go");
+    uint64_t total = 0;
+    for (int i = 0; i < 50; ++i) total += sum(read("s", true));
+    program.send("stop");
+    const auto said = parsed(program.finish());
+    EXPECT_GT(total, 0u);
+    total += sum(read("s", true));
+    EXPECT_EQ(total, said["total"].get<uint64_t>()) << action;
+    EXPECT_EQ(sum(read("s")), 0u);
+    must(engine->delete_session("s"));
+  }
+}
+
+TEST_F(GoneIsGone, TheCodeIsTheFilesAgainWhenTheSessionIsDeleted) {
+  Program program("counters", {"1", "0"});
+  ASSERT_TRUE(changed_code(program.pid(), program.path()).empty());
+  create("s");
+  set("s", "uprobe::f[0-9]*", process(program.pid()), "count");
+  program.send("go");
+  until([&] {
+    return sum(read("s")) >= 10'000;
+  });  // hit, so that the kernel has turned nops into calls
+  EXPECT_GE(changed_code(program.pid(), program.path()).size(), 2000u);
+  must(engine->delete_session("s"));
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  program.send("stop");
+  program.finish();
+}
+
+TEST_F(Isolation, DeletingASessionLeavesTheOthersCountsExact) {
+  Program program("counters", {"2", "0", "100"});
+  const auto target = process(program.pid());
+  create("stays");
+  create("goes");
+  set("stays", "uprobe::f00*", target, "count");
+  set("goes", "uprobe::f00[3-9]*", target, "count by tid");
+  program.send("go");
+  while (sum(read("goes")) < 1000) {}
+  must(engine->delete_session("goes"));
+  const uint64_t then = sum(read("stays"));
+  while (sum(read("stays")) == then) {}
+  program.send("stop");
+  const auto said = parsed(program.finish());
+  EXPECT_EQ(by_function(read("stays")), own_counts(said));
+}
+
+}  // namespace
+}  // namespace tracectl::test

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The engine on the real kernel, as tests use it: what must succeed and does not fails the test.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/model/pattern.h"
+#include "daemon/spec/parse.h"
+#include "daemon/trace/engine.h"
+#include "tests/support/program.h"
+
+namespace tracectl::test {
+
+template <class T> T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+inline nlohmann::json parsed(const std::string& text) { return nlohmann::json::parse(text); }
+
+inline Target process(pid_t pid) {
+  Target target;
+  target.pids = {pid};
+  return target;
+}
+
+// Of a canonical name, what stands behind the object.
+inline std::string function_of(const std::string& probe) {
+  return probe.substr(probe.rfind(':') + 1);
+}
+
+inline uint64_t sum(const Results& results) {
+  uint64_t total = 0;
+  for (const auto& [key, count] : results.rows) total += count;
+  return total;
+}
+
+// Waits for what must come to be; a minute without it fails the test.
+template <class Condition> void until(Condition condition) {
+  const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition())
+    if (std::chrono::steady_clock::now() > last)
+      throw std::runtime_error("waited in vain for a condition");
+}
+
+class KernelTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    start(EngineOptions{});
+  }
+
+  void start(const EngineOptions& options) {
+    engine.reset();
+    engine = must(Engine::start(must(open_kernel()), options));
+  }
+
+  Setting setting(const std::string& pattern, const Target& target, const std::string& action) {
+    return {must(parse_pattern(pattern)), target, must(parse_spec(action))};
+  }
+  Result<StageSummary> stage(const std::string& session, const std::string& pattern,
+                             const Target& target, const std::string& action) {
+    return engine->stage_set(session, {setting(pattern, target, action)});
+  }
+  CommitSummary set(const std::string& session, const std::string& pattern, const Target& target,
+                    const std::string& action) {
+    must(stage(session, pattern, target, action));
+    return must(engine->commit(session, {}));
+  }
+  void create(const std::string& session) { must(engine->create_session(session)); }
+  Results read(const std::string& session, bool clear = false) {
+    return must(engine->read(session, clear));
+  }
+
+  std::unique_ptr<Engine> engine;
+};
+
+}  // namespace tracectl::test
