@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/support/tracer.h"
 
-namespace tracectl::test {
+namespace tracectl::on_kernel {
 namespace {
 
 using Count = KernelTest;
-using Switch = KernelTest;
+using SpecSwitch = KernelTest;
 using ReadClear = KernelTest;
 using GoneIsGone = KernelTest;
-using Isolation = KernelTest;
+using SessionIsolation = KernelTest;
 
 std::map<std::string, uint64_t> by_function(const Results& results) {
   std::map<std::string, uint64_t> counts;
@@ -68,7 +68,7 @@ TEST_F(Count, ByProcessTheRowNamesTheProcess) {
   EXPECT_EQ(by_function(results), own_counts(said));
 }
 
-TEST_F(Switch, ReplacingASpecUnderLoadLosesAndDoublesNothing) {
+TEST_F(SpecSwitch, ReplacingASpecUnderLoadLosesAndDoublesNothing) {
   Program program("counters", {"2", "0", "100"});
   create("s");
   const auto target = process(program.pid());
@@ -122,7 +122,7 @@ TEST_F(GoneIsGone, TheCodeIsTheFilesAgainWhenTheSessionIsDeleted) {
   program.finish();
 }
 
-TEST_F(Isolation, DeletingASessionLeavesTheOthersCountsExact) {
+TEST_F(SessionIsolation, DeletingASessionLeavesTheOthersCountsExact) {
   Program program("counters", {"2", "0", "100"});
   const auto target = process(program.pid());
   create("stays");
@@ -140,4 +140,4 @@ TEST_F(Isolation, DeletingASessionLeavesTheOthersCountsExact) {
 }
 
 }  // namespace
-}  // namespace tracectl::test
+}  // namespace tracectl::on_kernel

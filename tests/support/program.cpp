@@ -13,7 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace tracectl::test {
+namespace tracectl::on_kernel {
 namespace {
 
 constexpr int kLongestWaitMs = 60'000;  // then the test has failed
@@ -134,4 +134,4 @@ std::vector<uint64_t> changed_code(pid_t pid, const std::string& path) {
   return changed;
 }
 
-}  // namespace tracectl::test
+}  // namespace tracectl::on_kernel

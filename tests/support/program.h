@@ -11,7 +11,7 @@
 
 #include "daemon/base/fd.h"
 
-namespace tracectl::test {
+namespace tracectl::on_kernel {
 
 // .build, wherever the test binary lies in it.
 std::string build_folder();
@@ -48,4 +48,4 @@ class Program {
 // differs: its offset in the file.
 std::vector<uint64_t> changed_code(pid_t pid, const std::string& path);
 
-}  // namespace tracectl::test
+}  // namespace tracectl::on_kernel

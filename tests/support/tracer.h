@@ -19,7 +19,7 @@
 #include "daemon/trace/engine.h"
 #include "tests/support/program.h"
 
-namespace tracectl::test {
+namespace tracectl::on_kernel {
 
 template <class T> T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -85,4 +85,4 @@ class KernelTest : public ::testing::Test {
   std::unique_ptr<Engine> engine;
 };
 
-}  // namespace tracectl::test
+}  // namespace tracectl::on_kernel

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "daemon/events/merger.h"
+#include "daemon/protocol/events.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+using Delivery = KernelTest;
+using Loss = KernelTest;
+using GoneIsGone = KernelTest;
+
+class Collector : public EventSink {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    std::lock_guard lock(mutex_);
+    items_.insert(items_.end(), items.begin(), items.end());
+  }
+  std::vector<StreamItem> items() const {
+    std::lock_guard lock(mutex_);
+    return items_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<StreamItem> items_;
+};
+
+std::vector<Event> events_of(const Collector& collector) {
+  std::vector<Event> events;
+  for (const StreamItem& item : collector.items())
+    if (const auto* event = std::get_if<Event>(&item)) events.push_back(*event);
+  return events;
+}
+
+bool in_ts_order(const std::vector<StreamItem>& items) {
+  return std::is_sorted(items.begin(), items.end(),
+                        [](const auto& a, const auto& b) { return ts_of(a) < ts_of(b); });
+}
+
+// What the program printed of a probe's arguments; of doubles it prints the bits.
+nlohmann::json said_args(const std::string& name, nlohmann::json args) {
+  if (name == "floating") args[0] = std::bit_cast<double>(args[0].get<uint64_t>());
+  return args;
+}
+
+TEST_F(Delivery, EveryArgumentIsWhatTheProgramPrinted) {
+  Program program("usdt_all", {"100"});
+  create("s");
+  auto sink = std::make_shared<Collector>();
+  must(engine->subscribe("s", sink));
+  const auto commit = set("s", "usdt::all:*", process(program.pid()), "event");
+  const auto said = parsed(program.run());
+  must(engine->flush("s"));
+  EXPECT_TRUE(in_ts_order(sink->items()));
+  std::map<std::string, std::vector<Event>> by_name;
+  for (const Event& event : events_of(*sink)) {
+    EXPECT_EQ(event.source->session, "s");
+    EXPECT_EQ(event.epoch, commit.epoch);
+    EXPECT_EQ(event.pid, program.pid());
+    EXPECT_EQ(event.tid, program.pid());
+    EXPECT_EQ(event.comm, "usdt_all");
+    by_name[function_of(event.source->probe)].push_back(event);
+  }
+  protocol::WallClock wall;
+  for (const auto& [name, probe] : said["probes"].items()) {
+    const auto& events = by_name[name];
+    ASSERT_EQ(events.size(), probe["hits"].get<uint64_t>()) << name;
+    const auto shown = parsed(protocol::event_json(events.back(), wall))["args"];
+    EXPECT_EQ(shown, said_args(name, probe["args"])) << name;
+  }
+}
+
+TEST_F(Delivery, TwoSessionsAtTheSameSitesEachGetAllOfThem) {
+  Program program("counters", {"2", "50", "100"});
+  auto a = std::make_shared<Collector>(), b = std::make_shared<Collector>();
+  create("a");
+  create("b");
+  must(engine->subscribe("a", a));
+  must(engine->subscribe("b", b));
+  set("a", "uprobe::f00*", process(program.pid()), "event");
+  set("b", "uprobe::f00*", process(program.pid()), "event");
+  const auto said = parsed(program.run());
+  must(engine->flush("a"));
+  must(engine->flush("b"));
+  for (const auto& [name, sink] : {std::pair{"a", a}, std::pair{"b", b}}) {
+    EXPECT_TRUE(in_ts_order(sink->items()));
+    const auto events = events_of(*sink);
+    EXPECT_EQ(events.size(), said["total"].get<uint64_t>());
+    std::map<uint64_t, uint64_t> next;  // arg0 of each thread runs without a gap
+    for (const Event& event : events) {
+      EXPECT_EQ(event.source->session, name);
+      ASSERT_EQ(*event.args[0], next[*event.args[1] & 0xffffffff]++);
+    }
+  }
+}
+
+TEST_F(Loss, HitsAreTheEventsDeliveredAndTheLossesSaid) {
+  start(EngineOptions{.ring_bytes = 4096});
+  Program program("counters", {"2", "500", "100"});
+  create("s");
+  auto sink = std::make_shared<Collector>();
+  must(engine->subscribe("s", sink));
+  set("s", "uprobe::f00*", process(program.pid()), "event");
+  const auto said = parsed(program.run());
+  must(engine->flush("s"));
+  const auto items = sink->items();
+  uint64_t events = 0, lost = 0;
+  for (const StreamItem& item : items)
+    if (const auto* loss = std::get_if<Lost>(&item))
+      lost += loss->count;
+    else
+      ++events;
+  EXPECT_GT(lost, 0u);
+  EXPECT_EQ(events + lost, said["total"].get<uint64_t>());
+  const auto totals = read("s").totals;
+  EXPECT_EQ(totals.hits, said["total"].get<uint64_t>());
+  EXPECT_EQ(totals.dropped_ring, lost);
+  EXPECT_TRUE(in_ts_order(items));
+}
+
+TEST_F(GoneIsGone, SemaphoresAreBackWhenTheSessionIsDeleted) {
+  for (const bool deleted_before_it_ends : {false, true}) {
+    Program program("usdt_all", {"10"});
+    create("s");
+    set("s", "usdt::all:*", process(program.pid()), "count");
+    EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
+    if (deleted_before_it_ends) {
+      must(engine->delete_session("s"));
+      EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+    }
+    const auto said = parsed(program.run());
+    EXPECT_EQ(said["semaphore"].get<unsigned>() > 0, !deleted_before_it_ends);
+    EXPECT_EQ(said["probes"]["guarded"]["hits"], deleted_before_it_ends ? 0 : 10);
+    if (!deleted_before_it_ends) {
+      must(engine->delete_session("s"));
+      EXPECT_EQ(program.leave(), "0");  // what it reads of its semaphore last
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel

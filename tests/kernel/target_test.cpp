@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <filesystem>
+#include <set>
+
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+using FailedCommit = KernelTest;
+using RedZone = KernelTest;
+using Choice = KernelTest;
+using Offset = KernelTest;
+
+bool names(const std::string& text, const std::string& wanted) {
+  return text.find(wanted) != std::string::npos;
+}
+
+TEST_F(FailedCommit, OneRefusedSiteChangesNothing) {
+  Program program("refused", {"100"});
+  const auto target = process(program.pid());
+  create("s");
+  set("s", "uprobe::good_a", target, "count");
+  const auto before = changed_code(program.pid(), program.path());
+  must(stage("s", "uprobe::good_*", target, "count by tid"));
+  must(stage("s", "uprobe::refused_lock", target, "count"));
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_TRUE(names(failed.error().message, "refused_lock")) << failed.error().message;
+  EXPECT_EQ(changed_code(program.pid(), program.path()), before);
+  const auto said = parsed(program.run());
+  const auto results = read("s");
+  ASSERT_EQ(results.rows.size(), 1u);
+  EXPECT_EQ(results.rows.begin()->first.tid, 0);
+  EXPECT_EQ(results.rows.begin()->second, said["good_a"].get<uint64_t>());
+}
+
+TEST_F(FailedCommit, PartialArmsTheRestAndListsWhatIsLeftOut) {
+  Program program("refused", {"100"});
+  const auto target = process(program.pid());
+  create("s");
+  must(stage("s", "uprobe::good_*", target, "count"));
+  must(stage("s", "uprobe::refused_cs_nop10", target, "count"));
+  must(stage("s", "uprobe::refused_lock", target, "count"));
+  must(stage("s", "uprobe::refused_int3", target, "count"));
+  const auto commit = must(engine->commit("s", {.partial = true}));
+  EXPECT_EQ(commit.probes, 10u);
+  std::set<std::string> refused;
+  for (const Refusal& one : commit.refused) {
+    refused.insert(function_of(one.probe));
+    EXPECT_FALSE(one.reason.empty());
+  }
+  EXPECT_EQ(refused, (std::set<std::string>{"refused_cs_nop10", "refused_lock", "refused_int3"}));
+  const auto said = parsed(program.run());
+  const auto results = read("s");
+  EXPECT_EQ(results.rows.size(), 10u);
+  for (const auto& [key, count] : results.rows)
+    EXPECT_EQ(count, said[function_of(key.probe)].get<uint64_t>()) << key.probe;
+}
+
+TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
+  Program program("redzone_leaf", {"20000"});
+  const auto target = process(program.pid());
+  create("s");
+  must(stage("s", "usdt::redzone:*", target, "count"));
+  // A session has one hook at a site, and a function's may have moved to that of a USDT probe.
+  create("functions");
+  must(stage("functions", "uprobe::leaf_*", target, "count"));
+  must(stage("functions", "uprobe::non_leaf_mid_nop5", target, "count"));
+  must(engine->commit("functions", {.partial = true}));
+  const auto commit = must(engine->commit("s", {.partial = true}));
+  bool refused = false;
+  for (const Refusal& one : commit.refused) refused |= names(one.probe, "redzone:mid_nop5");
+  EXPECT_TRUE(refused);
+  const auto said = parsed(program.run());
+  EXPECT_EQ(said["wrong"], 0);
+  EXPECT_EQ(said["checksum"], said["expected"]);
+  std::map<std::string, uint64_t> counts;
+  for (const auto& [key, count] : read("s").rows) counts[function_of(key.probe)] = count;
+  EXPECT_FALSE(counts.contains("mid_nop5"));
+  EXPECT_EQ(counts["mid_nop1"], said["calls_per_function"].get<uint64_t>());
+  for (const auto& [key, count] : read("functions").rows) counts[function_of(key.probe)] = count;
+  EXPECT_EQ(counts["leaf_first_nop5"], said["leaf_first_nop5_calls"].get<uint64_t>());
+  EXPECT_EQ(counts["leaf_mid_nop1"], said["calls_per_function"].get<uint64_t>());
+  EXPECT_EQ(counts["leaf_mid_nop5"], said["calls_per_function"].get<uint64_t>());
+  EXPECT_EQ(counts["first_nop5"], said["leaf_first_nop5_calls"].get<uint64_t>());
+}
+
+TEST_F(Choice, ChildrenThatRunTheExecutableLaterAreCounted) {
+  Program first("forker", {"exec", "5", "100"}), second("forker", {"exec", "5", "100"});
+  Program bystander("counters", {"1", "1"});
+  Target target;
+  target.executables = {first.path()};
+  create("s");
+  set("s", "uprobe::work", target, "count by pid");
+  uint64_t calls = 0;
+  for (Program* program : {&first, &second}) {
+    const auto said = parsed(program->run());
+    EXPECT_EQ(said["failed"], 0);
+    calls += said["children"].get<uint64_t>() * said["calls_per_child"].get<uint64_t>();
+  }
+  bystander.run();
+  const auto results = read("s");
+  EXPECT_EQ(sum(results), calls);
+  EXPECT_EQ(results.rows.size(), 10u);
+}
+
+TEST_F(Choice, AnotherProcessOfTheSameProgramIsNotTouched) {
+  Program traced("counters", {"1", "10", "100"}), other("counters", {"1", "10", "100"});
+  create("s");
+  set("s", "uprobe::f00*", process(traced.pid()), "count");
+  EXPECT_FALSE(changed_code(traced.pid(), traced.path()).empty());
+  EXPECT_TRUE(changed_code(other.pid(), other.path()).empty());
+  const auto said = parsed(traced.run());
+  other.run();
+  EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
+  EXPECT_TRUE(changed_code(other.pid(), other.path()).empty());
+}
+
+TEST_F(Choice, WhatIsNotAProcessIsRefusedByNumber) {
+  Program program("counters", {"2", "0", "10"});
+  program.send("go");
+  const auto tasks = "/proc/" + std::to_string(program.pid()) + "/task";
+  pid_t thread = 0;
+  until([&] {
+    for (const auto& task : std::filesystem::directory_iterator(tasks))
+      if (const pid_t tid = std::stoi(task.path().filename()); tid != program.pid()) thread = tid;
+    return thread != 0;
+  });
+  create("s");
+  for (const pid_t wrong : {thread, pid_t{4194304}}) {  // the second is above any pid_max
+    const auto staged = stage("s", "uprobe::f0*", process(wrong), "count");
+    ASSERT_FALSE(staged) << wrong;
+    EXPECT_TRUE(names(staged.error().message, std::to_string(wrong))) << staged.error().message;
+  }
+  program.send("stop");
+  program.finish();
+}
+
+TEST_F(Choice, AProcessKeepsItsOwnFileWhenAnotherTakesItsPath) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("tracectl-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto path = folder / "program", other = folder / "other";
+  std::filesystem::copy_file(target_path("counters"), path);
+  std::filesystem::copy_file(target_path("forker"), other);
+  {
+    Program program(path, {"1", "10", "100"});
+    std::filesystem::rename(other, path);
+    create("s");
+    set("s", "uprobe::f00*", process(program.pid()), "count");
+    const auto said = parsed(program.run());
+    EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Offset, AnOffsetInsideAnInstructionIsRefusedByName) {
+  Program program("counters", {"1", "1"});
+  create("s");
+  const auto staged = stage("s", "uprobe::f0000+2", process(program.pid()), "count");
+  const auto committed = engine->commit("s", {});
+  const std::string message = staged ? committed.error().message : staged.error().message;
+  EXPECT_TRUE(names(message, "f0000+")) << message;
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
