@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "daemon/base/clock.h"
@@ -147,23 +148,30 @@ size_t EventReader::pass() {
   return items;
 }
 
+// The losses are read first, then the clock, then the rings. So a loss that no record tells of lies
+// behind the last record read and before the time looked at, and whatever fired before the pass
+// began has been released when the bound has come so far.
 size_t EventReader::pass(uint32_t session, Stream& stream) {
-  for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) drain(session, stream, cpu);
+  const uint64_t began_ns = boot_ns();
+  std::vector<uint64_t> dropped(stream.lanes.size());
+  for (unsigned cpu = 0; cpu < dropped.size(); ++cpu)
+    dropped[cpu] = kernel_.ring_dropped(session, cpu);
+  const uint64_t looked_at_ns = boot_ns();
+  for (unsigned cpu = 0; cpu < dropped.size(); ++cpu) {
+    if (drain(stream, cpu) != Ring::End::drained) continue;
+    notice_loss(stream, cpu, dropped[cpu], looked_at_ns - 1);
+    stream.merger.drained(cpu, looked_at_ns);
+  }
   released_.clear();
   stream.merger.release(released_);
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
-  stream.released_ns = stream.merger.bound_ns();
+  stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
   return released_.size();
 }
 
-// The ring's losses are read before the ring: a loss that no later record tells of lies behind
-// the last record read.
-void EventReader::drain(uint32_t session, Stream& stream, unsigned cpu) {
-  Lane& lane = stream.lanes[cpu];
-  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
-  const uint64_t looked_at_ns = boot_ns();
-  const auto end = lane.ring.drain([&](std::span<const std::byte> bytes) {
+Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
+  return stream.lanes[cpu].ring.drain([&](std::span<const std::byte> bytes) {
     stats_.bytes += bytes.size();
     auto record = decode_record(bytes, cpu, stream.sources);
     if (!record) {
@@ -174,9 +182,6 @@ void EventReader::drain(uint32_t session, Stream& stream, unsigned cpu) {
     notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
     stream.merger.add(cpu, std::move(record->event));
   });
-  if (end != Ring::End::drained) return;
-  notice_loss(stream, cpu, dropped, looked_at_ns - 1);  // just before the bound, so it is released
-  stream.merger.drained(cpu, looked_at_ns);
 }
 
 void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {
@@ -192,7 +197,13 @@ void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, ui
 // more. A record reserved before the asking is seen by that look; one reserved after it wakes us.
 void EventReader::sleep_until_event() {
   kernel_.set_reader_sleeps(true);
-  if (pass() == 0) wait(-1);
+  if (pass() == 0) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++stats_.sleeps;
+    }
+    wait(-1);
+  }
   kernel_.set_reader_sleeps(false);
 }
 

@@ -29,6 +29,7 @@ struct ReaderStats {
   uint64_t bytes = 0;
   uint64_t dropped = 0;    // for want of room in a ring
   uint64_t malformed = 0;  // records that could not be decoded
+  uint64_t sleeps = 0;     // times the reader slept until an event woke it
 };
 
 // Every member may be called from any thread but the reader's own.
@@ -70,7 +71,7 @@ class EventReader {
   void run();
   size_t pass();
   size_t pass(uint32_t session, Stream& stream);
-  void drain(uint32_t session, Stream& stream, unsigned cpu);
+  Ring::End drain(Stream& stream, unsigned cpu);
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);
