@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/stream.h"
 
-#include <fmt/format.h>
-
 #include "client/output.h"
 #include "client/verbs.h"
 #include "client/wait.h"
@@ -47,7 +45,7 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
 }
 
 std::string EventPrinter::summary() const {
-  return fmt::format("{} event{}, {} lost\n", events_, events_ == 1 ? "" : "s", lost_);
+  return plural(events_, "event") + ", " + std::to_string(lost_) + " lost\n";
 }
 
 int run_watch(const CommonOptions& common, const std::string& session,

@@ -15,10 +15,8 @@ using namespace protocol;
 
 class Trace {
  public:
-  Trace(const CommonOptions& common, const TraceOptions& options, Backend& backend,
-        ChosenTarget target, Waiter waiter)
-      : common_(common),
-        options_(options),
+  Trace(const TraceOptions& options, Backend& backend, ChosenTarget target, Waiter waiter)
+      : options_(options),
         backend_(backend),
         target_(std::move(target)),
         waiter_(std::move(waiter)) {}
@@ -42,6 +40,17 @@ class Trace {
         StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
     if (!committed) return committed.error();
     committed_ = std::move(*committed);
+    return ok();
+  }
+
+  // Nothing fires any more; what was counted stays readable.
+  Status switch_off() {
+    auto removed = backend_.call(StageRemove{.session = session_,
+                                             .patterns = options_.probes.patterns,
+                                             .scope = scope_of(options_.probes)});
+    if (!removed) return removed.error();
+    auto committed = backend_.call(StageCommit{.session = session_});
+    if (!committed) return committed.error();
     return ok();
   }
 
@@ -74,7 +83,6 @@ class Trace {
     return ok();
   }
 
-  const CommonOptions& common_;
   const TraceOptions& options_;
   Backend& backend_;
   ChosenTarget target_;
@@ -88,8 +96,8 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
   for (const std::string& note : committed.notes) print_error("tracectl: note: " + note + "\n");
   print_error(refusals_text(committed.refused));
   if (common.quiet) return;
-  print_error("tracing " + std::to_string(committed.probes) + " probes at " +
-              std::to_string(committed.sites) + " sites; ^C ends it\n");
+  print_error("tracing " + plural(committed.probes, "probe") + " at " +
+              plural(committed.sites, "site") + "; ^C ends it\n");
 }
 
 // Makes everything that both verbs need, then lets the verb go on.
@@ -101,7 +109,7 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, bool st
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
     auto target = choose_target(options.probes);
     if (!target) return fail(target.error());
-    Trace trace(common, options, backend, std::move(*target), std::move(*waiter));
+    Trace trace(options, backend, std::move(*target), std::move(*waiter));
     if (auto begun = trace.begin(stream); !begun) return fail(begun.error());
     if (options.dry_run) {
       show<CommitReply>(common, trace.committed(), commit_text);
@@ -131,6 +139,7 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     EventPrinter printer(common, trace.session());
     const auto ended = trace.run(&printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended);
+    if (auto off = trace.switch_off(); !off) return fail(off.error());
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
     if (!common.quiet) print_error(printer.summary());
     auto rows = backend.call(SessionRead{.session = trace.session()});

@@ -14,10 +14,6 @@ namespace {
 using namespace protocol;
 using Align = Table::Align;
 
-std::string plural(uint64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string args_text(const std::vector<ArgumentPart>& args) {
   std::string text;
   for (const ArgumentPart& arg : args)
@@ -66,6 +62,10 @@ void add_settings(std::string& out, const char* title, const std::vector<Setting
 }
 
 }  // namespace
+
+std::string plural(uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 // ---- errors ----
 

@@ -13,6 +13,9 @@
 
 namespace tracectl {
 
+// "1 probe", "2 probes"
+std::string plural(uint64_t count, const char* noun);
+
 // What is wrong, where (a caret under the spot), and what to do; ends with a line feed.
 std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);
