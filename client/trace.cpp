@@ -47,7 +47,8 @@ class Trace {
   Status switch_off() {
     auto removed = backend_.call(StageRemove{.session = session_,
                                              .patterns = options_.probes.patterns,
-                                             .scope = scope_of(options_.probes)});
+                                             .scope = scope_of(options_.probes),
+                                             .target = std::nullopt});
     if (!removed) return removed.error();
     auto committed = backend_.call(StageCommit{.session = session_});
     if (!committed) return committed.error();

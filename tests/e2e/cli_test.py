@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command line as its users meet it: answers, errors with their remedy, exit statuses."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import support
+from support import run, target
+
+PYTHON = '/usr/bin/python3.11'
+
+
+class Usage(unittest.TestCase):
+    def test_every_verb_has_help(self):
+        verbs = re.findall(r'^  (\w+) {2,}', run('--help').stdout.split('Subcommands:')[1], re.M)
+        self.assertIn('trace', verbs)
+        for verb in verbs:
+            done = run(verb, '--help')
+            self.assertEqual(done.returncode, 0, verb)
+            self.assertIn(verb, done.stdout)
+
+    def test_bad_usage_is_2(self):
+        for words in ([], ['nonsense'], ['list'], ['trace', 'u::f', '--for', 'soon'],
+                      ['trace', 'u::f', '-p', 'x']):
+            self.assertEqual(run(*words).returncode, 2, words)
+
+    def test_no_daemon_is_3(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = run('--socket', directory + '/none', 'status')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('start tracectld', done.stderr)
+
+    def test_another_user_is_told_that_it_may_not(self):
+        done = run('--embedded', 'list', f'usdt:{PYTHON}:*:*', user=65534, group=65534,
+                   extra_groups=[]) if os.geteuid() == 0 else run('--embedded', 'list', 'u:/x:f')
+        self.assertEqual(done.returncode, 4, done.stderr)
+
+
+@support.needs_root
+class Errors(support.DaemonTest):
+    def refused(self, words, *expected, status=1):
+        done = self.daemon.run(*words)
+        self.assertEqual(done.returncode, status, done.stderr)
+        for text in expected:
+            self.assertIn(text, done.stderr)
+        self.assertEqual(done.stdout, '')
+        self.assertEqual(self.daemon.json('status')['sites'], 0)
+        return done.stderr
+
+    def test_a_syntax_error_has_a_caret_under_it(self):
+        text = self.refused(['list', 'usdt:/bin/true:a'], 'usdt:/bin/true:a', status=2)
+        line, caret = text.rstrip('\n').split('\n')[-2:]
+        self.assertEqual(caret.strip(), '^')
+        self.assertLessEqual(caret.index('^'), len(line))
+        self.refused(['count', 'u:/bin/true:f', '-a', '--by', 'pud'], 'did you mean "pid"', status=2)
+
+    def test_what_does_not_exist_is_named(self):
+        self.refused(['list', 'u:/no/such/file:f'], '/no/such/file')
+        self.refused(['list', f'usdt:{PYTHON}:python:nothing'], 'no USDT probe matches')
+        self.refused(['list', f'u:{PYTHON}:no_such_function'], 'no function matches')
+        self.refused(['count', 'u::f', '-p', '4194300'], '4194300')
+        self.refused(['count', 'u::f', '--', '/no/such/command'], '/no/such/command')
+        self.refused(['count', f'u:{PYTHON}:main'], '-p PID')
+
+    def test_files_that_are_not_x86_64_programs_are_refused(self):
+        good = bytearray(pathlib.Path(target('refused')).read_bytes())
+        with tempfile.TemporaryDirectory() as directory:
+            def file(name, data):
+                path = f'{directory}/{name}'
+                pathlib.Path(path).write_bytes(data)
+                return f'u:{path}:good_a'
+
+            self.refused(['list', file('text', b'hello\n')], 'not an ELF file')
+            self.refused(['list', file('empty', b'')], 'not an ELF file')
+            arm = bytearray(good)
+            arm[18:20] = struct.pack('<H', 183)
+            self.refused(['list', file('arm', arm)], 'aarch64')
+            self.refused(['list', file('short', good[:4096])], 'truncated')
+            self.refused(['list', file('header', good[:40])])
+            absurd = bytearray(good)
+            absurd[40:48] = struct.pack('<Q', 2**63)  # e_shoff
+            self.refused(['list', file('absurd', absurd)])
+            os.mkfifo(directory + '/pipe')
+            self.refused(['list', f'u:{directory}/pipe:f'], 'not a regular file')
+
+    def test_a_second_daemon_is_refused(self):
+        done = subprocess.run([support.TRACECTLD, '--socket', self.daemon.socket],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('already', done.stderr)
+        self.assertEqual(self.daemon.run('status').returncode, 0)
+
+
+@support.needs_root
+class Daemons(unittest.TestCase):
+    def test_a_stale_socket_is_taken_over(self):
+        first = support.Daemon()
+        first.process.send_signal(signal.SIGKILL)
+        first.process.communicate()
+        self.assertTrue(os.path.exists(first.socket))
+        second = subprocess.Popen([support.TRACECTLD, '--socket', first.socket],
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertIn('listening', second.stderr.readline())
+        self.assertEqual(first.run('status').returncode, 0)
+        second.send_signal(signal.SIGTERM)
+        second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 0)
+        first.directory.cleanup()
+
+    def test_killed_it_leaves_the_target_whole(self):
+        daemon = support.Daemon()
+        program = support.Program(target('counters'), '2', '0', '50')
+        try:
+            daemon.json('session', 'new', 's')
+            daemon.json('stage', 's', 'set', 'uprobe::f00*', '-p', str(program.pid))
+            daemon.json('commit', 's')
+            program.send('go')
+            daemon.process.send_signal(signal.SIGKILL)
+            daemon.process.communicate()
+            support.wait_until(
+                lambda: support.text_differs(program.pid, target('counters')) == 0, 'the text')
+            program.send('stop')
+            self.assertTrue(program.result()['equal'])
+        finally:
+            program.end()
+            daemon.directory.cleanup()
+
+
+@support.needs_root
+class Work(support.DaemonTest):
+    def test_a_session_from_its_making_to_its_end(self):
+        program = self.program('counters', '2', '10', '30')
+        pid = str(program.pid)
+        d = self.daemon
+        self.assertTrue(d.json('session', 'new', 'mine')['named'])
+        staged = d.json('stage', 'mine', 'set', 'uprobe::f000*', '-p', pid, '--do', 'count')
+        self.assertEqual((staged['settings'], staged['sites']), (1, 10))
+        self.assertEqual(d.json('session', 'show', 'mine')['sites'], 0)
+        dry = d.json('commit', 'mine', '--dry-run')
+        self.assertEqual((dry['added'], dry['epoch']), (10, 0))
+        done = d.json('commit', 'mine')
+        self.assertEqual((done['probes'], done['sites'], done['added']), (10, 10, 10))
+        self.assertEqual(set(done['phases_us']), {'stage', 'arm', 'wait', 'switch', 'disarm'})
+        d.json('stage', 'mine', 'set', 'uprobe::f001*', '-p', pid, '--do', 'count')
+        self.assertEqual(d.run('abort', 'mine').returncode, 0)
+        program.send('go')
+        program.result()
+        rows = d.json('read', 'mine')['rows']
+        self.assertEqual({row['count'] for row in rows}, {20})
+        info = d.json('info', 'u::f000[12]')['settings']
+        self.assertEqual([(i['session'], i['hits']) for i in info], [('mine', 20)] * 2)
+        self.assertEqual(d.json('read', 'mine', '--clear')['total_hits'], 200)
+        self.assertEqual(d.json('read', 'mine')['total_hits'], 0)
+        d.json('stage', 'mine', 'remove', 'uprobe::f000*')
+        self.assertEqual(d.json('commit', 'mine')['removed'], 10)
+        self.assertEqual(support.text_differs(program.pid, target('counters')), 0)
+        self.assertEqual(d.run('session', 'delete', 'mine').returncode, 0)
+        self.assertEqual(d.run('session', 'show', 'mine').returncode, 1)
+        self.assertEqual(d.json('stats')['slots_used'], 0)
+
+    def test_events_as_json_lines_are_all_there(self):
+        done = self.daemon.run('--json', 'trace', 'uprobe::work', '--', target('forker'), 'child',
+                               '200')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([event['args'][0] for event in events], list(range(200)))
+
+    def test_interrupted_it_ends_cleanly(self):
+        program = self.program('counters', '1', '0', '5')
+        program.send('go')
+        trace = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, 'trace',
+                                  'uprobe::f0001', '-p', str(program.pid)],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn('f0001', trace.stdout.readline())
+        trace.send_signal(signal.SIGINT)
+        _, said = trace.communicate(timeout=60)
+        self.assertEqual(trace.returncode, 130)
+        self.assertRegex(said, r'\d+ events, \d+ lost')
+        support.wait_until(lambda: self.daemon.json('status')['sites'] == 0, 'the probe to go')
+        self.assertEqual(support.text_differs(program.pid, target('counters')), 0)
+
+    def test_without_a_daemon_root_traces_all_the_same(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = run('--socket', directory + '/none', '--json', 'count', 'uprobe::work', '--',
+                       target('forker'), 'child', '77')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)['total_hits'], 77)
+
+    def test_doctor_finds_something_to_say_and_exits_0(self):
+        checks = {check['name']: check for check in self.daemon.json('doctor')['checks']}
+        self.assertEqual(checks['uprobe_multi']['result'], 'yes')
+        self.assertEqual(checks['pid_filter']['result'], 'yes')
+        self.assertTrue(all(check['means'] for check in checks.values()))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The main job on programs of Debian as they are, against numbers that the programs know."""
+
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import support
+
+PYTHON = '/usr/bin/python3.11'
+POSTGRES = '/usr/lib/postgresql/15/bin'
+
+# CPython 3.11 fires function__entry only while a profiler is set.
+SCRIPT = '''
+import sys
+def step(n): return n + 1
+def nothing(*rest): pass
+sys.setprofile(nothing)
+for _ in range(int(sys.argv[1])): step(1)
+sys.setprofile(None)
+'''
+
+
+@support.needs_root
+class Python(unittest.TestCase):
+    def calls_counted(self, calls):
+        with tempfile.TemporaryDirectory() as directory:
+            script = directory + '/script.py'
+            pathlib.Path(script).write_text(SCRIPT)
+            done = support.run('--embedded', '--json', 'count', 'usdt::python:function__entry', '--',
+                               PYTHON, '-I', script, str(calls))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return support.json.loads(done.stdout)['total_hits']
+
+    def test_every_call_of_a_script_is_counted(self):
+        self.assertEqual(self.calls_counted(12345) - self.calls_counted(0), 12345)
+
+
+@support.needs_root
+class PostgreSQL(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.directory = tempfile.mkdtemp(dir='/tmp')
+        self.addCleanup(shutil.rmtree, self.directory)
+        user = pwd.getpwnam('postgres')
+        os.chown(self.directory, user.pw_uid, user.pw_gid)
+        self.as_postgres = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
+        data = self.directory + '/data'
+        subprocess.run([*self.as_postgres, POSTGRES + '/initdb', '--no-sync', '-D', data],
+                       check=True, capture_output=True, cwd='/')
+        self.server = subprocess.Popen(
+            [*self.as_postgres, POSTGRES + '/postgres', '-D', data, '-k', self.directory,
+             '-c', 'listen_addresses='], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd='/')
+        self.addCleanup(self.end_server)
+        support.wait_until(lambda: self.psql('select 1').returncode == 0, 'the server')
+
+    def end_server(self):
+        self.server.send_signal(signal.SIGINT)
+        self.server.wait(timeout=60)
+
+    def psql(self, text):
+        return subprocess.run(
+            [*self.as_postgres, POSTGRES + '/psql', '-X', '-q', '-h', self.directory, 'postgres'],
+            input=text, capture_output=True, text=True, cwd='/', timeout=60)
+
+    def test_every_query_is_counted(self):
+        self.daemon.json('session', 'new', 'q')
+        self.daemon.json('stage', 'q', 'set', 'usdt::postgresql:query__start', '-x',
+                         POSTGRES + '/postgres', '--do', 'count by pid')
+        self.daemon.json('commit', 'q')
+        done = self.psql('select 1;\n' * 500)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.daemon.json('read', 'q')['rows']
+        self.assertEqual([row['count'] for row in rows], [500])
+
+
+@support.needs_root
+class Bpftrace(support.DaemonTest):
+    def test_counts_the_same_on_the_same_run(self):
+        program = self.program('counters', '2', '300', '20')
+        path = support.target('counters')
+        witness = subprocess.Popen(
+            ['bpftrace', '-p', str(program.pid), '-e',
+             f'uprobe:{path}:f0003 {{ @calls = count(); }}'],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            # Without CAP_SYS_RESOURCE it complains of a limit first, and goes on.
+            self.assertTrue(any('Attaching' in line for line in iter(witness.stdout.readline, '')))
+            support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
+            self.daemon.json('session', 'new', 's')
+            self.daemon.json('stage', 's', 'set', 'uprobe::f0003', '-p', str(program.pid), '--do',
+                             'count')
+            self.daemon.json('commit', 's')
+            program.send('go')
+            truth = program.result()['calls_per_function']
+            witness.send_signal(signal.SIGINT)
+            said, _ = witness.communicate(timeout=60)
+        finally:
+            witness.kill()
+            witness.communicate()
+        self.assertIn(f'@calls: {truth}', said)
+        self.assertEqual(self.daemon.json('read', 's')['rows'][0]['count'], truth)
+
+
+@support.needs_root
+class Counters(support.DaemonTest):
+    def test_2000_functions_of_4_threads_through_the_daemon(self):
+        program = self.program('counters', '4', '25')
+        self.daemon.json('session', 'new', 's')
+        self.daemon.json('stage', 's', 'set', 'uprobe::f[0-9]*', '-p', str(program.pid), '--do',
+                         'count')
+        self.assertEqual(self.daemon.json('commit', 's')['sites'], 2000)
+        program.send('go')
+        truth = program.result()
+        rows = self.daemon.json('read', 's')['rows']
+        self.assertEqual(len(rows), 2000)
+        self.assertEqual({row['count'] for row in rows}, {truth['calls_per_function']})
+        self.daemon.json('session', 'list')
+        self.assertEqual(self.daemon.run('session', 'delete', 's').returncode, 0)
+        self.assertEqual(support.text_differs(program.pid, support.target('counters')), 0)
+
+
+if __name__ == '__main__':
+    unittest.main()

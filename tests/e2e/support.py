@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the end-to-end tests share: the built programs, a daemon on a socket of its own, targets."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / '.build'
+TRACECTL = str(BUILD / 'tracectl')
+TRACECTLD = str(BUILD / 'tracectld')
+
+
+def target(name):
+    return str(BUILD / 'targets' / name)
+
+
+def run(*words, **options):
+    """tracectl with these words: its exit status and what it printed."""
+    return subprocess.run([TRACECTL, *words], capture_output=True, text=True, timeout=120, **options)
+
+
+def wait_until(condition, what, limit_s=60):
+    end = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f'waited {limit_s} s for {what}')
+        time.sleep(0.01)
+
+
+class Program:
+    """A target program, driven by its line protocol."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith('ready'), line
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def send(self, line):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+
+    def result(self):
+        while self.process.stdout.readline() != 'done\n':
+            pass
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Daemon:
+    """tracectld on a private socket."""
+
+    def __init__(self, *options):
+        self.directory = tempfile.TemporaryDirectory()
+        self.socket = self.directory.name + '/tracectl.sock'
+        self.process = subprocess.Popen([TRACECTLD, '--socket', self.socket, *options],
+                                        stderr=subprocess.PIPE, text=True)
+        self.log = self.process.stderr.readline()
+        assert 'listening' in self.log, self.log
+
+    def run(self, *words, **options):
+        return run('--socket', self.socket, *words, **options)
+
+    def json(self, *words):
+        done = self.run('--json', *words)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def connect(self):
+        return Client(self.socket)
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        _, rest = self.process.communicate(timeout=60)
+        self.directory.cleanup()
+        return self.process.returncode, rest
+
+
+class Client:
+    """A client of the protocol in the standard library alone."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(path)
+        self.lines = self.socket.makefile('r')
+        self.last_id = 0
+        self.notifications = []
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def receive(self):
+        line = self.lines.readline()
+        return json.loads(line) if line else None
+
+    def call(self, method, **params):
+        """The answer; what is notified before it goes to `notifications`."""
+        self.last_id += 1
+        message = {'jsonrpc': '2.0', 'id': self.last_id, 'method': method, 'params': params}
+        self.send(json.dumps(message).encode() + b'\n')
+        while True:
+            answer = self.receive()
+            assert answer is not None, 'the daemon closed the connection'
+            if 'id' in answer:
+                assert answer['id'] == self.last_id, answer
+                return answer
+            self.notifications.append(answer)
+
+    def result(self, method, **params):
+        answer = self.call(method, **params)
+        assert 'result' in answer, answer
+        return answer['result']
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+class DaemonTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.end_daemon)
+
+    def end_daemon(self):
+        status, log = self.daemon.end()
+        self.assertEqual(status, 0, log)
+
+    def program(self, name, *arguments):
+        program = Program(target(name), *arguments)
+        self.addCleanup(program.end)
+        return program
+
+
+def text_differs(pid, path):
+    """How many bytes of a process's code differ from its file."""
+    differing = 0
+    with open(f'/proc/{pid}/maps') as maps, open(f'/proc/{pid}/mem', 'rb') as memory, \
+            open(path, 'rb') as file:
+        for line in maps:
+            fields = line.split()
+            if len(fields) < 6 or fields[5] != path or 'x' not in fields[1]:
+                continue
+            start, end = (int(part, 16) for part in fields[0].split('-'))
+            memory.seek(start)
+            file.seek(int(fields[2], 16))
+            there = file.read(end - start)
+            differing += sum(a != b for a, b in zip(memory.read(len(there)), there))
+    return differing
+
+
+needs_root = unittest.skipUnless(os.geteuid() == 0, 'arming probes needs root')
