@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/output.h"
 #include "client/verbs.h"
+#include "daemon/protocol/schema.h"
 
 namespace tracectl {
 
@@ -16,6 +17,11 @@ int run_stats(const CommonOptions& common) {
 
 int run_doctor(const CommonOptions& common) {
   return ask(common, Backend::Needs::any_engine, DaemonDoctor{}, doctor_text);
+}
+
+int run_schema() {
+  print(schema_text());
+  return kDone;
 }
 
 }  // namespace tracectl

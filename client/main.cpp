@@ -169,6 +169,11 @@ void add_daemon(CLI::App& app, CommandLine& line) {
            [&] { return run_doctor(line.common); });
 }
 
+void add_schema(CLI::App& app, CommandLine& line) {
+  add_verb(app, "schema", "the JSON Schema of the protocol and of every --json", line.chosen,
+           run_schema);
+}
+
 void add_common(CLI::App& app, CommonOptions& common) {
   app.set_version_flag("--version", TRACECTL_VERSION);
   app.add_option("--socket", common.socket, "the daemon's socket")
@@ -200,6 +205,7 @@ int main(int argc, char** argv) {
   add_staging(app, line);
   add_results(app, line);
   add_daemon(app, line);
+  add_schema(app, line);
 
   // What stands behind -- is the command to start.
   std::vector<std::string> words(argv + 1, argv + argc);

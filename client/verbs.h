@@ -55,4 +55,6 @@ int run_status(const CommonOptions& common);
 int run_stats(const CommonOptions& common);
 int run_doctor(const CommonOptions& common);
 
+int run_schema();
+
 }  // namespace tracectl

@@ -142,12 +142,12 @@ Status read(const json& in, const Path& path, Scalar& out) {
 }
 
 Status Reader::finish() {
-  if (!status_) return status_;
+  // First what is not known: a field that is missing is often one that was misspelt.
   for (const auto& [name, value] : in_.items()) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     return unknown(Path{&path_, name}, known_);
   }
-  return ok();
+  return status_;
 }
 
 }  // namespace codec

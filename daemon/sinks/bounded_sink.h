@@ -3,7 +3,6 @@
 
 #include <mutex>
 
-#include "daemon/base/clock.h"
 #include "daemon/events/sink.h"
 
 namespace tracectl {
@@ -15,11 +14,12 @@ class BoundedSink : public EventSink {
   void take(std::span<const StreamItem> items) final {
     const std::lock_guard lock(mutex_);
     for (const StreamItem& item : items) {
+      last_ts_ns_ = ts_of(item);
       if (full()) {
-        ++lost_;
+        lose(item);
         continue;
       }
-      report_loss(ts_of(item));
+      report_loss();
       append(item);
     }
     arrived();
@@ -31,19 +31,32 @@ class BoundedSink : public EventSink {
   virtual void append(const StreamItem& item) = 0;
   virtual void arrived() = 0;  // wakes who takes things out
 
-  void report_loss(uint64_t ts_ns) {
-    if (lost_ == 0) return;
-    append(Lost{ts_ns, lost_, LossCause::slow_client, std::nullopt});
+  // At the place of the last item that was given: a later time could lie behind items to come.
+  void report_loss() {
+    const uint64_t ts_ns = last_ts_ns_;
+    if (lost_in_ring_ > 0) append(Lost{ts_ns, lost_in_ring_, LossCause::ring_full, std::nullopt});
+    if (lost_ > 0) append(Lost{ts_ns, lost_, LossCause::slow_client, std::nullopt});
     all_lost_ += lost_;
-    lost_ = 0;
+    lost_ = lost_in_ring_ = 0;
   }
   static uint64_t ts_of(const StreamItem& item) {
     return std::visit([](const auto& part) { return part.ts_ns; }, item);
   }
 
   std::mutex mutex_;
-  uint64_t lost_ = 0;      // not reported yet
-  uint64_t all_lost_ = 0;  // reported
+  uint64_t lost_ = 0;          // for want of room here, not reported yet
+  uint64_t lost_in_ring_ = 0;  // told by reports that there was no room for
+  uint64_t all_lost_ = 0;      // for want of room here, reported
+
+ private:
+  uint64_t last_ts_ns_ = 0;
+
+  void lose(const StreamItem& item) {
+    if (const auto* lost = std::get_if<Lost>(&item))
+      lost_in_ring_ += lost->count;
+    else
+      ++lost_;
+  }
 };
 
 }  // namespace tracectl

@@ -15,7 +15,7 @@ void ClientStream::drain(std::string& to) {
   to += lines_;
   lines_.clear();
   // A loss at the end is told now, not with the next event.
-  if (lost_ > 0) report_loss(boot_ns());
+  report_loss();
   to += lines_;
   lines_.clear();
   wall_.sample();

@@ -16,7 +16,7 @@ class ItemQueue final : public BoundedSink {
 
   std::vector<StreamItem> drain() {
     const std::lock_guard lock(mutex_);
-    if (lost_ > 0) report_loss(boot_ns());
+    report_loss();
     return std::exchange(items_, {});
   }
 

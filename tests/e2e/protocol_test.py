@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The protocol as any program can speak it: a socket and lines of JSON, held against the schema."""
+
+import json
+import re
+import time
+import unittest
+
+import jsonschema
+import support
+from support import target
+
+SCHEMA = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+
+
+def check(name, value):
+    jsonschema.validate(value, {'$ref': '#/$defs/' + name, '$defs': SCHEMA['$defs']},
+                        cls=jsonschema.Draft202012Validator)
+
+
+@support.needs_root
+class Protocol(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.client = self.daemon.connect()
+        self.addCleanup(self.client.close)
+
+    def result(self, method, **params):
+        check(f'{method}.request', params)
+        result = self.client.result(method, **params)
+        check(f'{method}.reply', result)
+        return result
+
+    def error(self, code, method, **params):
+        answer = self.client.call(method, **params)
+        check('error', answer['error'])
+        self.assertEqual(answer['error']['data']['code'], code, answer)
+        return answer['error']
+
+    def raw_error(self, line, number):
+        self.client.send(line + b'\n')
+        answer = self.client.receive()
+        self.assertEqual(answer['error']['code'], number, answer)
+        check('error', answer['error'])
+        self.result('hello')  # the connection is as good as before
+        return answer
+
+    def test_the_schema_in_the_tree_is_the_programs(self):
+        self.assertEqual(json.loads(support.run('schema').stdout), SCHEMA)
+
+    def test_a_session_with_events_counts_and_an_end(self):
+        program = self.program('counters', '2', '10', '5')
+        here = {'pids': [program.pid]}
+        self.assertIn('stage.commit', self.result('hello')['methods'])
+        self.assertEqual(self.result('probe.list', patterns=['u::f000*'], target=here)['total_sites'],
+                         10)
+        self.result('session.create', name='s')
+        self.result('stage.set', session='s', patterns=['u::f000*'], target=here,
+                    do='event, count by tid')
+        self.result('session.subscribe', session='s')
+        commit = self.result('stage.commit', session='s')
+        self.assertEqual(commit['added'], 10)
+        program.send('go')
+        truth = program.result()
+        self.result('session.flush', session='s')
+        # Everything fired before the call has come before its answer.
+        events = [n['params'] for n in self.client.notifications if n['method'] == 'event']
+        for event in events:
+            check('event', event)
+        self.assertEqual(len(events), truth['total'])
+        self.assertEqual([e['ts'] for e in events], sorted(e['ts'] for e in events))
+        self.assertTrue(re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$', events[0]['wall']))
+        self.assertEqual({e['epoch'] for e in events}, {commit['epoch']})
+        read = self.result('session.read', session='s', clear=True)
+        self.assertEqual(sum(row['count'] for row in read['rows']), truth['total'])
+        self.assertEqual(self.result('probe.info', pattern='u::f0001')['settings'][0]['session'], 's')
+        self.result('session.unsubscribe', session='s')
+        self.result('stage.remove', session='s', patterns=['u::f000*'])
+        self.result('stage.abort', session='s')
+        for method in ('session.list', 'daemon.status', 'daemon.stats', 'daemon.doctor'):
+            self.result(method)
+        self.result('session.show', session='s')
+        self.result('session.delete', session='s')
+
+    def test_what_is_wrong_is_named(self):
+        self.assertIn('sesion', self.error('invalid', 'session.show', sesion='s')['message'])
+        self.assertEqual(self.error('invalid', 'stage.set', session='s', patterns=['u::f'])
+                         ['data']['field'], 'target')
+        self.assertEqual(self.error('invalid', 'probe.list', patterns=['u::f'],
+                                    target={'pids': [1, 'x']})['data']['field'], 'target.pids[1]')
+        spot = self.error('invalid', 'probe.list', patterns=['usdt:a:b'])['data']
+        self.assertEqual((spot['field'], spot['text']), ('patterns', 'usdt:a:b'))
+        self.error('not_found', 'session.show', session='nobody')
+        self.error('invalid', 'session.create', name='a b')
+        self.result('session.create', name='twice')
+        self.error('busy', 'session.create', name='twice')
+
+    def test_lines_that_are_no_requests_are_answered_and_harm_nobody(self):
+        self.raw_error(b'{', -32700)
+        self.raw_error(b'\xff\xfe', -32700)
+        self.raw_error(b'[' * 5000 + b']' * 5000, -32700)
+        self.raw_error(b'[]', -32600)
+        self.raw_error(b'{"jsonrpc":"2.0","method":"hello"}', -32600)
+        answer = self.raw_error(b'{"jsonrpc":"2.0","id":7,"method":"helo"}', -32601)
+        self.assertIn('hello', answer['error']['message'])
+        self.raw_error(b'{"jsonrpc":"2.0","id":7,"method":"hello","params":{"x":1}}', -32602)
+
+    def test_a_line_of_two_mebibytes_ends_that_client_only(self):
+        other = self.daemon.connect()
+        try:
+            other.send(b'x' * (2 << 20) + b'\n')
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        try:
+            answer = other.receive()
+            self.assertIn('1 MiB', answer['error']['message'])
+            self.assertIsNone(other.receive())
+        except ConnectionResetError:
+            pass  # it was sent more than it wanted to read
+        other.close()
+        self.result('hello')
+
+    def test_half_a_line_and_silence_hold_up_nobody(self):
+        silent = self.daemon.connect()
+        silent.send(b'{"jsonrpc":"2.0",')
+        self.result('hello')
+        silent.send(b'"id":1,"method":"hello"}\n')
+        self.assertEqual(silent.receive()['id'], 1)
+        silent.close()
+
+    def test_a_client_that_vanishes_in_a_commit_leaves_nothing_of_its_own(self):
+        program = self.program('counters', '1', '1')
+        other = self.daemon.connect()
+        name = other.result('session.create')['name']
+        other.result('stage.set', session=name, patterns=['u::f*'], target={'pids': [program.pid]})
+        other.send(b'{"jsonrpc":"2.0","id":9,"method":"stage.commit","params":{"session":"%s"}}\n'
+                   % name.encode())
+        other.close()
+        support.wait_until(lambda: not self.result('session.list')['sessions'], 'its session to go')
+        self.assertEqual(self.result('daemon.status')['sites'], 0)
+        self.assertEqual(support.text_differs(program.pid, target('counters')), 0)
+
+    def test_a_subscriber_that_does_not_read_is_told_what_it_lost(self):
+        program = self.program('counters', '2', '20000', '20')
+        slow = self.daemon.connect()
+        name = slow.result('session.create')['name']
+        slow.result('stage.set', session=name, patterns=['u::f00[01]*'],
+                    target={'pids': [program.pid]})
+        slow.result('session.subscribe', session=name)
+        slow.result('stage.commit', session=name)
+        program.send('go')
+        truth = program.result()['total']
+        began = time.monotonic()
+        self.result('hello')
+        self.assertLess(time.monotonic() - began, 30)
+        slow.result('session.flush', session=name)
+        events = lost = 0
+        for notification in slow.notifications:
+            if notification['method'] == 'event':
+                events += 1
+            else:
+                check('lost', notification['params'])
+                lost += notification['params']['count']
+        self.assertGreater(lost, 0)
+        self.assertEqual(events + lost, truth)
+        slow.close()
+
+
+if __name__ == '__main__':
+    unittest.main()
