@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The manual, the README and the programs say the same."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+
+import support
+
+MAN = support.ROOT / 'docs/man'
+COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
+          '--verbose'}
+TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '--global', '--local'}
+
+
+def page(name):
+    """The page as a reader sees it, on lines as long as they come."""
+    text = subprocess.run(['mandoc', '-Tutf8', '-Owidth=1000', MAN / name], check=True,
+                          capture_output=True, text=True).stdout
+    return re.sub('.\b', '', text)
+
+
+def section(text, title):
+    return re.search(rf'^{title}\n(.*?)(?=^\S)', text, re.M | re.S)[1]
+
+
+def options(text):
+    return set(re.findall(r'(?<![\w-])--?[a-z][a-z-]*', text))
+
+
+def help_of(program, *words):
+    done = subprocess.run([program, *words, '--help'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def options_in_help(text):
+    lines = re.findall(r'^  (-.*?)(?:  |$)', text, re.M)
+    return set().union(*(options(re.sub(' .*', '', line)) for line in lines))
+
+
+def verbs_in_help(text):
+    part = re.search(r'^Subcommands:\n(.*)', text, re.M | re.S)
+    return re.findall(r'^  ([a-z]+)', part[1], re.M) if part else []
+
+
+def verbs():
+    """Each verb as words with its help, as in `session new`."""
+    found = {}
+    for verb in verbs_in_help(help_of(support.TRACECTL)):
+        below = {'session': ['session'], 'stage': ['stage', 'NAME']}.get(verb, [verb])
+        inner = verbs_in_help(help_of(support.TRACECTL, *below))
+        for last in inner or [None]:
+            words = [*below, last] if last else below
+            found[' '.join(words)] = help_of(support.TRACECTL, *words)
+    return found
+
+
+def synopsis():
+    """The verbs of tracectl(1) with the lines that show their use."""
+    found = {}
+    for line in section(page('tracectl.1'), 'SYNOPSIS').splitlines():
+        match = re.match(r'\s+tracectl \[options\] (.*)', line)
+        if not match:
+            continue
+        words = re.sub(r'(\w) \| ', r'\1|', match[1])
+        head = re.match(r'stage NAME \w+|session [\w|]+|[\w|]+', words)[0]
+        *front, last = head.split(' ')
+        for verb in last.split('|'):
+            found[' '.join([*front, verb])] = words
+    return found
+
+
+class Manual(unittest.TestCase):
+    def test_pages_are_free_of_warnings(self):
+        for path in sorted(MAN.iterdir()):
+            done = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], capture_output=True,
+                                  text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ''))
+
+    def test_every_verb_is_in_the_manual_and_no_other(self):
+        self.assertEqual(set(verbs()), set(synopsis()))
+
+    def test_every_verb_is_described(self):
+        described = page('tracectl.1')
+        for verb in verbs():
+            self.assertRegex(described, rf'(?m)^     {verb}\b', verb)
+
+    def test_each_verb_has_the_options_that_its_help_has(self):
+        uses = synopsis()
+        for verb, text in verbs().items():
+            with self.subTest(verb=verb):
+                wanted = options(uses[verb]) | COMMON
+                if '[target]' in uses[verb]:
+                    wanted |= TARGET
+                self.assertEqual(options_in_help(text) | COMMON, wanted)
+
+    def test_every_option_is_described_and_no_other(self):
+        helps = [help_of(support.TRACECTL), *verbs().values()]
+        known = set().union(*map(options_in_help, helps))
+        described = section(page('tracectl.1'), 'DESCRIPTION')
+        self.assertEqual(options(described), known)
+
+    def test_the_daemons_options_are_described_and_no_other(self):
+        described = section(page('tracectld.8'), 'DESCRIPTION')
+        self.assertEqual(options(described) - {'-x'}, options_in_help(help_of(support.TRACECTLD)))
+
+    def test_every_method_and_member_of_the_schema_is_in_the_protocol_page(self):
+        schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+        text = page('tracectl-protocol.7')
+        words = set(re.findall(r'[\w.]+\w', text)) | set(re.findall(r'\w+', text))
+        named = {name.rsplit('.', 1)[0] for name in schema['$defs'] if '.' in name}
+
+        def members(node):
+            if isinstance(node, dict):
+                named.update(node.get('properties', {}))
+                for inner in node.values():
+                    members(inner)
+            elif isinstance(node, list):
+                for inner in node:
+                    members(inner)
+
+        members(schema)
+        self.assertEqual(named - words, set())
+
+
+@support.needs_root
+class Examples(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        loop = 'import gc, time\nprint("ready", flush=True)\nwhile True: gc.collect(); time.sleep(.1)'
+        self.python = support.Program('/usr/bin/python3.11', '-c', loop)
+        self.addCleanup(self.python.end)
+        self.worker = self.program('demo_worker', '60')
+
+    def test_the_commands_of_the_readme_work(self):
+        readme = (support.ROOT / 'README.md').read_text()
+        commands = re.findall(r'^    \$ tracectl (.*)', readme, re.M)
+        self.assertGreater(len(commands), 8)
+        for command in commands:
+            pid = self.python.pid if 'python' in command else self.worker.pid
+            words = shlex.split(re.sub(r'-p \d+', f'-p {pid}', command))
+            with self.subTest(command=command):
+                done = self.daemon.run(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_client_in_the_protocol_page_works(self):
+        text = section(page('tracectl-protocol.7'), 'EXAMPLES')
+        program = re.search(r'^ +import json.*?(?=\n\n +With )', text, re.M | re.S)[0]
+        margin = len(program) - len(program.lstrip())
+        program = '\n'.join(line[margin:] for line in program.splitlines())
+        done = subprocess.run([sys.executable, '-c', program, self.daemon.socket,
+                               str(self.python.pid)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("'probe': 'usdt:/usr/bin/python3.11:python:gc__start'", done.stdout)
+        self.assertIn("'not_found'", done.stdout.splitlines()[-1])
+
+
+class Paths(unittest.TestCase):
+    def test_what_the_documents_name_is_there(self):
+        for name in ('README.md', 'docs/architecture.md', 'docs/dependencies.md'):
+            text = (support.ROOT / name).read_text()
+            for path in re.findall(r'`((?:daemon|client|bpf|usdt|tests|scripts|docs)/[\w./-]*)`', text):
+                with self.subTest(document=name, path=path):
+                    self.assertTrue(os.path.exists(support.ROOT / path))
+
+
+if __name__ == '__main__':
+    unittest.main()
