@@ -98,8 +98,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen, [&] {
     return run_info(line.common, line.pattern, line.trace.probes.global);
   });
-  info.add_option("PATTERN", line.pattern)->required();
-  info.add_flag("--global", line.trace.probes.global);
+  info.add_option("PATTERN", line.pattern, "compared with the names of armed probes")->required();
+  info.add_flag("--global", line.trace.probes.global, "only functions in the dynamic symbol table");
 }
 
 void add_sessions(CLI::App& app, CommandLine& line) {
@@ -196,7 +196,7 @@ void complete(CommandLine& line, bool counts) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app{"tracectl - traces running programs with uprobes and USDT probes"};
+  CLI::App app{"Traces running programs with uprobes and USDT probes.", "tracectl"};
   app.require_subcommand(1);
   app.fallthrough();
   add_common(app, line.common);

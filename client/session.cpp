@@ -16,10 +16,9 @@ constexpr auto kDaemon = Backend::Needs::daemon;
 std::string nothing(const Empty&) { return {}; }
 
 std::string stage_text(const StageReply& reply) {
-  std::string text =
-      fmt::format("the draft has {} setting{}", reply.settings, reply.settings == 1 ? "" : "s");
+  std::string text = "the draft has " + plural(reply.settings, "setting");
   if (reply.sites)
-    text += fmt::format("; this covers {} probes, {} sites", reply.probes, reply.sites);
+    text += "; this covers " + plural(reply.probes, "probe") + ", " + plural(reply.sites, "site");
   text += '\n';
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);

@@ -180,12 +180,16 @@ std::string info_text(const ProbeInfoReply& reply) {
 }
 
 std::string commit_text(const CommitReply& reply) {
-  std::string text = fmt::format(
-      "epoch {}: {} and {} armed ({} added, {} updated, {} removed)\n"
-      "microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n",
-      reply.epoch, plural(reply.probes, "probe"), plural(reply.sites, "site"), reply.added,
-      reply.updated, reply.removed, reply.phases_us.stage, reply.phases_us.arm,
-      reply.phases_us.switch_, reply.phases_us.wait, reply.phases_us.disarm);
+  // Only a dry run has no epoch.
+  const std::string begin =
+      reply.epoch ? fmt::format("epoch {}: ", reply.epoch) : "nothing was done; there would be ";
+  std::string text = fmt::format("{}{} and {} armed ({} added, {} updated, {} removed)\n", begin,
+                                 plural(reply.probes, "probe"), plural(reply.sites, "site"),
+                                 reply.added, reply.updated, reply.removed);
+  if (reply.epoch)
+    text += fmt::format("microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n",
+                        reply.phases_us.stage, reply.phases_us.arm, reply.phases_us.switch_,
+                        reply.phases_us.wait, reply.phases_us.disarm);
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
 }
