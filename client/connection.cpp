@@ -75,14 +75,13 @@ Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::
   }
 }
 
+// One portion at a time: where events come faster than they are printed, the caller has to look at
+// its clock and its signals in between.
 Result<std::vector<StreamItem>> Connection::take_items() {
-  for (bool more = true; more;) {
-    auto received = receive(false);
-    if (!received && items_.empty()) return received.error();
-    more = received && *received;
-    auto answer = next_answer();
-    if (!answer) return answer.error();
-  }
+  auto received = receive(false);
+  if (!received && items_.empty()) return received.error();
+  auto answer = next_answer();
+  if (!answer) return answer.error();
   return std::exchange(items_, {});
 }
 
