@@ -28,7 +28,7 @@ class Server {
     Peer peer;
     protocol::LineBuffer in;
     std::string out;
-    size_t sent = 0;  // of `out`
+    size_t sent = 0;       // of `out`
     bool ended = false;    // the client sends no more; it may still read
     bool closing = false;  // after what can be sent at once
     EventLoop::Watch watch;

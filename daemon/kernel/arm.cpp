@@ -61,8 +61,8 @@ class Batch {
     const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     const auto [first, last] = std::minmax_element(offsets_.begin(), offsets_.end());
     const uint64_t start = *first / page * page;
-    auto mapping = Mapping::map(request_.object_fd, start, *last - start + 1,
-                                PROT_READ | PROT_EXEC, MAP_PRIVATE);
+    auto mapping = Mapping::map(request_.object_fd, start, *last - start + 1, PROT_READ | PROT_EXEC,
+                                MAP_PRIVATE);
     if (!mapping) return std::nullopt;
     return std::move(*mapping);
   }

@@ -150,8 +150,7 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
   return ok();
 }
 
-Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target,
-                                 TargetFiles& found) {
+Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found) {
   if (!is_path(pattern.object))
     return Error{Code::invalid,
                  "without a process OBJECT must be an absolute path: name the file in \"" +
