@@ -163,7 +163,11 @@ TEST(Command, TheProgramStartsWithStandardSignals) {
   std::string name;
   std::string mask;
   int lines = 0;
-  for (; in >> name >> mask; ++lines) EXPECT_EQ(mask, "0000000000000000") << name;
+  // Signals 32 and 33 are the C library's own: sigaction refuses them, so a program whose parent was
+  // started with them ignored cannot change that.
+  constexpr uint64_t kOfTheLibrary = 0x180000000;
+  for (; in >> name >> mask; ++lines)
+    EXPECT_EQ(std::stoull(mask, nullptr, 16) & ~kOfTheLibrary, 0u) << name << " " << mask;
   EXPECT_EQ(lines, 2);
 }
 
