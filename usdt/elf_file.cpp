@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <unordered_map>
 
 #include "daemon/base/fd.h"
 #include "usdt/debug_files.h"
@@ -36,14 +37,16 @@ struct ElfFile::Impl {
   ElfImage image;
   std::vector<Segment> segments;
   std::string build_id;
-  // Read when first asked for: every function, and those with a size for searching.
+  // Read when first asked for.
   mutable std::optional<std::vector<Function>> functions;
+  mutable std::optional<std::unordered_map<std::string, uint64_t>> addresses;
 
   Status read_segments();
   const Segment* segment_of(uint64_t address) const;
   void add_symbols(const ElfImage& from, uint32_t table_type, bool exported,
                    std::vector<Function>& to) const;
   void read_functions() const;
+  void read_addresses() const;
 };
 
 ElfFile::ElfFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -70,6 +73,8 @@ const char* machine_name(uint16_t machine) {
 Status check_header(const GElf_Ehdr& header, const std::string& path) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64)
     return Error{Code::unsupported, path + " is a 32-bit program; only x86-64 is traced"};
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return Error{Code::unsupported, path + " is a big-endian program; only x86-64 is traced"};
   if (header.e_machine != EM_X86_64) {
     const char* name = machine_name(header.e_machine);
     return Error{Code::unsupported,
@@ -221,13 +226,21 @@ std::optional<Function> ElfFile::function_at(uint64_t address) const {
   return std::nullopt;
 }
 
-std::optional<uint64_t> ElfFile::symbol_address(std::string_view wanted) const {
-  std::optional<uint64_t> address;
+void ElfFile::Impl::read_addresses() const {
+  auto& by_name = addresses.emplace();
   for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})
-    impl_->image.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
-      if (!address && symbol.st_shndx != SHN_UNDEF && wanted == name) address = symbol.st_value;
+    image.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
+      const size_t length = ::strnlen(name, kLongestName);
+      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestName)
+        by_name.emplace(std::string(name, length), symbol.st_value);
     });
-  return address;
+}
+
+std::optional<uint64_t> ElfFile::symbol_address(std::string_view name) const {
+  if (!impl_->addresses) impl_->read_addresses();
+  const auto found = impl_->addresses->find(std::string(name));
+  if (found == impl_->addresses->end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace tracectl

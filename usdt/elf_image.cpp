@@ -20,10 +20,39 @@ std::string hex(std::span<const uint8_t> bytes) {
   return text;
 }
 
-Error not_elf(const std::string& name) {
-  const char* why = elf_errmsg(-1);
-  return Error{Code::invalid, name + " is not an ELF file" +
-                                  (why ? std::string(" (") + why + ")" : std::string())};
+Error damaged(const std::string& name, const std::string& what) {
+  return Error{Code::invalid, name + " is damaged or truncated: " + what};
+}
+
+// libelf passes over section headers that it cannot read, and a file without sections is not an
+// error. So what the header says is held against the file first.
+Status check_section_table(const GElf_Ehdr& header, uint64_t file_size, const std::string& name) {
+  if (header.e_shoff == 0) return ok();  // stripped of them, as some are
+  const uint64_t entry =
+      header.e_ident[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+  if (header.e_shentsize != entry)
+    return damaged(name, "its section headers are said to have " +
+                             std::to_string(header.e_shentsize) + " bytes each, not " +
+                             std::to_string(entry));
+  // A count of 0 means that the first header holds it.
+  const uint64_t table_bytes = std::max<uint64_t>(header.e_shnum, 1) * entry;
+  if (header.e_shoff > file_size || table_bytes > file_size - header.e_shoff)
+    return damaged(name, "it has " + std::to_string(file_size) +
+                             " bytes, and its section headers lie behind them");
+  return ok();
+}
+
+Status check_section(const GElf_Shdr& section, size_t number, size_t count, uint64_t file_size,
+                     const std::string& name) {
+  const std::string which = "section " + std::to_string(number);
+  if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
+      (section.sh_offset > file_size || section.sh_size > file_size - section.sh_offset))
+    return damaged(name, which + " ends behind the file");
+  const bool has_symbols = section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM;
+  if (has_symbols && section.sh_link >= count)
+    return damaged(name, which + " has its names in a section " + std::to_string(section.sh_link) +
+                             " that is not there");
+  return ok();
 }
 
 }  // namespace
@@ -52,9 +81,24 @@ Result<ElfImage> ElfImage::take(Elf* elf, uint64_t file_size, const std::string&
   ElfImage image;
   image.elf_.reset(elf);
   image.file_size_ = file_size;
-  if (!elf || elf_kind(elf) != ELF_K_ELF) return not_elf(name);
-  if (!gelf_getehdr(elf, &image.header_)) return not_elf(name);
+  if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &image.header_))
+    return Error{Code::invalid, name + " is not an ELF file"};
+  if (auto checked = image.check_sections(name); !checked) return checked.error();
   return image;
+}
+
+Status ElfImage::check_sections(const std::string& name) const {
+  if (auto fits = check_section_table(header_, file_size_, name); !fits) return fits;
+  size_t count = 0;
+  if (elf_getshdrnum(elf(), &count) != 0) return damaged(name, "its section headers");
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Shdr section;
+    Elf_Scn* const at = elf_getscn(elf(), i);
+    if (!at || !gelf_getshdr(at, &section))
+      return damaged(name, "section header " + std::to_string(i) + " cannot be read");
+    if (auto fits = check_section(section, i, count, file_size_, name); !fits) return fits;
+  }
+  return ok();
 }
 
 // ---- sections ----

@@ -46,6 +46,7 @@ class ElfImage {
   };
 
   static Result<ElfImage> take(Elf* elf, uint64_t file_size, const std::string& name);
+  Status check_sections(const std::string& name) const;
   std::optional<std::pair<Elf_Scn*, GElf_Shdr>> find_section(std::string_view name) const;
   void each_symbol_of(Elf_Scn* section, const GElf_Shdr& header, size_t most,
                       const OnSymbol& on_symbol) const;
