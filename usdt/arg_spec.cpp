@@ -143,7 +143,8 @@ class ArgumentReader {
     if (!size) return false;
     argument_.is_float = cursor_.skip('f');
     argument_.is_signed = *size < 0;
-    const int64_t bytes = *size < 0 ? -*size : *size;
+    const uint64_t bytes =
+        *size < 0 ? uint64_t{0} - static_cast<uint64_t>(*size) : static_cast<uint64_t>(*size);
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
     argument_.size_bytes = static_cast<uint8_t>(bytes);
     return cursor_.skip('@');
@@ -176,6 +177,7 @@ class ArgumentReader {
   // DISPLACEMENT(BASE,INDEX,SCALE), each part optional; the displacement is a sum of numbers and
   // at most one symbol.
   bool read_memory() {
+    if (cursor_.at_end()) return false;
     argument_.place = Argument::Place::memory;
     std::string_view symbol;
     if (!read_displacement(symbol)) return false;

@@ -48,7 +48,7 @@ struct Argument {
   Register index = Register::none;
   uint8_t scale = 1;  // 1, 2, 4 or 8
   int64_t offset = 0;
-  std::string text;  // the argument as the note has it, or why it cannot be read
+  std::string text = {};  // the argument as the note has it, or why it cannot be read
 
   bool operator==(const Argument&) const = default;
 };
