@@ -6,7 +6,7 @@
 #ifndef TRACECTL_ACT_BPF_H
 #define TRACECTL_ACT_BPF_H
 
-static __always_inline void count_by(const struct tc_hook *hook, const struct thread *thread,
+static __noinline void count_by(const struct tc_hook *hook, const struct thread *thread,
 				     struct tc_stat *stat)
 {
 	struct tc_key key = { .stat = hook->stat };
@@ -57,18 +57,18 @@ static __always_inline __u64 wakeup_flag(void)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline bool emit_sized(struct pt_regs *ctx, const struct tc_hook *hook,
-				       const struct thread *thread, __u64 hit_epoch, void *ring,
+static __always_inline bool emit_sized(struct hit *hit, const struct tc_hook *hook, void *ring,
 				       const struct tc_layout *layout, struct tc_ring_loss *loss,
 				       const __u32 room)
 {
+	const struct thread *thread = thread_of(hit);
 	struct tc_record *record = bpf_ringbuf_reserve(ring, sizeof(*record) + room * 8, 0);
 
 	if (!record)
 		return false;
 	/* After reserving: see events/merger.h for what the order of these two is good for. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
-	record->epoch = hit_epoch;
+	record->epoch = hit->epoch;
 	record->ring_dropped = *(volatile __u64 *)&loss->dropped;
 	record->source = hook->source;
 	record->pid = thread->pid;
@@ -76,28 +76,26 @@ static __always_inline bool emit_sized(struct pt_regs *ctx, const struct tc_hook
 	record->kind = TC_RECORD_HIT;
 	record->pad = 0;
 	record->pad2 = 0;
-	bpf_get_current_comm(record->comm, sizeof(record->comm));
-	fill_args(record, layout, ctx, room);
+	__builtin_memcpy(record->comm, thread->comm, sizeof(record->comm));
+	fill_args(record, layout, hit->ctx, room);
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;
 }
 
 /* A ring wants sizes known to the verifier: a few classes, so that small records stay small. */
-static __always_inline bool emit(struct pt_regs *ctx, const struct tc_hook *hook,
-				 const struct thread *thread, __u64 hit_epoch, void *ring,
+static __always_inline bool emit(struct hit *hit, const struct tc_hook *hook, void *ring,
 				 const struct tc_layout *layout, struct tc_ring_loss *loss)
 {
 	if (layout->arg_count == 0)
-		return emit_sized(ctx, hook, thread, hit_epoch, ring, layout, loss, 0);
+		return emit_sized(hit, hook, ring, layout, loss, 0);
 	if (layout->arg_count <= 3)
-		return emit_sized(ctx, hook, thread, hit_epoch, ring, layout, loss, 3);
+		return emit_sized(hit, hook, ring, layout, loss, 3);
 	if (layout->arg_count <= 6)
-		return emit_sized(ctx, hook, thread, hit_epoch, ring, layout, loss, 6);
-	return emit_sized(ctx, hook, thread, hit_epoch, ring, layout, loss, TC_MAX_ARGS);
+		return emit_sized(hit, hook, ring, layout, loss, 6);
+	return emit_sized(hit, hook, ring, layout, loss, TC_MAX_ARGS);
 }
 
-static __always_inline void stream(struct pt_regs *ctx, const struct tc_hook *hook,
-				   const struct thread *thread, __u64 hit_epoch,
+static __always_inline void stream(struct hit *hit, const struct tc_hook *hook,
 				   struct tc_stat *stat, __u32 cpu)
 {
 	__u32 ring_index = hook->session * cpu_count + cpu;
@@ -110,14 +108,13 @@ static __always_inline void stream(struct pt_regs *ctx, const struct tc_hook *ho
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
 		return;
 	}
-	if (emit(ctx, hook, thread, hit_epoch, ring, layout, loss))
+	if (emit(hit, hook, ring, layout, loss))
 		return;
 	__sync_fetch_and_add(&stat->dropped_ring, 1);
 	__sync_fetch_and_add(&loss->dropped, 1);
 }
 
-static __always_inline void act(struct pt_regs *ctx, const struct tc_hook *hook,
-				const struct thread *thread, __u64 hit_epoch)
+static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 stat_index = cpu * TC_MAX_STATS + hook->stat;
@@ -127,9 +124,9 @@ static __always_inline void act(struct pt_regs *ctx, const struct tc_hook *hook,
 		return;
 	__sync_fetch_and_add(&stat->hits, 1);
 	if (hook->flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID))
-		count_by(hook, thread, stat);
+		count_by(hook, thread_of(hit), stat);
 	if (hook->flags & TC_EVENT)
-		stream(ctx, hook, thread, hit_epoch, stat, cpu);
+		stream(hit, hook, stat, cpu);
 }
 
 #endif

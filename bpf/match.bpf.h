@@ -6,22 +6,50 @@
 struct thread {
 	__u32 pid;
 	__u32 tid;
+	__u64 comm[TC_COMM_LEN / 8];
 };
 
-/* Ids as the engine sees them: in a container the helper for the current one gives the host's. */
-static __always_inline struct thread current_thread(void)
+/* One hit of a site, as far as its hooks have asked. */
+struct hit {
+	struct pt_regs *ctx;
+	struct thread thread;	/* once a hook has asked; a tid of 0: not yet */
+	__u64 epoch;
+	__u32 link;
+	__u32 next;
+};
+
+/* Ids as the engine sees them: in a container the kernel's own are the host's. */
+static __always_inline void learn_ids(struct thread *thread, struct task_struct *task)
 {
 	struct bpf_pidns_info ids = {};
-	__u64 both;
 
-	if (in_own_pid_namespace) {
-		if (bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode,
-						&ids, sizeof(ids)))
-			return (struct thread){};
-		return (struct thread){ .pid = ids.tgid, .tid = ids.pid };
+	if (!in_own_pid_namespace) {
+		thread->pid = task->tgid;
+		thread->tid = task->pid;
+	} else if (!bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode, &ids,
+						sizeof(ids))) {
+		thread->pid = ids.tgid;
+		thread->tid = ids.pid;
 	}
-	both = bpf_get_current_pid_tgid();
-	return (struct thread){ .pid = both >> 32, .tid = (__u32)both };
+}
+
+/*
+ * Who hit the probe. Each call of a helper costs as much as the rest of a count, so this is asked
+ * for only by hooks that need it, and all of it is read with one.
+ */
+static __always_inline const struct thread *thread_of(struct hit *hit)
+{
+	struct task_struct *task;
+	const __u64 *comm;
+
+	if (hit->thread.tid)
+		return &hit->thread;
+	task = bpf_get_current_task_btf();
+	learn_ids(&hit->thread, task);
+	comm = __builtin_preserve_access_index((const __u64 *)&task->comm);
+	hit->thread.comm[0] = comm[0];
+	hit->thread.comm[1] = comm[1];
+	return &hit->thread;
 }
 
 static __always_inline bool is_member(__u32 pid, __u32 target)
@@ -34,13 +62,12 @@ static __always_inline bool is_member(__u32 pid, __u32 target)
 	return member->words[word] >> (target % 64) & 1;
 }
 
-/* A link's own filter is wrong on some kernels, so the thread group is compared here as well. */
-static __always_inline bool is_for(const struct tc_hook *hook, __u32 pid)
+static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)
 {
 	if (hook->tgid)
-		return hook->tgid == pid;
+		return link_filter_is_exact || hook->tgid == thread_of(hit)->pid;
 	if (hook->set_target)
-		return is_member(pid, hook->set_target - 1);
+		return is_member(thread_of(hit)->pid, hook->set_target - 1);
 	return true;
 }
 

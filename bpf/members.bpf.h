@@ -7,36 +7,6 @@
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
 
-/* Just what is read of the kernel's structures; the offsets are relocated at load time. */
-struct super_block {
-	__u32 s_dev;
-} __attribute__((preserve_access_index));
-
-struct inode {
-	unsigned long i_ino;
-	struct super_block *i_sb;
-} __attribute__((preserve_access_index));
-
-struct file {
-	struct inode *f_inode;
-} __attribute__((preserve_access_index));
-
-struct linux_binprm {
-	struct file *file;
-} __attribute__((preserve_access_index));
-
-struct signal_struct {
-	struct {
-		int counter;
-	} live;
-} __attribute__((preserve_access_index));
-
-struct task_struct {
-	int pid;
-	int tgid;
-	struct signal_struct *signal;
-} __attribute__((preserve_access_index));
-
 /* Kept in ids of the initial namespace only: a set target needs the engine there. */
 SEC("tp_btf/sched_process_fork")
 int on_fork(__u64 *ctx)

@@ -12,23 +12,15 @@
 #include <bpf/bpf_core_read.h>
 
 #include "bpf/abi.h"
+#include "bpf/kernel_types.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/act.bpf.h"
 
-struct hit {
-	struct pt_regs *ctx;
-	struct thread thread;
-	__u64 epoch;
-	__u32 link;
-	__u32 next;
-};
-
 static __always_inline void run_hook(struct hit *hit, const struct tc_hook *hook)
 {
-	if (hook->link != hit->link || !is_for(hook, hit->thread.pid))
-		return;
-	act(hit->ctx, hook, &hit->thread, hit->epoch);
+	if (hook->link == hit->link && is_for(hook, hit))
+		act(hit, hook);
 }
 
 static long run_next_hook(__u32 i, void *data)
@@ -61,7 +53,6 @@ int on_site(struct pt_regs *ctx)
 	generation = &slot->generation[hit.epoch & 1];
 	if (!generation->hook_count)
 		return 0;
-	hit.thread = current_thread();
 	run_hook(&hit, &generation->first);
 	hit.next = generation->first.next;
 	if (hit.next)

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,9 +145,20 @@ Status place_in_pid_namespace(tracer& skeleton) {
   return ok();
 }
 
+// Since Linux 6.12 a link's filter compares thread groups; before it let pass whatever task shares
+// the memory, a child of vfork() say (kernel/trace/bpf_trace.c, uprobe_prog_run).
+bool link_filter_is_exact() {
+  utsname kernel{};
+  unsigned version = 0, patch_level = 0;
+  if (::uname(&kernel) != 0 || std::sscanf(kernel.release, "%u.%u", &version, &patch_level) != 2)
+    return false;
+  return std::pair{version, patch_level} >= std::pair{6u, 12u};
+}
+
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
+  skeleton.rodata->link_filter_is_exact = link_filter_is_exact();
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Just what is read of the kernel's structures; the offsets are relocated at load time. */
+#ifndef TRACECTL_KERNEL_TYPES_BPF_H
+#define TRACECTL_KERNEL_TYPES_BPF_H
+
+struct super_block {
+	__u32 s_dev;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+} __attribute__((preserve_access_index));
+
+struct linux_binprm {
+	struct file *file;
+} __attribute__((preserve_access_index));
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid;
+	int tgid;
+	char comm[TC_COMM_LEN];
+	struct signal_struct *signal;
+} __attribute__((preserve_access_index));
+
+#endif
