@@ -121,7 +121,7 @@ ReaderStats EventReader::stats() const {
 // ---- the thread ----
 
 void EventReader::run() {
-  int idle_passes = 0;
+  int idle_passes = kIdlePasses;  // no stream yet, so nothing to look for
   for (;;) {
     if (pass() > 0)
       idle_passes = 0;
