@@ -20,7 +20,11 @@ SHELL := /bin/bash
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
-MAKEFLAGS += --output-sync=target --no-builtin-rules --no-print-directory
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+# What runs for minutes is seen while it runs.
+ifeq ($(filter check bench demo unit asan kernel-test e2e fuzz,$(MAKECMDGOALS)),)
+MAKEFLAGS += --output-sync=target
+endif
 
 # Packages first: what follows asks pkg-config.
 goals := $(or $(MAKECMDGOALS),all)
@@ -216,7 +220,7 @@ fuzz: $(fuzz_bins)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
 
 bench: all $(bench_bins)
-	@for program in $(bench_bins); do echo "== $$program"; $$program; done
+	@for program in $(bench_bins); do echo "== $$(basename $$program)"; $$program; done
 demo: all
 	@scripts/demo
 

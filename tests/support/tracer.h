@@ -17,22 +17,12 @@
 #include "daemon/model/pattern.h"
 #include "daemon/spec/parse.h"
 #include "daemon/trace/engine.h"
+#include "tests/support/must.h"
 #include "tests/support/program.h"
 
 namespace tracectl::on_kernel {
 
-template <class T> T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
 inline nlohmann::json parsed(const std::string& text) { return nlohmann::json::parse(text); }
-
-inline Target process(pid_t pid) {
-  Target target;
-  target.pids = {pid};
-  return target;
-}
 
 // Of a canonical name, what stands behind the object.
 inline std::string function_of(const std::string& probe) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Another program that a measurement runs: tracectl, tracectld or the tool it is held against.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl::bench {
+
+inline uint64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+class Command {
+ public:
+  static constexpr uint64_t kPatienceNs = 30'000'000'000;
+
+  // What it prints goes nowhere; what it says on stderr to a file.
+  explicit Command(std::vector<std::string> words, const char* said_to = "/dev/null") {
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ < 0) throw std::runtime_error("fork");
+    if (pid_ == 0) {
+      const int said = ::open(said_to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+      const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+      ::dup2(null, 0);
+      ::dup2(null, 1);
+      ::dup2(said, 2);
+      ::execvp(argv[0], argv.data());
+      ::_exit(127);
+    }
+  }
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  ~Command() { end(SIGKILL); }
+
+  pid_t pid() const { return pid_; }
+
+  // The exit status, or -1 where a signal ended it.
+  int wait() {
+    int status = 0;
+    if (pid_ > 0) ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  // Asks again until it ends: bpftrace forgets a signal that comes before its loop begins.
+  void end(int signal) {
+    while (pid_ > 0 && ::kill(pid_, signal) == 0) {
+      const uint64_t asked_ns = now_ns();
+      while (now_ns() - asked_ns < kPatienceNs) {
+        if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
+          pid_ = -1;
+          return;
+        }
+        ::usleep(1000);
+      }
+    }
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace tracectl::bench

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a hit costs the traced program: counted, and streamed with three arguments, against a BPF
+// program that does nothing at the same site, and against bpftrace.
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/uprobe_multi.h"
+#include "daemon/model/pattern.h"
+#include "daemon/spec/parse.h"
+#include "daemon/trace/engine.h"
+#include "tests/bench/command.h"
+#include "tests/bench/measure.h"
+#include "tests/support/must.h"
+#include "tests/support/program.h"
+#include "usdt/elf_file.h"
+#include "usdt/notes.h"
+
+namespace tracectl::bench {
+namespace {
+
+using namespace on_kernel;
+
+constexpr uint64_t kCalls = 300'000;
+constexpr int kRounds = 21;
+constexpr int kToolRounds = 5;
+constexpr double kLongRunNs = 10e9;
+
+// A probe of the target, and the function that passes it once a call.
+struct Site {
+  const char* probe;
+  const char* function;
+  const char* name;
+  bool fast;
+};
+constexpr Site kEmulated{"normal", "hot_push", "1-byte nop", false};
+constexpr Site kFast{"fast", "hot_nop5", "5-byte nop", true};
+
+uint64_t offset_of(const std::string& path, const Site& site) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto file = must(ElfFile::open(fd.get(), path));
+  for (const UsdtSite& one : must(read_usdt_sites(file)))
+    if (one.name == site.probe) return one.offset;
+  throw std::runtime_error(std::string("no probe ") + site.probe);
+}
+
+// The least that a uprobe can run: `return 0`.
+class EmptyProgram {
+ public:
+  EmptyProgram() {
+    std::array<bpf_insn, 2> code{};
+    code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+    code[1].code = BPF_JMP | BPF_EXIT;
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
+    program_ =
+        Fd{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code.data(), code.size(), &options)};
+    if (!program_) throw std::runtime_error("the empty program does not load");
+  }
+
+  Fd arm(const Program& target, const Site& site) const {
+    Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
+    const std::array<uint64_t, 1> offsets{offset_of(target.path(), site)};
+    Fd link = link_uprobe_multi({.program_fd = program_.get(),
+                                 .object_fd = object.get(),
+                                 .filter = target.pid(),
+                                 .offsets = offsets});
+    if (!link) throw std::runtime_error("the empty program does not arm");
+    return link;
+  }
+
+ private:
+  Fd program_;
+};
+
+// Nanoseconds of a call of the function.
+double ns_of_a_call(Program& target, const Site& site, uint64_t calls) {
+  target.send(std::string(site.function) + " " + std::to_string(calls));
+  const auto said = nlohmann::json::parse(target.finish());
+  if (said["calls"] != calls) throw std::runtime_error("the program counted other calls");
+  return said["ns"].get<double>() / static_cast<double>(calls);
+}
+
+void wait_until_armed(const Program& target) {
+  while (changed_code(target.pid(), target.path()).empty()) ::usleep(1000);
+}
+
+class Setup {
+ public:
+  Setup() : engine_(must(Engine::start(must(open_kernel()), EngineOptions{}))) {}
+
+  Program& target() { return target_; }
+
+  double unprobed(const Site& site) { return ns_of_a_call(target_, site, kCalls); }
+
+  double with_empty(const Site& site) {
+    const Fd link = empty_.arm(target_, site);
+    return ns_of_a_call(target_, site, kCalls);
+  }
+
+  double with_spec(const Site& site, const std::string& spec) {
+    must(engine_->create_session("bench"));
+    must(engine_->stage_set("bench", {{must(parse_pattern(std::string("usdt::hot:") + site.probe)),
+                                       process(target_.pid()), must(parse_spec(spec))}}));
+    must(engine_->commit("bench", {}));
+    const double ns = ns_of_a_call(target_, site, kCalls);
+    if (const auto hits = must(engine_->read("bench", false)).totals.hits; hits != kCalls)
+      throw std::runtime_error("counted " + std::to_string(hits));
+    must(engine_->delete_session("bench"));
+    return ns;
+  }
+
+  double with_tool(std::vector<std::string> words, const Site& site) {
+    Command tool{std::move(words)};
+    wait_until_armed(target_);
+    const double ns = ns_of_a_call(target_, site, kCalls);
+    tool.end(SIGINT);
+    return ns;
+  }
+
+ private:
+  Program target_{"hot", {}};
+  EmptyProgram empty_;
+  std::unique_ptr<Engine> engine_;
+};
+
+std::vector<std::string> bpftrace(const Program& target, const Site& site,
+                                  const std::string& action) {
+  return {"bpftrace", "-p", std::to_string(target.pid()), "-e",
+          "usdt:" + target.path() + ":hot:" + site.probe + " { " + action + " }"};
+}
+
+std::vector<std::string> tracectl_trace(const Program& target, const Site& site) {
+  return {
+      build_folder() + "/tracectl",          "trace", "--json", "-p", std::to_string(target.pid()),
+      std::string("usdt::hot:") + site.probe};
+}
+
+std::string row(const char* what, const Site& site) {
+  return std::string(what) + ", " + site.name + ", ns";
+}
+
+void counted(Setup& setup, const Site& site) {
+  const auto ours = [&] { return setup.with_spec(site, "count"); };
+  const Pairs pairs = in_turn(kRounds, ours, [&] { return setup.with_empty(site); });
+  print_row(row("counted, over an empty program", site), pairs,
+            site.fast ? reach(median(pairs.differences()), 25, "%g ns more")
+                      : reach(median(pairs.ratios()), 1.06));
+  const auto tool = [&] {
+    return setup.with_tool(bpftrace(setup.target(), site, "@ = count();"), site);
+  };
+  print_row(row("counted, over bpftrace", site), in_turn(kToolRounds, ours, tool), "");
+}
+
+void streamed(Setup& setup, const Site& site) {
+  const auto ours = [&] { return setup.with_spec(site, "event"); };
+  const Pairs pairs = in_turn(kRounds, ours, [&] { return setup.with_empty(site); });
+  print_row(row("streamed, over an empty program", site), pairs,
+            reach(median(pairs.ratios()), 1.35));
+  const auto whole = [&] { return setup.with_tool(tracectl_trace(setup.target(), site), site); };
+  const auto tool = [&] {
+    const char* action = "printf(\"%d %d %d\\n\", arg0, arg1, arg2);";
+    return setup.with_tool(bpftrace(setup.target(), site, action), site);
+  };
+  print_row(row("tracectl trace over bpftrace's printf", site), in_turn(kToolRounds, whole, tool),
+            "");
+}
+
+// The last line of what tracectl says: `N events, M lost`.
+std::string last_line(const std::string& path) {
+  std::ifstream lines(path);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) last = line;
+  return last;
+}
+
+// One thread as fast as it can for ten seconds, every event formatted as JSON.
+void streamed_for_long(Setup& setup, const Site& site) {
+  const std::string said = build_folder() + "/bench/said";
+  const auto trace = tracectl_trace(setup.target(), site);
+  const double expected_ns = setup.with_tool(trace, site);
+  const auto calls = static_cast<uint64_t>(kLongRunNs / expected_ns);
+  Command tool{trace, said.c_str()};
+  wait_until_armed(setup.target());
+  const double ns = ns_of_a_call(setup.target(), site, calls);
+  tool.end(SIGINT);
+  const std::string summary = last_line(said);
+  const bool whole = summary == std::to_string(calls) + " events, 0 lost";
+  print_row(row("tracectl trace, 10 s without a pause", site), spread({ns}), "", "",
+            summary + (whole ? "  met" : "  MISSED"));
+}
+
+void run() {
+  print_heading();
+  Setup setup;
+  const auto unprobed = [&] { return setup.unprobed(kEmulated); };
+  print_row("a call without a probe, ns", spread(repeat(kRounds, unprobed), "%.1f"), "", "", "");
+  for (const Site& site : {kEmulated, kFast}) counted(setup, site);
+  for (const Site& site : {kEmulated, kFast}) streamed(setup, site);
+  for (const Site& site : {kEmulated, kFast}) streamed_for_long(setup, site);
+}
+
+}  // namespace
+}  // namespace tracectl::bench
+
+int main() { tracectl::bench::run(); }
