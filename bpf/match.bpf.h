@@ -23,13 +23,15 @@ static __always_inline void learn_ids(struct thread *thread, struct task_struct 
 {
 	struct bpf_pidns_info ids = {};
 
-	if (!in_own_pid_namespace) {
-		thread->pid = task->tgid;
-		thread->tid = task->pid;
-	} else if (!bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode, &ids,
-						sizeof(ids))) {
+	if (in_own_pid_namespace) {
+		/* Zeroed where it fails: the thread is not seen from there. */
+		bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode, &ids,
+					    sizeof(ids));
 		thread->pid = ids.tgid;
 		thread->tid = ids.pid;
+	} else {
+		thread->pid = task->tgid;
+		thread->tid = task->pid;
 	}
 }
 
