@@ -5,12 +5,14 @@
  *
  * A hit finds its way like this:
  *
- *   cookie -> slot -> generation (picked by one load of the epoch) -> hooks, one a session
+ *   cookie -> slot -> generation (picked by one load of the epoch) -> hooks of the sessions
  *
  * A *slot* is a site as it is armed for one filter (one process, or everybody). It holds two
  * generations of its settings; each is one cache line. A *hook* is what one session wants of the
  * slot. The first hook lies in the generation itself, further ones in the array `hooks`, linked
- * by index. User space writes a generation and its hooks only while no program can read them.
+ * by index. Where several settings of a session are for one probe their hooks are a group, the last
+ * staged first, and the first that is for the process takes the hit. User space writes a generation
+ * and its hooks only while no program can read them.
  */
 #ifndef TRACECTL_ABI_H
 #define TRACECTL_ABI_H
@@ -20,7 +22,7 @@
 enum {
 	TC_MAX_SLOTS = 65536,		/* slot 0 is never used */
 	TC_MAX_HOOKS = 65536,		/* beyond the first of a slot; 0 is none */
-	TC_MAX_HOOKS_OF_SLOT = 64,	/* sessions at one slot */
+	TC_MAX_HOOKS_OF_SLOT = 64,
 	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
 	TC_MAX_KEYS = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
@@ -37,13 +39,14 @@ enum tc_hook_flag {
 	TC_COUNT_BY_PID = 1 << 0,
 	TC_COUNT_BY_TID = 1 << 1,
 	TC_EVENT = 1 << 2,
+	TC_FIRST_OF_GROUP = 1 << 3,
 };
 
 struct tc_hook {
 	__u32 link;		/* incarnation of the link that serves it; others leave at once */
 	__u32 flags;		/* enum tc_hook_flag */
 	__u32 stat;		/* index of its counters */
-	__u32 tgid;		/* the only process it is for, or 0 */
+	__u32 tgid;		/* the only process it is for; 0: the link's filter sees to it */
 	__u16 set_target;	/* 1 + number of the set of processes it is for, or 0 */
 	__u16 session;		/* whose rings take its records */
 	__u32 layout;		/* where its arguments are found */

@@ -5,7 +5,6 @@
 
 /* Set before loading. */
 const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
-const volatile bool link_filter_is_exact;	/* else a task that shares the memory may pass it */
 const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */
 const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
 const volatile __u64 pid_namespace_inode;

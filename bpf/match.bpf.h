@@ -16,6 +16,7 @@ struct hit {
 	__u64 epoch;
 	__u32 link;
 	__u32 next;
+	bool taken;	/* by a hook of the group */
 };
 
 /* Ids as the engine sees them: in a container the kernel's own are the host's. */
@@ -67,7 +68,7 @@ static __always_inline bool is_member(__u32 pid, __u32 target)
 static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)
 {
 	if (hook->tgid)
-		return link_filter_is_exact || hook->tgid == thread_of(hit)->pid;
+		return hook->tgid == thread_of(hit)->pid;
 	if (hook->set_target)
 		return is_member(thread_of(hit)->pid, hook->set_target - 1);
 	return true;

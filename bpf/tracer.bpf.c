@@ -17,10 +17,12 @@
 #include "bpf/match.bpf.h"
 #include "bpf/act.bpf.h"
 
-static __always_inline void run_hook(struct hit *hit, const struct tc_hook *hook)
+static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook)
 {
-	if (hook->link == hit->link && is_for(hook, hit))
-		act(hit, hook);
+	if (hook->link != hit->link || !is_for(hook, hit))
+		return false;
+	act(hit, hook);
+	return true;
 }
 
 static long run_next_hook(__u32 i, void *data)
@@ -34,7 +36,8 @@ static long run_next_hook(__u32 i, void *data)
 	if (!hook)
 		return 1;
 	hit->next = hook->next;
-	run_hook(hit, hook);
+	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
+		hit->taken = run_hook(hit, hook);
 	return 0;
 }
 
@@ -56,7 +59,7 @@ int on_site(struct pt_regs *ctx)
 	hit.ctx = ctx;
 	hit.link = cookie >> 32;
 	hit.thread.tid = 0;	/* the rest is not zeroed: that would cost a tenth of a count */
-	run_hook(&hit, &generation->first);
+	hit.taken = run_hook(&hit, &generation->first);
 	hit.next = generation->first.next;
 	if (hit.next)
 		bpf_loop(TC_MAX_HOOKS_OF_SLOT, run_next_hook, &hit, 0);

@@ -128,7 +128,8 @@ SessionPart Commands::part_of(const Session& session) const {
   }
   const Totals totals = engine_.totals(session);
   std::set<std::string_view> probes;
-  for (const auto& [slot, held] : session.hooks) probes.insert(*held.probe);
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks) probes.insert(*held.probe);
   part.epoch = session.epoch;
   part.probes = probes.size();
   part.sites = session.hooks.size();

@@ -78,11 +78,22 @@ tc_executable executable_key(dev_t device, ino_t inode) {
   return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
 }
 
+// Since Linux 6.12 a link's filter does; before it let pass whatever task shares the memory, a child
+// of vfork() say (kernel/trace/bpf_trace.c, uprobe_prog_run).
+bool kernel_compares_thread_groups() {
+  utsname kernel{};
+  unsigned version = 0, patch_level = 0;
+  if (::uname(&kernel) != 0 || std::sscanf(kernel.release, "%u.%u", &version, &patch_level) != 2)
+    return false;
+  return std::pair{version, patch_level} >= std::pair{6u, 12u};
+}
+
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open();
 
   unsigned cpu_count() const override { return cpu_count_; }
+  bool link_filter_is_exact() const override { return link_filter_is_exact_; }
 
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
     return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request);
@@ -130,6 +141,7 @@ class BpfKernel final : public Kernel {
 
   Skeleton skeleton_;
   unsigned cpu_count_;
+  bool link_filter_is_exact_ = kernel_compares_thread_groups();
   Progress progress_;
   Mapping slots_, hooks_, stats_, layouts_, losses_;
 };
@@ -145,20 +157,9 @@ Status place_in_pid_namespace(tracer& skeleton) {
   return ok();
 }
 
-// Since Linux 6.12 a link's filter compares thread groups; before it let pass whatever task shares
-// the memory, a child of vfork() say (kernel/trace/bpf_trace.c, uprobe_prog_run).
-bool link_filter_is_exact() {
-  utsname kernel{};
-  unsigned version = 0, patch_level = 0;
-  if (::uname(&kernel) != 0 || std::sscanf(kernel.release, "%u.%u", &version, &patch_level) != 2)
-    return false;
-  return std::pair{version, patch_level} >= std::pair{6u, 12u};
-}
-
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
-  skeleton.rodata->link_filter_is_exact = link_filter_is_exact();
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));

@@ -76,6 +76,9 @@ class Kernel {
   // Rows of per-CPU memory: every possible CPU has one, online or not.
   virtual unsigned cpu_count() const = 0;
 
+  // Whether a link with a filter is hit by threads of its process only.
+  virtual bool link_filter_is_exact() const = 0;
+
   // ---- settings ----
   // Arms every site of the request, or none.
   virtual std::variant<Link, ArmFailure> arm(const ArmRequest& request) = 0;

@@ -46,7 +46,8 @@ class Commit {
   const Phases& phases() const { return staging_.phases(); }
 
  private:
-  Status add(const SlotKey& key, const Want& want);
+  Status add(const SlotKey& key, const Wants& wants);
+  Status renew(const Slot& slot, const SessionHooks& held);
   void drop_unwanted(const Coverage& coverage);
 
   Kernel& kernel_;
@@ -54,7 +55,7 @@ class Commit {
   Hooks& hooks_;
   Session& session_;
   Staging staging_;
-  std::unordered_map<SlotId, SessionHook> kept_;
+  std::unordered_map<SlotId, SessionHooks> kept_;
   std::vector<std::pair<SlotKey, SessionHook>> made_;  // not in force before the switch
   std::vector<SessionHook> gone_;
   bool only_counters_ = false;  // old and new hooks share all but their counters

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/coverage.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace tracectl {
 namespace {
 
-void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setting,
+bool same_process(const Want& a, const Want& b) {
+  if (!a.process || !b.process) return a.process == b.process;
+  return a.process->pid() == b.process->pid() &&
+         a.process->start_ticks() == b.process->start_ticks();
+}
+
+bool same_probe(const Want& a, const Want& b) { return *a.probe == *b.probe; }
+
+// Whether the later one takes every hit that the earlier one would.
+bool covers(const Want& later, const Want& earlier) {
+  if (!same_probe(later, earlier)) return false;
+  if (!later.process && !later.executable) return true;
+  return same_process(later, earlier) && later.executable == earlier.executable;
+}
+
+void add_last(Wants& wants, Want want) {
+  std::erase_if(wants, [&](const Want& earlier) { return covers(want, earlier); });
+  const auto group = std::find_if(wants.begin(), wants.end(),
+                                  [&](const Want& other) { return same_probe(want, other); });
+  wants.insert(group, std::move(want));
+}
+
+void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setting, size_t order,
                Coverage& coverage) {
   const FileIdentity& file = part.object->identity();
   std::optional<std::pair<dev_t, ino_t>> executable;
@@ -20,13 +44,13 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
                         .filter_start_ticks = part.process ? part.process->start_ticks() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
-      coverage.wants.insert_or_assign(
-          key, Want{part.object, name, site.args, setting, part.process, executable});
+      add_last(coverage.wants[key],
+               Want{order, part.object, name, site.args, setting, part.process, executable});
     }
   }
 }
 
-Status add_setting(Resolver& resolver, const Setting& setting, Coverage& coverage) {
+Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Coverage& coverage) {
   if (setting.target.empty())
     return Error{Code::invalid,
                  "choose the processes for " + to_string(setting.pattern) +
@@ -35,25 +59,61 @@ Status add_setting(Resolver& resolver, const Setting& setting, Coverage& coverag
   auto resolved = resolver.resolve(setting.pattern, setting.target);
   if (!resolved) return resolved.error();
   const auto shared = std::make_shared<const Setting>(setting);
-  for (const Resolved& part : resolved->parts) add_wants(part, shared, coverage);
+  for (const Resolved& part : resolved->parts) add_wants(part, shared, order, coverage);
   std::move(resolved->refused.begin(), resolved->refused.end(),
             std::back_inserter(coverage.refused));
   std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
   return ok();
 }
 
+Wants in_order(Wants wants, Wants more) {
+  std::move(more.begin(), more.end(), std::back_inserter(wants));
+  std::stable_sort(wants.begin(), wants.end(),
+                   [](const Want& a, const Want& b) { return a.order < b.order; });
+  Wants joined;
+  for (Want& want : wants) add_last(joined, std::move(want));
+  return joined;
+}
+
+// Where a setting for one process meets one for many, both go to the slot of the many: two links
+// would each take the hit, and only one of the settings holds.
+void join_slots(Coverage& coverage) {
+  auto& wants = coverage.wants;
+  for (auto at = wants.begin(); at != wants.end();) {
+    SlotKey unfiltered = at->first;
+    unfiltered.filter = 0;
+    unfiltered.filter_start_ticks = 0;
+    const auto twin = at->first.filter ? wants.find(unfiltered) : wants.end();
+    if (twin == wants.end()) {
+      ++at;
+      continue;
+    }
+    twin->second = in_order(std::move(twin->second), std::move(at->second));
+    at = wants.erase(at);
+  }
+}
+
 }  // namespace
 
 size_t Coverage::probe_count() const {
   std::set<std::string_view> names;
-  for (const auto& [key, want] : wants) names.insert(*want.probe);
+  for (const auto& [key, at_slot] : wants)
+    for (const Want& want : at_slot) names.insert(*want.probe);
   return names.size();
+}
+
+bool Coverage::any_event() const {
+  for (const auto& [key, at_slot] : wants)
+    for (const Want& want : at_slot)
+      if (want.setting->spec.event) return true;
+  return false;
 }
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings) {
   Coverage coverage;
-  for (const Setting& setting : settings)
-    if (auto added = add_setting(resolver, setting, coverage); !added) return added.error();
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
+  join_slots(coverage);
   return coverage;
 }
 

@@ -14,8 +14,9 @@
 
 namespace tracectl {
 
-// What a session wants of one slot.
+// What one setting wants of one slot.
 struct Want {
+  size_t order = 0;  // of the setting
   ObjectPtr object;
   std::shared_ptr<const std::string> probe;
   std::shared_ptr<const Arguments> args;
@@ -24,13 +25,18 @@ struct Want {
   std::optional<std::pair<dev_t, ino_t>> executable;  // every process that runs it
 };
 
-// What a list of settings covers at this moment. Where settings meet at a slot the last holds.
+// What a session wants of one slot: probe by probe, and of each the last staged first. Of those of
+// a probe the first that is for a hit's process takes it.
+using Wants = std::vector<Want>;
+
+// What a list of settings covers at this moment.
 struct Coverage {
-  std::map<SlotKey, Want> wants;
+  std::map<SlotKey, Wants> wants;
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
 
   size_t probe_count() const;
+  bool any_event() const;
 };
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);

@@ -35,7 +35,8 @@ Error refusal_error(const std::vector<Refusal>& refused) {
 
 size_t probe_count(const Session& session) {
   std::set<std::string_view> names;
-  for (const auto& [slot, held] : session.hooks) names.insert(*held.probe);
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks) names.insert(*held.probe);
   return names.size();
 }
 
@@ -55,7 +56,7 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
     const auto want = coverage.wants.find(site.key);
     if (want == coverage.wants.end()) return false;
     coverage.refused.push_back(
-        {*want->second.probe, site.key.offset,
+        {*want->second.front().probe, site.key.offset,
          site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt, site.reason});
     coverage.wants.erase(want);
   }
@@ -100,16 +101,17 @@ std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {
   std::vector<ProbeSettingInfo> found;
   for (const auto& [name, session] : sessions_) {
     std::map<std::pair<std::string, const Setting*>, ProbeSettingInfo> by_probe;
-    for (const auto& [slot, held] : session.hooks) {
-      if (!names_probe(pattern, *held.probe)) continue;
-      auto& info = by_probe[{*held.probe, held.setting.get()}];
-      info.probe = *held.probe;
-      info.session = name;
-      info.setting = *held.setting;
-      info.epoch = std::max(info.epoch, held.epoch);
-      info.hits += kernel_->read_stat(held.hook.stat).hits;
-      ++info.sites;
-    }
+    for (const auto& [slot, hooks] : session.hooks)
+      for (const SessionHook& held : hooks) {
+        if (!names_probe(pattern, *held.probe)) continue;
+        auto& info = by_probe[{*held.probe, held.setting.get()}];
+        info.probe = *held.probe;
+        info.session = name;
+        info.setting = *held.setting;
+        info.epoch = std::max(info.epoch, held.epoch);
+        info.hits += kernel_->read_stat(held.hook.stat).hits;
+        ++info.sites;
+      }
     for (auto& [key, info] : by_probe) found.push_back(std::move(info));
   }
   return found;
@@ -283,9 +285,7 @@ void Engine::count_commit() {
 }
 
 Status Engine::ensure_rings(Session& session, const Coverage& coverage) {
-  const bool any_event = std::any_of(coverage.wants.begin(), coverage.wants.end(),
-                                     [](auto& w) { return w.second.setting->spec.event; });
-  return any_event ? open_rings(session) : ok();
+  return coverage.any_event() ? open_rings(session) : ok();
 }
 
 Status Engine::open_rings(Session& session) {

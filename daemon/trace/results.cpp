@@ -38,17 +38,19 @@ Result<std::vector<tc_key>> add_keys(const Kernel& kernel, const HooksByStat& ho
 Result<Results> current_results(const Kernel& kernel, const Session& session) {
   Results results = session.past;
   HooksByStat keyed;
-  for (const auto& [slot, held] : session.hooks) {
-    add_stat(kernel, held, results);
-    if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
-  }
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks) {
+      add_stat(kernel, held, results);
+      if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
+    }
   if (auto added = add_keys(kernel, keyed, results); !added) return added.error();
   return results;
 }
 
 Totals current_totals(const Kernel& kernel, const Session& session) {
   Totals totals = session.past.totals;
-  for (const auto& [slot, held] : session.hooks) totals.add(kernel.read_stat(held.hook.stat));
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks) totals.add(kernel.read_stat(held.hook.stat));
   return totals;
 }
 

@@ -24,6 +24,9 @@ struct SessionHook {
   uint64_t epoch = 0;                      // under which it came into force
 };
 
+// Those of one slot, in the order of Wants.
+using SessionHooks = std::vector<SessionHook>;
+
 // A row of results: a probe, and where it is counted by them a process and a thread.
 struct RowKey {
   std::string probe;
@@ -58,7 +61,7 @@ struct Session {
   std::vector<Setting> settings;              // in force
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
-  std::unordered_map<SlotId, SessionHook> hooks;
+  std::unordered_map<SlotId, SessionHooks> hooks;
   Results past;  // of hooks that are gone: final
   bool has_rings = false;
   // By probe and layout, so that replacing a spec a thousand times makes no new source.

@@ -34,7 +34,7 @@ struct SlotKey {
   auto operator<=>(const SlotKey&) const = default;
 };
 
-// What one session wants of a slot: the plain values of a tc_hook but for its links.
+// What one setting wants of a slot: the plain values of a tc_hook but for its links.
 struct Hook {
   SessionId session = 0;
   uint32_t flags = 0;  // enum tc_hook_flag
@@ -51,7 +51,7 @@ struct Slot {
   SlotKey key;
   std::shared_ptr<const Object> object;
   uint32_t link = 0;           // incarnation of the link that serves it
-  std::vector<Hook> hooks;     // at most one a session
+  std::vector<Hook> hooks;     // those of a session together, in the order of Wants
   std::vector<uint32_t> rest;  // indices in the kernel of hooks[1..]
 };
 

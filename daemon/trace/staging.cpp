@@ -16,11 +16,12 @@ Error full(const char* table, uint32_t limit) {
                                     "another session"};
 }
 
-tc_hook kernel_hook(const Hook& hook, uint32_t link, uint32_t next) {
+// `filtered` is the process that the link sees to.
+tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t link, uint32_t next) {
   return tc_hook{.link = link,
                  .flags = hook.flags,
                  .stat = hook.stat,
-                 .tgid = static_cast<uint32_t>(hook.tgid),
+                 .tgid = hook.tgid == filtered ? 0 : static_cast<uint32_t>(hook.tgid),
                  .set_target = hook.set_target,
                  .session = hook.session,
                  .layout = hook.layout,
@@ -42,7 +43,8 @@ Staging::Change& Staging::change(SlotId slot) {
   return entry->second;
 }
 
-Status Staging::want(const SlotKey& key, std::shared_ptr<const Object> object, const Hook& hook) {
+Status Staging::want(const SlotKey& key, std::shared_ptr<const Object> object, SessionId session,
+                     const std::vector<Hook>& wanted) {
   auto found = slots_.by_key.find(key);
   if (found == slots_.by_key.end()) {
     const auto id = slots_.slot_ids.take();
@@ -52,11 +54,11 @@ Status Staging::want(const SlotKey& key, std::shared_ptr<const Object> object, c
     changes_[*id].is_new = true;
   }
   auto& hooks = change(found->second).hooks;
-  std::erase_if(hooks, [&](const Hook& h) { return h.session == hook.session; });
-  if (hooks.size() == TC_MAX_HOOKS_OF_SLOT)
+  std::erase_if(hooks, [&](const Hook& hook) { return hook.session == session; });
+  hooks.insert(hooks.end(), wanted.begin(), wanted.end());
+  if (hooks.size() > TC_MAX_HOOKS_OF_SLOT)
     return Error{Code::exhausted, "more than " + std::to_string(int{TC_MAX_HOOKS_OF_SLOT}) +
-                                      " sessions want one site"};
-  hooks.push_back(hook);
+                                      " settings want one site"};
   return ok();
 }
 
@@ -118,11 +120,12 @@ Status Staging::allocate_hooks() {
 
 void Staging::write_generation(SlotId slot, unsigned generation, const std::vector<Hook>& hooks,
                                const std::vector<uint32_t>& rest, uint32_t link) {
+  const pid_t filtered = kernel_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
   const auto next_of = [&](size_t i) { return i < rest.size() ? rest[i] : 0; };
   for (size_t i = 0; i < rest.size(); ++i)
-    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], link, next_of(i + 1));
+    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], filtered, link, next_of(i + 1));
   tc_generation& to = kernel_.slots()[slot].generation[generation];
-  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], link, next_of(0));
+  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], filtered, link, next_of(0));
   to.hook_count = static_cast<uint32_t>(hooks.size());
 }
 

@@ -130,10 +130,10 @@ TEST_F(SessionIsolation, DeletingASessionLeavesTheOthersCountsExact) {
   set("stays", "uprobe::f00*", target, "count");
   set("goes", "uprobe::f00[3-9]*", target, "count by tid");
   program.send("go");
-  while (sum(read("goes")) < 1000) {}
+  until([&] { return sum(read("goes")) >= 1000; });
   must(engine->delete_session("goes"));
   const uint64_t then = sum(read("stays"));
-  while (sum(read("stays")) == then) {}
+  until([&] { return sum(read("stays")) != then; });
   program.send("stop");
   const auto said = parsed(program.finish());
   EXPECT_EQ(by_function(read("stays")), own_counts(said));

@@ -11,6 +11,7 @@ using FailedCommit = KernelTest;
 using RedZone = KernelTest;
 using Choice = KernelTest;
 using Offset = KernelTest;
+using Meeting = KernelTest;
 
 bool names(const std::string& text, const std::string& wanted) {
   return text.find(wanted) != std::string::npos;
@@ -63,11 +64,8 @@ TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
   const auto target = process(program.pid());
   create("s");
   must(stage("s", "usdt::redzone:*", target, "count"));
-  // A session has one hook at a site, and a function's may have moved to that of a USDT probe.
-  create("functions");
-  must(stage("functions", "uprobe::leaf_*", target, "count"));
-  must(stage("functions", "uprobe::non_leaf_mid_nop5", target, "count"));
-  must(engine->commit("functions", {.partial = true}));
+  must(stage("s", "uprobe::leaf_*", target, "count"));
+  must(stage("s", "uprobe::non_leaf_mid_nop5", target, "count"));
   const auto commit = must(engine->commit("s", {.partial = true}));
   bool refused = false;
   for (const Refusal& one : commit.refused) refused |= names(one.probe, "redzone:mid_nop5");
@@ -79,7 +77,7 @@ TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
   for (const auto& [key, count] : read("s").rows) counts[function_of(key.probe)] = count;
   EXPECT_FALSE(counts.contains("mid_nop5"));
   EXPECT_EQ(counts["mid_nop1"], said["calls_per_function"].get<uint64_t>());
-  for (const auto& [key, count] : read("functions").rows) counts[function_of(key.probe)] = count;
+  for (const auto& [key, count] : read("s").rows) counts[function_of(key.probe)] = count;
   EXPECT_EQ(counts["leaf_first_nop5"], said["leaf_first_nop5_calls"].get<uint64_t>());
   EXPECT_EQ(counts["leaf_mid_nop1"], said["calls_per_function"].get<uint64_t>());
   EXPECT_EQ(counts["leaf_mid_nop5"], said["calls_per_function"].get<uint64_t>());
@@ -153,6 +151,68 @@ TEST_F(Choice, AProcessKeepsItsOwnFileWhenAnotherTakesItsPath) {
     EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
   }
   std::filesystem::remove_all(folder);
+}
+
+// Where settings of one session are for the same probe in the same process.
+Target everybody() {
+  Target target;
+  target.all = true;
+  return target;
+}
+
+// Of the rows of a session, those by thread: only one of two meeting settings makes them.
+uint64_t counted_by_thread(const Results& results) {
+  uint64_t total = 0;
+  for (const auto& [key, count] : results.rows) total += key.tid ? count : 0;
+  return total;
+}
+
+TEST_F(Meeting, TheLastStagedTakesTheHitsThatBothAreFor) {
+  const std::string all = "uprobe:" + target_path("counters") + ":f00*";
+  for (const bool one_process_last : {true, false}) {
+    Program one("counters", {"1", "10", "100"}), other("counters", {"1", "10", "100"});
+    create("s");
+    const auto first = one_process_last ? everybody() : process(one.pid());
+    const auto last = one_process_last ? process(one.pid()) : everybody();
+    must(stage("s", all, first, "count"));
+    must(stage("s", all, last, "count by tid"));
+    must(engine->commit("s", {}));
+    const uint64_t of_one = parsed(one.run())["total"];
+    const uint64_t of_other = parsed(other.run())["total"];
+    const auto results = read("s");
+    EXPECT_EQ(results.totals.hits, of_one + of_other);
+    EXPECT_EQ(counted_by_thread(results), one_process_last ? of_one : of_one + of_other);
+    must(engine->delete_session("s"));
+    EXPECT_TRUE(changed_code(one.pid(), one.path()).empty());
+  }
+}
+
+TEST_F(Meeting, AHitThatTwoTargetsOfASettingCoverIsOneHit) {
+  Program one("counters", {"1", "10", "100"}), other("counters", {"1", "10", "100"});
+  Target target = process(one.pid());
+  target.executables = {one.path()};
+  create("s");
+  set("s", "uprobe::f00*", target, "count");
+  uint64_t calls = 0;
+  for (Program* program : {&one, &other}) calls += parsed(program->run())["total"].get<uint64_t>();
+  EXPECT_EQ(sum(read("s")), calls);
+}
+
+TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
+  Program program("counters", {"2", "0", "100"});
+  const std::string all = "uprobe:" + program.path() + ":f00*";
+  program.send("go");
+  create("s");
+  set("s", all, process(program.pid()), "count by tid");
+  EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
+  set("s", all, everybody(), "count");
+  const uint64_t by_thread = counted_by_thread(read("s"));
+  EXPECT_GT(by_thread, 0u);
+  const auto before = read("s").totals.hits;
+  until([&] { return read("s").totals.hits > before + 1000; });
+  EXPECT_EQ(counted_by_thread(read("s")), by_thread);
+  program.send("stop");
+  program.finish();
 }
 
 TEST_F(Offset, AnOffsetInsideAnInstructionIsRefusedByName) {
