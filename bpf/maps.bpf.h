@@ -15,13 +15,8 @@ __u64 epoch;
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TC_MAX_SLOTS);
-	__type(key, __u32);
-	__type(value, struct tc_slot);
-} slots SEC(".maps");
+/* Not a map of its own: indexing costs less than a lookup. A generation is a cache line. */
+struct tc_slot slots[TC_MAX_SLOTS] __attribute__((aligned(sizeof(struct tc_slot))));
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -45,13 +45,10 @@ SEC("uprobe")
 int on_site(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	__u32 slot_index = (__u32)cookie;
-	struct tc_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
+	struct tc_slot *slot = &slots[cookie % TC_MAX_SLOTS];
 	struct tc_generation *generation;
 	struct hit hit;
 
-	if (!slot)
-		return 0;
 	hit.epoch = *(volatile __u64 *)&epoch;
 	generation = &slot->generation[hit.epoch & 1];
 	if (!generation->hook_count)

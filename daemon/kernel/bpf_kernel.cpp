@@ -98,7 +98,7 @@ class BpfKernel final : public Kernel {
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
     return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request);
   }
-  std::span<tc_slot> slots() override { return view<tc_slot>(slots_); }
+  std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
   void write_layout(uint32_t index, const Arguments& arguments) override;
   uint64_t epoch() const override { return skeleton_->bss->epoch; }
@@ -143,7 +143,7 @@ class BpfKernel final : public Kernel {
   unsigned cpu_count_;
   bool link_filter_is_exact_ = kernel_compares_thread_groups();
   Progress progress_;
-  Mapping slots_, hooks_, stats_, layouts_, losses_;
+  Mapping hooks_, stats_, layouts_, losses_;
 };
 
 // ---- loading ----
@@ -192,7 +192,6 @@ Status BpfKernel::map_arrays() {
     into = std::move(*mapping);
     return ok();
   };
-  if (auto s = take(slots_, map_array<tc_slot>(maps.slots)); !s) return s;
   if (auto s = take(hooks_, map_array<tc_hook>(maps.hooks)); !s) return s;
   if (auto s = take(stats_, map_array<tc_stat>(maps.stats)); !s) return s;
   if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
