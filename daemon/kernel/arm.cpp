@@ -34,30 +34,36 @@ class Batch {
     for (size_t i : chosen) add(request.sites[i]);
   }
 
+  // Where the processes it is for do not map the file yet the kernel takes an instruction that it
+  // will not place later, and says nothing. With the code mapped here it must place it now, or
+  // refuse; a filter that leaves us out needs a link of ours for that.
   Fd link(int program_fd) const {
+    if (request_.filter != 0 && !request_.unmapped) return link_for(program_fd, request_.filter);
     const auto mapped = map_ourselves();
+    if (request_.filter != 0 && !link_for(program_fd, ::getpid())) return Fd{};
+    return link_for(program_fd, request_.filter);
+  }
+
+ private:
+  Fd link_for(int program_fd, pid_t filter) const {
     const bool any_semaphore =
         std::any_of(semaphores_.begin(), semaphores_.end(), [](uint64_t s) { return s != 0; });
     return link_uprobe_multi({.program_fd = program_fd,
                               .object_fd = request_.object_fd,
-                              .filter = request_.filter,
+                              .filter = filter,
                               .offsets = offsets_,
                               .semaphores = any_semaphore ? std::span<const uint64_t>(semaphores_)
                                                           : std::span<const uint64_t>(),
                               .cookies = cookies_});
   }
 
- private:
   void add(const ArmedSite& site) {
     offsets_.push_back(site.offset);
     semaphores_.push_back(site.semaphore);
     cookies_.push_back(uint64_t{request_.incarnation} << 32 | site.slot);
   }
 
-  // Where nobody maps the file yet the kernel takes an instruction it will not place later, and
-  // says nothing. With the code mapped here it must place it now, or refuse.
   std::optional<Mapping> map_ourselves() const {
-    if (request_.filter != 0) return std::nullopt;
     const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     const auto [first, last] = std::minmax_element(offsets_.begin(), offsets_.end());
     const uint64_t start = *first / page * page;

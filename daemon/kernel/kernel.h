@@ -48,6 +48,7 @@ struct ArmRequest {
   int object_fd = -1;
   std::string object_path;  // for messages
   pid_t filter = 0;         // the only process it traps, or 0 for all that map the file
+  bool unmapped = false;    // that process does not map the file yet
   uint32_t incarnation = 0;
   std::vector<ArmedSite> sites;
 };

@@ -71,7 +71,8 @@ Status Commit::add(const SlotKey& key, const Wants& wants) {
     made_.emplace_back(key, SessionHook{*hook, want.probe, want.setting, want.process, 0});
     hooks.push_back(*hook);
   }
-  return staging_.want(key, wants.front().object, session_.id, hooks);
+  const Want& any = wants.front();
+  return staging_.want({key, any.object, any.unmapped}, session_.id, hooks);
 }
 
 void Commit::drop_unwanted(const Coverage& coverage) {
@@ -100,7 +101,7 @@ Status Commit::renew(const Slot& slot, const SessionHooks& held) {
     gone_.push_back(old);
     hooks.push_back(*hook);
   }
-  return staging_.want(slot.key, slot.object, session_.id, hooks);
+  return staging_.want(slot, session_.id, hooks);
 }
 
 uint64_t Commit::activate() {

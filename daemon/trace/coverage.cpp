@@ -44,8 +44,14 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
                         .filter_start_ticks = part.process ? part.process->start_ticks() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
-      add_last(coverage.wants[key],
-               Want{order, part.object, name, site.args, setting, part.process, executable});
+      add_last(coverage.wants[key], {.order = order,
+                                     .object = part.object,
+                                     .probe = name,
+                                     .args = site.args,
+                                     .setting = setting,
+                                     .process = part.process,
+                                     .unmapped = part.unmapped,
+                                     .executable = executable});
     }
   }
 }

@@ -22,6 +22,7 @@ struct Want {
   std::shared_ptr<const Arguments> args;
   std::shared_ptr<const Setting> setting;
   std::shared_ptr<const Process> process;             // the only one, held; or none
+  bool unmapped = false;                              // which does not map the object yet
   std::optional<std::pair<dev_t, ino_t>> executable;  // every process that runs it
 };
 

@@ -146,9 +146,11 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
     auto match = find_probes(*file.object, pattern);
     if (!match) return match.error();
     if (auto checked = check_bytes(file, *match); !checked) return checked.error();
+    const bool unmapped = file.process && file.process->ranges.empty();
     std::shared_ptr<const Process> only;
     if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));
-    resolution.parts.push_back({file.object, only, file.executable, std::move(match->probes)});
+    resolution.parts.push_back(
+        {file.object, only, unmapped, file.executable, std::move(match->probes)});
     std::move(match->refused.begin(), match->refused.end(), std::back_inserter(resolution.refused));
   }
   if (resolution.probe_count() == 0 && resolution.refused.empty())

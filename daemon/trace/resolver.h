@@ -17,6 +17,7 @@ namespace tracectl {
 struct Resolved {
   ObjectPtr object;
   std::shared_ptr<const Process> process;  // the only process, held; or none
+  bool unmapped = false;                   // which does not map the object yet
   std::optional<std::string> executable;   // every process that runs it
   std::vector<Probe> probes;
 };

@@ -47,9 +47,14 @@ struct Hook {
   bool operator==(const Hook&) const = default;
 };
 
-struct Slot {
+// What arming a slot takes.
+struct SlotSite {
   SlotKey key;
   std::shared_ptr<const Object> object;
+  bool unmapped = false;  // its process had not mapped the file when this was asked for
+};
+
+struct Slot : SlotSite {
   uint32_t link = 0;           // incarnation of the link that serves it
   std::vector<Hook> hooks;     // those of a session together, in the order of Wants
   std::vector<uint32_t> rest;  // indices in the kernel of hooks[1..]

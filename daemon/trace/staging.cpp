@@ -43,14 +43,13 @@ Staging::Change& Staging::change(SlotId slot) {
   return entry->second;
 }
 
-Status Staging::want(const SlotKey& key, std::shared_ptr<const Object> object, SessionId session,
-                     const std::vector<Hook>& wanted) {
-  auto found = slots_.by_key.find(key);
+Status Staging::want(const SlotSite& site, SessionId session, const std::vector<Hook>& wanted) {
+  auto found = slots_.by_key.find(site.key);
   if (found == slots_.by_key.end()) {
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
-    slots_.by_id[*id] = Slot{key, std::move(object), 0, {}, {}};
-    found = slots_.by_key.emplace(key, *id).first;
+    slots_.by_id[*id] = Slot{site, 0, {}, {}};
+    found = slots_.by_key.emplace(site.key, *id).first;
     changes_[*id].is_new = true;
   }
   auto& hooks = change(found->second).hooks;
@@ -154,6 +153,7 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
   ArmRequest request{.object_fd = any.object->fd(),
                      .object_path = any.object->path(),
                      .filter = any.key.filter,
+                     .unmapped = any.unmapped,
                      .incarnation = incarnation,
                      .sites = {}};
   for (const SlotId id : ids) {

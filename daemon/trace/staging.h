@@ -4,7 +4,7 @@
 // sequence of the Erlang run-time's non-blocking trace setting (OTP R16), on BPF.
 //
 //   Staging staging(kernel, slots);
-//   staging.want(key, object, session, hooks) / staging.drop(slot, session)   what shall be
+//   staging.want(site, session, hooks) / staging.drop(slot, session)   what shall be
 //   staging.build()      allocate, write the inactive generation, arm    [may fail]
 //   staging.activate()   the switch, wait, disarm, copy back, free       [cannot fail]
 //
@@ -44,9 +44,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // The session's hooks at this slot from the switch on; replaces those it has.
-  Status want(const SlotKey& key, std::shared_ptr<const Object> object, SessionId session,
-              const std::vector<Hook>& hooks);
+  // The session's hooks at this site from the switch on; replaces those it has.
+  Status want(const SlotSite& site, SessionId session, const std::vector<Hook>& hooks);
   // The session has no hook at this slot from the switch on.
   void drop(SlotId slot, SessionId session);
 

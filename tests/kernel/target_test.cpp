@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <fcntl.h>
+
 #include <filesystem>
 #include <set>
 
 #include "tests/support/tracer.h"
+#include "usdt/elf_file.h"
 
 namespace tracectl::on_kernel {
 namespace {
@@ -213,6 +216,42 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   EXPECT_EQ(counted_by_thread(read("s")), by_thread);
   program.send("stop");
   program.finish();
+}
+
+// At the kernel's door: an instruction that it will not place must be refused also where it looks
+// at none, as nobody maps the file.
+TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
+  engine.reset();
+  const auto kernel = must(open_kernel());
+  const std::string path = target_path("refused");
+  const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  ASSERT_TRUE(file);
+  const auto elf = must(ElfFile::open(file.get(), path));
+  ArmRequest request{.object_fd = file.get(),
+                     .object_path = path,
+                     .filter = 0,
+                     .unmapped = false,
+                     .incarnation = 1,
+                     .sites = {}};
+  uint32_t slot = 0;
+  size_t lock = 0;
+  for (const Function& function : elf.functions()) {
+    if (function.name == "refused_lock") lock = request.sites.size();
+    if (function.name == "refused_lock" || function.name.starts_with("good_"))
+      request.sites.push_back({++slot, function.offset, 0});
+  }
+  ASSERT_EQ(request.sites.size(), 11u);
+  Program elsewhere("counters", {"1", "1"});  // maps another file
+  const auto refused = [&] {
+    const auto armed = kernel->arm(request);
+    const auto* failure = std::get_if<ArmFailure>(&armed);
+    return failure ? failure->refused_sites : std::vector<size_t>{};
+  };
+  EXPECT_EQ(refused(), std::vector<size_t>{lock});
+  request.filter = elsewhere.pid();
+  EXPECT_EQ(refused(), std::vector<size_t>{});  // the kernel says nothing, which is the trap
+  request.unmapped = true;
+  EXPECT_EQ(refused(), std::vector<size_t>{lock});
 }
 
 TEST_F(Offset, AnOffsetInsideAnInstructionIsRefusedByName) {
