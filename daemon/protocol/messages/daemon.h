@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// hello and daemon.* The rules of these structs: daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracectl::protocol {
+
+struct HelloReply {
+  std::string daemon;  // "tracectld"
+  std::string version;
+  int64_t protocol = 1;
+  std::vector<std::string> methods;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("daemon", s.daemon);
+    f("version", s.version);
+    f("protocol", s.protocol);
+    f("methods", s.methods);
+  }
+};
+struct Hello {
+  static constexpr const char* kMethod = "hello";
+  using Reply = HelloReply;
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+struct StatusReply {
+  std::string version;
+  int64_t pid = 0;
+  uint64_t uptime_s = 0;
+  uint64_t epoch = 0;
+  uint64_t sessions = 0, sites = 0, links = 0, clients = 0;
+  std::string kernel;  // uname -r
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("version", s.version);
+    f("pid", s.pid);
+    f("uptime_s", s.uptime_s);
+    f("epoch", s.epoch);
+    f("sessions", s.sessions);
+    f("sites", s.sites);
+    f("links", s.links);
+    f("clients", s.clients);
+    f("kernel", s.kernel);
+  }
+};
+struct DaemonStatus {
+  static constexpr const char* kMethod = "daemon.status";
+  using Reply = StatusReply;
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+struct StatsReply {
+  uint64_t commits = 0, failed_commits = 0, waits = 0;
+  uint64_t requests = 0, refused_requests = 0;
+  uint64_t events_read = 0, ring_bytes_read = 0, ring_drops = 0, client_drops = 0;
+  uint64_t slots_used = 0, slots_limit = 0, hooks_used = 0, hooks_limit = 0;
+  uint64_t keys_limit = 0, rings_open = 0, ring_bytes_each = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("commits", s.commits);
+    f("failed_commits", s.failed_commits);
+    f("waits", s.waits);
+    f("requests", s.requests);
+    f("refused_requests", s.refused_requests);
+    f("events_read", s.events_read);
+    f("ring_bytes_read", s.ring_bytes_read);
+    f("ring_drops", s.ring_drops);
+    f("client_drops", s.client_drops);
+    f("slots_used", s.slots_used);
+    f("slots_limit", s.slots_limit);
+    f("hooks_used", s.hooks_used);
+    f("hooks_limit", s.hooks_limit);
+    f("keys_limit", s.keys_limit);
+    f("rings_open", s.rings_open);
+    f("ring_bytes_each", s.ring_bytes_each);
+  }
+};
+struct DaemonStats {
+  static constexpr const char* kMethod = "daemon.stats";
+  using Reply = StatsReply;
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+struct CheckPart {
+  std::string name;    // "uprobe_multi"
+  std::string result;  // "yes", "no", "unknown"
+  std::string found;   // what was tried and seen
+  std::string means;   // for the user
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("result", s.result);
+    f("found", s.found);
+    f("means", s.means);
+  }
+};
+struct DoctorReply {
+  std::string kernel;
+  std::vector<CheckPart> checks;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("kernel", s.kernel);
+    f("checks", s.checks);
+  }
+};
+struct DaemonDoctor {
+  static constexpr const char* kMethod = "daemon.doctor";
+  using Reply = DoctorReply;
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a subscriber is sent. The rules of these structs: daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tracectl::protocol {
+
+// An argument's value: null where it could not be read, a string where JSON has no number for it
+// ("NaN", "Infinity", "-Infinity").
+using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
+
+struct EventNotification {
+  static constexpr const char* kMethod = "event";
+  uint64_t ts = 0;   // ns since boot
+  std::string wall;  // RFC 3339, UTC, with nanoseconds
+  uint64_t epoch = 0;
+  std::string session;
+  uint64_t cpu = 0;
+  int64_t pid = 0, tid = 0;
+  std::string comm;
+  std::string probe;
+  std::string kind;  // "hit"
+  std::vector<Scalar> args;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("wall", s.wall);
+    f("epoch", s.epoch);
+    f("session", s.session);
+    f("cpu", s.cpu);
+    f("pid", s.pid);
+    f("tid", s.tid);
+    f("comm", s.comm);
+    f("probe", s.probe);
+    f("kind", s.kind);
+    f("args", s.args);
+  }
+};
+struct LostNotification {
+  static constexpr const char* kMethod = "lost";
+  uint64_t ts = 0;  // of the first event after the loss, or of the moment it was noticed
+  uint64_t count = 0;
+  std::string cause;  // "ring_full" or "slow_client"
+  std::optional<uint64_t> cpu;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("count", s.count);
+    f("cause", s.cause);
+    f("cpu", s.cpu);
+    f("session", s.session);
+  }
+};
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What several messages have in common. The rules of these structs: daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracectl::protocol {
+
+struct Empty {
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+// In which processes. Exactly what Target of the model says; none chosen is allowed for
+// listing by path.
+struct TargetPart {
+  std::vector<int64_t> pids;
+  std::vector<std::string> executables;  // absolute paths
+  bool all = false;
+  // For one process in `pids` that waits before its execve: what it is going to map, absolute
+  // paths, its executable first. tracectl -- COMMAND makes this.
+  std::vector<std::string> will_map;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f.optional("pids", s.pids);
+    f.optional("executables", s.executables);
+    f.optional("all", s.all);
+    f.optional("will_map", s.will_map);
+  }
+};
+
+struct SitePart {
+  std::string object;        // path of the ELF file
+  std::string build_id;      // hex, empty if the file has none
+  uint64_t offset = 0;       // of the probed instruction, in the file
+  uint64_t moved_bytes = 0;  // how far behind the function's start (or the named offset) it sits
+  std::string cost;          // "fast", "normal", "slow"; the class of this site
+  std::optional<uint64_t> semaphore;  // offset in the file
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("object", s.object);
+    f("build_id", s.build_id);
+    f("offset", s.offset);
+    f("moved_bytes", s.moved_bytes);
+    f("cost", s.cost);
+    f("semaphore", s.semaphore);
+  }
+};
+
+struct ArgumentPart {
+  std::string name;   // arg0...
+  std::string type;   // "s32", "u64", "f64"
+  std::string place;  // as in the note: -4@112(%rsp); for functions the register
+  bool readable = true;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("type", s.type);
+    f("place", s.place);
+    f("readable", s.readable);
+  }
+};
+
+struct ProbePart {
+  std::string probe;  // canonical name
+  std::string cost;   // the dearest class of its sites
+  std::optional<std::string> demangled;
+  std::vector<SitePart> sites;
+  std::vector<ArgumentPart> args;  // of the first site
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("class", s.cost);
+    f("demangled", s.demangled);
+    f("sites", s.sites);
+    f("args", s.args);
+  }
+};
+
+// A probe or site that matched and is not, or will not be, armed.
+struct RefusalPart {
+  std::string probe;
+  std::optional<uint64_t> offset;  // of the site, in the file
+  std::optional<int64_t> pid;      // where the reason is one process's
+  std::string reason;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("offset", s.offset);
+    f("pid", s.pid);
+    f("reason", s.reason);
+  }
+};
+
+// One staged setting: pattern + target + spec.
+struct SettingPart {
+  std::string pattern;
+  std::string scope;  // "local" or "global"
+  TargetPart target;
+  std::string action;  // the spec, as --do takes it
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pattern", s.pattern);
+    f("scope", s.scope);
+    f("target", s.target);
+    f("do", s.action);
+  }
+};
+
+struct SessionPart {
+  std::string name;
+  bool named = true;                              // false: ends with the connection that made it
+  std::vector<SettingPart> settings;              // in force
+  std::optional<std::vector<SettingPart>> draft;  // staged and not committed
+  uint64_t epoch = 0;                             // of its last commit, 0 if none
+  uint64_t probes = 0, sites = 0;                 // armed
+  uint64_t hits = 0, lost = 0;                    // lost: events
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("named", s.named);
+    f("settings", s.settings);
+    f("draft", s.draft);
+    f("epoch", s.epoch);
+    f("probes", s.probes);
+    f("sites", s.sites);
+    f("hits", s.hits);
+    f("lost", s.lost);
+  }
+};
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// stage.*: drafts and commits. The rules of these structs: daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/protocol/messages/parts.h"
+
+namespace tracectl::protocol {
+
+// What a pattern covers, as far as it can be known before the commit.
+struct StageReply {
+  uint64_t settings = 0;  // in the draft now
+  uint64_t probes = 0, sites = 0;
+  std::vector<RefusalPart> refused;
+  std::vector<std::string> notes;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("settings", s.settings);
+    f("probes", s.probes);
+    f("sites", s.sites);
+    f("refused", s.refused);
+    f("notes", s.notes);
+  }
+};
+struct StageSet {
+  static constexpr const char* kMethod = "stage.set";
+  using Reply = StageReply;
+  std::string session;
+  std::vector<std::string> patterns;
+  std::string scope = "local";
+  TargetPart target;
+  std::string action = "event";
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f("patterns", s.patterns);
+    f.optional("scope", s.scope);
+    f("target", s.target);
+    f.optional("do", s.action);
+  }
+};
+// Takes settings with these patterns (and, if one is given, this target) out of the draft.
+struct StageRemove {
+  static constexpr const char* kMethod = "stage.remove";
+  using Reply = StageReply;
+  std::string session;
+  std::vector<std::string> patterns;
+  std::string scope = "local";
+  std::optional<TargetPart> target;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f("patterns", s.patterns);
+    f.optional("scope", s.scope);
+    f("target", s.target);
+  }
+};
+
+struct PhasesPart {  // microseconds
+  uint64_t stage = 0, arm = 0, wait = 0, switch_ = 0, disarm = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("stage", s.stage);
+    f("arm", s.arm);
+    f("wait", s.wait);
+    f("switch", s.switch_);
+    f("disarm", s.disarm);
+  }
+};
+struct CommitReply {
+  uint64_t epoch = 0;
+  uint64_t probes = 0, sites = 0;                // of the session, armed now
+  uint64_t added = 0, updated = 0, removed = 0;  // sites
+  std::vector<RefusalPart> refused;              // with `partial`: what was left out
+  std::vector<std::string>
+      notes;  // what the user should know: a library not covered in later processes...
+  PhasesPart phases_us;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("epoch", s.epoch);
+    f("probes", s.probes);
+    f("sites", s.sites);
+    f("added", s.added);
+    f("updated", s.updated);
+    f("removed", s.removed);
+    f("refused", s.refused);
+    f("notes", s.notes);
+    f("phases_us", s.phases_us);
+  }
+};
+struct StageCommit {
+  static constexpr const char* kMethod = "stage.commit";
+  using Reply = CommitReply;
+  std::string session;
+  bool partial = false;  // leave refused sites out instead of failing
+  bool dry_run = false;  // resolve and check everything, arm nothing; epoch and phases are 0
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f.optional("partial", s.partial);
+    f.optional("dry_run", s.dry_run);
+  }
+};
+struct StageAbort {
+  static constexpr const char* kMethod = "stage.abort";
+  using Reply = Empty;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
+};
+
+}  // namespace tracectl::protocol
