@@ -25,7 +25,6 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
-  std::string color = "auto";
 };
 
 // Which probes, and in which processes.

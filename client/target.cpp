@@ -35,7 +35,7 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   if (options.command.empty())
     chosen.part.pids = options.pids;
   else if (!options.pids.empty() || options.all || !options.executables.empty())
-    return Error{Code::invalid, "choose either -- COMMAND or other targets, not both"};
+    return Error{Code::invalid, "choose either -- COMMAND or other targets, not both", "target"};
   for (const std::string& executable : options.executables) {
     auto path = absolute(executable);
     if (!path) return path.error();

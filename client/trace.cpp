@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // trace and count: an unnamed session of our own, staged, committed, and gone at the end.
+#include <cstring>
+
 #include "client/output.h"
 #include "client/stream.h"
 #include "client/target.h"
@@ -53,6 +55,17 @@ class Trace {
     auto committed = backend_.call(StageCommit{.session = session_});
     if (!committed) return committed.error();
     return ok();
+  }
+
+  // How a command that was started ended, where it did not end well.
+  void tell_ending() {
+    if (!target_.command) return;
+    const auto ending = target_.command->wait();
+    if (!ending) return print_error(error_text(ending.error()));
+    if (ending->signal)
+      print_error("the command was ended by " + std::string(::strsignal(*ending->signal)) + "\n");
+    else if (*ending->exit_code != 0)
+      print_error("the command exited with " + std::to_string(*ending->exit_code) + "\n");
   }
 
   const CommitReply& committed() const { return committed_; }
@@ -121,8 +134,9 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, bool st
   });
 }
 
-int status_of(const Result<Ended>& ended) {
+int status_of(const Result<Ended>& ended, Trace& trace) {
   if (!ended) return fail(ended.error());
+  if (*ended == Ended::targets) trace.tell_ending();
   return *ended == Ended::interrupted ? kInterrupted : kDone;
 }
 
@@ -139,13 +153,13 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
   return with_trace(common, options, true, [&](Backend& backend, Trace& trace) -> int {
     EventPrinter printer(common, trace.session());
     const auto ended = trace.run(&printer);
-    if (!ended || *ended == Ended::output_closed) return status_of(ended);
+    if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
     if (auto off = trace.switch_off(); !off) return fail(off.error());
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
     if (!common.quiet) print_error(printer.summary());
     auto rows = backend.call(SessionRead{.session = trace.session()});
     if (rows && !rows->rows.empty() && !common.json) print(rows_text(*rows));
-    return status_of(ended);
+    return status_of(ended, trace);
   });
 }
 
@@ -155,7 +169,7 @@ int run_count(const CommonOptions& common, const TraceOptions& options) {
     auto rows = backend.call(SessionRead{.session = trace.session()});
     if (!rows) return fail(rows.error());
     show<ReadReply>(common, *rows, rows_text);
-    return status_of(ended);
+    return status_of(ended, trace);
   });
 }
 

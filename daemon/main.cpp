@@ -18,6 +18,8 @@ namespace {
 
 using namespace tracectl;
 
+constexpr int kUsage = 2;  // as tracectl(1) has it
+
 struct Options {
   std::string socket = "/run/tracectl/tracectl.sock";
   size_t ring_bytes = EngineOptions{}.ring_bytes;
@@ -72,7 +74,11 @@ int main(int argc, char** argv) {
         return good ? "" : "a power of two from 4096 to 1073741824 is wanted";
       });
   app.add_flag("-v,--verbose", options.verbose, "log more");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
 
   spdlog::set_default_logger(spdlog::stderr_logger_st("tracectld"));
   spdlog::set_pattern("%l: %v");

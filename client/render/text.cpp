@@ -80,7 +80,8 @@ std::string error_text(const Error& error) {
 
 ExitStatus exit_status_of(const Error& error) {
   if (error.code == Code::denied) return kDenied;
-  return error.spot ? kUsage : kFailed;
+  const bool is_of_the_request = error.code == Code::invalid && !error.field.empty();
+  return error.spot || is_of_the_request ? kUsage : kFailed;
 }
 
 // ---- replies ----

@@ -67,7 +67,21 @@ class Errors(support.DaemonTest):
         self.refused(['list', f'u:{PYTHON}:no_such_function'], 'no function matches')
         self.refused(['count', 'u::f', '-p', '4194300'], '4194300')
         self.refused(['count', 'u::f', '--', '/no/such/command'], '/no/such/command')
-        self.refused(['count', f'u:{PYTHON}:main'], '-p PID')
+
+    def test_bad_usage_exits_2(self):
+        self.refused(['count', f'u:{PYTHON}:main'], '-p PID', status=2)
+        self.refused(['count', 'u::f', '-a', '--', 'true'], 'not both', status=2)
+        self.refused(['count', 'u::f', '-p', '1', '--no-such-option'], '--no-such-option', status=2)
+        self.refused(['session', 'new', 'a b'], '1 to 64', status=2)
+        done = subprocess.run([support.TRACECTLD, '--no-such-option'], capture_output=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 2)
+
+    def test_other_users_are_not_let_in_yet(self):
+        os.chmod(self.daemon.directory.name, 0o755)
+        done = self.daemon.run('status', user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn('Permission denied', done.stderr)
 
     def test_files_that_are_not_x86_64_programs_are_refused(self):
         good = bytearray(pathlib.Path(target('refused')).read_bytes())
@@ -171,6 +185,17 @@ class Work(support.DaemonTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         events = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([event['args'][0] for event in events], list(range(200)))
+
+    def test_a_command_that_fails_is_told_of(self):
+        def said(*command):
+            done = self.daemon.run('count', 'u::Py_BytesMain', '--', *command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+
+        self.assertIn('the command exited with 3', said(PYTHON, '-c', 'raise SystemExit(3)'))
+        self.assertIn('the command was ended by Killed',
+                      said(PYTHON, '-c', 'import os; os.kill(os.getpid(), 9)'))
+        self.assertNotIn('the command', said(PYTHON, '-c', ''))
 
     def test_interrupted_it_ends_cleanly(self):
         program = self.program('counters', '1', '0', '5')
