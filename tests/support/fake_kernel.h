@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A kernel of plain memory that refuses at the right moment, and remembers what was asked of it in
+// which order. For injecting failures only: whether probes fire is asked of the real one.
+#pragma once
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "daemon/kernel/kernel.h"
+
+namespace tracectl::on_kernel {
+
+class FakeKernel final : public Kernel {
+ public:
+  FakeKernel() : slots_(TC_MAX_SLOTS), hooks_(TC_MAX_HOOKS) {}
+
+  // ---- what the test decides ----
+  std::function<std::optional<ArmFailure>(const ArmRequest&)> refuse = [](const ArmRequest&) {
+    return std::nullopt;
+  };
+  Status can_wait = ok();
+  bool exact_filter = true;
+  std::function<void()> at_switch = [] {};  // between the staging and the store
+
+  // ---- what the test sees ----
+  std::vector<std::string> log;
+  std::vector<ArmRequest> armed;  // all that were asked for and not refused
+  // Incarnations of the links that are open.
+  std::vector<uint32_t> open_links() const {
+    std::vector<uint32_t> open;
+    for (const auto& [incarnation, end] : links_)
+      if (!is_closed(end.get())) open.push_back(incarnation);
+    return open;
+  }
+
+  // ---- Kernel ----
+  unsigned cpu_count() const override { return 2; }
+  bool link_filter_is_exact() const override { return exact_filter; }
+  std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
+    if (auto refused = refuse(request)) return std::move(*refused);
+    log.push_back("arm");
+    armed.push_back(request);
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("pipe");
+    links_.emplace(request.incarnation, Fd{ends[0]});
+    return Link{Fd{ends[1]}, request.incarnation};
+  }
+  std::span<tc_slot> slots() override { return slots_; }
+  std::span<tc_hook> hooks() override { return hooks_; }
+  void write_layout(uint32_t, const Arguments&) override {}
+  uint64_t epoch() const override { return epoch_; }
+  void activate(uint64_t epoch) override {
+    at_switch();
+    log.push_back("switch");
+    epoch_ = epoch;
+  }
+  Status prepare_wait() override { return can_wait; }
+  void wait_for_progress() override {
+    log.push_back("wait, links open: " + std::to_string(open_links().size()));
+  }
+
+  tc_stat read_stat(uint32_t) const override { return {}; }
+  void clear_stat(uint32_t) override {}
+  Result<std::vector<KeyCount>> read_counts() const override { return std::vector<KeyCount>{}; }
+  void delete_counts(std::span<const tc_key>) override {}
+  Result<Rings> open_rings(uint32_t, size_t size_bytes) override { return Rings{{}, size_bytes}; }
+  void close_rings(uint32_t) override {}
+  uint64_t ring_dropped(uint32_t, unsigned) const override { return 0; }
+  void set_reader_sleeps(bool) override {}
+  Status follow_executable(dev_t, ino_t, uint32_t) override { return ok(); }
+  void forget_executable(dev_t, ino_t) override {}
+  Status add_member(pid_t, uint32_t) override { return ok(); }
+  void remove_member(pid_t, uint32_t) override {}
+  void clear_members(uint32_t) override {}
+
+ private:
+  // Whether the other end of a pipe is: the link's owner has let go of it.
+  static bool is_closed(int fd) {
+    pollfd end{fd, POLLIN, 0};
+    return ::poll(&end, 1, 0) > 0;
+  }
+
+  std::vector<tc_slot> slots_;
+  std::vector<tc_hook> hooks_;
+  uint64_t epoch_ = 0;
+  std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
+};
+
+}  // namespace tracectl::on_kernel

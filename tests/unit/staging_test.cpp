@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/staging.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/elf_builder.h"
+#include "tests/support/fake_kernel.h"
+#include "tests/support/must.h"
+
+namespace tracectl {
+namespace {
+
+using on_kernel::FakeKernel;
+using on_kernel::must;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr SessionId kOne = 1, kOther = 2;
+constexpr pid_t kPid = 4711;
+
+class StagingTest : public ::testing::Test {
+ protected:
+  // The n-th site of a file, for one process.
+  SlotSite site(uint64_t n, ino_t file = 1, pid_t filter = kPid) const {
+    return {SlotKey{.device = 1, .inode = file, .filter = filter, .offset = n}, object, false};
+  }
+  Hook hook(SessionId session, uint32_t stat, pid_t tgid = kPid) const {
+    Hook hook;
+    hook.session = session;
+    hook.stat = stat;
+    hook.tgid = tgid;
+    return hook;
+  }
+  SlotId slot_of(const SlotSite& site) const { return slots.by_key.at(site.key); }
+  const tc_generation& active(SlotId slot) {
+    return kernel.slots()[slot].generation[kernel.epoch() & 1];
+  }
+  const tc_generation& staged(SlotId slot) {
+    return kernel.slots()[slot].generation[(kernel.epoch() & 1) ^ 1];
+  }
+
+  // One commit that succeeds.
+  template <class Plan> void commit(Plan plan) {
+    Staging staging(kernel, slots);
+    plan(staging);
+    must(staging.build());
+    staging.activate([] {});
+  }
+  void set(uint64_t n, std::vector<Hook> hooks) {
+    commit([&](Staging& staging) { must(staging.want(site(n), hooks[0].session, hooks)); });
+  }
+
+  // What a failed commit must leave as it was.
+  struct State {
+    std::vector<std::string> slots, hooks;
+    uint64_t epoch;
+    uint32_t slot_ids, hook_ids;
+    size_t by_key, by_id;
+    std::vector<uint32_t> links;
+    bool operator==(const State&) const = default;
+  };
+  State state() {
+    State state{{},
+                {},
+                kernel.epoch(),
+                slots.slot_ids.used(),
+                slots.hook_ids.used(),
+                slots.by_key.size(),
+                slots.by_id.size(),
+                kernel.open_links()};
+    for (const auto& [id, slot] : slots.by_id) {
+      const auto* bytes = reinterpret_cast<const char*>(&kernel.slots()[id]);
+      state.slots.emplace_back(bytes, sizeof(tc_slot));
+      for (const uint32_t rest : slot.rest)
+        state.hooks.emplace_back(reinterpret_cast<const char*>(&kernel.hooks()[rest]),
+                                 sizeof(tc_hook));
+    }
+    return state;
+  }
+
+  ObjectPtr object = must(Object::open(on_file::as_file(on_file::ElfBuilder{}.build()), "/f"));
+  FakeKernel kernel;
+  Slots slots{kernel};
+};
+
+Error no_memory() { return Error{Code::exhausted, "no memory"}; }
+
+TEST_F(StagingTest, NothingIsInForceBeforeTheSwitchAndBothGenerationsAreAfterIt) {
+  Staging staging(kernel, slots);
+  must(staging.want(site(1), kOne, {hook(kOne, 10)}));
+  must(staging.build());
+  const SlotId slot = slot_of(site(1));
+  EXPECT_EQ(active(slot).hook_count, 0u);
+  EXPECT_EQ(staged(slot).hook_count, 1u);
+  EXPECT_EQ(staged(slot).first.stat, 10u);
+  EXPECT_EQ(staging.activate([] {}), 1u);
+  EXPECT_EQ(active(slot).first.stat, 10u);
+  EXPECT_EQ(staged(slot).first.stat, 10u);
+  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 1"));
+}
+
+TEST_F(StagingTest, AReplacedSpecArmsNothing) {
+  set(1, {hook(kOne, 10)});
+  kernel.log.clear();
+  bool old_in_force = false;
+  kernel.at_switch = [&] { old_in_force = active(slot_of(site(1))).first.stat == 10; };
+  set(1, {hook(kOne, 11)});
+  EXPECT_TRUE(old_in_force);
+  EXPECT_EQ(active(slot_of(site(1))).first.stat, 11u);
+  EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+}
+
+TEST_F(StagingTest, OldCountersAreFinalAfterTheWaitAndBeforeTheirHooksAreOverwritten) {
+  set(1, {hook(kOne, 10)});
+  Staging staging(kernel, slots);
+  must(staging.want(site(1), kOne, {hook(kOne, 11)}));
+  must(staging.build());
+  kernel.log.clear();
+  staging.activate([&] {
+    EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+    EXPECT_EQ(staged(slot_of(site(1))).first.stat, 10u);
+  });
+}
+
+TEST_F(StagingTest, SessionsShareASlotAndEachHasItsHooks) {
+  set(1, {hook(kOne, 10)});
+  set(1, {hook(kOther, 20), hook(kOther, 21)});
+  const SlotId slot = slot_of(site(1));
+  EXPECT_EQ(active(slot).hook_count, 3u);
+  EXPECT_EQ(active(slot).first.stat, 10u);
+  const tc_hook& second = kernel.hooks()[active(slot).first.next];
+  EXPECT_EQ(second.stat, 20u);
+  const tc_hook& third = kernel.hooks()[second.next];
+  EXPECT_EQ(third.stat, 21u);
+  EXPECT_EQ(third.next, 0u);
+  commit([&](Staging& staging) { staging.drop(slot, kOne); });
+  EXPECT_EQ(active(slot).hook_count, 2u);
+  EXPECT_EQ(active(slot).first.stat, 20u);
+  EXPECT_EQ(slots.hook_ids.used(), 1u);
+}
+
+TEST_F(StagingTest, TheLastDropDisarmsAndFreesTheSlot) {
+  set(1, {hook(kOne, 10)});
+  const SlotId slot = slot_of(site(1));
+  kernel.log.clear();
+  commit([&](Staging& staging) { staging.drop(slot, kOne); });
+  EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+  EXPECT_THAT(kernel.open_links(), IsEmpty());
+  EXPECT_TRUE(slots.by_key.empty() && slots.by_id.empty() && slots.links.empty());
+  EXPECT_EQ(slots.slot_ids.used(), 0u);
+}
+
+TEST_F(StagingTest, ALinkThatLosesASiteIsReplacedBeforeItIsClosed) {
+  commit([&](Staging& staging) {
+    for (uint64_t n = 1; n <= 3; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+  });
+  const auto before = kernel.open_links();
+  kernel.log.clear();
+  commit([&](Staging& staging) { staging.drop(slot_of(site(2)), kOne); });
+  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 2"));
+  ASSERT_EQ(kernel.open_links().size(), 1u);
+  EXPECT_NE(kernel.open_links(), before);
+  EXPECT_EQ(kernel.armed.back().sites.size(), 2u);
+  // The old link's programs leave at once, the new one's act.
+  for (const uint64_t n : {1, 3})
+    EXPECT_EQ(active(slot_of(site(n))).first.link, kernel.open_links()[0]);
+}
+
+TEST_F(StagingTest, ALinkIsForOneFileAndOneProcess) {
+  commit([&](Staging& staging) {
+    for (const auto& [file, filter] : {std::pair{1, kPid}, {1, 0}, {2, kPid}})
+      for (uint64_t n = 1; n <= 2; ++n)
+        must(staging.want(site(n, static_cast<ino_t>(file), filter), kOne, {hook(kOne, 10)}));
+  });
+  ASSERT_EQ(kernel.armed.size(), 3u);
+  for (const ArmRequest& request : kernel.armed) EXPECT_EQ(request.sites.size(), 2u);
+}
+
+TEST_F(StagingTest, TheProcessIsComparedWhereTheLinkCannotBeTrusted) {
+  const auto compared = [&](uint64_t n, pid_t filter) {
+    commit(
+        [&](Staging& staging) { must(staging.want(site(n, 1, filter), kOne, {hook(kOne, 10)})); });
+    return active(slot_of(site(n, 1, filter))).first.tgid;
+  };
+  EXPECT_EQ(compared(1, kPid), 0u);
+  EXPECT_EQ(compared(2, 0), static_cast<uint32_t>(kPid));  // beside a setting for many processes
+  kernel.exact_filter = false;
+  EXPECT_EQ(compared(3, kPid), static_cast<uint32_t>(kPid));
+}
+
+// ---- failures: everything is as it was ----
+
+TEST_F(StagingTest, ARefusedSiteChangesNothing) {
+  set(1, {hook(kOne, 10)});
+  set(1, {hook(kOther, 20)});
+  const State before = state();
+  kernel.refuse = [](const ArmRequest&) {
+    return ArmFailure{Error{Code::unsupported, "refused"}, {1}};
+  };
+  {
+    Staging staging(kernel, slots);
+    must(staging.want(site(1), kOne, {hook(kOne, 11), hook(kOne, 12)}));
+    must(staging.want(site(2), kOne, {hook(kOne, 13)}));
+    must(staging.want(site(3), kOne, {hook(kOne, 14)}));
+    EXPECT_FALSE(staging.build());
+    ASSERT_EQ(staging.refused().size(), 1u);
+    EXPECT_EQ(staging.refused()[0].key, site(3).key);
+    EXPECT_EQ(staging.refused()[0].reason, "refused");
+  }
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, ALinkThatWasMadeBeforeAnotherFailedIsClosed) {
+  set(1, {hook(kOne, 10)});
+  const State before = state();
+  size_t asked = 0;
+  kernel.refuse = [&](const ArmRequest&) -> std::optional<ArmFailure> {
+    if (++asked == 1) return std::nullopt;
+    return ArmFailure{no_memory(), {}};
+  };
+  {
+    Staging staging(kernel, slots);
+    must(staging.want(site(5, 1), kOne, {hook(kOne, 11)}));
+    must(staging.want(site(5, 2), kOne, {hook(kOne, 12)}));
+    must(staging.want(site(5, 3), kOne, {hook(kOne, 13)}));
+    const auto built = staging.build();
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().message, "no memory");
+    EXPECT_EQ(kernel.open_links().size(), 2u);
+    EXPECT_EQ(asked, 2u);  // where memory has run out the third is not tried
+  }
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, ALinkThatCannotBeReplacedStays) {
+  commit([&](Staging& staging) {
+    for (uint64_t n = 1; n <= 2; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+  });
+  const State before = state();
+  kernel.refuse = [](const ArmRequest&) { return ArmFailure{no_memory(), {}}; };
+  {
+    Staging staging(kernel, slots);
+    staging.drop(slot_of(site(2)), kOne);
+    EXPECT_FALSE(staging.build());
+  }
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, WithoutAWayToWaitNothingIsBegun) {
+  kernel.can_wait = Error{Code::kernel, "no membarrier"};
+  const State before = state();
+  {
+    Staging staging(kernel, slots);
+    must(staging.want(site(1), kOne, {hook(kOne, 10)}));
+    EXPECT_FALSE(staging.build());
+  }
+  EXPECT_EQ(state(), before);
+  EXPECT_THAT(kernel.log, IsEmpty());
+}
+
+TEST_F(StagingTest, AFullTableIsNamedAndEmptyAgainAfterwards) {
+  const State before = state();
+  {
+    Staging staging(kernel, slots);
+    Status wanted = ok();
+    for (uint64_t n = 1; wanted && n <= TC_MAX_SLOTS; ++n)
+      wanted = staging.want(site(n), kOne, {hook(kOne, 10)});
+    ASSERT_FALSE(wanted);
+    EXPECT_EQ(wanted.error().code, Code::exhausted);
+    EXPECT_THAT(wanted.error().message, HasSubstr("table of armed sites is full (65536)"));
+  }
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, ASiteHasRoomForSoManySettings) {
+  Staging staging(kernel, slots);
+  const std::vector<Hook> most(TC_MAX_HOOKS_OF_SLOT, hook(kOne, 10));
+  EXPECT_TRUE(staging.want(site(1), kOne, most));
+  EXPECT_TRUE(staging.want(site(1), kOne, most));  // replaces them
+  const auto one_more = staging.want(site(1), kOther, {hook(kOther, 20)});
+  ASSERT_FALSE(one_more);
+  EXPECT_THAT(one_more.error().message, HasSubstr("more than 64 settings"));
+}
+
+}  // namespace
+}  // namespace tracectl
