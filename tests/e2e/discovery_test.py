@@ -157,5 +157,15 @@ class DebugFiles(unittest.TestCase):
         self.assertEqual(self.good_functions(), [f'good_{c}' for c in 'abcdefghij'])
 
 
+class Entries(unittest.TestCase):
+    def test_a_slow_entry_is_moved_where_that_changes_nothing(self):
+        found = {}
+        for probe in listed(f'uprobe:{target("entries")}:entry_*')['probes']:
+            site, = probe['sites']
+            found[probe['probe'].rsplit(':', 1)[1]] = (probe['class'], site['moved_bytes'])
+        self.assertEqual(found, {'entry_endbr': ('normal', 4), 'entry_reads': ('normal', 9),
+                                 'entry_loop': ('slow', 0), 'entry_writes': ('slow', 0)})
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -11,6 +11,7 @@ namespace tracectl::on_kernel {
 namespace {
 
 using Delivery = KernelTest;
+using Entries = KernelTest;
 using Loss = KernelTest;
 using GoneIsGone = KernelTest;
 
@@ -73,6 +74,25 @@ TEST_F(Delivery, EveryArgumentIsWhatTheProgramPrinted) {
     const auto shown = parsed(protocol::event_json(events.back(), wall))["args"];
     EXPECT_EQ(shown, said_args(name, probe["args"])) << name;
   }
+}
+
+// Wherever a probe was put, it fires once a call and sees the arguments of the call.
+TEST_F(Entries, OfEveryKindFireOnceACallWithTheArgumentsOfTheCall) {
+  constexpr uint64_t kCalls = 1000;
+  Program program("entries", {std::to_string(kCalls)});
+  create("s");
+  auto sink = std::make_shared<Collector>();
+  must(engine->subscribe("s", sink));
+  EXPECT_EQ(set("s", "uprobe::entry_*", process(program.pid()), "event").probes, 4u);
+  const auto said = parsed(program.run());
+  EXPECT_EQ(said["sum"], 4 * kCalls * (kCalls + 1) / 2);
+  must(engine->flush("s"));
+  std::map<std::string, std::vector<std::pair<Value, Value>>> calls, expected;
+  for (const Event& event : events_of(*sink))
+    calls[function_of(event.source->probe)].emplace_back(event.args.at(0), event.args.at(1));
+  for (const char* name : {"entry_endbr", "entry_loop", "entry_reads", "entry_writes"})
+    for (uint64_t n = 0; n < kCalls; ++n) expected[name].emplace_back(n, n + 1);
+  EXPECT_EQ(calls, expected);
 }
 
 TEST_F(Delivery, TwoSessionsAtTheSameSitesEachGetAllOfThem) {

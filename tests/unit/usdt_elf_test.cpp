@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/support/elf_builder.h"
@@ -13,7 +16,9 @@ namespace {
 
 using on_file::as_file;
 using on_file::ElfBuilder;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Result<ElfFile> open(std::string_view bytes) {
   return ElfFile::open(as_file(bytes).get(), "/f", "/none");
@@ -149,6 +154,34 @@ TEST(ElfFileTest, AddressesAndOffsetsAreOfTheSegments) {
   EXPECT_FALSE(file->offset_of(0xfff));
   EXPECT_EQ(file->address_of(0xfff), 0x1fffu);
   EXPECT_FALSE(file->address_of(0x1000));
+}
+
+// ---- the debug file of a stripped one ----
+
+std::string build_id_note(std::string_view id) {
+  const Elf64_Nhdr header{4, static_cast<Elf64_Word>(id.size()), NT_GNU_BUILD_ID};
+  return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) +
+         std::string("GNU\0", 4) + std::string(id);
+}
+
+TEST(DebugFile, IsFoundByBuildIdAndOnlyIfItIsTheFiles) {
+  char root[] = "/tmp/tracectl-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(root), nullptr);
+  const std::filesystem::path folder = std::filesystem::path(root) / ".build-id" / "ab";
+  std::filesystem::create_directories(folder);
+  const auto names = [&](std::string_view id_of_debug_file) {
+    ElfBuilder stripped, debug = two_functions();
+    stripped.add_section(".note.gnu.build-id", SHT_NOTE, build_id_note("\xab\xcd\xef\x01"));
+    debug.add_section(".note.gnu.build-id", SHT_NOTE, build_id_note(id_of_debug_file));
+    std::ofstream(folder / "cdef01.debug", std::ios::binary) << debug.build();
+    const auto file = ElfFile::open(as_file(stripped.build()).get(), "/f", root);
+    std::vector<std::string> found;
+    for (const Function& function : file->functions()) found.push_back(function.name);
+    return found;
+  };
+  EXPECT_THAT(names("\xab\xcd\xef\x01"), ElementsAre("first", "second"));
+  EXPECT_THAT(names("\xab\xcd\xef\x02"), IsEmpty());
+  std::filesystem::remove_all(root);
 }
 
 }  // namespace
