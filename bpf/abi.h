@@ -43,7 +43,6 @@ enum tc_hook_flag {
 };
 
 struct tc_hook {
-	__u32 link;		/* incarnation of the link that serves it; others leave at once */
 	__u32 flags;		/* enum tc_hook_flag */
 	__u32 stat;		/* index of its counters */
 	__u32 tgid;		/* the only process it is for; 0: the link's filter sees to it */
@@ -52,11 +51,16 @@ struct tc_hook {
 	__u32 layout;		/* where its arguments are found */
 	__u32 source;		/* names probe and session in records; never reused while readable */
 	__u32 next;		/* further hook of the same generation, or 0 */
+	__u32 pad;
 };
 
+/* In tc_generation.link while the link it was served by is still there: bpf/handover.bpf.h. */
+#define TC_HANDOVER (1ULL << 32)
+
 struct tc_generation {
+	__u64 link;		/* incarnation of the link that serves it; others leave at once */
 	__u32 hook_count;	/* 0: disabled */
-	__u32 pad[7];
+	__u32 pad[5];
 	struct tc_hook first;
 };
 

@@ -14,7 +14,6 @@ struct hit {
 	struct pt_regs *ctx;
 	struct thread thread;	/* once a hook has asked; a tid of 0: not yet */
 	__u64 epoch;
-	__u32 link;
 	__u32 next;
 	bool taken;	/* by a hook of the group */
 };

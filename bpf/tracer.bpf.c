@@ -14,12 +14,13 @@
 #include "bpf/abi.h"
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/act.bpf.h"
 
 static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook)
 {
-	if (hook->link != hit->link || !is_for(hook, hit))
+	if (!is_for(hook, hit))
 		return false;
 	act(hit, hook);
 	return true;
@@ -45,16 +46,19 @@ SEC("uprobe")
 int on_site(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct tc_slot *slot = &slots[cookie % TC_MAX_SLOTS];
+	__u32 slot = cookie % TC_MAX_SLOTS;
+	__u64 link = cookie >> 32, served_by;
 	struct tc_generation *generation;
 	struct hit hit;
 
 	hit.epoch = *(volatile __u64 *)&epoch;
-	generation = &slot->generation[hit.epoch & 1];
+	generation = &slots[slot].generation[hit.epoch & 1];
 	if (!generation->hook_count)
 		return 0;
+	served_by = *(volatile __u64 *)&generation->link;
+	if (served_by != link && !takes_in_handover(served_by, link, slot))
+		return 0;
 	hit.ctx = ctx;
-	hit.link = cookie >> 32;
 	hit.thread.tid = 0;	/* the rest is not zeroed: that would cost a tenth of a count */
 	hit.taken = run_hook(&hit, &generation->first);
 	hit.next = generation->first.next;

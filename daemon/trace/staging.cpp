@@ -17,16 +17,16 @@ Error full(const char* table, uint32_t limit) {
 }
 
 // `filtered` is the process that the link sees to.
-tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t link, uint32_t next) {
-  return tc_hook{.link = link,
-                 .flags = hook.flags,
+tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
+  return tc_hook{.flags = hook.flags,
                  .stat = hook.stat,
                  .tgid = hook.tgid == filtered ? 0 : static_cast<uint32_t>(hook.tgid),
                  .set_target = hook.set_target,
                  .session = hook.session,
                  .layout = hook.layout,
                  .source = hook.source,
-                 .next = next};
+                 .next = next,
+                 .pad = 0};
 }
 
 }  // namespace
@@ -102,7 +102,10 @@ void Staging::plan_links() {
       if (!change(id).hooks.empty()) stay.push_back(id);
     if (stay.empty()) continue;
     const uint32_t incarnation = ++slots_.last_incarnation;
-    for (const SlotId id : stay) changes_.at(id).link = incarnation;
+    for (const SlotId id : stay) {
+      changes_.at(id).link = incarnation;
+      changes_.at(id).handover = true;
+    }
     new_links_[incarnation] = std::move(stay);
   }
 }
@@ -117,14 +120,16 @@ Status Staging::allocate_hooks() {
   return ok();
 }
 
-void Staging::write_generation(SlotId slot, unsigned generation, const std::vector<Hook>& hooks,
-                               const std::vector<uint32_t>& rest, uint32_t link) {
+void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {
+  const auto& hooks = change.hooks;
+  const auto& rest = change.rest;
   const pid_t filtered = kernel_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
   const auto next_of = [&](size_t i) { return i < rest.size() ? rest[i] : 0; };
   for (size_t i = 0; i < rest.size(); ++i)
-    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], filtered, link, next_of(i + 1));
+    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], filtered, next_of(i + 1));
   tc_generation& to = kernel_.slots()[slot].generation[generation];
-  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], filtered, link, next_of(0));
+  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], filtered, next_of(0));
+  to.link = change.link | (change.handover ? TC_HANDOVER : 0);
   to.hook_count = static_cast<uint32_t>(hooks.size());
 }
 
@@ -132,7 +137,7 @@ void Staging::write_staging() {
   written_ = true;
   for (const auto& [id, change] : changes_) {
     if (change.is_new) kernel_.slots()[id] = tc_slot{};
-    write_generation(id, active() ^ 1, change.hooks, change.rest, change.link);
+    write_generation(id, active() ^ 1, change);
   }
 }
 
@@ -199,11 +204,20 @@ uint64_t Staging::activate(const std::function<void()>& retired) {
     Stopwatch watch(phases_.wait);
     kernel_.wait_for_progress();
   }
+  end_handovers();
   disarm();
   retired();
   copy_back();
   free_old();
   return epoch;
+}
+
+// Both links of a handover see the same epoch from now on.
+void Staging::end_handovers() {
+  for (const auto& [id, change] : changes_)
+    if (change.handover)
+      __atomic_store_n(&kernel_.slots()[id].generation[active()].link, uint64_t{change.link},
+                       __ATOMIC_RELAXED);
 }
 
 void Staging::disarm() {

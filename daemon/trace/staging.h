@@ -70,6 +70,7 @@ class Staging {
     std::vector<Hook> hooks;     // after the switch
     std::vector<uint32_t> rest;  // allocated for hooks[1..]
     uint32_t link = 0;           // after the switch
+    bool handover = false;       // from the link it has now, which is closed after the switch
   };
 
   Change& change(SlotId slot);
@@ -79,11 +80,11 @@ class Staging {
   void write_staging();
   Status arm();
   std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
+  void end_handovers();
   void disarm();
   void copy_back();
   void free_old();
-  void write_generation(SlotId slot, unsigned generation, const std::vector<Hook>& hooks,
-                        const std::vector<uint32_t>& rest, uint32_t link);
+  void write_generation(SlotId slot, unsigned generation, const Change& change);
   unsigned active() const { return kernel_.epoch() & 1; }
 
   Kernel& kernel_;

@@ -139,5 +139,27 @@ TEST_F(SessionIsolation, DeletingASessionLeavesTheOthersCountsExact) {
   EXPECT_EQ(by_function(read("stays")), own_counts(said));
 }
 
+// Taking one of a link's sites off replaces the link for those that stay.
+TEST_F(SpecSwitch, TakingSitesOffLosesAndDoublesNoHitOfTheOthers) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  std::vector<Setting> settings;
+  for (size_t n = 0; n < 100; ++n)
+    settings.push_back(setting("uprobe::" + counter_name(n), process(program.pid()), "count"));
+  must(engine->stage_set("s", settings));
+  must(engine->commit("s", {}));
+  program.send("go");
+  until([&] { return sum(read("s")) > 10'000; });
+  for (size_t n = 50; n < 100; ++n) {
+    must(engine->stage_remove("s", {settings[n].pattern}, std::nullopt));
+    must(engine->commit("s", {}));
+  }
+  program.send("stop");
+  const auto expected = own_counts(parsed(program.finish()));
+  const auto counted = by_function(read("s"));
+  for (size_t n = 0; n < 50; ++n)
+    EXPECT_EQ(counted.at(counter_name(n)), expected.at(counter_name(n))) << n;
+}
+
 }  // namespace
 }  // namespace tracectl::on_kernel

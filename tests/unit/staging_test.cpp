@@ -158,14 +158,15 @@ TEST_F(StagingTest, ALinkThatLosesASiteIsReplacedBeforeItIsClosed) {
   });
   const auto before = kernel.open_links();
   kernel.log.clear();
+  bool handed_over = false;
+  kernel.at_switch = [&] { handed_over = staged(slot_of(site(1))).link & TC_HANDOVER; };
   commit([&](Staging& staging) { staging.drop(slot_of(site(2)), kOne); });
+  EXPECT_TRUE(handed_over);
   EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 2"));
   ASSERT_EQ(kernel.open_links().size(), 1u);
   EXPECT_NE(kernel.open_links(), before);
   EXPECT_EQ(kernel.armed.back().sites.size(), 2u);
-  // The old link's programs leave at once, the new one's act.
-  for (const uint64_t n : {1, 3})
-    EXPECT_EQ(active(slot_of(site(n))).first.link, kernel.open_links()[0]);
+  for (const uint64_t n : {1, 3}) EXPECT_EQ(active(slot_of(site(n))).link, kernel.open_links()[0]);
 }
 
 TEST_F(StagingTest, ALinkIsForOneFileAndOneProcess) {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * A link cannot shrink: where some of its sites are taken off, a new link replaces it for the rest,
+ * and until the old one is closed a hit runs the program for both. Each loads the epoch for itself,
+ * so that a switch can fall between the two. Exactly one may take the hit:
+ *
+ *   newer link, old epoch     leaves: the generation names the older link
+ *   newer link, new epoch     takes it, and leaves a token with the thread
+ *   older link, old epoch     takes it
+ *   older link, new epoch     takes it unless it finds the token of this hit
+ *
+ * The newer link is the first of a hit to run, as the kernel puts consumers of a uprobe at the head
+ * of their list (kernel/events/uprobes.c, consumer_add); a hit that began before it was there runs
+ * the older one only. Where there is no memory for a token the older link takes the hit. When no
+ * program runs under the old epoch any more the flag is taken off, and only then the old link.
+ */
+#ifndef TRACECTL_HANDOVER_BPF_H
+#define TRACECTL_HANDOVER_BPF_H
+
+struct token {
+	__u64 link;	/* that took the hit */
+	__u32 slot;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct token);
+} tokens SEC(".maps");
+
+static __always_inline bool leave_token(__u64 link, __u32 slot)
+{
+	struct token *token = bpf_task_storage_get(&tokens, bpf_get_current_task_btf(), 0,
+						   BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!token)
+		return false;
+	token->link = link;
+	token->slot = slot;
+	return true;
+}
+
+static __always_inline bool take_token(__u64 link, __u32 slot)
+{
+	struct token *token = bpf_task_storage_get(&tokens, bpf_get_current_task_btf(), 0, 0);
+
+	if (!token || token->link != link || token->slot != slot)
+		return false;
+	token->link = 0;
+	return true;
+}
+
+/* For a link that is not simply the one that serves: whether this hit is for it all the same. */
+static __noinline bool takes_in_handover(__u64 served_by, __u64 link, __u32 slot)
+{
+	__u64 newer = served_by & ~TC_HANDOVER;
+
+	if (!(served_by & TC_HANDOVER))
+		return false;
+	return newer == link ? leave_token(newer, slot) : !take_token(newer, slot);
+}
+
+#endif
