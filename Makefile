@@ -2,7 +2,7 @@
 #
 #   make            everything that is installed, and the programs it is tested on
 #   make check      what continuous integration runs: lint and all tests
-#   make unit | asan | kernel-test | e2e | fuzz | lint     one stage of it
+#   make unit | model | asan | kernel-test | e2e | fuzz | lint     one stage of it
 #   make bench      measures; make demo shows
 #   make install    DESTDIR= PREFIX=/usr/local
 #
@@ -15,7 +15,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit asan kernel-test e2e fuzz bench demo install clean format lint check-includes check-format
+.PHONY: all build build-tests check unit model asan kernel-test e2e fuzz bench demo install clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
@@ -212,6 +212,8 @@ unit: $(targets) $(unit_bin)
 	@/usr/bin/python3 tests/run unit
 asan: $(targets) $(asan_bin)
 	@/usr/bin/python3 tests/run asan
+model:
+	@/usr/bin/python3 tests/run model
 kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
 e2e: all

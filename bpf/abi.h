@@ -54,11 +54,15 @@ struct tc_hook {
 	__u32 pad;
 };
 
-/* In tc_generation.link while the link it was served by is still there: bpf/handover.bpf.h. */
-#define TC_HANDOVER (1ULL << 32)
+/* While a link replaces another at the slot (bpf/handover.bpf.h): of what kind the slot is. */
+enum tc_handover {
+	TC_NO_HANDOVER,
+	TC_HANDOVER_OF_ONE,	/* armed in one process */
+	TC_HANDOVER_OF_ALL,	/* armed in all that map the file */
+};
 
 struct tc_generation {
-	__u64 link;		/* incarnation of the link that serves it; others leave at once */
+	__u64 link;		/* enum tc_handover << 32 | incarnation of the link that serves it */
 	__u32 hook_count;	/* 0: disabled */
 	__u32 pad[5];
 	struct tc_hook first;

@@ -11,29 +11,44 @@
  *
  * The newer link is the first of a hit to run, as the kernel puts consumers of a uprobe at the head
  * of their list (kernel/events/uprobes.c, consumer_add); a hit that began before it was there runs
- * the older one only. Where there is no memory for a token the older link takes the hit. When no
- * program runs under the old epoch any more the flag is taken off, and only then the old link.
+ * the older one only. Where there is no memory for a token the older link takes the hit.
+ *
+ * The older link is closed, and the flag taken off, when every hit that runs had begun after the
+ * switch: tests/model/switch.pml, SHRINK. A thread meets at most two slots at an instruction, one
+ * armed in its process and one armed in all; both may be handed over, so there are two tokens.
  */
 #ifndef TRACECTL_HANDOVER_BPF_H
 #define TRACECTL_HANDOVER_BPF_H
 
 struct token {
-	__u64 link;	/* that took the hit */
+	__u32 link;	/* that took the hit; 0: none */
 	__u32 slot;
-	__u32 pad;
+};
+
+struct tokens {
+	struct token of_one;
+	struct token of_all;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct token);
+	__type(value, struct tokens);
 } tokens SEC(".maps");
 
-static __always_inline bool leave_token(__u64 link, __u32 slot)
+static __always_inline struct token *token_of_thread(enum tc_handover handover, __u64 flags)
 {
-	struct token *token = bpf_task_storage_get(&tokens, bpf_get_current_task_btf(), 0,
-						   BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct tokens *both = bpf_task_storage_get(&tokens, bpf_get_current_task_btf(), 0, flags);
+
+	if (!both)
+		return 0;
+	return handover == TC_HANDOVER_OF_ONE ? &both->of_one : &both->of_all;
+}
+
+static __always_inline bool leave_token(enum tc_handover handover, __u32 link, __u32 slot)
+{
+	struct token *token = token_of_thread(handover, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!token)
 		return false;
@@ -42,9 +57,9 @@ static __always_inline bool leave_token(__u64 link, __u32 slot)
 	return true;
 }
 
-static __always_inline bool take_token(__u64 link, __u32 slot)
+static __always_inline bool take_token(enum tc_handover handover, __u32 link, __u32 slot)
 {
-	struct token *token = bpf_task_storage_get(&tokens, bpf_get_current_task_btf(), 0, 0);
+	struct token *token = token_of_thread(handover, 0);
 
 	if (!token || token->link != link || token->slot != slot)
 		return false;
@@ -53,13 +68,16 @@ static __always_inline bool take_token(__u64 link, __u32 slot)
 }
 
 /* For a link that is not simply the one that serves: whether this hit is for it all the same. */
-static __noinline bool takes_in_handover(__u64 served_by, __u64 link, __u32 slot)
+static __noinline bool takes_in_handover(__u64 served_by, __u32 link, __u32 slot)
 {
-	__u64 newer = served_by & ~TC_HANDOVER;
+	enum tc_handover handover = served_by >> 32;
+	__u32 newer = served_by;
 
-	if (!(served_by & TC_HANDOVER))
+	if (handover == TC_NO_HANDOVER)
 		return false;
-	return newer == link ? leave_token(newer, slot) : !take_token(newer, slot);
+	if (newer == link)
+		return leave_token(handover, newer, slot);
+	return !take_token(handover, newer, slot);
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/progress.h"
+#include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -78,16 +78,6 @@ tc_executable executable_key(dev_t device, ino_t inode) {
   return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
 }
 
-// Since Linux 6.12 a link's filter does; before it let pass whatever task shares the memory, a child
-// of vfork() say (kernel/trace/bpf_trace.c, uprobe_prog_run).
-bool kernel_compares_thread_groups() {
-  utsname kernel{};
-  unsigned version = 0, patch_level = 0;
-  if (::uname(&kernel) != 0 || std::sscanf(kernel.release, "%u.%u", &version, &patch_level) != 2)
-    return false;
-  return std::pair{version, patch_level} >= std::pair{6u, 12u};
-}
-
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open();
@@ -105,7 +95,7 @@ class BpfKernel final : public Kernel {
   void activate(uint64_t epoch) override {
     __atomic_store_n(&skeleton_->bss->epoch, epoch, __ATOMIC_RELEASE);
   }
-  Status prepare_wait() override { return progress_.prepare(); }
+  Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override { progress_.wait(); }
 
   tc_stat read_stat(uint32_t stat) const override;
@@ -141,8 +131,10 @@ class BpfKernel final : public Kernel {
 
   Skeleton skeleton_;
   unsigned cpu_count_;
-  bool link_filter_is_exact_ = kernel_compares_thread_groups();
-  Progress progress_;
+  // Before, a link with a filter let pass whatever task shares the memory, a child of vfork() say
+  // (kernel/trace/bpf_trace.c, uprobe_prog_run).
+  bool link_filter_is_exact_ = release_is_at_least(6, 12);
+  ProgressWait progress_;
   Mapping hooks_, stats_, layouts_, losses_;
 };
 

@@ -70,6 +70,10 @@ struct Rings {
   size_t size_bytes = 0;  // of each
 };
 
+// What has to be over before a wait returns: programs that may have loaded an earlier epoch, or
+// whole hits, each of which runs the programs of all links at its site.
+enum class Progress { of_programs, of_hits };
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -91,8 +95,8 @@ class Kernel {
   // The switch: one aligned store. Cannot fail.
   virtual void activate(uint64_t epoch) = 0;
   // Makes sure, while a commit can still fail, that wait_for_progress() cannot.
-  virtual Status prepare_wait() = 0;
-  // Returns when every program that could have loaded an earlier epoch has ended.
+  virtual Status prepare_wait(Progress progress) = 0;
+  // Returns when all that was prepared for and runs now has ended.
   virtual void wait_for_progress() = 0;
 
   // ---- results; may run beside a writer ----

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "daemon/kernel/own_code.h"
+#include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 // Probed only by ourselves, never called: what counts is that a probe can be taken off it.
@@ -41,16 +42,23 @@ Result<Fd> arm_own_probe(int program_fd) {
 }  // namespace
 
 // The number of CPUs online can change, so the choice is made anew for each commit.
-Status Progress::prepare() {
+Status ProgressWait::prepare(Progress progress) {
   own_probe_.reset();
-  if (membarrier_waits()) return ok();
+  const bool unregistering_waits = release_is_at_least(6, 12);
+  if (membarrier_waits() && (progress == Progress::of_programs || !unregistering_waits))
+    return ok();
+  if (!unregistering_waits)
+    return Error{
+        Code::unsupported,
+        "this kernel has no way to wait for probes that are being hit: it needs more than one "
+        "CPU online and no nohz_full, or Linux 6.12"};
   auto probe = arm_own_probe(program_fd_);
   if (!probe) return probe.error();
   own_probe_ = std::move(*probe);
   return ok();
 }
 
-void Progress::wait() {
+void ProgressWait::wait() {
   if (own_probe_) return own_probe_.reset();
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/commit.h"
 
+#include <algorithm>
+
 namespace tracectl {
 namespace {
 
@@ -11,10 +13,16 @@ const SessionHooks* held_at(const Slots& slots, const Session& session, const Sl
   return held == session.hooks.end() ? nullptr : &held->second;
 }
 
+// A process id alone can have come to mean another process.
+bool same_process(const SessionHook& held, const Want& want) {
+  if (!held.process || !want.process) return held.process == want.process;
+  return held.process->pid() == want.process->pid() &&
+         held.process->start_ticks() == want.process->start_ticks();
+}
+
 bool stays(const SessionHook& held, const Want& want) {
   return *held.probe == *want.probe && held.setting->spec == want.setting->spec &&
-         held.setting->target == want.setting->target &&
-         held.hook.tgid == (want.process ? want.process->pid() : 0);
+         held.setting->target == want.setting->target && same_process(held, want);
 }
 
 bool stay(const SessionHooks& held, const Wants& wants) {
@@ -38,11 +46,12 @@ Changes compare(const Slots& slots, const Session& session, const Coverage& cove
 }
 
 Commit::~Commit() {
-  for (const auto& [key, held] : made_) {
+  for (const Planned& planned : planned_) {
+    if (!planned.is_new) continue;
     if (only_counters_)
-      hooks_.discard_counters(held.hook);
+      hooks_.discard_counters(planned.held.hook);
     else
-      hooks_.discard(held.hook);
+      hooks_.discard(planned.held.hook);
   }
 }
 
@@ -53,26 +62,42 @@ Status Commit::plan(const Coverage& coverage) {
       kept_.emplace(slots_.by_key.at(key), *held);
       continue;
     }
-    if (held) gone_.insert(gone_.end(), held->begin(), held->end());
-    if (auto added = add(key, wants); !added) return added;
+    if (auto added = add(key, wants, held ? *held : SessionHooks{}); !added) return added;
   }
   drop_unwanted(coverage);
   return ok();
 }
 
-Status Commit::add(const SlotKey& key, const Wants& wants) {
+// Of the hooks that are held at the slot those that stay go on as they are.
+Status Commit::add(const SlotKey& key, const Wants& wants, SessionHooks held) {
   std::vector<Hook> hooks;
   const Want* before = nullptr;
   for (const Want& want : wants) {
-    auto hook = hooks_.make(session_, want);
-    if (!hook) return hook.error();
-    if (!before || *before->probe != *want.probe) hook->flags |= TC_FIRST_OF_GROUP;
+    if (auto planned = keep_or_make(key, want, held); !planned) return planned;
+    Hook& hook = planned_.back().held.hook;
+    const bool is_first = !before || *before->probe != *want.probe;
+    hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
+    if (is_first) hook.flags |= TC_FIRST_OF_GROUP;
+    hooks.push_back(hook);
     before = &want;
-    made_.emplace_back(key, SessionHook{*hook, want.probe, want.setting, want.process, 0});
-    hooks.push_back(*hook);
   }
+  gone_.insert(gone_.end(), held.begin(), held.end());
   const Want& any = wants.front();
   return staging_.want({key, any.object, any.unmapped}, session_.id, hooks);
+}
+
+Status Commit::keep_or_make(const SlotKey& key, const Want& want, SessionHooks& held) {
+  const auto same = std::find_if(held.begin(), held.end(),
+                                 [&](const SessionHook& one) { return stays(one, want); });
+  if (same != held.end()) {
+    planned_.push_back({key, std::move(*same), false});
+    held.erase(same);
+    return ok();
+  }
+  auto hook = hooks_.make(session_, want);
+  if (!hook) return hook.error();
+  planned_.push_back({key, {*hook, want.probe, want.setting, want.process, 0}, true});
+  return ok();
 }
 
 void Commit::drop_unwanted(const Coverage& coverage) {
@@ -97,7 +122,7 @@ Status Commit::renew(const Slot& slot, const SessionHooks& held) {
     if (!hook) return hook.error();
     SessionHook renewed = old;
     renewed.hook = *hook;
-    made_.emplace_back(slot.key, std::move(renewed));
+    planned_.push_back({slot.key, std::move(renewed), true});
     gone_.push_back(old);
     hooks.push_back(*hook);
   }
@@ -112,11 +137,11 @@ uint64_t Commit::activate() {
     else
       hooks_.discard(held.hook);
   }
-  for (auto& [key, held] : made_) {
-    if (!only_counters_) held.epoch = epoch;
-    kept_[slots_.by_key.at(key)].push_back(std::move(held));
+  for (Planned& planned : planned_) {
+    if (planned.is_new && !only_counters_) planned.held.epoch = epoch;
+    kept_[slots_.by_key.at(planned.key)].push_back(std::move(planned.held));
   }
-  made_.clear();
+  planned_.clear();
   session_.hooks = std::move(kept_);
   return epoch;
 }

@@ -46,7 +46,14 @@ class Commit {
   const Phases& phases() const { return staging_.phases(); }
 
  private:
-  Status add(const SlotKey& key, const Wants& wants);
+  struct Planned {
+    SlotKey key;
+    SessionHook held;
+    bool is_new = false;  // not in force before the switch
+  };
+
+  Status add(const SlotKey& key, const Wants& wants, SessionHooks held);
+  Status keep_or_make(const SlotKey& key, const Want& want, SessionHooks& held);
   Status renew(const Slot& slot, const SessionHooks& held);
   void drop_unwanted(const Coverage& coverage);
 
@@ -55,8 +62,8 @@ class Commit {
   Hooks& hooks_;
   Session& session_;
   Staging staging_;
-  std::unordered_map<SlotId, SessionHooks> kept_;
-  std::vector<std::pair<SlotKey, SessionHook>> made_;  // not in force before the switch
+  std::unordered_map<SlotId, SessionHooks> kept_;  // of those that do not
+  std::vector<Planned> planned_;                   // of the slots that change
   std::vector<SessionHook> gone_;
   bool only_counters_ = false;  // old and new hooks share all but their counters
 };

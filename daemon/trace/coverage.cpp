@@ -82,7 +82,9 @@ Wants in_order(Wants wants, Wants more) {
 }
 
 // Where a setting for one process meets one for many, both go to the slot of the many: two links
-// would each take the hit, and only one of the settings holds.
+// would each take the hit, and only one of the settings holds. The commit that brings a site of the
+// one process there, or back, hands no hit over: one that a thread is in at the switch can be missed
+// or counted twice.
 void join_slots(Coverage& coverage) {
   auto& wants = coverage.wants;
   for (auto at = wants.begin(); at != wants.end();) {

@@ -55,9 +55,11 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
   for (const auto& site : refused) {
     const auto want = coverage.wants.find(site.key);
     if (want == coverage.wants.end()) return false;
-    coverage.refused.push_back(
-        {*want->second.front().probe, site.key.offset,
-         site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt, site.reason});
+    const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
+    std::set<std::string> probes;
+    for (const Want& one : want->second) probes.insert(*one.probe);
+    for (const std::string& probe : probes)
+      coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
     coverage.wants.erase(want);
   }
   return !refused.empty();

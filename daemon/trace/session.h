@@ -20,7 +20,7 @@ struct SessionHook {
   Hook hook;
   std::shared_ptr<const std::string> probe;
   std::shared_ptr<const Setting> setting;
-  std::shared_ptr<const Process> process;  // held while armed, so that its id keeps its meaning
+  std::shared_ptr<const Process> process;  // the only one it is for, or none
   uint64_t epoch = 0;                      // under which it came into force
 };
 

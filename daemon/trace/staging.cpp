@@ -74,8 +74,9 @@ Status Staging::build() {
 
 Status Staging::stage() {
   Stopwatch watch(phases_.stage);
-  if (auto prepared = kernel_.prepare_wait(); !prepared) return prepared;
   plan_links();
+  const auto progress = hands_over() ? Progress::of_hits : Progress::of_programs;
+  if (auto prepared = kernel_.prepare_wait(progress); !prepared) return prepared;
   if (auto allocated = allocate_hooks(); !allocated) return allocated;
   write_staging();
   return ok();
@@ -104,10 +105,16 @@ void Staging::plan_links() {
     const uint32_t incarnation = ++slots_.last_incarnation;
     for (const SlotId id : stay) {
       changes_.at(id).link = incarnation;
-      changes_.at(id).handover = true;
+      changes_.at(id).handover =
+          slots_.by_id.at(id).key.filter ? TC_HANDOVER_OF_ONE : TC_HANDOVER_OF_ALL;
     }
     new_links_[incarnation] = std::move(stay);
   }
+}
+
+bool Staging::hands_over() const {
+  return std::any_of(changes_.begin(), changes_.end(),
+                     [](const auto& entry) { return entry.second.handover != TC_NO_HANDOVER; });
 }
 
 Status Staging::allocate_hooks() {
@@ -129,7 +136,7 @@ void Staging::write_generation(SlotId slot, unsigned generation, const Change& c
     kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], filtered, next_of(i + 1));
   tc_generation& to = kernel_.slots()[slot].generation[generation];
   to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], filtered, next_of(0));
-  to.link = change.link | (change.handover ? TC_HANDOVER : 0);
+  to.link = uint64_t{change.handover} << 32 | change.link;
   to.hook_count = static_cast<uint32_t>(hooks.size());
 }
 
@@ -200,19 +207,20 @@ uint64_t Staging::activate(const std::function<void()>& retired) {
     kernel_.activate(epoch);
   }
   {
-    // The old generation is overwritten below, and its counters are read as final.
+    // The old generation is overwritten below, and its counters are read as final. Before a link is
+    // replaced also what is left of a hit's programs must have run: they share the hit.
     Stopwatch watch(phases_.wait);
     kernel_.wait_for_progress();
   }
-  end_handovers();
   disarm();
+  end_handovers();
   retired();
   copy_back();
   free_old();
   return epoch;
 }
 
-// Both links of a handover see the same epoch from now on.
+// Not before the old links are closed: until Linux 6.11 only that waits for the hits under way.
 void Staging::end_handovers() {
   for (const auto& [id, change] : changes_)
     if (change.handover)
@@ -245,6 +253,7 @@ void Staging::free_old() {
     slot.hooks = std::move(change.hooks);
     slot.rest = std::move(change.rest);
     slot.link = change.link;
+    slot.unmapped = false;  // its instruction has been placed once
     if (!slot.hooks.empty()) continue;
     slots_.by_key.erase(slot.key);
     slots_.by_id.erase(id);

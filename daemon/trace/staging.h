@@ -67,21 +67,22 @@ class Staging {
  private:
   struct Change {
     bool is_new = false;
-    std::vector<Hook> hooks;     // after the switch
-    std::vector<uint32_t> rest;  // allocated for hooks[1..]
-    uint32_t link = 0;           // after the switch
-    bool handover = false;       // from the link it has now, which is closed after the switch
+    std::vector<Hook> hooks;                // after the switch
+    std::vector<uint32_t> rest;             // allocated for hooks[1..]
+    uint32_t link = 0;                      // after the switch
+    tc_handover handover = TC_NO_HANDOVER;  // from the link it has now, which is closed then
   };
 
   Change& change(SlotId slot);
   Status stage();
   void plan_links();
+  bool hands_over() const;
   Status allocate_hooks();
   void write_staging();
   Status arm();
   std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
-  void end_handovers();
   void disarm();
+  void end_handovers();
   void copy_back();
   void free_old();
   void write_generation(SlotId slot, unsigned generation, const Change& change);

@@ -35,10 +35,17 @@ std::string tracectl() { return build_folder() + "/tracectl"; }
 
 // ---- from the command to armed sites ----
 
+void wait_until_armed(const Program& target, size_t sites, Command& tool) {
+  while (changed_code(target.pid(), target.path()).size() < sites) {
+    tool.expect_running();
+    ::usleep(100);
+  }
+}
+
 double until_armed_ms(const Program& target, size_t sites, std::vector<std::string> words) {
   const uint64_t start = now_ns();
   Command tool{std::move(words)};
-  while (changed_code(target.pid(), target.path()).size() < sites) ::usleep(100);
+  wait_until_armed(target, sites, tool);
   const double took = ms_since(start);
   tool.end(SIGINT);
   return took;
@@ -47,7 +54,7 @@ double until_armed_ms(const Program& target, size_t sites, std::vector<std::stri
 double whole_ms(const Program& target, size_t sites, std::vector<std::string> words) {
   const uint64_t start = now_ns();
   Command tool{std::move(words)};
-  while (changed_code(target.pid(), target.path()).size() < sites) ::usleep(100);
+  wait_until_armed(target, sites, tool);
   tool.end(SIGINT);
   return ms_since(start);
 }
@@ -155,7 +162,10 @@ void at_rest() {
   const std::string socket = build_folder() + "/bench/socket";
   std::filesystem::remove(socket);
   Command daemon{{build_folder() + "/tracectld", "--socket", socket}};
-  while (!std::filesystem::exists(socket)) ::usleep(1000);
+  while (!std::filesystem::exists(socket)) {
+    daemon.expect_running();
+    ::usleep(1000);
+  }
   run_ms({tracectl(), "--socket", socket, "status"});
   const uint64_t before = sum_of(daemon.pid(), "voluntary_ctxt_switches");
   ::sleep(static_cast<unsigned>(kRestSeconds));

@@ -52,6 +52,12 @@ class Command {
     if (pid_ > 0) ::waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+  // Throws if it has ended: what is waited for will not come.
+  void expect_running() {
+    if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0) return;
+    pid_ = -1;
+    throw std::runtime_error("a tool ended before its time");
+  }
   // Asks again until it ends: bpftrace forgets a signal that comes before its loop begins.
   void end(int signal) {
     while (pid_ > 0 && ::kill(pid_, signal) == 0) {

@@ -90,8 +90,11 @@ double ns_of_a_call(Program& target, const Site& site, uint64_t calls) {
   return said["ns"].get<double>() / static_cast<double>(calls);
 }
 
-void wait_until_armed(const Program& target) {
-  while (changed_code(target.pid(), target.path()).empty()) ::usleep(1000);
+void wait_until_armed(const Program& target, Command& tool) {
+  while (changed_code(target.pid(), target.path()).empty()) {
+    tool.expect_running();
+    ::usleep(1000);
+  }
 }
 
 class Setup {
@@ -121,7 +124,7 @@ class Setup {
 
   double with_tool(std::vector<std::string> words, const Site& site) {
     Command tool{std::move(words)};
-    wait_until_armed(target_);
+    wait_until_armed(target_, tool);
     const double ns = ns_of_a_call(target_, site, kCalls);
     tool.end(SIGINT);
     return ns;
@@ -190,7 +193,7 @@ void streamed_for_long(Setup& setup, const Site& site) {
   const double expected_ns = setup.with_tool(trace, site);
   const auto calls = static_cast<uint64_t>(kLongRunNs / expected_ns);
   Command tool{trace, said.c_str()};
-  wait_until_armed(setup.target());
+  wait_until_armed(setup.target(), tool);
   const double ns = ns_of_a_call(setup.target(), site, calls);
   tool.end(SIGINT);
   const std::string summary = last_line(said);

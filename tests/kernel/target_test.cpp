@@ -202,11 +202,13 @@ TEST_F(Meeting, AHitThatTwoTargetsOfASettingCoverIsOneHit) {
 }
 
 TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
-  Program program("counters", {"2", "0", "100"});
+  constexpr uint64_t kThreads = 2;
+  Program program("counters", {std::to_string(kThreads), "0", "100"});
   const std::string all = "uprobe:" + program.path() + ":f00*";
-  program.send("go");
   create("s");
   set("s", all, process(program.pid()), "count by tid");
+  program.send("go");
+  until([&] { return sum(read("s")) > 1000; });
   EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
   set("s", all, everybody(), "count");
   const uint64_t by_thread = counted_by_thread(read("s"));
@@ -215,7 +217,10 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   until([&] { return read("s").totals.hits > before + 1000; });
   EXPECT_EQ(counted_by_thread(read("s")), by_thread);
   program.send("stop");
-  program.finish();
+  // A hit that a thread is in at the switch moves to another slot (trace/coverage.cpp).
+  const auto difference = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
+  const uint64_t calls = parsed(program.finish())["total"];
+  EXPECT_LE(difference(read("s").totals.hits, calls), kThreads);
 }
 
 // At the kernel's door: an instruction that it will not place must be refused also where it looks

@@ -29,6 +29,7 @@ class FakeKernel final : public Kernel {
   Status can_wait = ok();
   bool exact_filter = true;
   std::function<void()> at_switch = [] {};  // between the staging and the store
+  std::function<void()> at_wait = [] {};
 
   // ---- what the test sees ----
   std::vector<std::string> log;
@@ -62,9 +63,14 @@ class FakeKernel final : public Kernel {
     log.push_back("switch");
     epoch_ = epoch;
   }
-  Status prepare_wait() override { return can_wait; }
+  Status prepare_wait(Progress progress) override {
+    progress_ = progress;
+    return can_wait;
+  }
   void wait_for_progress() override {
-    log.push_back("wait, links open: " + std::to_string(open_links().size()));
+    at_wait();
+    const char* what = progress_ == Progress::of_hits ? "wait for hits" : "wait";
+    log.push_back(what + std::string(", links open: ") + std::to_string(open_links().size()));
   }
 
   tc_stat read_stat(uint32_t) const override { return {}; }
@@ -91,6 +97,7 @@ class FakeKernel final : public Kernel {
   std::vector<tc_slot> slots_;
   std::vector<tc_hook> hooks_;
   uint64_t epoch_ = 0;
+  Progress progress_ = Progress::of_programs;
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
 };
 

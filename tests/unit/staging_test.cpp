@@ -158,11 +158,11 @@ TEST_F(StagingTest, ALinkThatLosesASiteIsReplacedBeforeItIsClosed) {
   });
   const auto before = kernel.open_links();
   kernel.log.clear();
-  bool handed_over = false;
-  kernel.at_switch = [&] { handed_over = staged(slot_of(site(1))).link & TC_HANDOVER; };
+  uint64_t flag = 0;
+  kernel.at_wait = [&] { flag = active(slot_of(site(1))).link >> 32; };
   commit([&](Staging& staging) { staging.drop(slot_of(site(2)), kOne); });
-  EXPECT_TRUE(handed_over);
-  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 2"));
+  EXPECT_EQ(flag, uint64_t{TC_HANDOVER_OF_ONE});
+  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait for hits, links open: 2"));
   ASSERT_EQ(kernel.open_links().size(), 1u);
   EXPECT_NE(kernel.open_links(), before);
   EXPECT_EQ(kernel.armed.back().sites.size(), 2u);
