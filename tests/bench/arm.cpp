@@ -110,6 +110,25 @@ void ten_thousand() {
             reach(median(disarming), 200));
 }
 
+// ---- sites that are hit all the time, by more threads than there are CPUs ----
+
+void busy() {
+  Program counters{"counters", {"4", "0", "1000"}};
+  auto engine = must(Engine::start(must(open_kernel()), EngineOptions{}));
+  must(engine->create_session("bench"));
+  const Pattern all = must(parse_pattern("uprobe::f0*"));
+  counters.send("go");
+  Values arming, disarming;
+  for (int i = 0; i < kSlowToolRounds; ++i) {
+    must(engine->stage_set("bench", {{all, process(counters.pid()), must(parse_spec("count"))}}));
+    arming.push_back(static_cast<double>(must(engine->commit("bench", {})).phases.arm) / 1e3);
+    must(engine->stage_remove("bench", {all}, std::nullopt));
+    disarming.push_back(static_cast<double>(must(engine->commit("bench", {})).phases.disarm) / 1e3);
+  }
+  print_row("arm 1,000 that 4 threads hit, ms", spread(arming), "", "", "");
+  print_row("disarm 1,000 that 4 threads hit, ms", spread(disarming), "", "", "");
+}
+
 // ---- listing ----
 
 double run_ms(std::vector<std::string> words) {
@@ -182,6 +201,7 @@ void run() {
   print_heading();
   commands();
   ten_thousand();
+  busy();
   listing();
   at_rest();
 }
