@@ -173,7 +173,7 @@ Result<Empty> Commands::handle(const SessionDelete& request, Peer& peer) {
 Result<StageReply> Commands::handle(const StageSet& request, Peer&) {
   auto settings = settings_of(request);
   if (!settings) return settings.error();
-  auto staged = engine_.stage_set(request.session, *settings);
+  auto staged = engine_.stage_set(request.session, std::move(*settings));
   if (!staged) return staged.error();
   return tracectl::part_of(*staged);
 }

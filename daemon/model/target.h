@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,16 @@ struct Target {
   // Where the one process in `pids` has not executed its program yet: the paths of what it is
   // going to map, its executable first.
   std::vector<std::string> will_map;
+  // Which process each of `pids` means, once the setting is staged (Process::birth): a number can
+  // come to mean another one.
+  std::vector<uint64_t> births = {};
 
   bool empty() const { return pids.empty() && executables.empty() && !all; }
-  bool operator==(const Target&) const = default;
+  // Whether users would say the same of both.
+  bool operator==(const Target& other) const {
+    return pids == other.pids && executables == other.executables && all == other.all &&
+           will_map == other.will_map;
+  }
 };
 
 }  // namespace tracectl

@@ -2,7 +2,9 @@
 #include "daemon/process/process.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -42,12 +44,25 @@ uint64_t start_ticks_of(pid_t pid) {
   return ticks;
 }
 
+uint64_t birth_of(pid_t pid, const Fd& pidfd) {
+  constexpr auto kPidFs = 0x50494446;  // PID_FS_MAGIC of linux/magic.h, newer than Debian 12's
+  struct statfs system {};
+  struct stat file {};
+  if (::fstatfs(pidfd.get(), &system) == 0 && system.f_type == kPidFs &&
+      ::fstat(pidfd.get(), &file) == 0)
+    return file.st_ino;
+  return start_ticks_of(pid);
+}
+
 }  // namespace
 
 Result<Process> Process::open(pid_t pid) {
   if (pid <= 0) return Error{Code::invalid, std::to_string(pid) + " is no process id"};
   Fd pidfd{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};
-  if (pidfd) return Process{pid, std::move(pidfd), start_ticks_of(pid)};
+  if (pidfd) {
+    const uint64_t birth = birth_of(pid, pidfd);
+    return Process{pid, std::move(pidfd), birth};
+  }
   int err = errno;
   // For a thread that is no process older kernels say EINVAL, newer ones ENOENT.
   if (err != ESRCH && err != EINVAL && err != ENOENT)

@@ -21,8 +21,9 @@ class Process {
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 
-  // When it started, in clock ticks since boot: with the id it names the process for good.
-  uint64_t start_ticks() const { return start_ticks_; }
+  // With the id it names the process for good: the number of its pidfd's file, or on kernels where all
+  // pidfds share one (before Linux 6.9) when it started, in clock ticks since boot.
+  uint64_t birth() const { return birth_; }
 
   // A process that has ended and not been waited for is not alive.
   Result<bool> alive() const;
@@ -35,12 +36,12 @@ class Process {
   std::string proc_path(const std::string& name) const;
 
  private:
-  Process(pid_t pid, Fd pidfd, uint64_t start_ticks)
-      : pid_(pid), pidfd_(std::move(pidfd)), start_ticks_(start_ticks) {}
+  Process(pid_t pid, Fd pidfd, uint64_t birth)
+      : pid_(pid), pidfd_(std::move(pidfd)), birth_(birth) {}
 
   pid_t pid_;
   Fd pidfd_;
-  uint64_t start_ticks_;
+  uint64_t birth_;
 };
 
 }  // namespace tracectl

@@ -17,7 +17,7 @@ const SessionHooks* held_at(const Slots& slots, const Session& session, const Sl
 bool same_process(const SessionHook& held, const Want& want) {
   if (!held.process || !want.process) return held.process == want.process;
   return held.process->pid() == want.process->pid() &&
-         held.process->start_ticks() == want.process->start_ticks();
+         held.process->birth() == want.process->birth();
 }
 
 bool stays(const SessionHook& held, const Want& want) {

@@ -10,8 +10,7 @@ namespace {
 
 bool same_process(const Want& a, const Want& b) {
   if (!a.process || !b.process) return a.process == b.process;
-  return a.process->pid() == b.process->pid() &&
-         a.process->start_ticks() == b.process->start_ticks();
+  return a.process->pid() == b.process->pid() && a.process->birth() == b.process->birth();
 }
 
 bool same_probe(const Want& a, const Want& b) { return *a.probe == *b.probe; }
@@ -41,7 +40,7 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
       const SlotKey key{.device = file.device,
                         .inode = file.inode,
                         .filter = part.process ? part.process->pid() : 0,
-                        .filter_start_ticks = part.process ? part.process->start_ticks() : 0,
+                        .filter_birth = part.process ? part.process->birth() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
       add_last(coverage.wants[key], {.order = order,
@@ -90,7 +89,7 @@ void join_slots(Coverage& coverage) {
   for (auto at = wants.begin(); at != wants.end();) {
     SlotKey unfiltered = at->first;
     unfiltered.filter = 0;
-    unfiltered.filter_start_ticks = 0;
+    unfiltered.filter_birth = 0;
     const auto twin = at->first.filter ? wants.find(unfiltered) : wants.end();
     if (twin == wants.end()) {
       ++at;

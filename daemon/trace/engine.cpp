@@ -178,10 +178,11 @@ Status Engine::delete_session(const std::string& name) {
 
 // ---- drafts ----
 
-Result<StageSummary> Engine::stage_set(const std::string& name,
-                                       const std::vector<Setting>& settings) {
+Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Setting> settings) {
   auto session = find(name);
   if (!session) return session.error();
+  for (Setting& setting : settings)
+    if (auto noted = note_processes(setting.target); !noted) return noted.error();
   auto covered = cover(resolver_, settings);
   if (!covered) return covered.error();
   auto draft = (*session)->draft.value_or((*session)->settings);

@@ -76,7 +76,7 @@ class Engine {
   Status delete_session(const std::string& name);
 
   // Resolves as the commit will, so that the answer says what the draft covers.
-  Result<StageSummary> stage_set(const std::string& session, const std::vector<Setting>& settings);
+  Result<StageSummary> stage_set(const std::string& session, std::vector<Setting> settings);
   Result<StageSummary> stage_remove(const std::string& session,
                                     const std::vector<Pattern>& patterns,
                                     const std::optional<Target>& target);

@@ -26,8 +26,8 @@ using SessionId = uint16_t;
 struct SlotKey {
   dev_t device = 0;
   ino_t inode = 0;
-  pid_t filter = 0;                 // the process it is armed in, or 0 for all that map the file
-  uint64_t filter_start_ticks = 0;  // of that process: its id may come to mean another
+  pid_t filter = 0;           // the process it is armed in, or 0 for all that map the file
+  uint64_t filter_birth = 0;  // of that process: its id may come to mean another
   uint64_t offset = 0;
   uint64_t semaphore = 0;
 

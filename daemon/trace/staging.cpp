@@ -91,7 +91,7 @@ void Staging::plan_links() {
     if (change.hooks.empty() && change.link) losing.insert(change.link);
     if (!change.is_new) continue;
     const SlotKey& key = slots_.by_id.at(id).key;
-    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter, key.filter_start_ticks}];
+    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter, key.filter_birth}];
     if (!incarnation) incarnation = ++slots_.last_incarnation;
     change.link = incarnation;
     new_links_[incarnation].push_back(id);

@@ -51,7 +51,23 @@ Result<MappedFile> main_executable(const Process& process, const std::vector<Map
                                     " has no code of its executable mapped from the file"};
 }
 
+bool is_another(const Process& process, const Target& target) {
+  for (size_t i = 0; i < target.births.size(); ++i)
+    if (target.pids[i] == process.pid()) return target.births[i] != process.birth();
+  return false;
+}
+
 }  // namespace
+
+Status note_processes(Target& target) {
+  target.births.clear();
+  for (const pid_t pid : target.pids) {
+    auto process = Process::open(pid);
+    if (!process) return process.error();
+    target.births.push_back(process->birth());
+  }
+  return ok();
+}
 
 Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& target) {
   TargetFiles found;
@@ -68,6 +84,12 @@ Status TargetFinder::add_process(const Pattern& pattern, pid_t pid, const Target
                                  TargetFiles& found) {
   auto process = Process::open(pid);
   if (!process) return process.error();
+  if (is_another(*process, target))
+    return Error{Code::not_found,
+                 "process " + std::to_string(pid) +
+                     " has ended, and its number means another process now; stage the setting "
+                     "again if that is to be traced",
+                 "target"};
   if (!target.will_map.empty()) return add_starting(pattern, std::move(*process), target, found);
   return add_mapped(pattern, *process, found);
 }

@@ -37,6 +37,9 @@ struct TargetFiles {
   std::vector<std::string> notes;  // what the user should know of what is not covered
 };
 
+// Notes which processes the target's numbers mean now; fails where there is none.
+Status note_processes(Target& target);
+
 class TargetFinder {
  public:
   explicit TargetFinder(Objects& objects) : objects_(objects) {}

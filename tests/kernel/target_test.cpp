@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <set>
@@ -136,6 +140,59 @@ TEST_F(Choice, WhatIsNotAProcessIsRefusedByNumber) {
   }
   program.send("stop");
   program.finish();
+}
+
+// A process with a number of one's choice (clone3 with set_tid), that runs what Program would.
+class Impostor {
+ public:
+  Impostor(pid_t pid, const std::string& path) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    const Fd read_end{ends[0]};
+    input_ = Fd{ends[1]};
+    clone_args arguments{};
+    arguments.exit_signal = SIGCHLD;
+    arguments.set_tid = reinterpret_cast<uint64_t>(&pid);
+    arguments.set_tid_size = 1;
+    const long child = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
+    if (child == 0) {
+      ::dup2(read_end.get(), 0);
+      ::execl(path.c_str(), path.c_str(), "1", "1", nullptr);
+      ::_exit(127);
+    }
+    if (child != pid) throw std::runtime_error("clone3 does not give the number asked for");
+    pid_ = pid;
+  }
+  ~Impostor() {
+    input_ = Fd{};  // the end of its input is its end
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+
+ private:
+  Fd input_;
+  pid_t pid_ = -1;
+};
+
+TEST_F(Choice, AProcessThatCameByTheNumberOfAnotherIsNotTraced) {
+  auto first = std::make_unique<Program>("counters", std::vector<std::string>{"1", "1"});
+  const pid_t pid = first->pid();
+  const std::string path = first->path();
+  create("s");
+  must(stage("s", "uprobe::f00*", process(pid), "count"));
+  first.reset();
+  const Impostor other(pid, path);
+  until([&] {
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe") == path;
+  });
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_TRUE(names(failed.error().message, "another process")) << failed.error().message;
+  EXPECT_TRUE(changed_code(pid, path).empty());
+  // Staged again the number means the one that is there.
+  set("s", "uprobe::f00*", process(pid), "count");
+  EXPECT_FALSE(changed_code(pid, path).empty());
 }
 
 TEST_F(Choice, AProcessKeepsItsOwnFileWhenAnotherTakesItsPath) {
