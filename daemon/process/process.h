@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "daemon/base/fd.h"
@@ -43,5 +44,12 @@ class Process {
   Fd pidfd_;
   uint64_t birth_;
 };
+
+// Whether both are the same process, or both are none. A number alone can come to mean another one.
+inline bool same_process(const std::shared_ptr<const Process>& a,
+                         const std::shared_ptr<const Process>& b) {
+  if (!a || !b) return a == b;
+  return a->pid() == b->pid() && a->birth() == b->birth();
+}
 
 }  // namespace tracectl

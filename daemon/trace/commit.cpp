@@ -13,16 +13,9 @@ const SessionHooks* held_at(const Slots& slots, const Session& session, const Sl
   return held == session.hooks.end() ? nullptr : &held->second;
 }
 
-// A process id alone can have come to mean another process.
-bool same_process(const SessionHook& held, const Want& want) {
-  if (!held.process || !want.process) return held.process == want.process;
-  return held.process->pid() == want.process->pid() &&
-         held.process->birth() == want.process->birth();
-}
-
 bool stays(const SessionHook& held, const Want& want) {
   return *held.probe == *want.probe && held.setting->spec == want.setting->spec &&
-         held.setting->target == want.setting->target && same_process(held, want);
+         held.setting->target == want.setting->target && same_process(held.process, want.process);
 }
 
 bool stay(const SessionHooks& held, const Wants& wants) {

@@ -8,18 +8,13 @@
 namespace tracectl {
 namespace {
 
-bool same_process(const Want& a, const Want& b) {
-  if (!a.process || !b.process) return a.process == b.process;
-  return a.process->pid() == b.process->pid() && a.process->birth() == b.process->birth();
-}
-
 bool same_probe(const Want& a, const Want& b) { return *a.probe == *b.probe; }
 
 // Whether the later one takes every hit that the earlier one would.
 bool covers(const Want& later, const Want& earlier) {
   if (!same_probe(later, earlier)) return false;
   if (!later.process && !later.executable) return true;
-  return same_process(later, earlier) && later.executable == earlier.executable;
+  return same_process(later.process, earlier.process) && later.executable == earlier.executable;
 }
 
 void add_last(Wants& wants, Want want) {

@@ -17,7 +17,8 @@
 //    generation (the last commit's wait saw to that), and on every machine that keeps the order
 //    of address-dependent loads a release store of the epoch makes what was staged visible first;
 //  - after the switch one wait: then nobody reads the old generation any more, and it may be
-//    overwritten, its hooks freed, its counters taken as final;
+//    overwritten, its hooks freed, its counters taken as final. Where a link is replaced by another
+//    it is for whole hits, as a hit runs the programs of both (bpf/handover.bpf.h);
 //  - closing a link waits by itself until no program of its sites runs, so a slot's number can be
 //    used again afterwards.
 #pragma once
