@@ -146,6 +146,13 @@ struct tc_record {
 	__u64 args[];
 };
 
+/* The first hit of a CPU under an epoch, while switches are watched. */
+struct tc_first_hit {
+	__u64 epoch;
+	__u64 ts_ns;		/* CLOCK_BOOTTIME */
+	__u64 pad[6];
+};
+
 /* What a ring has lost, on its own cache line. */
 struct tc_ring_loss {
 	__u64 dropped;
@@ -168,6 +175,7 @@ TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_member, 32);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_record, 64);
+TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
 
 #endif

@@ -9,8 +9,11 @@ const volatile bool in_own_pid_namespace;	/* the engine is not in the initial on
 const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
 const volatile __u64 pid_namespace_inode;
 
-/* The number of commits; the lowest bit is the active generation. */
+/* The number of switches; the lowest bit is the active generation. */
 __u64 epoch;
+
+/* From a switch to the end of its wait: each CPU notes its first hit under the new epoch. */
+__u32 watching_switch;
 
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;
@@ -25,6 +28,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tc_hook);
 } hooks SEC(".maps");
+
+/* Index: cpu. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);	/* cpu_count, set before loading */
+	__type(key, __u32);
+	__type(value, struct tc_first_hit);
+} first_hits SEC(".maps");
 
 /* Index: cpu * TC_MAX_STATS + stat. An array that is mapped is read without a system call. */
 struct {

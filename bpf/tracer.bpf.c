@@ -42,6 +42,19 @@ static long run_next_hook(__u32 i, void *data)
 	return 0;
 }
 
+/* A program of an older epoch may still run here, preempted: it is not the first of the newer. */
+static __noinline int note_first_hit(__u64 under)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct tc_first_hit *first = bpf_map_lookup_elem(&first_hits, &cpu);
+
+	if (!first || first->epoch >= under)
+		return 0;
+	first->ts_ns = bpf_ktime_get_boot_ns();
+	__sync_lock_test_and_set(&first->epoch, under);	/* after the time, for whoever reads both */
+	return 0;
+}
+
 SEC("uprobe")
 int on_site(struct pt_regs *ctx)
 {
@@ -52,6 +65,8 @@ int on_site(struct pt_regs *ctx)
 	struct hit hit;
 
 	hit.epoch = *(volatile __u64 *)&epoch;
+	if (*(volatile __u32 *)&watching_switch)
+		note_first_hit(hit.epoch);
 	generation = &slots[slot].generation[hit.epoch & 1];
 	if (!generation->hook_count)
 		return 0;

@@ -15,16 +15,16 @@ inline uint64_t clock_ns(clockid_t clock) {
 // The clock of events: nanoseconds since boot.
 inline uint64_t boot_ns() { return clock_ns(CLOCK_BOOTTIME); }
 
-// Adds the time from its making to its end to a sum of microseconds.
+// Adds the time from its making to its end to a sum of nanoseconds.
 class Stopwatch {
  public:
-  explicit Stopwatch(uint64_t& sum_us) : sum_us_(sum_us), start_ns_(clock_ns(CLOCK_MONOTONIC)) {}
-  ~Stopwatch() { sum_us_ += (clock_ns(CLOCK_MONOTONIC) - start_ns_) / 1000; }
+  explicit Stopwatch(uint64_t& sum_ns) : sum_ns_(sum_ns), start_ns_(clock_ns(CLOCK_MONOTONIC)) {}
+  ~Stopwatch() { sum_ns_ += clock_ns(CLOCK_MONOTONIC) - start_ns_; }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
-  uint64_t& sum_us_;
+  uint64_t& sum_ns_;
   uint64_t start_ns_;
 };
 

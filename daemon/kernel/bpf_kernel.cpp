@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "bpf/tracer.skel.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/progress.h"
@@ -92,9 +93,8 @@ class BpfKernel final : public Kernel {
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
   void write_layout(uint32_t index, const Arguments& arguments) override;
   uint64_t epoch() const override { return skeleton_->bss->epoch; }
-  void activate(uint64_t epoch) override {
-    __atomic_store_n(&skeleton_->bss->epoch, epoch, __ATOMIC_RELEASE);
-  }
+  void activate(uint64_t epoch) override;
+  void take_first_hits(std::vector<FirstHit>& first_hits) override;
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override { progress_.wait(); }
 
@@ -135,7 +135,8 @@ class BpfKernel final : public Kernel {
   // (kernel/trace/bpf_trace.c, uprobe_prog_run).
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   ProgressWait progress_;
-  Mapping hooks_, stats_, layouts_, losses_;
+  Mapping hooks_, stats_, layouts_, losses_, first_hits_;
+  uint64_t switched_ns_ = 0;
 };
 
 // ---- loading ----
@@ -168,6 +169,7 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
   bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.rings, TC_MAX_SESSIONS * cpu_count);
@@ -200,7 +202,25 @@ Status BpfKernel::map_arrays() {
   if (auto s = take(hooks_, map_array<tc_hook>(maps.hooks)); !s) return s;
   if (auto s = take(stats_, map_array<tc_stat>(maps.stats)); !s) return s;
   if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
+  if (auto s = take(first_hits_, map_array<tc_first_hit>(maps.first_hits)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
+}
+
+// ---- the switch ----
+
+void BpfKernel::activate(uint64_t epoch) {
+  __atomic_store_n(&skeleton_->bss->watching_switch, 1u, __ATOMIC_SEQ_CST);
+  switched_ns_ = boot_ns();
+  __atomic_store_n(&skeleton_->bss->epoch, epoch, __ATOMIC_RELEASE);
+}
+
+void BpfKernel::take_first_hits(std::vector<FirstHit>& first_hits) {
+  __atomic_store_n(&skeleton_->bss->watching_switch, 0u, __ATOMIC_SEQ_CST);
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
+    const tc_first_hit& first = view<tc_first_hit>(first_hits_)[cpu];
+    if (__atomic_load_n(&first.epoch, __ATOMIC_ACQUIRE) == epoch())
+      first_hits.push_back({cpu, first.ts_ns - switched_ns_});
+  }
 }
 
 void BpfKernel::write_layout(uint32_t index, const Arguments& arguments) {

@@ -70,6 +70,12 @@ struct Rings {
   size_t size_bytes = 0;  // of each
 };
 
+// How long after a switch a CPU's first hit under the new epoch came.
+struct FirstHit {
+  unsigned cpu = 0;
+  uint64_t after_ns = 0;
+};
+
 // What has to be over before a wait returns: programs that may have loaded an earlier epoch, or
 // whole hits, each of which runs the programs of all links at its site.
 enum class Progress { of_programs, of_hits };
@@ -94,6 +100,9 @@ class Kernel {
   virtual uint64_t epoch() const = 0;
   // The switch: one aligned store. Cannot fail.
   virtual void activate(uint64_t epoch) = 0;
+  // Of the CPUs on which a probe was hit since the switch; ends what notes them. Appends, at most
+  // cpu_count() of them.
+  virtual void take_first_hits(std::vector<FirstHit>& first_hits) = 0;
   // Makes sure, while a commit can still fail, that wait_for_progress() cannot.
   virtual Status prepare_wait(Progress progress) = 0;
   // Returns when all that was prepared for and runs now has ended.

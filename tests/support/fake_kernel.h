@@ -63,6 +63,7 @@ class FakeKernel final : public Kernel {
     log.push_back("switch");
     epoch_ = epoch;
   }
+  void take_first_hits(std::vector<FirstHit>&) override {}
   Status prepare_wait(Progress progress) override {
     progress_ = progress;
     return can_wait;
