@@ -39,20 +39,23 @@ Changes compare(const Slots& slots, const Session& session, const Coverage& cove
 }
 
 Commit::~Commit() {
-  for (const Planned& planned : planned_) {
-    if (!planned.is_new) continue;
-    if (only_counters_)
-      hooks_.discard_counters(planned.held.hook);
-    else
-      hooks_.discard(planned.held.hook);
-  }
+  for (const Hook& hook : made_) discard(hook);
 }
+
+void Commit::discard(const Hook& hook) {
+  if (only_counters_)
+    hooks_.discard_counters(hook);
+  else
+    hooks_.discard(hook);
+}
+
+// ---- what shall be ----
 
 Status Commit::plan(const Coverage& coverage) {
   for (const auto& [key, wants] : coverage.wants) {
     const SessionHooks* held = held_at(slots_, session_, key);
     if (held && stay(*held, wants)) {
-      kept_.emplace(slots_.by_key.at(key), *held);
+      next_.emplace(slots_.by_key.at(key), *held);
       continue;
     }
     if (auto added = add(key, wants, held ? *held : SessionHooks{}); !added) return added;
@@ -63,33 +66,40 @@ Status Commit::plan(const Coverage& coverage) {
 
 // Of the hooks that are held at the slot those that stay go on as they are.
 Status Commit::add(const SlotKey& key, const Wants& wants, SessionHooks held) {
-  std::vector<Hook> hooks;
-  const Want* before = nullptr;
+  SessionHooks planned;
   for (const Want& want : wants) {
-    if (auto planned = keep_or_make(key, want, held); !planned) return planned;
-    Hook& hook = planned_.back().held.hook;
-    const bool is_first = !before || *before->probe != *want.probe;
-    hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
-    if (is_first) hook.flags |= TC_FIRST_OF_GROUP;
-    hooks.push_back(hook);
-    before = &want;
+    auto hook = keep_or_make(want, held);
+    if (!hook) return hook.error();
+    const bool is_first = planned.empty() || *planned.back().probe != *want.probe;
+    hook->hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
+    if (is_first) hook->hook.flags |= TC_FIRST_OF_GROUP;
+    planned.push_back(std::move(*hook));
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
   const Want& any = wants.front();
-  return staging_.want({key, any.object, any.unmapped}, session_.id, hooks);
+  return put({key, any.object, any.unmapped}, std::move(planned));
 }
 
-Status Commit::keep_or_make(const SlotKey& key, const Want& want, SessionHooks& held) {
+Result<SessionHook> Commit::keep_or_make(const Want& want, SessionHooks& held) {
   const auto same = std::find_if(held.begin(), held.end(),
                                  [&](const SessionHook& one) { return stays(one, want); });
   if (same != held.end()) {
-    planned_.push_back({key, std::move(*same), false});
+    SessionHook kept = std::move(*same);
     held.erase(same);
-    return ok();
+    return kept;
   }
   auto hook = hooks_.make(session_, want);
   if (!hook) return hook.error();
-  planned_.push_back({key, {*hook, want.probe, want.setting, want.process, 0}, true});
+  made_.push_back(*hook);
+  hook->paused = paused_;
+  return SessionHook{*hook, want.probe, want.setting, want.process, 0};
+}
+
+Status Commit::put(const SlotSite& site, SessionHooks held) {
+  std::vector<Hook> hooks;
+  for (const SessionHook& one : held) hooks.push_back(one.hook);
+  if (auto staged = staging_.want(site, session_.id, hooks); !staged) return staged;
+  next_.emplace(slots_.by_key.at(site.key), std::move(held));
   return ok();
 }
 
@@ -101,42 +111,54 @@ void Commit::drop_unwanted(const Coverage& coverage) {
   }
 }
 
-Status Commit::plan_fresh_counters() {
+Status Commit::plan_fresh_counters(bool paused) {
   only_counters_ = true;
-  for (const auto& [slot, held] : session_.hooks)
-    if (auto renewed = renew(slots_.by_id.at(slot), held); !renewed) return renewed;
+  paused_ = paused;
+  for (const auto& [slot, held] : session_.hooks) {
+    SessionHooks planned;
+    for (const SessionHook& old : held) {
+      auto renewed = renew(old, paused);
+      if (!renewed) return renewed.error();
+      planned.push_back(std::move(*renewed));
+    }
+    gone_.insert(gone_.end(), held.begin(), held.end());
+    if (auto done = put(slots_.by_id.at(slot), std::move(planned)); !done) return done;
+  }
   return ok();
 }
 
-Status Commit::renew(const Slot& slot, const SessionHooks& held) {
-  std::vector<Hook> hooks;
-  for (const SessionHook& old : held) {
-    auto hook = hooks_.with_fresh_counters(old.hook);
-    if (!hook) return hook.error();
-    SessionHook renewed = old;
-    renewed.hook = *hook;
-    planned_.push_back({slot.key, std::move(renewed), true});
-    gone_.push_back(old);
-    hooks.push_back(*hook);
-  }
-  return staging_.want(slot, session_.id, hooks);
+Result<SessionHook> Commit::renew(const SessionHook& old, bool paused) {
+  auto hook = hooks_.with_fresh_counters(old.hook);
+  if (!hook) return hook.error();
+  made_.push_back(*hook);
+  SessionHook renewed = old;
+  renewed.hook = *hook;
+  renewed.hook.paused = paused;
+  return renewed;
 }
 
-uint64_t Commit::activate() {
-  const uint64_t epoch = staging_.activate([&] { retire(kernel_, session_, gone_); });
-  for (const SessionHook& held : gone_) {
-    if (only_counters_)
-      hooks_.discard_counters(held.hook);
-    else
-      hooks_.discard(held.hook);
+Status Commit::plan_pause(bool paused) {
+  paused_ = paused;
+  for (const auto& [slot, held] : session_.hooks) {
+    SessionHooks planned = held;
+    for (SessionHook& one : planned) one.hook.paused = paused;
+    if (auto done = put(slots_.by_id.at(slot), std::move(planned)); !done) return done;
   }
-  for (Planned& planned : planned_) {
-    if (planned.is_new && !only_counters_) planned.held.epoch = epoch;
-    kept_[slots_.by_key.at(planned.key)].push_back(std::move(planned.held));
-  }
-  planned_.clear();
-  session_.hooks = std::move(kept_);
-  return epoch;
+  return ok();
+}
+
+// ---- after the switch ----
+
+void Commit::retire() { tracectl::retire(kernel_, session_, gone_); }
+
+void Commit::settle(uint64_t epoch) {
+  for (const SessionHook& held : gone_) discard(held.hook);
+  made_.clear();
+  for (auto& [slot, held] : next_)
+    for (SessionHook& one : held)
+      if (one.epoch == 0) one.epoch = epoch;
+  session_.hooks = std::move(next_);
+  session_.paused = paused_;
 }
 
 }  // namespace tracectl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -21,51 +22,48 @@ struct Changes {
 // its hook, and with it its counts.
 Changes compare(const Slots& slots, const Session& session, const Coverage& coverage);
 
-// One commit of one session: plan it, build it, switch to it. Without the last step everything is
-// undone when it ends.
+// One session's part in a switch: what it has in force now, and what it will have. It plans into a
+// Staging that it may share with commits of other sessions. If there is no switch its destructor
+// gives back what was made for it, and the session is as it was.
 class Commit {
  public:
-  Commit(Kernel& kernel, Slots& slots, Hooks& hooks, Session& session)
-      : kernel_(kernel), slots_(slots), hooks_(hooks), session_(session), staging_(kernel, slots) {}
+  Commit(Kernel& kernel, Slots& slots, Hooks& hooks, Staging& staging, Session& session)
+      : kernel_(kernel), slots_(slots), hooks_(hooks), staging_(staging), session_(session) {}
   ~Commit();
   Commit(const Commit&) = delete;
   Commit& operator=(const Commit&) = delete;
 
+  // Before the switch one of these, once.
   // From what is in force to what is covered.
   Status plan(const Coverage& coverage);
-  // Every hook of the session counts from zero: reading and zeroing in one cut.
-  Status plan_fresh_counters();
+  // Every hook counts from zero: reading and zeroing in one cut.
+  Status plan_fresh_counters(bool paused);
+  // Nothing is counted or streamed, or again; counters keep what they have.
+  Status plan_pause(bool paused);
 
-  Status build() { return staging_.build(); }
-  const std::vector<Staging::RefusedSite>& refused() const { return staging_.refused(); }
-
-  // The switch; the epoch from which the plan is in force. What old hooks had counted is then in
-  // the session's past.
-  uint64_t activate();
-
-  const Phases& phases() const { return staging_.phases(); }
+  // After the wait: what old hooks have counted goes to the session's past.
+  void retire();
+  // At the end: what was planned is in force since `epoch`.
+  void settle(uint64_t epoch);
 
  private:
-  struct Planned {
-    SlotKey key;
-    SessionHook held;
-    bool is_new = false;  // not in force before the switch
-  };
-
   Status add(const SlotKey& key, const Wants& wants, SessionHooks held);
-  Status keep_or_make(const SlotKey& key, const Want& want, SessionHooks& held);
-  Status renew(const Slot& slot, const SessionHooks& held);
+  Result<SessionHook> keep_or_make(const Want& want, SessionHooks& held);
+  Result<SessionHook> renew(const SessionHook& old, bool paused);
+  Status put(const SlotSite& site, SessionHooks held);
   void drop_unwanted(const Coverage& coverage);
+  void discard(const Hook& hook);
 
   Kernel& kernel_;
   Slots& slots_;
   Hooks& hooks_;
+  Staging& staging_;
   Session& session_;
-  Staging staging_;
-  std::unordered_map<SlotId, SessionHooks> kept_;  // of those that do not
-  std::vector<Planned> planned_;                   // of the slots that change
-  std::vector<SessionHook> gone_;
-  bool only_counters_ = false;  // old and new hooks share all but their counters
+  std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
+  std::vector<Hook> made_;                         // for it
+  std::vector<SessionHook> gone_;                  // not in force after the switch
+  bool only_counters_ = false;                     // old and new hooks share all but their counters
+  bool paused_ = session_.paused;                  // after the switch
 };
 
 }  // namespace tracectl

@@ -17,54 +17,6 @@ bool is_session_name(const std::string& name) {
          });
 }
 
-// Names the first few of what was refused, so that the user sees the kind of trouble at once.
-Error refusal_error(const std::vector<Refusal>& refused) {
-  constexpr size_t kNamed = 5;
-  std::string message = std::to_string(refused.size()) +
-                        (refused.size() == 1 ? " site" : " sites") + " cannot be armed";
-  for (size_t i = 0; i < std::min(kNamed, refused.size()); ++i) {
-    message += "\n  " + refused[i].probe;
-    if (refused[i].pid) message += " in process " + std::to_string(*refused[i].pid);
-    message += ": " + refused[i].reason;
-  }
-  if (refused.size() > kNamed)
-    message += "\n  and " + std::to_string(refused.size() - kNamed) + " more";
-  return Error{Code::unsupported, message + "\nnothing was changed; --partial arms the rest",
-               "patterns"};
-}
-
-size_t probe_count(const Session& session) {
-  std::set<std::string_view> names;
-  for (const auto& [slot, hooks] : session.hooks)
-    for (const SessionHook& held : hooks) names.insert(*held.probe);
-  return names.size();
-}
-
-CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
-  CommitSummary summary;
-  summary.added = changes.added;
-  summary.updated = changes.updated;
-  summary.removed = changes.removed;
-  summary.refused = coverage.refused;
-  summary.notes = coverage.notes;
-  return summary;
-}
-
-// Moves what the kernel refused from what is wanted to what is refused; false if that is not why.
-bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
-  for (const auto& site : refused) {
-    const auto want = coverage.wants.find(site.key);
-    if (want == coverage.wants.end()) return false;
-    const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
-    std::set<std::string> probes;
-    for (const Want& one : want->second) probes.insert(*one.probe);
-    for (const std::string& probe : probes)
-      coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
-    coverage.wants.erase(want);
-  }
-  return !refused.empty();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
@@ -102,19 +54,8 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
 std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {
   std::vector<ProbeSettingInfo> found;
   for (const auto& [name, session] : sessions_) {
-    std::map<std::pair<std::string, const Setting*>, ProbeSettingInfo> by_probe;
-    for (const auto& [slot, hooks] : session.hooks)
-      for (const SessionHook& held : hooks) {
-        if (!names_probe(pattern, *held.probe)) continue;
-        auto& info = by_probe[{*held.probe, held.setting.get()}];
-        info.probe = *held.probe;
-        info.session = name;
-        info.setting = *held.setting;
-        info.epoch = std::max(info.epoch, held.epoch);
-        info.hits += kernel_->read_stat(held.hook.stat).hits;
-        ++info.sites;
-      }
-    for (auto& [key, info] : by_probe) found.push_back(std::move(info));
+    auto part = info_of(*kernel_, session, pattern);
+    std::move(part.begin(), part.end(), std::back_inserter(found));
   }
   return found;
 }
@@ -164,7 +105,8 @@ Result<const Session*> Engine::create_session(const std::string& wanted) {
 Status Engine::delete_session(const std::string& name) {
   auto session = find(name);
   if (!session) return session.error();
-  auto emptied = apply(**session, {}, Coverage{}, CommitOptions{});
+  auto emptied =
+      apply_leaving_out({.session = *session, .settings = {}, .coverage = {}, .options = {}});
   if (!emptied) return emptied.error();
   if ((*session)->has_rings) {
     reader_->close((*session)->id);
@@ -232,60 +174,7 @@ Status Engine::stage_abort(const std::string& name) {
   return ok();
 }
 
-// ---- commits ----
-
-Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
-  auto session = find(name);
-  if (!session) return session.error();
-  const auto settings = (*session)->draft.value_or((*session)->settings);
-  auto coverage = cover(resolver_, settings);
-  if (coverage && options.dry_run) return dry_run(**session, *coverage, options);
-  auto summary = coverage ? apply(**session, settings, std::move(*coverage), options)
-                          : Result<CommitSummary>(coverage.error());
-  if (summary)
-    (*session)->draft.reset();
-  else
-    ++stats_.failed_commits;
-  return summary;
-}
-
-Result<CommitSummary> Engine::dry_run(const Session& session, const Coverage& coverage,
-                                      const CommitOptions& options) const {
-  if (!coverage.refused.empty() && !options.partial) return refusal_error(coverage.refused);
-  CommitSummary summary = summary_of(coverage, compare(slots_, session, coverage));
-  summary.probes = coverage.probe_count();
-  summary.sites = coverage.wants.size();
-  return summary;
-}
-
-// With `partial` a site that only the kernel could refuse is left out, and the rest tried again.
-Result<CommitSummary> Engine::apply(Session& session, const std::vector<Setting>& settings,
-                                    Coverage coverage, const CommitOptions& options) {
-  if (auto rings = ensure_rings(session, coverage); !rings) return rings.error();
-  for (;;) {
-    if (!coverage.refused.empty() && !options.partial) return refusal_error(coverage.refused);
-    CommitSummary summary = summary_of(coverage, compare(slots_, session, coverage));
-    Commit commit(*kernel_, slots_, hooks_, session);
-    if (auto planned = commit.plan(coverage); !planned) return planned.error();
-    if (auto built = commit.build(); !built) {
-      if (!leave_out(commit.refused(), coverage)) return built.error();
-      continue;
-    }
-    summary.epoch = commit.activate();
-    summary.phases = commit.phases();
-    summary.probes = probe_count(session);
-    summary.sites = session.hooks.size();
-    session.settings = settings;
-    session.epoch = summary.epoch;
-    count_commit();
-    return summary;
-  }
-}
-
-void Engine::count_commit() {
-  ++stats_.commits;
-  ++stats_.waits;
-}
+// ---- rings ----
 
 Status Engine::ensure_rings(Session& session, const Coverage& coverage) {
   return coverage.any_event() ? open_rings(session) : ok();
@@ -309,16 +198,6 @@ Result<Results> Engine::read(const std::string& name, bool clear) {
   auto session = find(name);
   if (!session) return session.error();
   return clear ? read_and_clear(**session) : current_results(*kernel_, **session);
-}
-
-// What was counted before the switch is in the answer, what comes after it in the next.
-Result<Results> Engine::read_and_clear(Session& session) {
-  Commit commit(*kernel_, slots_, hooks_, session);
-  if (auto planned = commit.plan_fresh_counters(); !planned) return planned.error();
-  if (auto built = commit.build(); !built) return built.error();
-  commit.activate();
-  count_commit();
-  return std::exchange(session.past, {});
 }
 
 Totals Engine::totals(const Session& session) const { return current_totals(*kernel_, session); }

@@ -6,6 +6,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,14 +17,19 @@
 #include "daemon/trace/commit.h"
 #include "daemon/trace/coverage.h"
 #include "daemon/trace/hooks.h"
+#include "daemon/trace/info.h"
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
+#include "daemon/trace/switch.h"
 
 namespace tracectl {
 
 struct EngineOptions {
   size_t ring_bytes = 8 << 20;  // of each CPU and session; a power of two
+  // How long a site that nobody wants any more stays armed, so that a session that comes to want it
+  // again needs the switch only. Not those with a semaphore.
+  uint64_t linger_ns = 0;
 };
 
 struct StageSummary {
@@ -40,22 +47,26 @@ struct CommitSummary {
   uint64_t epoch = 0;
   size_t probes = 0, sites = 0;
   size_t added = 0, updated = 0, removed = 0;
+  size_t lingering = 0;  // of all sites: armed, and no session wants them
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
-  Phases phases;
+  SwitchFigures figures;
 };
 
-struct ProbeSettingInfo {
-  std::string probe;
+struct CommitRequest {
   std::string session;
-  Setting setting;
-  size_t sites = 0;
+  CommitOptions options;
+};
+
+// A switch that changes no setting.
+struct SwitchSummary {
   uint64_t epoch = 0;
-  uint64_t hits = 0;
+  size_t sessions = 0, sites = 0;  // that it changed; none: there was no switch
+  SwitchFigures figures;
 };
 
 struct EngineStats {
-  uint64_t commits = 0, failed_commits = 0, waits = 0;
+  uint64_t commits = 0, failed_commits = 0, switches = 0;
 };
 
 class Engine {
@@ -82,6 +93,21 @@ class Engine {
                                     const std::optional<Target>& target);
   Status stage_abort(const std::string& session);
   Result<CommitSummary> commit(const std::string& session, const CommitOptions& options);
+  // All of them by one switch; where one of them fails, or asks for something special, one after
+  // another. The answers are in the order of the requests.
+  std::vector<Result<CommitSummary>> commit_together(const std::vector<CommitRequest>& requests);
+
+  // Of one session, or of all by one switch. A paused session keeps its counters and its sites
+  // armed; what it commits meanwhile is armed and silent.
+  Result<SwitchSummary> pause(const std::optional<std::string>& session);
+  Result<SwitchSummary> resume(const std::optional<std::string>& session);
+  // All counters of the session are zero, and it is not paused.
+  Result<SwitchSummary> restart(const std::string& session);
+
+  // Since boot; when end_lingering() is wanted. 0: nothing lingers.
+  uint64_t next_linger_end_ns() const { return next_linger_end_ns_; }
+  // Disarms what has lingered long enough.
+  Status end_lingering();
 
   // `clear`: read and zero in one cut, by a small commit.
   Result<Results> read(const std::string& session, bool clear);
@@ -103,12 +129,27 @@ class Engine {
   Result<Session*> find(const std::string& name);
   Status ensure_rings(Session& session, const Coverage& coverage);
   Status open_rings(Session& session);
-  Result<CommitSummary> dry_run(const Session& session, const Coverage& coverage,
-                                const CommitOptions& options) const;
-  Result<CommitSummary> apply(Session& session, const std::vector<Setting>& settings,
-                              Coverage coverage, const CommitOptions& options);
+
+  // What a commit of one session is to bring about.
+  struct Intent {
+    Session* session = nullptr;
+    std::vector<Setting> settings;
+    Coverage coverage;
+    CommitOptions options;
+  };
+  Result<Intent> intend(const std::string& session, const CommitOptions& options);
+  Result<CommitSummary> dry_run(const Intent& intent) const;
+  Result<CommitSummary> apply_leaving_out(Intent intent);
+  Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
+  std::optional<std::vector<CommitSummary>> try_together(
+      const std::vector<CommitRequest>& requests);
+  CommitSummary settled(Intent& intent, const Changes& changes, const Switch& change);
+
+  Result<std::vector<Session*>> chosen(const std::optional<std::string>& session);
+  Result<SwitchSummary> set_paused(const std::optional<std::string>& session, bool paused);
   Result<Results> read_and_clear(Session& session);
-  void count_commit();
+  uint64_t linger_until() const;
+  uint64_t activate(Switch& change);
 
   EngineOptions options_;
   std::unique_ptr<Kernel> kernel_;
@@ -119,6 +160,7 @@ class Engine {
   IdPool session_ids_{0, TC_MAX_SESSIONS};
   std::map<std::string, Session> sessions_;
   uint64_t unnamed_made_ = 0;
+  uint64_t next_linger_end_ns_ = 0;
   EngineStats stats_;
 };
 

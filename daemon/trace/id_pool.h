@@ -20,6 +20,8 @@ class IdPool {
       return id;
     }
     if (next_ == limit_) return std::nullopt;
+    // Room for all of them: giving back takes no memory, so it cannot fail.
+    if (freed_.capacity() < next_) freed_.reserve(size_t{2} * next_);
     ++used_;
     return next_++;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/results.h"
 
+#include <new>
+
 namespace tracectl {
 namespace {
 
@@ -10,10 +12,8 @@ bool counts_by_key(const SessionHook& held) {
   return held.hook.flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID);
 }
 
-void add_stat(const Kernel& kernel, const SessionHook& held, Results& results) {
-  const tc_stat stat = kernel.read_stat(held.hook.stat);
-  results.totals.add(stat);
-  if (held.setting->spec.count && !counts_by_key(held)) results.rows[{*held.probe}] += stat.hits;
+void add_row(const SessionHook& held, uint64_t hits, Results& results) {
+  if (held.setting->spec.count && !counts_by_key(held)) results.rows[{*held.probe}] += hits;
 }
 
 // Adds the counts of these hooks; the keys that were theirs.
@@ -33,6 +33,15 @@ Result<std::vector<tc_key>> add_keys(const Kernel& kernel, const HooksByStat& ho
   return theirs;
 }
 
+void book(Kernel& kernel, const std::vector<SessionHook>& gone, Results& past) {
+  HooksByStat keyed;
+  for (const SessionHook& held : gone) {
+    add_row(held, kernel.read_stat(held.hook.stat).hits, past);
+    if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
+  }
+  if (auto theirs = add_keys(kernel, keyed, past)) kernel.delete_counts(*theirs);
+}
+
 }  // namespace
 
 Result<Results> current_results(const Kernel& kernel, const Session& session) {
@@ -40,7 +49,9 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
   HooksByStat keyed;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
-      add_stat(kernel, held, results);
+      const tc_stat stat = kernel.read_stat(held.hook.stat);
+      results.totals.add(stat);
+      add_row(held, stat.hits, results);
       if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
     }
   if (auto added = add_keys(kernel, keyed, results); !added) return added.error();
@@ -55,14 +66,12 @@ Totals current_totals(const Kernel& kernel, const Session& session) {
 }
 
 void retire(Kernel& kernel, Session& session, const std::vector<SessionHook>& gone) {
-  HooksByStat keyed;
-  for (const SessionHook& held : gone) {
-    add_stat(kernel, held, session.past);
-    if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
+  for (const SessionHook& held : gone) session.past.totals.add(kernel.read_stat(held.hook.stat));
+  try {
+    book(kernel, gone, session.past);
+  } catch (const std::bad_alloc&) {
+    return;
   }
-  // Reading a map that is there fails only for want of memory; then these counts are lost, and
-  // the totals, which were read above, show it.
-  if (auto theirs = add_keys(kernel, keyed, session.past)) kernel.delete_counts(*theirs);
 }
 
 }  // namespace tracectl

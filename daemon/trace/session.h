@@ -58,7 +58,8 @@ struct Session {
   SessionId id = 0;
   std::string name;
   bool named = true;
-  std::vector<Setting> settings;              // in force
+  bool paused = false;            // its hooks are in no generation; their sites are armed
+  std::vector<Setting> settings;  // in force
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
   std::unordered_map<SlotId, SessionHooks> hooks;

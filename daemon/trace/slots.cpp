@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/slots.h"
 
+#include <algorithm>
+
 namespace tracectl {
 namespace {
 
@@ -30,6 +32,20 @@ Result<uint32_t> Layouts::index_of(const Arguments& arguments) {
   entry->second = static_cast<uint32_t>(by_text_.size());
   kernel_.write_layout(entry->second, arguments);
   return entry->second;
+}
+
+size_t Slots::lingering() const {
+  return static_cast<size_t>(std::count_if(by_id.begin(), by_id.end(), [](const auto& entry) {
+    return entry.second.lingers_until_ns != 0;
+  }));
+}
+
+uint64_t Slots::next_linger_end_ns() const {
+  uint64_t first = 0;
+  for (const auto& [id, slot] : by_id)
+    if (slot.lingers_until_ns && (!first || slot.lingers_until_ns < first))
+      first = slot.lingers_until_ns;
+  return first;
 }
 
 }  // namespace tracectl

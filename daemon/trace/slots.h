@@ -43,6 +43,7 @@ struct Hook {
   uint16_t set_target = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
+  bool paused = false;  // no generation has it
 
   bool operator==(const Hook&) const = default;
 };
@@ -57,7 +58,9 @@ struct SlotSite {
 struct Slot : SlotSite {
   uint32_t link = 0;           // incarnation of the link that serves it
   std::vector<Hook> hooks;     // those of a session together, in the order of Wants
-  std::vector<uint32_t> rest;  // indices in the kernel of hooks[1..]
+  std::vector<uint32_t> rest;  // indices in the kernel of those that are not paused, but the first
+  uint64_t lingers_until_ns =
+      0;  // since boot; no session wants it, and it stays armed. 0: it does not
 };
 
 // Arguments in the kernel's table, each kept once however many sites share them.
@@ -75,6 +78,9 @@ class Layouts {
 
 struct Slots {
   explicit Slots(Kernel& kernel) : layouts(kernel) {}
+
+  size_t lingering() const;
+  uint64_t next_linger_end_ns() const;  // the first; 0 if nothing lingers
 
   std::unordered_map<SlotId, Slot> by_id;
   std::map<SlotKey, SlotId> by_key;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "daemon/base/clock.h"
+#include "daemon/trace/steps.h"
 
 namespace tracectl {
 namespace {
@@ -14,6 +15,13 @@ Error full(const char* table, uint32_t limit) {
                                     std::to_string(limit) +
                                     "): remove settings of this or "
                                     "another session"};
+}
+
+std::vector<const Hook*> not_paused(const std::vector<Hook>& hooks) {
+  std::vector<const Hook*> those;
+  for (const Hook& hook : hooks)
+    if (!hook.paused) those.push_back(&hook);
+  return those;
 }
 
 // `filtered` is the process that the link sees to.
@@ -38,6 +46,7 @@ Staging::Change& Staging::change(SlotId slot) {
   if (fresh) {
     const Slot& now = slots_.by_id.at(slot);
     entry->second.hooks = now.hooks;
+    entry->second.lingers_until_ns = now.lingers_until_ns;
     entry->second.link = now.link;
   }
   return entry->second;
@@ -48,11 +57,14 @@ Status Staging::want(const SlotSite& site, SessionId session, const std::vector<
   if (found == slots_.by_key.end()) {
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
-    slots_.by_id[*id] = Slot{site, 0, {}, {}};
-    found = slots_.by_key.emplace(site.key, *id).first;
     changes_[*id].is_new = true;
+    slots_.by_id[*id] = Slot{site, 0, {}, {}, 0};
+    found = slots_.by_key.emplace(site.key, *id).first;
+    reached(Step::allocate);
   }
-  auto& hooks = change(found->second).hooks;
+  Change& staged = change(found->second);
+  staged.lingers_until_ns = 0;
+  auto& hooks = staged.hooks;
   std::erase_if(hooks, [&](const Hook& hook) { return hook.session == session; });
   hooks.insert(hooks.end(), wanted.begin(), wanted.end());
   if (hooks.size() > TC_MAX_HOOKS_OF_SLOT)
@@ -61,19 +73,26 @@ Status Staging::want(const SlotSite& site, SessionId session, const std::vector<
   return ok();
 }
 
+// While a probe with a semaphore is armed its program goes on working out arguments: it never
+// lingers.
 void Staging::drop(SlotId slot, SessionId session) {
-  std::erase_if(change(slot).hooks, [&](const Hook& h) { return h.session == session; });
+  Change& staged = change(slot);
+  std::erase_if(staged.hooks, [&](const Hook& h) { return h.session == session; });
+  if (staged.hooks.empty() && !slots_.by_id.at(slot).key.semaphore)
+    staged.lingers_until_ns = linger_until_ns_;
 }
 
 // ---- before the switch ----
 
 Status Staging::build() {
   if (auto staged = stage(); !staged) return staged;
+  reached(Step::stage);
   return arm();
 }
 
 Status Staging::stage() {
   Stopwatch watch(phases_.stage);
+  first_hits_.reserve(kernel_.cpu_count());
   plan_links();
   const auto progress = hands_over() ? Progress::of_hits : Progress::of_programs;
   if (auto prepared = kernel_.prepare_wait(progress); !prepared) return prepared;
@@ -88,7 +107,7 @@ void Staging::plan_links() {
   std::set<uint32_t> losing;
   std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t>, uint32_t> fresh;
   for (auto& [id, change] : changes_) {
-    if (change.hooks.empty() && change.link) losing.insert(change.link);
+    if (!change.is_armed() && change.link) losing.insert(change.link);
     if (!change.is_new) continue;
     const SlotKey& key = slots_.by_id.at(id).key;
     uint32_t& incarnation = fresh[{key.device, key.inode, key.filter, key.filter_birth}];
@@ -100,7 +119,7 @@ void Staging::plan_links() {
     old_links_.push_back(old);
     std::vector<SlotId> stay;
     for (const SlotId id : slots_.slots_of_link.at(old))
-      if (!change(id).hooks.empty()) stay.push_back(id);
+      if (change(id).is_armed()) stay.push_back(id);
     if (stay.empty()) continue;
     const uint32_t incarnation = ++slots_.last_incarnation;
     for (const SlotId id : stay) {
@@ -118,24 +137,26 @@ bool Staging::hands_over() const {
 }
 
 Status Staging::allocate_hooks() {
-  for (auto& [id, change] : changes_)
-    for (size_t i = 1; i < change.hooks.size(); ++i) {
+  for (auto& [id, change] : changes_) {
+    const size_t in_force = not_paused(change.hooks).size();
+    while (change.rest.size() + 1 < in_force) {
       const auto hook = slots_.hook_ids.take();
       if (!hook) return full("hooks", slots_.hook_ids.limit());
       change.rest.push_back(*hook);
     }
+  }
   return ok();
 }
 
 void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {
-  const auto& hooks = change.hooks;
+  const auto hooks = not_paused(change.hooks);
   const auto& rest = change.rest;
   const pid_t filtered = kernel_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
   const auto next_of = [&](size_t i) { return i < rest.size() ? rest[i] : 0; };
   for (size_t i = 0; i < rest.size(); ++i)
-    kernel_.hooks()[rest[i]] = kernel_hook(hooks[i + 1], filtered, next_of(i + 1));
+    kernel_.hooks()[rest[i]] = kernel_hook(*hooks[i + 1], filtered, next_of(i + 1));
   tc_generation& to = kernel_.slots()[slot].generation[generation];
-  to.first = hooks.empty() ? tc_hook{} : kernel_hook(hooks[0], filtered, next_of(0));
+  to.first = hooks.empty() ? tc_hook{} : kernel_hook(*hooks[0], filtered, next_of(0));
   to.link = uint64_t{change.handover} << 32 | change.link;
   to.hook_count = static_cast<uint32_t>(hooks.size());
 }
@@ -175,6 +196,7 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
   auto armed = kernel_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {
     armed_.emplace(incarnation, std::move(*link));
+    reached(Step::arm);
     return std::nullopt;
   }
   const auto& failure = std::get<ArmFailure>(armed);
@@ -190,11 +212,16 @@ Staging::~Staging() {
     for (const uint32_t hook : change.rest) slots_.hook_ids.give_back(hook);
     if (written_)
       kernel_.slots()[id].generation[active() ^ 1] = kernel_.slots()[id].generation[active()];
-    if (!change.is_new) continue;
-    slots_.by_key.erase(slots_.by_id.at(id).key);
-    slots_.by_id.erase(id);
-    slots_.slot_ids.give_back(id);
+    if (change.is_new) forget(id);
   }
+}
+
+void Staging::forget(SlotId slot) {
+  if (const auto known = slots_.by_id.find(slot); known != slots_.by_id.end()) {
+    slots_.by_key.erase(known->second.key);
+    slots_.by_id.erase(known);
+  }
+  slots_.slot_ids.give_back(slot);
 }
 
 // ---- the switch, and after it ----
@@ -206,17 +233,22 @@ uint64_t Staging::activate(const std::function<void()>& retired) {
     Stopwatch watch(phases_.switch_);
     kernel_.activate(epoch);
   }
+  reached(Step::switch_);
   {
     // The old generation is overwritten below, and its counters are read as final. Before a link is
     // replaced also what is left of a hit's programs must have run: they share the hit.
     Stopwatch watch(phases_.wait);
     kernel_.wait_for_progress();
   }
+  reached(Step::wait);
+  kernel_.take_first_hits(first_hits_);
   disarm();
   end_handovers();
   retired();
   copy_back();
+  reached(Step::copy_back);
   free_old();
+  reached(Step::free);
   return epoch;
 }
 
@@ -230,14 +262,12 @@ void Staging::end_handovers() {
 
 void Staging::disarm() {
   Stopwatch watch(phases_.disarm);
-  for (auto& [incarnation, link] : armed_) {
-    slots_.links.emplace(incarnation, std::move(link));
-    slots_.slots_of_link[incarnation] = new_links_.at(incarnation);
-  }
-  armed_.clear();
+  slots_.links.merge(armed_);
+  slots_.slots_of_link.merge(new_links_);
   for (const uint32_t incarnation : old_links_) {
     slots_.links.erase(incarnation);
     slots_.slots_of_link.erase(incarnation);
+    reached(Step::disarm);
   }
 }
 
@@ -250,14 +280,13 @@ void Staging::free_old() {
   for (auto& [id, change] : changes_) {
     Slot& slot = slots_.by_id.at(id);
     for (const uint32_t hook : slot.rest) slots_.hook_ids.give_back(hook);
+    const bool stays = change.is_armed();
     slot.hooks = std::move(change.hooks);
     slot.rest = std::move(change.rest);
+    slot.lingers_until_ns = change.lingers_until_ns;
     slot.link = change.link;
     slot.unmapped = false;  // its instruction has been placed once
-    if (!slot.hooks.empty()) continue;
-    slots_.by_key.erase(slot.key);
-    slots_.by_id.erase(id);
-    slots_.slot_ids.give_back(id);
+    if (!stays) forget(id);
   }
 }
 

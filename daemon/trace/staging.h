@@ -21,6 +21,8 @@
 //    it is for whole hits, as a hit runs the programs of both (bpf/handover.bpf.h);
 //  - closing a link waits by itself until no program of its sites runs, so a slot's number can be
 //    used again afterwards.
+//
+// After the switch nothing may fail, want of memory included: what it takes is taken before.
 #pragma once
 
 #include <functional>
@@ -34,13 +36,15 @@
 
 namespace tracectl {
 
-struct Phases {  // microseconds
+struct Phases {  // nanoseconds
   uint64_t stage = 0, arm = 0, wait = 0, switch_ = 0, disarm = 0;
 };
 
 class Staging {
  public:
-  Staging(Kernel& kernel, Slots& slots) : kernel_(kernel), slots_(slots) {}
+  // What loses its last hook stays armed until `linger_until_ns` since boot; 0: it does not.
+  Staging(Kernel& kernel, Slots& slots, uint64_t linger_until_ns = 0)
+      : kernel_(kernel), slots_(slots), linger_until_ns_(linger_until_ns) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -49,6 +53,8 @@ class Staging {
   Status want(const SlotSite& site, SessionId session, const std::vector<Hook>& hooks);
   // The session has no hook at this slot from the switch on.
   void drop(SlotId slot, SessionId session);
+  // A slot that lingers is disarmed.
+  void end_lingering(SlotId slot) { change(slot).lingers_until_ns = 0; }
 
   // A site that the kernel would not arm.
   struct RefusedSite {
@@ -64,14 +70,19 @@ class Staging {
   uint64_t activate(const std::function<void()>& retired);
 
   const Phases& phases() const { return phases_; }
+  // Of the CPUs that had a hit between the switch and the end of the wait.
+  const std::vector<FirstHit>& first_hits() const { return first_hits_; }
 
  private:
   struct Change {
     bool is_new = false;
     std::vector<Hook> hooks;                // after the switch
-    std::vector<uint32_t> rest;             // allocated for hooks[1..]
+    uint64_t lingers_until_ns = 0;          // after the switch
+    std::vector<uint32_t> rest;             // allocated for those not paused, but the first
     uint32_t link = 0;                      // after the switch
     tc_handover handover = TC_NO_HANDOVER;  // from the link it has now, which is closed then
+
+    bool is_armed() const { return !hooks.empty() || lingers_until_ns; }  // after the switch
   };
 
   Change& change(SlotId slot);
@@ -86,15 +97,18 @@ class Staging {
   void end_handovers();
   void copy_back();
   void free_old();
+  void forget(SlotId slot);
   void write_generation(SlotId slot, unsigned generation, const Change& change);
   unsigned active() const { return kernel_.epoch() & 1; }
 
   Kernel& kernel_;
   Slots& slots_;
+  uint64_t linger_until_ns_;
   std::map<SlotId, Change> changes_;
   std::map<uint32_t, std::vector<SlotId>> new_links_;  // by incarnation: the slots to arm
   std::vector<uint32_t> old_links_;                    // to close after the switch
   std::map<uint32_t, Link> armed_;                     // until the switch
+  std::vector<FirstHit> first_hits_;
   std::vector<RefusedSite> refused_;
   Phases phases_;
   bool written_ = false;

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The engine's switches: commits, pauses, counters that start anew, and what lingers.
+#include <algorithm>
+#include <set>
+
+#include "daemon/base/clock.h"
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+namespace {
+
+// Names the first few of what was refused, so that the user sees the kind of trouble at once.
+Error refusal_error(const std::vector<Refusal>& refused) {
+  constexpr size_t kNamed = 5;
+  std::string message = std::to_string(refused.size()) +
+                        (refused.size() == 1 ? " site" : " sites") + " cannot be armed";
+  for (size_t i = 0; i < std::min(kNamed, refused.size()); ++i) {
+    message += "\n  " + refused[i].probe;
+    if (refused[i].pid) message += " in process " + std::to_string(*refused[i].pid);
+    message += ": " + refused[i].reason;
+  }
+  if (refused.size() > kNamed)
+    message += "\n  and " + std::to_string(refused.size() - kNamed) + " more";
+  return Error{Code::unsupported, message + "\nnothing was changed; --partial arms the rest",
+               "patterns"};
+}
+
+size_t probe_count(const Session& session) {
+  std::set<std::string_view> names;
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks) names.insert(*held.probe);
+  return names.size();
+}
+
+CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
+  CommitSummary summary;
+  summary.added = changes.added;
+  summary.updated = changes.updated;
+  summary.removed = changes.removed;
+  summary.refused = coverage.refused;
+  summary.notes = coverage.notes;
+  return summary;
+}
+
+// Moves what the kernel refused from what is wanted to what is refused; false if that is not why.
+bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
+  for (const auto& site : refused) {
+    const auto want = coverage.wants.find(site.key);
+    if (want == coverage.wants.end()) return false;
+    const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
+    std::set<std::string> probes;
+    for (const Want& one : want->second) probes.insert(*one.probe);
+    for (const std::string& probe : probes)
+      coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
+    coverage.wants.erase(want);
+  }
+  return !refused.empty();
+}
+
+}  // namespace
+
+uint64_t Engine::linger_until() const {
+  return options_.linger_ns ? boot_ns() + options_.linger_ns : 0;
+}
+
+uint64_t Engine::activate(Switch& change) {
+  const uint64_t epoch = change.activate();
+  ++stats_.switches;
+  if (options_.linger_ns && !next_linger_end_ns_) next_linger_end_ns_ = slots_.next_linger_end_ns();
+  return epoch;
+}
+
+// ---- commits ----
+
+Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptions& options) {
+  auto session = find(name);
+  if (!session) return session.error();
+  auto settings = (*session)->draft.value_or((*session)->settings);
+  auto coverage = cover(resolver_, settings);
+  if (!coverage) return coverage.error();
+  return Intent{*session, std::move(settings), std::move(*coverage), options};
+}
+
+Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
+  auto intent = intend(name, options);
+  if (intent && options.dry_run) return dry_run(*intent);
+  auto summary =
+      intent ? apply_leaving_out(std::move(*intent)) : Result<CommitSummary>(intent.error());
+  if (!summary) ++stats_.failed_commits;
+  return summary;
+}
+
+Result<CommitSummary> Engine::dry_run(const Intent& intent) const {
+  const Coverage& coverage = intent.coverage;
+  if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
+  CommitSummary summary = summary_of(coverage, compare(slots_, *intent.session, coverage));
+  summary.probes = coverage.probe_count();
+  summary.sites = coverage.wants.size();
+  return summary;
+}
+
+// With `partial` a site that only the kernel could refuse is left out, and the rest tried again.
+Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
+  for (;;) {
+    Switch change(*kernel_, slots_, hooks_, linger_until());
+    auto applied = apply({&intent, 1}, change);
+    if (applied) return std::move(applied->front());
+    if (!leave_out(change.refused(), intent.coverage)) return applied.error();
+  }
+}
+
+// All or nothing.
+Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Switch& change) {
+  std::vector<Changes> changes;
+  for (Intent& intent : intents) {
+    const Coverage& coverage = intent.coverage;
+    if (!coverage.refused.empty() && !intent.options.partial)
+      return refusal_error(coverage.refused);
+    if (auto rings = ensure_rings(*intent.session, coverage); !rings) return rings.error();
+    changes.push_back(compare(slots_, *intent.session, coverage));
+    if (auto planned = change.commit_of(*intent.session).plan(coverage); !planned)
+      return planned.error();
+  }
+  if (auto built = change.build(); !built) return built.error();
+  const uint64_t epoch = activate(change);
+  for (Intent& intent : intents) {
+    intent.session->settings = std::move(intent.settings);
+    intent.session->draft.reset();
+    intent.session->epoch = epoch;
+    ++stats_.commits;
+  }
+  std::vector<CommitSummary> summaries;
+  for (size_t i = 0; i < intents.size(); ++i)
+    summaries.push_back(settled(intents[i], changes[i], change));
+  return summaries;
+}
+
+CommitSummary Engine::settled(Intent& intent, const Changes& changes, const Switch& change) {
+  CommitSummary summary = summary_of(intent.coverage, changes);
+  summary.epoch = intent.session->epoch;
+  summary.figures = change.figures();
+  summary.probes = probe_count(*intent.session);
+  summary.sites = intent.session->hooks.size();
+  summary.lingering = slots_.lingering();
+  return summary;
+}
+
+std::vector<Result<CommitSummary>> Engine::commit_together(
+    const std::vector<CommitRequest>& requests) {
+  std::vector<Result<CommitSummary>> answers;
+  if (auto together = try_together(requests))
+    std::move(together->begin(), together->end(), std::back_inserter(answers));
+  else
+    for (const CommitRequest& request : requests)
+      answers.push_back(commit(request.session, request.options));
+  return answers;
+}
+
+std::optional<std::vector<CommitSummary>> Engine::try_together(
+    const std::vector<CommitRequest>& requests) {
+  std::set<std::string_view> sessions;
+  std::vector<Intent> intents;
+  if (requests.size() < 2) return std::nullopt;
+  for (const CommitRequest& request : requests) {
+    const bool special = request.options.dry_run || request.options.partial;
+    if (special || !sessions.insert(request.session).second) return std::nullopt;
+    auto intent = intend(request.session, request.options);
+    if (!intent) return std::nullopt;
+    intents.push_back(std::move(*intent));
+  }
+  Switch change(*kernel_, slots_, hooks_, linger_until());
+  auto applied = apply(intents, change);
+  if (!applied) return std::nullopt;
+  return std::move(*applied);
+}
+
+// ---- pauses ----
+
+Result<std::vector<Session*>> Engine::chosen(const std::optional<std::string>& name) {
+  std::vector<Session*> sessions;
+  if (!name) {
+    for (auto& [each, session] : sessions_) sessions.push_back(&session);
+    return sessions;
+  }
+  auto session = find(*name);
+  if (!session) return session.error();
+  return std::vector<Session*>{*session};
+}
+
+Result<SwitchSummary> Engine::pause(const std::optional<std::string>& session) {
+  return set_paused(session, true);
+}
+
+Result<SwitchSummary> Engine::resume(const std::optional<std::string>& session) {
+  return set_paused(session, false);
+}
+
+Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name, bool paused) {
+  auto sessions = chosen(name);
+  if (!sessions) return sessions.error();
+  std::erase_if(*sessions, [&](const Session* session) { return session->paused == paused; });
+  SwitchSummary summary{.epoch = epoch(), .sessions = sessions->size(), .sites = 0, .figures = {}};
+  if (sessions->empty()) return summary;
+  Switch change(*kernel_, slots_, hooks_, linger_until());
+  for (Session* session : *sessions) {
+    if (auto planned = change.commit_of(*session).plan_pause(paused); !planned)
+      return planned.error();
+    summary.sites += session->hooks.size();
+  }
+  if (auto built = change.build(); !built) return built.error();
+  summary.epoch = activate(change);
+  summary.figures = change.figures();
+  return summary;
+}
+
+// ---- counters that start anew ----
+
+Result<SwitchSummary> Engine::restart(const std::string& name) {
+  auto session = find(name);
+  if (!session) return session.error();
+  Switch change(*kernel_, slots_, hooks_, linger_until());
+  if (auto planned = change.commit_of(**session).plan_fresh_counters(false); !planned)
+    return planned.error();
+  if (auto built = change.build(); !built) return built.error();
+  const uint64_t epoch = activate(change);
+  (*session)->past = {};
+  return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.figures()};
+}
+
+// What was counted before the switch is in the answer, what comes after it in the next.
+Result<Results> Engine::read_and_clear(Session& session) {
+  Switch change(*kernel_, slots_, hooks_, linger_until());
+  if (auto planned = change.commit_of(session).plan_fresh_counters(session.paused); !planned)
+    return planned.error();
+  if (auto built = change.build(); !built) return built.error();
+  activate(change);
+  return std::exchange(session.past, {});
+}
+
+// ---- what lingers ----
+
+// Where that fails it is tried again after the same time.
+Status Engine::end_lingering() {
+  const uint64_t now = boot_ns();
+  Switch change(*kernel_, slots_, hooks_, 0);
+  bool any = false;
+  for (const auto& [id, slot] : slots_.by_id) {
+    if (!slot.lingers_until_ns || slot.lingers_until_ns > now) continue;
+    change.end_lingering(id);
+    any = true;
+  }
+  if (!any) {  // a session has come to want it again
+    next_linger_end_ns_ = slots_.next_linger_end_ns();
+    return ok();
+  }
+  if (auto built = change.build(); !built) {
+    next_linger_end_ns_ = now + options_.linger_ns;
+    return built;
+  }
+  activate(change);
+  next_linger_end_ns_ = slots_.next_linger_end_ns();
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/info.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "daemon/trace/resolver.h"
+
+namespace tracectl {
+namespace {
+
+// Counters belong to one hook, so they tell whose a hook in the kernel's tables is.
+bool has(Kernel& kernel, const tc_generation& generation, const Hook& hook) {
+  const tc_hook* at = &generation.first;
+  for (uint32_t i = 0; i < generation.hook_count; ++i) {
+    if (at->stat == hook.stat) return true;
+    at = &kernel.hooks()[at->next];
+  }
+  return false;
+}
+
+void add(Kernel& kernel, SlotId slot, const SessionHook& held, ProbeSettingInfo& info) {
+  info.setting = *held.setting;
+  info.epoch = std::max(info.epoch, held.epoch);
+  info.hits += kernel.read_stat(held.hook.stat).hits;
+  ++info.sites;
+  for (size_t i = 0; i < info.generations.size(); ++i)
+    info.generations[i] += has(kernel, kernel.slots()[slot].generation[i], held.hook);
+}
+
+}  // namespace
+
+std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Session& session,
+                                      const Pattern& pattern) {
+  std::map<std::pair<std::string, const Setting*>, ProbeSettingInfo> by_probe;
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks)
+      if (names_probe(pattern, *held.probe))
+        add(kernel, slot, held, by_probe[{*held.probe, held.setting.get()}]);
+  std::vector<ProbeSettingInfo> found;
+  for (auto& [key, info] : by_probe) {
+    info.probe = key.first;
+    info.session = session.name;
+    info.paused = session.paused;
+    found.push_back(std::move(info));
+  }
+  return found;
+}
+
+}  // namespace tracectl

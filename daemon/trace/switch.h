@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <list>
+#include <vector>
+
+#include "daemon/trace/commit.h"
+#include "daemon/trace/staging.h"
+#include "daemon/trace/steps.h"
+
+namespace tracectl {
+
+// How a switch went.
+struct SwitchFigures {
+  Phases phases;
+  std::vector<FirstHit> first_hits;  // under the new epoch, by CPU
+};
+
+// Settings of any number of sessions that take force in one step. Without the last step everything
+// is undone when it ends.
+class Switch {
+ public:
+  Switch(Kernel& kernel, Slots& slots, Hooks& hooks, uint64_t linger_until_ns)
+      : kernel_(kernel), slots_(slots), hooks_(hooks), staging_(kernel, slots, linger_until_ns) {
+    reached(Step::lock);
+  }
+
+  // One for each session, to be planned before build().
+  Commit& commit_of(Session& session) {
+    return commits_.emplace_back(kernel_, slots_, hooks_, staging_, session);
+  }
+  void end_lingering(SlotId slot) { staging_.end_lingering(slot); }
+
+  Status build() { return staging_.build(); }
+  const std::vector<Staging::RefusedSite>& refused() const { return staging_.refused(); }
+
+  // The epoch from which what was planned is in force. Cannot fail.
+  uint64_t activate() {
+    const uint64_t epoch = staging_.activate([this] {
+      for (Commit& commit : commits_) commit.retire();
+    });
+    for (Commit& commit : commits_) commit.settle(epoch);
+    reached(Step::answer);
+    return epoch;
+  }
+  SwitchFigures figures() const { return {staging_.phases(), staging_.first_hits()}; }
+
+ private:
+  Kernel& kernel_;
+  Slots& slots_;
+  Hooks& hooks_;
+  Staging staging_;
+  std::list<Commit> commits_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Pauses, counters that start anew, commits that share a switch, sites that linger: switches too,
+// held against what the traced program counted itself.
+#include "daemon/base/clock.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+const char* const kAll = "uprobe::f00*";  // a hundred functions
+
+class Pause : public KernelTest {
+ protected:
+  // Has called every function once more since it is called.
+  void until_called_again(const std::string& witness) {
+    const uint64_t before = sum(read(witness));
+    until([&] { return sum(read(witness)) > before + 1000; });
+  }
+  uint64_t total(Program& program) {
+    program.send("stop");
+    return parsed(program.finish())["total"];
+  }
+};
+
+TEST_F(Pause, NothingIsCountedMeanwhileAndCountersAreKept) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  create("witness");
+  set("s", kAll, process(program.pid()), "count");
+  set("witness", kAll, process(program.pid()), "count");
+  program.send("go");
+  until_called_again("s");
+  const auto paused = must(engine->pause("s"));
+  EXPECT_EQ(paused.sessions, 1u);
+  EXPECT_EQ(paused.sites, 100u);
+  const uint64_t then = sum(read("s"));
+  EXPECT_GT(then, 0u);
+  until_called_again("witness");
+  EXPECT_EQ(sum(read("s")), then);
+  EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
+  must(engine->resume("s"));
+  until_called_again("s");
+  EXPECT_EQ(sum(read("witness")), total(program));
+}
+
+TEST_F(Pause, OfAllSessionsIsOneSwitch) {
+  Program program("counters", {"2", "0", "100"});
+  for (const char* name : {"a", "b", "c"}) {
+    create(name);
+    set(name, kAll, process(program.pid()), "count");
+  }
+  program.send("go");
+  for (int i = 0; i < 50; ++i) {
+    const uint64_t before = engine->epoch();
+    EXPECT_EQ(must(engine->pause(std::nullopt)).sessions, 3u);
+    EXPECT_EQ(engine->epoch(), before + 1);
+    const uint64_t a = sum(read("a"));
+    EXPECT_EQ(sum(read("b")), a);
+    EXPECT_EQ(sum(read("c")), a);
+    must(engine->resume(std::nullopt));
+  }
+  EXPECT_GT(sum(read("a")), 0u);
+  total(program);
+}
+
+TEST_F(Pause, OfWhatIsPausedIsNoSwitch) {
+  create("s");
+  must(engine->pause("s"));
+  const uint64_t before = engine->epoch();
+  EXPECT_EQ(must(engine->pause("s")).sessions, 0u);
+  EXPECT_EQ(must(engine->pause(std::nullopt)).sessions, 0u);
+  EXPECT_EQ(engine->epoch(), before);
+  EXPECT_FALSE(engine->pause("nobody"));
+}
+
+TEST_F(Pause, WhatIsCommittedMeanwhileIsArmedAndSilent) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  must(engine->pause("s"));
+  set("s", kAll, process(program.pid()), "count");
+  program.send("go");
+  until([&] { return !changed_code(program.pid(), program.path()).empty(); });
+  create("witness");
+  set("witness", kAll, process(program.pid()), "count");
+  until_called_again("witness");
+  EXPECT_EQ(sum(read("s")), 0u);
+  const auto resumed = must(engine->resume("s"));
+  EXPECT_EQ(resumed.figures.phases.arm / 1'000'000, 0u);
+  until_called_again("s");
+  total(program);
+}
+
+TEST_F(Pause, ARestartSetsToZeroAndResumes) {
+  Program program("counters", {"1", "10", "100"});
+  create("s");
+  set("s", kAll, process(program.pid()), "count by tid");
+  program.run();
+  EXPECT_EQ(sum(read("s")), 1000u);
+  must(engine->pause("s"));
+  EXPECT_EQ(sum(read("s")), 1000u);
+  must(engine->restart("s"));
+  EXPECT_EQ(sum(read("s")), 0u);
+  EXPECT_EQ(read("s").totals.hits, 0u);
+  EXPECT_FALSE(must(engine->session("s"))->paused);
+}
+
+// ---- commits that share a switch ----
+
+using Together = Pause;
+
+TEST_F(Together, CommitsOfSeveralSessionsAreOneSwitch) {
+  Program program("counters", {"2", "0", "100"});
+  for (const char* name : {"a", "b", "c"}) {
+    create(name);
+    must(stage(name, kAll, process(program.pid()), "count"));
+  }
+  program.send("go");
+  const uint64_t before = engine->epoch();
+  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"c", {}}});
+  ASSERT_EQ(done.size(), 3u);
+  for (const auto& one : done) {
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->epoch, before + 1);
+    EXPECT_EQ(one->added, 100u);
+  }
+  until_called_again("a");
+  must(engine->pause(std::nullopt));
+  const uint64_t a = sum(read("a"));
+  EXPECT_EQ(sum(read("b")), a);
+  EXPECT_EQ(sum(read("c")), a);
+  total(program);
+}
+
+TEST_F(Together, WhatOneSessionGivesUpAndAnotherTakesIsCountedOnce) {
+  Program program("counters", {"2", "0", "100"});
+  create("a");
+  create("b");
+  set("a", kAll, process(program.pid()), "count");
+  program.send("go");
+  std::string gives = "a", takes = "b";
+  for (int i = 0; i < 100; ++i, std::swap(gives, takes)) {
+    must(engine->stage_remove(gives, {must(parse_pattern(kAll))}, std::nullopt));
+    must(stage(takes, kAll, process(program.pid()), i % 2 ? "count" : "count by tid"));
+    for (auto& done : engine->commit_together({{gives, {}}, {takes, {}}})) must(std::move(done));
+  }
+  EXPECT_EQ(sum(read("a")) + sum(read("b")), total(program));
+}
+
+TEST_F(Together, OneThatFailsTakesNoOtherWithIt) {
+  Program program("counters", {"1", "10", "100"}), refused("refused", {"1"});
+  for (const char* name : {"a", "b", "c"}) create(name);
+  must(stage("a", kAll, process(program.pid()), "count"));
+  must(stage("b", "uprobe::refused_lock", process(refused.pid()), "count"));
+  must(stage("c", kAll, process(program.pid()), "count"));
+  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"nobody", {}}, {"c", {}}});
+  ASSERT_EQ(done.size(), 4u);
+  EXPECT_TRUE(done[0]);
+  EXPECT_FALSE(done[1]);
+  EXPECT_FALSE(done[2]);
+  EXPECT_TRUE(done[3]);
+  program.run();
+  EXPECT_EQ(sum(read("a")), 1000u);
+  EXPECT_EQ(sum(read("c")), 1000u);
+  EXPECT_TRUE(must(engine->session("b"))->draft);
+}
+
+// ---- what lingers ----
+
+class Linger : public Pause {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    start({.linger_ns = kLong});
+  }
+  void remove_all(const std::string& session, const char* pattern) {
+    must(engine->stage_remove(session, {must(parse_pattern(pattern))}, std::nullopt));
+    removed = must(engine->commit(session, {}));
+  }
+  static constexpr uint64_t kLong = 3600'000'000'000;
+  CommitSummary removed;
+};
+
+TEST_F(Linger, SwitchingOnAgainArmsNothingAndCountsEachHit) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  set("s", kAll, process(program.pid()), "count");
+  program.send("go");
+  until_called_again("s");
+  remove_all("s", kAll);
+  EXPECT_EQ(removed.lingering, 100u);
+  EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
+  const uint64_t then = sum(read("s"));
+  const uint32_t links = engine->slots().last_incarnation;
+  const auto again = set("s", kAll, process(program.pid()), "count");
+  EXPECT_EQ(again.added, 100u);
+  EXPECT_EQ(again.lingering, 0u);
+  EXPECT_EQ(engine->slots().last_incarnation, links);
+  until([&] { return sum(read("s")) > then; });
+  total(program);
+}
+
+TEST_F(Linger, EndsAtItsTime) {
+  start({.linger_ns = 1});
+  Program program("counters", {"1", "10", "100"});
+  create("s");
+  set("s", kAll, process(program.pid()), "count");
+  remove_all("s", kAll);
+  EXPECT_EQ(removed.lingering, 100u);
+  const uint64_t end = engine->next_linger_end_ns();
+  ASSERT_NE(end, 0u);
+  until([&] { return boot_ns() > end; });
+  must(engine->end_lingering());
+  EXPECT_EQ(engine->slots().by_id.size(), 0u);
+  EXPECT_EQ(engine->next_linger_end_ns(), 0u);
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+}
+
+TEST_F(Linger, IsNotForAProbeWithASemaphore) {
+  Program program("usdt_all", {"1"});
+  create("s");
+  set("s", "usdt::*:*", process(program.pid()), "count");
+  size_t without_semaphore = 0;
+  for (const auto& [id, slot] : engine->slots().by_id) without_semaphore += !slot.key.semaphore;
+  ASSERT_LT(without_semaphore, engine->slots().by_id.size());
+  remove_all("s", "usdt::*:*");
+  EXPECT_EQ(removed.lingering, without_semaphore);
+  for (const auto& [id, slot] : engine->slots().by_id) EXPECT_EQ(slot.key.semaphore, 0u);
+}
+
+// ---- figures, and what is set ----
+
+TEST_F(Pause, TheSkewOfASwitchIsOfTheCpusThatHadHits) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  const auto quiet = set("s", kAll, process(program.pid()), "count");
+  EXPECT_TRUE(quiet.figures.first_hits.empty());
+  program.send("go");
+  until_called_again("s");
+  bool both = false;
+  for (int i = 0; i < 20 && !both; ++i) {
+    const auto busy = set("s", kAll, process(program.pid()), i % 2 ? "count" : "count by tid");
+    for (const FirstHit& first : busy.figures.first_hits)
+      EXPECT_LE(first.after_ns, busy.figures.phases.wait + busy.figures.phases.switch_);
+    both = busy.figures.first_hits.size() == 2;
+  }
+  EXPECT_TRUE(both);
+  total(program);
+}
+
+TEST_F(Pause, InfoHasWhatIsNeededToSetItAgainAndWhatBothGenerationsHave) {
+  Program program("counters", {"1", "10", "100"});
+  create("s");
+  set("s", kAll, process(program.pid()), "count by tid");
+  const auto info = engine->info(must(parse_pattern("uprobe::f0007")));
+  ASSERT_EQ(info.size(), 1u);
+  EXPECT_EQ(info[0].generations, (std::array<size_t, 2>{1, 1}));
+  must(engine->stage_set("s", {info[0].setting}));
+  const auto again = must(engine->commit("s", {}));
+  EXPECT_EQ(again.added + again.updated + again.removed, 0u);
+  must(engine->pause("s"));
+  const auto paused = engine->info(must(parse_pattern("uprobe::f0007")));
+  EXPECT_TRUE(paused.at(0).paused);
+  EXPECT_EQ(paused.at(0).generations, (std::array<size_t, 2>{0, 0}));
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
