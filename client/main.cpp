@@ -42,8 +42,9 @@ struct CommandLine {
   TraceOptions trace;
   StageOptions stage;
   CommitOptionsText commit;
+  InfoOptions info;
   std::string name;
-  std::string pattern;
+  bool all_sessions = false;
   std::string by;
   std::string duration;
   bool clear = false;
@@ -95,11 +96,13 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_trace_options(count, line);
   count.add_option("--by", line.by, "count by pid, tid or both: --by pid,tid");
 
-  auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen, [&] {
-    return run_info(line.common, line.pattern, line.trace.probes.global);
-  });
-  info.add_option("PATTERN", line.pattern, "compared with the names of armed probes")->required();
-  info.add_flag("--global", line.trace.probes.global, "only functions in the dynamic symbol table");
+  auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
+                        [&] { return run_info(line.common, line.info); });
+  info.add_option("PATTERN", line.info.pattern, "compared with the names of armed probes")
+      ->required();
+  info.add_flag("--global", line.info.global, "only functions in the dynamic symbol table");
+  info.add_flag("--generations", line.info.generations,
+                "what each of the two copies of the sites' settings has");
 }
 
 void add_sessions(CLI::App& app, CommandLine& line) {
@@ -141,6 +144,25 @@ void add_staging(CLI::App& app, CommandLine& line) {
   add_verb(app, "abort", "throw a session's draft away", line.chosen,
            [&] { return run_abort(line.common, line.name); })
       .add_option("NAME", line.name)
+      ->required();
+}
+
+void add_pauses(CLI::App& app, CommandLine& line) {
+  const auto add_pause = [&](const char* name, const char* help, auto run) {
+    auto& verb = add_verb(app, name, help, line.chosen, [&line, run] {
+      return run(line.common, line.all_sessions ? std::nullopt : std::optional(line.name));
+    });
+    auto* session = verb.add_option("NAME", line.name, "of the session");
+    auto* all = verb.add_flag("--all", line.all_sessions, "all sessions, by one switch");
+    session->excludes(all);
+    verb.require_option(1, 0);
+    return &verb;
+  };
+  add_pause("pause", "stop counting and streaming, in one step; counters are kept", run_pause);
+  add_pause("resume", "go on after a pause, in one step", run_resume);
+  add_verb(app, "restart", "set counters to zero and resume, in one step", line.chosen,
+           [&] { return run_restart(line.common, line.name); })
+      .add_option("NAME", line.name, "of the session")
       ->required();
 }
 
@@ -203,6 +225,7 @@ int main(int argc, char** argv) {
   add_tracing(app, line);
   add_sessions(app, line);
   add_staging(app, line);
+  add_pauses(app, line);
   add_results(app, line);
   add_daemon(app, line);
   add_schema(app, line);

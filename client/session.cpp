@@ -86,6 +86,18 @@ int run_commit(const CommonOptions& common, const CommitOptionsText& options) {
       commit_text);
 }
 
+int run_pause(const CommonOptions& common, const std::optional<std::string>& session) {
+  return ask(common, kDaemon, SessionPause{session}, switch_text);
+}
+
+int run_resume(const CommonOptions& common, const std::optional<std::string>& session) {
+  return ask(common, kDaemon, SessionResume{session}, switch_text);
+}
+
+int run_restart(const CommonOptions& common, const std::string& session) {
+  return ask(common, kDaemon, SessionRestart{session}, switch_text);
+}
+
 int run_abort(const CommonOptions& common, const std::string& session) {
   return ask(common, kDaemon, StageAbort{session}, nothing);
 }
@@ -100,8 +112,11 @@ int run_flush(const CommonOptions& common, const std::string& session) {
              }});
 }
 
-int run_info(const CommonOptions& common, const std::string& pattern, bool global) {
-  return ask(common, kDaemon, ProbeInfo{.pattern = pattern, .scope = global ? "global" : "local"},
+int run_info(const CommonOptions& common, const InfoOptions& options) {
+  return ask(common, kDaemon,
+             ProbeInfo{.pattern = options.pattern,
+                       .scope = options.global ? "global" : "local",
+                       .generations = options.generations},
              info_text);
 }
 

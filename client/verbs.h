@@ -31,10 +31,16 @@ struct CommitOptionsText {
   bool dry_run = false;
 };
 
+struct InfoOptions {
+  std::string pattern;
+  bool global = false;
+  bool generations = false;
+};
+
 int run_list(const CommonOptions& common, const ProbeOptions& probes);
 int run_trace(const CommonOptions& common, const TraceOptions& options);
 int run_count(const CommonOptions& common, const TraceOptions& options);
-int run_info(const CommonOptions& common, const std::string& pattern, bool global);
+int run_info(const CommonOptions& common, const InfoOptions& options);
 
 int run_session_new(const CommonOptions& common, const std::string& name);
 int run_session_list(const CommonOptions& common);
@@ -45,6 +51,10 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options);
 int run_stage_remove(const CommonOptions& common, const StageOptions& options);
 int run_commit(const CommonOptions& common, const CommitOptionsText& options);
 int run_abort(const CommonOptions& common, const std::string& session);
+// No session: all of them, by one switch.
+int run_pause(const CommonOptions& common, const std::optional<std::string>& session);
+int run_resume(const CommonOptions& common, const std::optional<std::string>& session);
+int run_restart(const CommonOptions& common, const std::string& session);
 
 int run_read(const CommonOptions& common, const std::string& session, bool clear);
 int run_watch(const CommonOptions& common, const std::string& session,

@@ -23,6 +23,7 @@ constexpr int kUsage = 2;  // as tracectl(1) has it
 struct Options {
   std::string socket = "/run/tracectl/tracectl.sock";
   size_t ring_bytes = EngineOptions{}.ring_bytes;
+  double linger_s = 0;
   bool verbose = false;
 };
 
@@ -35,13 +36,18 @@ void block_signals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
+EngineOptions engine_options(const Options& options) {
+  return {.ring_bytes = options.ring_bytes,
+          .linger_ns = static_cast<uint64_t>(options.linger_s * 1e9)};
+}
+
 Status serve(const Options& options) {
   // First the socket: where another daemon runs nothing is loaded into the kernel.
   auto listener = Listener::open(options.socket);
   if (!listener) return listener.error();
   auto kernel = open_kernel();
   if (!kernel) return kernel.error();
-  auto engine = Engine::start(std::move(*kernel), {.ring_bytes = options.ring_bytes});
+  auto engine = Engine::start(std::move(*kernel), engine_options(options));
   if (!engine) return engine.error();
   auto loop = EventLoop::open();
   if (!loop) return loop.error();
@@ -73,6 +79,11 @@ int main(int argc, char** argv) {
         const bool good = size >= 4096 && size <= (size_t{1} << 30) && (size & (size - 1)) == 0;
         return good ? "" : "a power of two from 4096 to 1073741824 is wanted";
       });
+  app.add_option("--linger", options.linger_s,
+                 "seconds for which a site that nobody wants any more stays armed, switched off, "
+                 "so that switching it on again is quick; not if it has a semaphore")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   app.add_flag("-v,--verbose", options.verbose, "log more");
   try {
     app.parse(argc, argv);

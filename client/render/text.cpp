@@ -61,6 +61,22 @@ void add_settings(std::string& out, const char* title, const std::vector<Setting
   out += "\n" + table.text();
 }
 
+std::string generation_text(const GenerationPart& part) {
+  return plural(part.sites, "site") + (part.active ? ", active" : "");
+}
+
+// How long a switch took, and how long after the store each CPU came to see it.
+std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& skew) {
+  std::string text =
+      fmt::format("microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n", phases.stage,
+                  phases.arm, phases.switch_, phases.wait, phases.disarm);
+  std::vector<std::string> first_hits;
+  for (const SkewPart& one : skew)
+    first_hits.push_back(fmt::format("CPU {} after {} ns", one.cpu, one.ns));
+  if (!skew.empty()) text += fmt::format("first hit since: {}\n", fmt::join(first_hits, ", "));
+  return text;
+}
+
 }  // namespace
 
 std::string plural(uint64_t count, const char* noun) {
@@ -140,22 +156,23 @@ std::string sessions_text(const SessionListReply& reply) {
   Table table({{"SESSION"},
                {"SETTINGS", Align::right},
                {"DRAFT"},
+               {"PAUSED"},
                {"PROBES", Align::right},
                {"SITES", Align::right},
                {"HITS", Align::right},
                {"EPOCH", Align::right}});
   for (const SessionPart& s : reply.sessions)
     table.add({s.name, std::to_string(s.settings.size()), s.draft ? "yes" : "no",
-               std::to_string(s.probes), std::to_string(s.sites), std::to_string(s.hits),
-               std::to_string(s.epoch)});
+               s.paused ? "yes" : "no", std::to_string(s.probes), std::to_string(s.sites),
+               std::to_string(s.hits), std::to_string(s.epoch)});
   return table.text();
 }
 
 std::string session_text(const SessionPart& session) {
-  std::string out =
-      fmt::format("session {}: {} and {} armed, {}, {} events lost, epoch {}\n", session.name,
-                  plural(session.probes, "probe"), plural(session.sites, "site"),
-                  plural(session.hits, "hit"), session.lost, session.epoch);
+  std::string out = fmt::format("session {}: {} and {} armed, {}{}, {} events lost, epoch {}\n",
+                                session.name, plural(session.probes, "probe"),
+                                plural(session.sites, "site"), session.paused ? "paused, " : "",
+                                plural(session.hits, "hit"), session.lost, session.epoch);
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);
@@ -166,17 +183,32 @@ std::string session_text(const SessionPart& session) {
 
 std::string info_text(const ProbeInfoReply& reply) {
   if (reply.settings.empty()) return "nothing is set on these probes\n";
-  Table table({{"PROBE"},
-               {"SESSION"},
-               {"DO"},
-               {"TARGET"},
-               {"SITES", Align::right},
-               {"HITS", Align::right},
-               {"EPOCH", Align::right},
-               {"PATTERN"}});
-  for (const ProbeSetting& s : reply.settings)
-    table.add({s.probe, s.session, s.action, target_text(s.target), std::to_string(s.sites),
-               std::to_string(s.hits), std::to_string(s.epoch), s.pattern});
+  const bool generations = reply.settings.front().generations.has_value();
+  std::vector<Table::Column> columns{{"PROBE"},
+                                     {"SESSION"},
+                                     {"DO"},
+                                     {"TARGET"},
+                                     {"SITES", Align::right},
+                                     {"HITS", Align::right},
+                                     {"EPOCH", Align::right},
+                                     {"PAUSED"}};
+  if (generations) columns.insert(columns.end(), {{"GENERATION 0"}, {"GENERATION 1"}});
+  columns.push_back({"PATTERN"});
+  Table table(std::move(columns));
+  for (const ProbeSetting& s : reply.settings) {
+    std::vector<std::string> cells{s.probe,
+                                   s.session,
+                                   s.action,
+                                   target_text(s.target),
+                                   std::to_string(s.sites),
+                                   std::to_string(s.hits),
+                                   std::to_string(s.epoch),
+                                   s.paused ? "yes" : "no"};
+    if (s.generations)
+      for (const GenerationPart& one : *s.generations) cells.push_back(generation_text(one));
+    cells.push_back(s.pattern);
+    table.add(std::move(cells));
+  }
   return table.text();
 }
 
@@ -187,19 +219,28 @@ std::string commit_text(const CommitReply& reply) {
   std::string text = fmt::format("{}{} and {} armed ({} added, {} updated, {} removed)\n", begin,
                                  plural(reply.probes, "probe"), plural(reply.sites, "site"),
                                  reply.added, reply.updated, reply.removed);
-  if (reply.epoch)
-    text += fmt::format("microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n",
-                        reply.phases_us.stage, reply.phases_us.arm, reply.phases_us.switch_,
-                        reply.phases_us.wait, reply.phases_us.disarm);
+  if (reply.lingering)
+    text += plural(reply.lingering, "site") + " linger: armed for a while, switched off\n";
+  if (reply.epoch) text += figures_text(reply.phases_us, reply.skew_ns);
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
 }
 
+std::string switch_text(const SwitchReply& reply) {
+  if (reply.sessions == 0) return "nothing to do: it is so already\n";
+  return fmt::format("epoch {}: {}, {}\n", reply.epoch, plural(reply.sessions, "session"),
+                     plural(reply.sites, "site")) +
+         figures_text(reply.phases_us, reply.skew_ns);
+}
+
 std::string status_text(const StatusReply& reply) {
-  return fmt::format("tracectld {} (process {}) on Linux {}, up {} s\n{}, {}, {}, {}; epoch {}\n",
+  const std::string lingering =
+      reply.lingering ? fmt::format(" ({} lingering)", reply.lingering) : "";
+  return fmt::format("tracectld {} (process {}) on Linux {}, up {} s\n{}, {}{}, {}, {}; epoch {}\n",
                      reply.version, reply.pid, reply.kernel, reply.uptime_s,
                      plural(reply.sessions, "session"), plural(reply.sites, "armed site"),
-                     plural(reply.links, "link"), plural(reply.clients, "client"), reply.epoch);
+                     lingering, plural(reply.links, "link"), plural(reply.clients, "client"),
+                     reply.epoch);
 }
 
 std::string stats_text(const StatsReply& reply) {
@@ -209,7 +250,7 @@ std::string stats_text(const StatsReply& reply) {
   };
   add("commits", reply.commits);
   add("failed commits", reply.failed_commits);
-  add("waits for thread progress", reply.waits);
+  add("switches", reply.switches);
   add("requests", reply.requests);
   add("refused requests", reply.refused_requests);
   add("events read", reply.events_read);

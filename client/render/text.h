@@ -27,6 +27,7 @@ std::string sessions_text(const protocol::SessionListReply& reply);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
 std::string commit_text(const protocol::CommitReply& reply);
+std::string switch_text(const protocol::SwitchReply& reply);
 std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);

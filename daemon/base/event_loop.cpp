@@ -13,6 +13,16 @@ int call_back(sd_event_source*, int, uint32_t events, void* data) {
   return 0;
 }
 
+int call_back_at(sd_event_source*, uint64_t, void* data) {
+  (*static_cast<std::function<void()>*>(data))();
+  return 0;
+}
+
+int call_back_later(sd_event_source*, void* data) {
+  (*static_cast<std::function<void()>*>(data))();
+  return 0;
+}
+
 Status check(int result, const char* what) {
   if (result < 0) return Error::from_errno(what, -result);
   return ok();
@@ -42,6 +52,41 @@ Result<EventLoop::Watch> EventLoop::watch(int fd, uint32_t events,
 
 Status EventLoop::Watch::set_events(uint32_t events) {
   return check(sd_event_source_set_io_events(source_.get(), events), "watch a descriptor");
+}
+
+Result<EventLoop::Timer> EventLoop::timer(std::function<void()> callback) {
+  Timer timer;
+  timer.callback_ = std::make_unique<std::function<void()>>(std::move(callback));
+  sd_event_source* source = nullptr;
+  int err = sd_event_add_time(event_.get(), &source, CLOCK_BOOTTIME, 0, 0, call_back_at,
+                              timer.callback_.get());
+  timer.source_.reset(source);
+  if (err >= 0) err = sd_event_source_set_enabled(source, SD_EVENT_OFF);
+  if (err < 0) return Error::from_errno("timer", -err);
+  return timer;
+}
+
+Status EventLoop::Timer::set(uint64_t boot_ns) {
+  constexpr uint64_t kNsPerUs = 1000;
+  const uint64_t us = (boot_ns + kNsPerUs - 1) / kNsPerUs;  // not before the time
+  const int err = sd_event_source_set_time(source_.get(), us);
+  return check(err < 0 ? err : sd_event_source_set_enabled(source_.get(), SD_EVENT_ONESHOT),
+               "set a timer");
+}
+
+Result<EventLoop::Later> EventLoop::later(std::function<void()> callback) {
+  Later later;
+  later.callback_ = std::make_unique<std::function<void()>>(std::move(callback));
+  sd_event_source* source = nullptr;
+  int err = sd_event_add_defer(event_.get(), &source, call_back_later, later.callback_.get());
+  later.source_.reset(source);
+  if (err >= 0) err = sd_event_source_set_enabled(source, SD_EVENT_OFF);
+  if (err < 0) return Error::from_errno("event loop", -err);
+  return later;
+}
+
+Status EventLoop::Later::ask() {
+  return check(sd_event_source_set_enabled(source_.get(), SD_EVENT_ONESHOT), "event loop");
 }
 
 Status EventLoop::end_on_signals() {

@@ -20,6 +20,11 @@ class EventLoop {
   static constexpr uint32_t kReadable = EPOLLIN;
   static constexpr uint32_t kWritable = EPOLLOUT;
 
+  struct SourceDeleter {
+    void operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
+  };
+  using Source = std::unique_ptr<sd_event_source, SourceDeleter>;
+
   // Calls back while it lives. The callback may destroy its own watch.
   class Watch {
    public:
@@ -28,15 +33,36 @@ class EventLoop {
    private:
     friend class EventLoop;
     using Callback = std::function<void(uint32_t events)>;
-    struct SourceDeleter {
-      void operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
-    };
     std::unique_ptr<Callback> callback_;
-    std::unique_ptr<sd_event_source, SourceDeleter> source_;
+    Source source_;
+  };
+
+  // Calls back once for each time it is set, while it lives.
+  class Timer {
+   public:
+    Status set(uint64_t boot_ns);  // replaces what was set; a time that has passed is now
+
+   private:
+    friend class EventLoop;
+    std::unique_ptr<std::function<void()>> callback_;
+    Source source_;
+  };
+
+  // Calls back once for each time it is asked to, after the watches that have something to do now.
+  class Later {
+   public:
+    Status ask();
+
+   private:
+    friend class EventLoop;
+    std::unique_ptr<std::function<void()>> callback_;
+    Source source_;
   };
 
   // An error or hang-up calls back whatever was asked for.
   Result<Watch> watch(int fd, uint32_t events, std::function<void(uint32_t events)> callback);
+  Result<Timer> timer(std::function<void()> callback);
+  Result<Later> later(std::function<void()> callback);
   // SIGINT and SIGTERM, which must be blocked in every thread, end run().
   Status end_on_signals();
   // Tells systemd's watchdog, where the unit has one, that the loop turns.

@@ -67,11 +67,27 @@ const char* name_of(Finding::Verdict verdict) {
   return "unknown";
 }
 
-void log_commit(const Peer& peer, const std::string& session, const CommitSummary& summary) {
+void log_commit(const Peer& peer, const StageCommit& request, const Result<CommitSummary>& done) {
+  if (!done)
+    return spdlog::warn("commit session={} uid={} pid={} failed: {}", request.session, peer.uid,
+                        peer.pid, done.error().message);
+  if (request.dry_run) return;
   spdlog::info(
       "commit session={} uid={} pid={} epoch={} probes={} sites={} added={} updated={} removed={}",
-      session, peer.uid, peer.pid, summary.epoch, summary.probes, summary.sites, summary.added,
-      summary.updated, summary.removed);
+      request.session, peer.uid, peer.pid, done->epoch, done->probes, done->sites, done->added,
+      done->updated, done->removed);
+}
+
+Result<SwitchReply> answer(const char* what, const std::string& session, const Peer& peer,
+                           const Result<SwitchSummary>& done) {
+  if (!done) {
+    spdlog::warn("{} session={} uid={} pid={} failed: {}", what, session, peer.uid, peer.pid,
+                 done.error().message);
+    return done.error();
+  }
+  spdlog::info("{} session={} uid={} pid={} epoch={} sessions={} sites={}", what, session, peer.uid,
+               peer.pid, done->epoch, done->sessions, done->sites);
+  return tracectl::part_of(*done);
 }
 
 }  // namespace
@@ -102,15 +118,11 @@ Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer&) {
   auto patterns = patterns_of({request.pattern}, request.scope);
   if (!patterns) return in_field(patterns.error(), "pattern");
   ProbeInfoReply reply;
-  for (const ProbeSettingInfo& info : engine_.info(patterns->front()))
-    reply.settings.push_back({.probe = info.probe,
-                              .session = info.session,
-                              .pattern = to_string(info.setting.pattern),
-                              .action = to_string(info.setting.spec),
-                              .target = protocol::part_of(info.setting.target),
-                              .sites = info.sites,
-                              .epoch = info.epoch,
-                              .hits = info.hits});
+  for (const ProbeSettingInfo& info : engine_.info(patterns->front())) {
+    reply.settings.push_back(tracectl::part_of(info));
+    if (request.generations)
+      reply.settings.back().generations = generations_of(info, engine_.epoch());
+  }
   return reply;
 }
 
@@ -120,6 +132,7 @@ SessionPart Commands::part_of(const Session& session) const {
   SessionPart part;
   part.name = session.name;
   part.named = session.named;
+  part.paused = session.paused;
   for (const Setting& setting : session.settings)
     part.settings.push_back(tracectl::part_of(setting));
   if (session.draft) {
@@ -193,20 +206,43 @@ Result<StageReply> Commands::handle(const StageRemove& request, Peer&) {
 }
 
 Result<CommitReply> Commands::handle(const StageCommit& request, Peer& peer) {
-  auto done = engine_.commit(request.session, {request.partial, request.dry_run});
-  if (!done) {
-    spdlog::warn("commit session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
-                 done.error().message);
-    return done.error();
+  return std::move(commit({{&request, &peer}}).front());
+}
+
+std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitRequestOf>& asked) try {
+  std::vector<CommitRequest> requests;
+  for (const auto& [request, peer] : asked)
+    requests.push_back({request->session, {request->partial, request->dry_run}});
+  auto done = engine_.commit_together(requests);
+  std::vector<Result<CommitReply>> replies;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    log_commit(*asked[i].peer, *asked[i].request, done[i]);
+    replies.push_back(done[i] ? Result<CommitReply>(tracectl::part_of(*done[i]))
+                              : Result<CommitReply>(done[i].error()));
   }
-  if (!request.dry_run) log_commit(peer, request.session, *done);
-  return tracectl::part_of(*done);
+  return replies;
+} catch (const std::bad_alloc&) {
+  return {asked.size(), Result<CommitReply>(out_of_memory())};
 }
 
 Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
   auto aborted = engine_.stage_abort(request.session);
   if (!aborted) return aborted.error();
   return Empty{};
+}
+
+// ---- pauses ----
+
+Result<SwitchReply> Commands::handle(const SessionPause& request, Peer& peer) {
+  return answer("pause", request.session.value_or("*"), peer, engine_.pause(request.session));
+}
+
+Result<SwitchReply> Commands::handle(const SessionResume& request, Peer& peer) {
+  return answer("resume", request.session.value_or("*"), peer, engine_.resume(request.session));
+}
+
+Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) {
+  return answer("restart", request.session, peer, engine_.restart(request.session));
 }
 
 // ---- results ----
@@ -268,6 +304,7 @@ Result<StatusReply> Commands::handle(const DaemonStatus&, Peer&) {
                      .sites = engine_.slots().by_id.size(),
                      .links = engine_.slots().links.size(),
                      .clients = counts_.clients,
+                     .lingering = engine_.slots().lingering(),
                      .kernel = kernel_release()};
 }
 
@@ -277,7 +314,7 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
   const Slots& slots = engine_.slots();
   return StatsReply{.commits = engine.commits,
                     .failed_commits = engine.failed_commits,
-                    .waits = engine.waits,
+                    .switches = engine.switches,
                     .requests = counts_.requests,
                     .refused_requests = counts_.refused_requests,
                     .events_read = reader.events,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/protocol/messages.h"
@@ -47,7 +48,16 @@ class Commands {
   Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageRemove&, Peer&);
   Result<protocol::CommitReply> handle(const protocol::StageCommit&, Peer&);
+  // Those that were asked for together share a switch where they can. The answers are in their order.
+  struct CommitRequestOf {
+    const protocol::StageCommit* request;
+    const Peer* peer;
+  };
+  std::vector<Result<protocol::CommitReply>> commit(const std::vector<CommitRequestOf>& asked);
   Result<protocol::Empty> handle(const protocol::StageAbort&, Peer&);
+  Result<protocol::SwitchReply> handle(const protocol::SessionPause&, Peer&);
+  Result<protocol::SwitchReply> handle(const protocol::SessionResume&, Peer&);
+  Result<protocol::SwitchReply> handle(const protocol::SessionRestart&, Peer&);
   Result<protocol::ReadReply> handle(const protocol::SessionRead&, Peer&);
   Result<protocol::FlushReply> handle(const protocol::SessionFlush&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionSubscribe&, Peer&);
@@ -55,6 +65,11 @@ class Commands {
   Result<protocol::StatusReply> handle(const protocol::DaemonStatus&, Peer&);
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
+
+  // The answer where std::bad_alloc ended a request. What it had taken has been given back.
+  static Error out_of_memory() {
+    return Error{Code::exhausted, "there is not enough memory for this"};
+  }
 
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);

@@ -2,6 +2,7 @@
 #include "daemon/control/dispatch.h"
 
 #include <map>
+#include <new>
 
 #include "daemon/protocol/codec.h"
 
@@ -10,14 +11,21 @@ namespace {
 
 using namespace protocol;
 
-using Handler = Reply (*)(const Call&, Commands&, Peer&);
+using Answered = std::variant<Reply, AskedCommit>;
+using Handler = Answered (*)(const Call&, Commands&, Peer&);
 
-template <class Request> Reply handle(const Call& call, Commands& commands, Peer& peer) {
+template <class T> Reply reply_to(const Call& call, const Result<T>& done) {
+  if (!done) return {error_line(call.id, done.error()), true};
+  return {reply_line(call.id, to_json(*done)), false};
+}
+
+template <class Request> Answered handle(const Call& call, Commands& commands, Peer& peer) {
   auto request = from_json<Request>(call.params);
-  if (!request) return {error_line(invalid_params(call, request.error())), true};
-  auto reply = commands.handle(*request, peer);
-  if (!reply) return {error_line(call.id, reply.error()), true};
-  return {reply_line(call.id, to_json(*reply)), false};
+  if (!request) return Reply{error_line(invalid_params(call, request.error())), true};
+  if constexpr (std::is_same_v<Request, StageCommit>)
+    return AskedCommit{call, std::move(*request)};
+  else
+    return reply_to(call, commands.handle(*request, peer));
 }
 
 template <class... Requests>
@@ -27,19 +35,28 @@ std::map<std::string_view, Handler> make_table(RequestList<Requests...>) {
 
 }  // namespace
 
-Reply dispatch(std::string_view line, Commands& commands, Peer& peer) {
+Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
+  return reply_to(asked.call, done);
+}
+
+std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer) {
   static const auto table = make_table(AllRequests{});
   const auto parsed = parse_call(line);
   if (const auto* refusal = std::get_if<protocol::Refusal>(&parsed))
-    return {error_line(*refusal), true};
+    return Reply{error_line(*refusal), true};
   const Call& call = std::get<Call>(parsed);
   const auto handler = table.find(call.method);
-  if (handler == table.end()) return {error_line(unknown_method(call)), true};
+  if (handler == table.end()) return Reply{error_line(unknown_method(call)), true};
   if (peer.uid != 0)
-    return {error_line(call.id, Error{Code::denied,
-                                      "tracing is for root: this daemon serves no other user"}),
-            true};
-  return handler->second(call, commands, peer);
+    return Reply{
+        error_line(call.id,
+                   Error{Code::denied, "tracing is for root: this daemon serves no other user"}),
+        true};
+  try {
+    return handler->second(call, commands, peer);
+  } catch (const std::bad_alloc&) {
+    return Reply{error_line(call.id, Commands::out_of_memory()), true};
+  }
 }
 
 }  // namespace tracectl

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
 #include "daemon/control/commands.h"
 #include "daemon/protocol/frames.h"
@@ -13,6 +14,14 @@ struct Reply {
   std::string line;
   bool refused = false;
 };
-Reply dispatch(std::string_view line, Commands& commands, Peer& peer);
+
+// A commit that has been asked for. Those that come together are done together.
+struct AskedCommit {
+  protocol::Call call;
+  protocol::StageCommit request;
+};
+
+std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer);
+Reply reply_to(const AskedCommit& asked, const Result<protocol::CommitReply>& done);
 
 }  // namespace tracectl

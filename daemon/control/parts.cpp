@@ -43,6 +43,21 @@ ProbePart part_of(const Object& object, const Probe& probe) {
   return part;
 }
 
+PhasesPart part_of(const Phases& phases) {
+  constexpr uint64_t kNsPerUs = 1000;
+  return PhasesPart{.stage = phases.stage / kNsPerUs,
+                    .arm = phases.arm / kNsPerUs,
+                    .wait = phases.wait / kNsPerUs,
+                    .switch_ = phases.switch_ / kNsPerUs,
+                    .disarm = phases.disarm / kNsPerUs};
+}
+
+std::vector<SkewPart> parts_of(const std::vector<FirstHit>& first_hits) {
+  std::vector<SkewPart> parts;
+  for (const FirstHit& first : first_hits) parts.push_back({first.cpu, first.after_ns});
+  return parts;
+}
+
 }  // namespace
 
 std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
@@ -108,11 +123,38 @@ CommitReply part_of(const CommitSummary& summary) {
                      .removed = summary.removed,
                      .refused = parts_of(summary.refused),
                      .notes = summary.notes,
-                     .phases_us = {.stage = summary.phases.stage,
-                                   .arm = summary.phases.arm,
-                                   .wait = summary.phases.wait,
-                                   .switch_ = summary.phases.switch_,
-                                   .disarm = summary.phases.disarm}};
+                     .lingering = summary.lingering,
+                     .phases_us = part_of(summary.figures.phases),
+                     .skew_ns = parts_of(summary.figures.first_hits)};
+}
+
+SwitchReply part_of(const SwitchSummary& summary) {
+  return SwitchReply{.epoch = summary.epoch,
+                     .sessions = summary.sessions,
+                     .sites = summary.sites,
+                     .phases_us = part_of(summary.figures.phases),
+                     .skew_ns = parts_of(summary.figures.first_hits)};
+}
+
+ProbeSetting part_of(const ProbeSettingInfo& info) {
+  return ProbeSetting{.probe = info.probe,
+                      .session = info.session,
+                      .pattern = to_string(info.setting.pattern),
+                      .scope = name_of(info.setting.pattern.scope),
+                      .action = to_string(info.setting.spec),
+                      .target = protocol::part_of(info.setting.target),
+                      .paused = info.paused,
+                      .sites = info.sites,
+                      .epoch = info.epoch,
+                      .hits = info.hits,
+                      .generations = std::nullopt};
+}
+
+std::vector<GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch) {
+  std::vector<GenerationPart> parts;
+  for (uint64_t i = 0; i < info.generations.size(); ++i)
+    parts.push_back({i, (epoch & 1) == i, info.generations[i]});
+  return parts;
 }
 
 }  // namespace tracectl

@@ -14,5 +14,8 @@ protocol::ProbeListReply part_of(const Resolution& resolution);
 protocol::ReadReply part_of(const Results& results);
 protocol::StageReply part_of(const StageSummary& summary);
 protocol::CommitReply part_of(const CommitSummary& summary);
+protocol::SwitchReply part_of(const SwitchSummary& summary);
+protocol::ProbeSetting part_of(const ProbeSettingInfo& info);
+std::vector<protocol::GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch);
 
 }  // namespace tracectl

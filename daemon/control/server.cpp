@@ -42,6 +42,12 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
       loop.watch(raw->wake_.get(), EventLoop::kReadable, [raw](uint32_t) { raw->pump_streams(); });
   if (!waking) return waking.error();
   server->waking_ = std::move(*waking);
+  auto committing = loop.later([raw] { raw->commit_asked(); });
+  if (!committing) return committing.error();
+  server->committing_ = std::move(*committing);
+  auto lingering = loop.timer([raw] { raw->end_lingering(); });
+  if (!lingering) return lingering.error();
+  server->lingering_ = std::move(*lingering);
   return server;
 }
 
@@ -95,6 +101,8 @@ void Server::drop(Connections::iterator at) {
 // ---- requests ----
 
 void Server::serve(Connections::iterator at, uint32_t events) {
+  // The client is gone: what it asked for and has not been begun is not done.
+  if (at->commit && (events & EPOLLHUP)) return drop(at);
   // Whatever is not room to write is something to read: bytes, the end, or an error.
   if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
@@ -109,9 +117,9 @@ void Server::receive(Connection& connection) {
   connection.in.feed({buffer, static_cast<size_t>(count)});
 }
 
-// False where no whole line has come. Events that came before the answer stand before it: an
-// answer to a flush means what it says.
+// False where no whole line has come, or a commit waits.
 bool Server::answer_next(Connection& connection) {
+  if (connection.commit) return false;
   const auto line = connection.in.next();
   if (!line) {
     connection.out += protocol::error_line(nullptr, line.error());
@@ -119,11 +127,58 @@ bool Server::answer_next(Connection& connection) {
   }
   if (!line || !*line) return false;
   ++counts_.requests;
-  const Reply reply = dispatch(**line, commands_, connection.peer);
+  auto answer = dispatch(**line, commands_, connection.peer);
+  if (auto* reply = std::get_if<Reply>(&answer)) {
+    put(connection, *reply);
+    return true;
+  }
+  connection.commit = std::move(std::get<AskedCommit>(answer));
+  if (auto asked = committing_.ask(); !asked) spdlog::error("{}", asked.error().message);
+  return false;
+}
+
+// Events that came before the answer stand before it: an answer to a flush means what it says.
+void Server::put(Connection& connection, const Reply& reply) {
   counts_.refused_requests += reply.refused;
   take_events(connection);
   connection.out += reply.line;
-  return true;
+}
+
+// ---- commits ----
+
+// When all that has come at this moment has been read: so commits that come together, or while
+// another one is done, are done together.
+void Server::commit_asked() {
+  std::vector<Connections::iterator> asking;
+  std::vector<Commands::CommitRequestOf> requests;
+  for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+    if (!at->commit) continue;
+    asking.push_back(at);
+    requests.push_back({&at->commit->request, &at->peer});
+  }
+  if (asking.empty()) return;
+  const auto done = commands_.commit(requests);
+  for (size_t i = 0; i < asking.size(); ++i) {
+    put(*asking[i], reply_to(*asking[i]->commit, done[i]));
+    asking[i]->commit.reset();
+    settle(asking[i]);
+  }
+}
+
+// ---- what lingers ----
+
+void Server::end_lingering() {
+  linger_timer_ns_ = 0;
+  if (auto ended = engine_.end_lingering(); !ended)
+    spdlog::warn("sites that nobody wants stay armed for longer: {}", ended.error().message);
+  set_linger_timer();
+}
+
+void Server::set_linger_timer() {
+  const uint64_t next = engine_.next_linger_end_ns();
+  if (!next || next == linger_timer_ns_) return;
+  linger_timer_ns_ = next;
+  if (auto set = lingering_.set(next); !set) spdlog::error("{}", set.error().message);
 }
 
 // ---- events ----
@@ -176,8 +231,10 @@ void Server::settle(Connections::iterator at) {
     send(connection);
   } while (!connection.closing && unsent() < kMostUnsentBytes && answer_next(connection));
   if (connection.closing) send(connection);  // what the client may still read: why
-  if (connection.closing || (connection.ended && unsent() == 0)) return drop(at);
-  const bool wants_more = !connection.ended && unsent() < kMostUnsentBytes;
+  set_linger_timer();
+  const bool has_all = connection.ended && !connection.commit && unsent() == 0;
+  if (connection.closing || has_all) return drop(at);
+  const bool wants_more = !connection.ended && !connection.commit && unsent() < kMostUnsentBytes;
   const uint32_t events =
       (unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);

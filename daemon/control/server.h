@@ -6,11 +6,13 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/base/event_loop.h"
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
+#include "daemon/control/dispatch.h"
 #include "daemon/protocol/frames.h"
 #include "daemon/sinks/client_stream.h"
 
@@ -27,6 +29,7 @@ class Server {
     Fd socket;
     Peer peer;
     protocol::LineBuffer in;
+    std::optional<AskedCommit> commit;  // that waits for its turn; no later request goes before it
     std::string out;
     size_t sent = 0;       // of `out`
     bool ended = false;    // the client sends no more; it may still read
@@ -41,6 +44,10 @@ class Server {
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
   bool answer_next(Connection& connection);
+  void put(Connection& connection, const Reply& reply);
+  void commit_asked();
+  void end_lingering();
+  void set_linger_timer();
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);
@@ -53,6 +60,9 @@ class Server {
   Commands commands_;
   Fd wake_;  // the reader's thread has given events to a stream
   EventLoop::Watch listening_, waking_;
+  EventLoop::Later committing_;
+  EventLoop::Timer lingering_;
+  uint64_t linger_timer_ns_ = 0;  // what it is set to
   Connections connections_;
 };
 

@@ -19,9 +19,10 @@ EVENT = {'ts': 1, 'wall': '2026-01-01T00:00:00.000000000Z', 'epoch': 1, 'session
 STAGED = {'settings': 1, 'probes': 1, 'sites': 1, 'refused': [], 'notes': []}
 COMMITTED = {'epoch': 1, 'probes': 1, 'sites': 1, 'added': 1, 'updated': 0, 'removed': 0,
              'refused': [], 'notes': [],
+             'lingering': 0, 'skew_ns': [],
              'phases_us': {'stage': 0, 'arm': 0, 'wait': 0, 'switch': 0, 'disarm': 0}}
 ANSWERS = {
-    'session.create': {'name': 's', 'named': False, 'settings': [], 'epoch': 0, 'probes': 0,
+    'session.create': {'name': 's', 'named': False, 'paused': False, 'settings': [], 'epoch': 0, 'probes': 0,
                        'sites': 0, 'hits': 0, 'lost': 0},
     'stage.set': STAGED, 'stage.remove': STAGED, 'session.subscribe': {}, 'session.flush': {'ts': 1},
     'stage.commit': COMMITTED,

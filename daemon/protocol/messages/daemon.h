@@ -33,7 +33,8 @@ struct StatusReply {
   uint64_t uptime_s = 0;
   uint64_t epoch = 0;
   uint64_t sessions = 0, sites = 0, links = 0, clients = 0;
-  std::string kernel;  // uname -r
+  uint64_t lingering = 0;  // of the sites: armed though nobody wants them any more
+  std::string kernel;      // uname -r
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("version", s.version);
     f("pid", s.pid);
@@ -41,6 +42,7 @@ struct StatusReply {
     f("epoch", s.epoch);
     f("sessions", s.sessions);
     f("sites", s.sites);
+    f("lingering", s.lingering);
     f("links", s.links);
     f("clients", s.clients);
     f("kernel", s.kernel);
@@ -53,7 +55,8 @@ struct DaemonStatus {
 };
 
 struct StatsReply {
-  uint64_t commits = 0, failed_commits = 0, waits = 0;
+  uint64_t commits = 0, failed_commits = 0;
+  uint64_t switches = 0;  // commits that came together may share one; pauses are switches too
   uint64_t requests = 0, refused_requests = 0;
   uint64_t events_read = 0, ring_bytes_read = 0, ring_drops = 0, client_drops = 0;
   uint64_t slots_used = 0, slots_limit = 0, hooks_used = 0, hooks_limit = 0;
@@ -61,7 +64,7 @@ struct StatsReply {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("commits", s.commits);
     f("failed_commits", s.failed_commits);
-    f("waits", s.waits);
+    f("switches", s.switches);
     f("requests", s.requests);
     f("refused_requests", s.refused_requests);
     f("events_read", s.events_read);

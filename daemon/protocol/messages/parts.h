@@ -104,9 +104,33 @@ struct SettingPart {
   }
 };
 
+// How long the parts of a switch took, in microseconds; `switch` is the store itself.
+struct PhasesPart {
+  uint64_t stage = 0, arm = 0, wait = 0, switch_ = 0, disarm = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("stage", s.stage);
+    f("arm", s.arm);
+    f("wait", s.wait);
+    f("switch", s.switch_);
+    f("disarm", s.disarm);
+  }
+};
+
+// When a CPU first saw the new epoch: nanoseconds from the store to its first hit under it. A CPU
+// that had no hit before the wait behind the switch was over is not listed.
+struct SkewPart {
+  uint64_t cpu = 0;
+  uint64_t ns = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("cpu", s.cpu);
+    f("ns", s.ns);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                              // false: ends with the connection that made it
+  bool paused = false;                            // its sites are armed, and nothing is counted
   std::vector<SettingPart> settings;              // in force
   std::optional<std::vector<SettingPart>> draft;  // staged and not committed
   uint64_t epoch = 0;                             // of its last commit, 0 if none
@@ -115,6 +139,7 @@ struct SessionPart {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
+    f("paused", s.paused);
     f("settings", s.settings);
     f("draft", s.draft);
     f("epoch", s.epoch);

@@ -39,24 +39,43 @@ struct ProbeList {
 
 // ---- probe.info: what is set on these probes ----
 
+// One of the two copies that the sites keep of their settings, as the BPF programs read it.
+struct GenerationPart {
+  uint64_t generation = 0;  // 0 or 1
+  bool active = false;      // the one in force
+  uint64_t sites = 0;       // at which it has this setting; 0 while the session is paused
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("generation", s.generation);
+    f("active", s.active);
+    f("sites", s.sites);
+  }
+};
+// What a session has set on a probe. With session, pattern, scope, target and do stage.set sets it
+// again.
 struct ProbeSetting {
   std::string probe;
   std::string session;
   std::string pattern;  // of the setting that holds here
+  std::string scope;
   std::string action;
   TargetPart target;
+  bool paused = false;  // the session is
   uint64_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;
+  std::optional<std::vector<GenerationPart>> generations;  // where they were asked for
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("session", s.session);
     f("pattern", s.pattern);
+    f("scope", s.scope);
     f("do", s.action);
     f("target", s.target);
+    f("paused", s.paused);
     f("sites", s.sites);
     f("epoch", s.epoch);
     f("hits", s.hits);
+    f("generations", s.generations);
   }
 };
 struct ProbeInfoReply {
@@ -68,9 +87,11 @@ struct ProbeInfo {
   using Reply = ProbeInfoReply;
   std::string pattern;  // compared with the names of armed probes
   std::string scope = "local";
+  bool generations = false;  // what each of the two has, too
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f.optional("scope", s.scope);
+    f.optional("generations", s.generations);
   }
 };
 

@@ -58,24 +58,16 @@ struct StageRemove {
   }
 };
 
-struct PhasesPart {  // microseconds
-  uint64_t stage = 0, arm = 0, wait = 0, switch_ = 0, disarm = 0;
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("stage", s.stage);
-    f("arm", s.arm);
-    f("wait", s.wait);
-    f("switch", s.switch_);
-    f("disarm", s.disarm);
-  }
-};
 struct CommitReply {
   uint64_t epoch = 0;
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
   std::vector<RefusalPart> refused;              // with `partial`: what was left out
   std::vector<std::string>
-      notes;  // what the user should know: a library not covered in later processes...
+      notes;               // what the user should know: a library not covered in later processes...
+  uint64_t lingering = 0;  // sites, of all sessions: armed though nobody wants them any more
   PhasesPart phases_us;
+  std::vector<SkewPart> skew_ns;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("epoch", s.epoch);
     f("probes", s.probes);
@@ -85,7 +77,9 @@ struct CommitReply {
     f("removed", s.removed);
     f("refused", s.refused);
     f("notes", s.notes);
+    f("lingering", s.lingering);
     f("phases_us", s.phases_us);
+    f("skew_ns", s.skew_ns);
   }
 };
 struct StageCommit {
