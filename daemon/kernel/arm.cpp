@@ -20,9 +20,11 @@ constexpr int kNotSupported = 524;
 // How many refused sites are looked for by halving: each costs about 2 log2(n) more calls.
 constexpr size_t kMostRefusals = 64;
 
-std::string cause(int err, bool has_semaphore) {
+std::string cause(int err) {
   if (err == kNotSupported) return "the kernel refuses to probe this instruction";
-  if (err == EINVAL && has_semaphore)
+  // A request of ours is well formed: then this is what the kernel says it for, also where we want
+  // no semaphore and the other tracer does.
+  if (err == EINVAL)
     return "another tracer holds this probe with another semaphore, or the file is not as it was";
   return Error::from_errno("", err).message.substr(2);
 }
@@ -124,11 +126,9 @@ std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& reque
 
   ArmFailure failure;
   if (may_be_one_sites(err)) failure.refused_sites = RefusalSearch(program_fd, request).run(all);
-  const bool semaphore = std::any_of(request.sites.begin(), request.sites.end(),
-                                     [](const ArmedSite& site) { return site.semaphore != 0; });
   failure.error = Error{err == kNotSupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +
-                            request.object_path + ": " + cause(err, semaphore)};
+                            request.object_path + ": " + cause(err)};
   return failure;
 }
 
