@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a switch promises, held against what the traced program counted itself.
-#include <sys/resource.h>
-
 #include <map>
 #include <mutex>
 
@@ -142,115 +140,6 @@ TEST_F(NothingFollows, BehindTheFlushThatFollowsARemoval) {
   }
   program.send("stop");
   program.finish();
-}
-
-// ---- a failed commit ----
-
-class FailingCommits : public KernelTest {
- protected:
-  void SetUp() override {
-    KernelTest::SetUp();
-    if (IsSkipped()) return;
-    create("s");
-    set("s", "uprobe::f00*", process(program.pid()), "count");
-    before = armed_sites();
-    program.send("go");
-  }
-
-  // A site that has been hit differs from the file in more bytes than its first.
-  std::vector<uint64_t> armed_sites() const {
-    std::vector<uint64_t> sites;
-    uint64_t last = 0;
-    for (const uint64_t offset : changed_code(program.pid(), program.path())) {
-      if (offset != last + 1) sites.push_back(offset);
-      last = offset;
-    }
-    return sites;
-  }
-
-  // The old settings went on, without a gap, and no site came or went.
-  void expect_nothing_changed() {
-    EXPECT_EQ(armed_sites(), before);
-    program.send("stop");
-    const auto said = parsed(program.finish());
-    EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
-  }
-
-  Program program{"counters", {"2", "0", "100"}};
-  std::vector<uint64_t> before;
-};
-
-TEST_F(FailingCommits, OneRefusedSiteAmongTenThousand) {
-  Program many("many", {}), refused("refused", {"1"});
-  must(stage("s", "uprobe::m*[0-9]", process(many.pid()), "count"));
-  must(stage("s", "uprobe::refused_lock", process(refused.pid()), "count"));
-  const auto failed = engine->commit("s", {});
-  ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message.find("refused_lock"), std::string::npos);
-  EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
-  expect_nothing_changed();
-}
-
-TEST_F(FailingCommits, TheTargetEndsBeforeItsCommit) {
-  auto many = std::make_unique<Program>("many", std::vector<std::string>{});
-  const pid_t pid = many->pid();
-  must(stage("s", "uprobe::m*[0-9]", process(pid), "count"));
-  many.reset();
-  const auto failed = engine->commit("s", {});
-  ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message.find(std::to_string(pid)), std::string::npos)
-      << failed.error().message;
-  expect_nothing_changed();
-}
-
-class DescriptorLimit {
- public:
-  // Room for `more` descriptors than there are.
-  explicit DescriptorLimit(int more) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const Fd next{::dup(0)};
-    rlimit lower = before_;
-    lower.rlim_cur = static_cast<rlim_t>(next.get() + more);
-    ::setrlimit(RLIMIT_NOFILE, &lower);
-  }
-  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
-TEST_F(FailingCommits, DescriptorsRunOutAtAnyMoment) {
-  Program many("many", {});
-  must(stage("s", "uprobe::m0000*", process(many.pid()), "event"));
-  int failures = 0;
-  for (int more = 0;; ++more) {
-    const auto committed = [&] {
-      const DescriptorLimit limit(more);
-      return engine->commit("s", {});
-    }();
-    if (committed) break;
-    ++failures;
-    EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
-  }
-  EXPECT_GT(failures, 3);
-  expect_nothing_changed();
-}
-
-TEST_F(FailingCommits, TheTableOfHooksIsFull) {
-  Program many("many", {});
-  const auto target = process(many.pid());
-  std::optional<Error> full;
-  for (int i = 0; !full && i < 20; ++i) {
-    const std::string name = "filler-" + std::to_string(i);
-    create(name);
-    must(stage(name, "uprobe::m*[0-9]", target, "count"));
-    if (auto committed = engine->commit(name, {}); !committed) full = committed.error();
-  }
-  ASSERT_TRUE(full);
-  EXPECT_EQ(full->code, Code::exhausted) << full->message;
-  must(stage("s", "uprobe::m*[0-9]", target, "count"));
-  EXPECT_FALSE(engine->commit("s", {}));
-  expect_nothing_changed();
 }
 
 }  // namespace

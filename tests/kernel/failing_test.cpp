@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A failed commit changes nothing: the settings in force before it go on, without a gap, and the
+// answer names the cause.
+#include <sys/resource.h>
+
+#include <fstream>
+#include <map>
+
+#include "tests/support/other_tracer.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+bool names(const std::string& text, const std::string& wanted) {
+  return text.find(wanted) != std::string::npos;
+}
+
+class FailingCommits : public KernelTest {
+ protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    if (IsSkipped()) return;
+    create("s");
+    set("s", "uprobe::f00*", process(program.pid()), "count");
+    before = armed_sites();
+    program.send("go");
+  }
+
+  // A site that has been hit differs from the file in more bytes than its first.
+  std::vector<uint64_t> armed_sites() const {
+    std::vector<uint64_t> sites;
+    uint64_t last = 0;
+    for (const uint64_t offset : changed_code(program.pid(), program.path())) {
+      if (offset != last + 1) sites.push_back(offset);
+      last = offset;
+    }
+    return sites;
+  }
+
+  // The old settings went on, without a gap, and no site came or went. Nor does what was staged in
+  // vain come into force with the next commit, or keep what it had taken from the tables.
+  void expect_nothing_changed() {
+    create("next");
+    must(engine->commit("next", {}));
+    EXPECT_EQ(armed_sites(), before);
+    const uint64_t counted = calls(read("s", true));
+    program.send("stop");
+    const auto said = parsed(program.finish());
+    EXPECT_EQ(counted + calls(read("s")), said["total"].get<uint64_t>());
+  }
+
+  // Of the program's functions, whatever else the session counts.
+  uint64_t calls(const Results& results) const {
+    uint64_t total = 0;
+    for (const auto& [key, count] : results.rows)
+      if (names(key.probe, program.path())) total += count;
+    return total;
+  }
+
+  Program program{"counters", {"2", "0", "100"}};
+  std::vector<uint64_t> before;
+};
+
+TEST_F(FailingCommits, OneRefusedSiteAmongTenThousand) {
+  Program many("many", {}), refused("refused", {"1"});
+  must(stage("s", "uprobe::m*[0-9]", process(many.pid()), "count"));
+  must(stage("s", "uprobe::refused_lock", process(refused.pid()), "count"));
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("refused_lock"), std::string::npos);
+  EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
+  expect_nothing_changed();
+}
+
+TEST_F(FailingCommits, TheTargetEndsBeforeItsCommit) {
+  auto many = std::make_unique<Program>("many", std::vector<std::string>{});
+  const pid_t pid = many->pid();
+  must(stage("s", "uprobe::m*[0-9]", process(pid), "count"));
+  many.reset();
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find(std::to_string(pid)), std::string::npos)
+      << failed.error().message;
+  expect_nothing_changed();
+}
+
+class DescriptorLimit {
+ public:
+  // Room for `more` descriptors than there are.
+  explicit DescriptorLimit(int more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const Fd next{::dup(0)};
+    rlimit lower = before_;
+    lower.rlim_cur = static_cast<rlim_t>(next.get() + more);
+    ::setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(FailingCommits, DescriptorsRunOutAtAnyMoment) {
+  Program many("many", {});
+  must(stage("s", "uprobe::m0000*", process(many.pid()), "event"));
+  int failures = 0;
+  for (int more = 0;; ++more) {
+    const auto committed = [&] {
+      const DescriptorLimit limit(more);
+      return engine->commit("s", {});
+    }();
+    if (committed) break;
+    ++failures;
+    EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
+  }
+  EXPECT_GT(failures, 3);
+  expect_nothing_changed();
+}
+
+TEST_F(FailingCommits, TheTableOfHooksIsFull) {
+  Program many("many", {});
+  const auto target = process(many.pid());
+  std::optional<Error> full;
+  for (int i = 0; !full && i < 20; ++i) {
+    const std::string name = "filler-" + std::to_string(i);
+    create(name);
+    must(stage(name, "uprobe::m*[0-9]", target, "count"));
+    if (auto committed = engine->commit(name, {}); !committed) full = committed.error();
+  }
+  ASSERT_TRUE(full);
+  EXPECT_EQ(full->code, Code::exhausted) << full->message;
+  must(stage("s", "uprobe::m*[0-9]", target, "count"));
+  EXPECT_FALSE(engine->commit("s", {}));
+  expect_nothing_changed();
+}
+
+// ---- no room left ----
+
+class ManyPrograms {
+ public:
+  explicit ManyPrograms(size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      programs_.push_back(std::make_unique<Program>("many", std::vector<std::string>{}));
+  }
+
+  const std::string& path() const { return programs_[0]->path(); }
+  Target by_number() const {
+    Target target;
+    for (const auto& program : programs_) target.pids.push_back(program->pid());
+    return target;
+  }
+  void expect_untouched() const {
+    for (const auto& program : programs_)
+      EXPECT_TRUE(changed_code(program->pid(), program->path()).empty());
+  }
+
+ private:
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+TEST_F(FailingCommits, TheTableOfSitesIsFull) {
+  const ManyPrograms many(7);  // ten thousand sites in each
+  must(stage("s", "uprobe::m*[0-9]", many.by_number(), "count"));
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::exhausted);
+  EXPECT_TRUE(names(failed.error().message, "armed sites")) << failed.error().message;
+  many.expect_untouched();
+  expect_nothing_changed();
+}
+
+TEST_F(FailingCommits, TheTableOfCountersIsFull) {
+  const ManyPrograms many(13);
+  const std::string all = "uprobe:" + many.path() + ":m*[0-9]";
+  Target everybody;
+  everybody.all = true;
+  // One site for all of them, with counters for each of them and for the rest.
+  must(stage("s", all, everybody, "count"));
+  must(stage("s", all, many.by_number(), "count"));
+  const auto failed = engine->commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::exhausted);
+  EXPECT_TRUE(names(failed.error().message, "counters")) << failed.error().message;
+  many.expect_untouched();
+  expect_nothing_changed();
+}
+
+uint64_t address_space_bytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+class AddressSpaceLimit {
+ public:
+  // Room for `more` bytes than there are.
+  explicit AddressSpaceLimit(uint64_t more) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlimit lower = before_;
+    lower.rlim_cur = address_space_bytes() + more;
+    ::setrlimit(RLIMIT_AS, &lower);
+  }
+  ~AddressSpaceLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+// From room for nothing but small things to room for the rings of every CPU.
+TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
+  Program many("many", {});
+  must(stage("s", "uprobe::m0000*", process(many.pid()), "event"));
+  const uint64_t ring = engine->options().ring_bytes;
+  int failures = 0;
+  for (uint64_t more = ring / 2;; more += ring) {
+    const auto committed = [&] {
+      const AddressSpaceLimit limit(more);
+      return engine->commit("s", {});
+    }();
+    if (committed) break;
+    ++failures;
+    EXPECT_TRUE(names(committed.error().message, "map ")) << committed.error().message;
+    EXPECT_EQ(engine->rings_open(), 0u);
+    EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
+  }
+  EXPECT_GE(failures, 2);
+  expect_nothing_changed();
+}
+
+// ---- another tracer ----
+
+// Two tracers can share a site only if they name the same semaphore, or both none.
+class AnotherTracer : public FailingCommits {
+ protected:
+  static constexpr uint64_t kRounds = 1000;
+
+  Site site(const char* pattern) {
+    const auto found = must(engine->list({must(parse_pattern(pattern))}, process(traced.pid())));
+    return found.parts.at(0).probes.at(0).sites.at(0);
+  }
+  // At the place of a probe that has no semaphore, with the semaphore of another probe.
+  OtherTracer at_none() {
+    return {traced.pid(), traced.path(), site("usdt::all:none").offset,
+            site("usdt::all:guarded").semaphore};
+  }
+  OtherTracer at_guarded() {
+    return {traced.pid(), traced.path(), site("usdt::all:guarded").offset, 0};
+  }
+  std::vector<uint64_t> code() const { return changed_code(traced.pid(), traced.path()); }
+
+  // What is in force is to be replaced by the same commit.
+  void stage_with(const char* pattern) {
+    must(stage("s", "uprobe::f00*", process(program.pid()), "count by tid"));
+    must(stage("s", pattern, process(traced.pid()), "count"));
+  }
+  void expect_refusal(const char* pattern, const std::string& probe) {
+    const auto theirs = code();
+    EXPECT_FALSE(theirs.empty());
+    stage_with(pattern);
+    const auto failed = engine->commit("s", {});
+    ASSERT_FALSE(failed);
+    EXPECT_TRUE(names(failed.error().message, probe)) << failed.error().message;
+    EXPECT_TRUE(names(failed.error().message, "another tracer")) << failed.error().message;
+    EXPECT_EQ(code(), theirs);
+  }
+  // Of every probe but so many of them.
+  void expect_counts(const nlohmann::json& said, size_t left_out) {
+    std::map<std::string, uint64_t> counts;
+    for (const auto& [key, count] : read("s").rows)
+      if (names(key.probe, traced.path())) counts[function_of(key.probe)] = count;
+    EXPECT_EQ(counts.size(), said["probes"].size() - left_out);
+    for (const auto& [name, count] : counts)
+      EXPECT_EQ(count, said["probes"][name]["hits"].get<uint64_t>()) << name;
+  }
+
+  Program traced{"usdt_all", {std::to_string(kRounds)}};
+};
+
+TEST_F(AnotherTracer, WithAnotherSemaphoreIsNamedAndLeftAlone) {
+  {
+    const OtherTracer other = at_none();
+    expect_refusal("usdt::all:*", "all:none");
+    EXPECT_EQ(parsed(traced.run())["semaphore"], 1);
+    EXPECT_EQ(other.hits(), kRounds);
+  }
+  EXPECT_TRUE(code().empty());
+  expect_nothing_changed();
+}
+
+TEST_F(AnotherTracer, WithAnotherSemaphoreIsNamedAlsoWhereNoneWasWanted) {
+  const OtherTracer other = at_none();
+  expect_refusal("usdt::all:none", "all:none");
+  expect_nothing_changed();
+}
+
+TEST_F(AnotherTracer, WithoutTheSemaphoreIsNamed) {
+  const OtherTracer other = at_guarded();
+  expect_refusal("usdt::all:guarded", "all:guarded");
+  expect_nothing_changed();
+}
+
+TEST_F(AnotherTracer, IsInTheWayNoLongerThanItIsThere) {
+  {
+    const OtherTracer other = at_none();
+    expect_refusal("usdt::all:*", "all:none");
+  }
+  must(engine->commit("s", {}));
+  expect_counts(parsed(traced.run()), 0);
+  expect_nothing_changed();
+}
+
+TEST_F(AnotherTracer, IsLeftOutByPartial) {
+  const OtherTracer other = at_none();
+  stage_with("usdt::all:*");
+  const auto commit = must(engine->commit("s", {.partial = true}));
+  ASSERT_EQ(commit.refused.size(), 1u);
+  EXPECT_EQ(function_of(commit.refused[0].probe), "none");
+  EXPECT_TRUE(names(commit.refused[0].reason, "another tracer")) << commit.refused[0].reason;
+  const auto said = parsed(traced.run());
+  EXPECT_EQ(said["semaphore"], 2);
+  expect_counts(said, 1);
+  EXPECT_EQ(other.hits(), kRounds);
+  expect_nothing_changed();
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel

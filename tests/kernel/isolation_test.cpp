@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Isolation: ten sessions on overlapping sites of a busy program, each created, changed and deleted
+// at random; what one does changes nothing that another observes.
+//
+// Five *keepers* hold their functions from before the first call to behind the last, and change
+// everything else about them: what they count in and by, when they read and zero it, what other
+// settings overlap it. What a keeper was told of a function is, summed up, what the program counted
+// itself.
+//
+// Five *comers* are created, get events of a few functions, of others, of none, and are deleted. The
+// truth about these is in the events: the program calls its functions in a fixed order and gives
+// each call its number, so two consecutive events of a thread say which calls were between them and
+// were not recorded. None of these may be of a function that was set at that moment; a moment is
+// known only by the epochs of the two events, and by that the session's own commits take effect in
+// their order, each at one point between two calls of the thread.
+//
+// TRACECTL_ISOLATION_SECONDS  how long (60)
+// TRACECTL_ISOLATION_SEED     repeats the choices of a run, though not at the same calls
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <random>
+
+#include "tests/support/other_tracer.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Of the program under test: functions f0000 to f0999, called one behind the other; call n of a
+// thread is one of function n % kFunctions.
+constexpr uint64_t kFunctions = 1000;
+constexpr size_t kThreads = 2;
+
+constexpr size_t kKeepers = 5;
+constexpr size_t kComers = 5;
+
+uint64_t number_from(const char* variable, uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : numbers_(seed) {}
+
+  uint64_t below(uint64_t limit) { return numbers_() % limit; }
+  bool one_in(uint64_t n) { return below(n) == 0; }
+  template <class T> const T& of(const std::vector<T>& choices) {
+    return choices[below(choices.size())];
+  }
+
+ private:
+  std::mt19937_64 numbers_;
+};
+
+// ---- functions, as the test knows them ----
+
+// The last three digits of a function's name; `?` fits any.
+using Digits = std::string;
+
+std::string pattern_of(const Digits& digits) { return "uprobe::f0" + digits; }
+
+bool fits(const Digits& digits, uint64_t function) {
+  for (size_t i = 3; i-- > 0; function /= 10)
+    if (digits[i] != '?' && static_cast<uint64_t>(digits[i] - '0') != function % 10) return false;
+  return true;
+}
+
+uint64_t function_number(const std::string& probe) {
+  return std::stoull(probe.substr(probe.size() - 4));
+}
+
+// Ten functions, next to each other or far apart, that several keepers hold, one, or none.
+Digits any_digits(Random& random) {
+  Digits digits;
+  for (int i = 0; i < 3; ++i) digits += static_cast<char>('0' + random.below(10));
+  digits[random.below(3)] = '?';
+  return digits;
+}
+
+bool contains(const std::vector<Digits>& all, const Digits& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+class FunctionSet {
+ public:
+  explicit FunctionSet(const std::vector<Digits>& chosen) {
+    for (uint64_t f = 0; f < kFunctions; ++f)
+      for (const Digits& digits : chosen) has_[f] |= fits(digits, f);
+    uint64_t distance = kNever;  // round and round, as the program calls them
+    for (uint64_t f = 2 * kFunctions; f-- > 0;) {
+      distance = has_[f % kFunctions] ? 0 : distance == kNever ? kNever : distance + 1;
+      distance_[f % kFunctions] = distance;
+    }
+  }
+
+  bool empty() const { return distance_[0] == kNever; }
+  bool has_call(uint64_t call) const { return has_[call % kFunctions]; }
+  // The first call of one of these, `call` or later.
+  uint64_t first_from(uint64_t call) const {
+    const uint64_t distance = distance_[call % kFunctions];
+    return distance == kNever ? kNever : call + distance;
+  }
+
+ private:
+  static constexpr uint64_t kNever = ~uint64_t{0};
+  std::array<bool, kFunctions> has_{};
+  std::array<uint64_t, kFunctions> distance_{};
+};
+
+// ---- the truth about events ----
+
+// What a session has set, since when; in the order of its commits.
+struct InForce {
+  uint64_t epoch = 0;
+  FunctionSet functions;
+};
+
+struct Heard {
+  uint64_t epoch = 0;
+  uint64_t call = 0;
+};
+
+class Events : public EventSink {
+ public:
+  explicit Events(std::string session) : session_(std::move(session)) {}
+
+  void take(std::span<const StreamItem> items) override {
+    const std::lock_guard lock(mutex_);
+    for (const StreamItem& item : items)
+      if (const auto* event = std::get_if<Event>(&item))
+        add(*event);
+      else
+        lost_ += std::get<Lost>(item).count;
+    more_.notify_all();
+  }
+
+  // Until every thread was heard under this epoch: the settings are in force there, and no commit
+  // before it, of whichever session, has ended them.
+  bool hears_all_threads_under(uint64_t epoch) {
+    std::unique_lock lock(mutex_);
+    return more_.wait_for(lock, std::chrono::minutes(1), [&] {
+      size_t threads = 0;
+      for (const auto& [tid, heard] : by_thread_) threads += heard.back().epoch >= epoch;
+      return threads == kThreads;
+    });
+  }
+
+  // Nobody calls take() any more, or all that was asked for was flushed.
+  const std::map<pid_t, std::vector<Heard>>& by_thread() const { return by_thread_; }
+  const std::map<uint64_t, uint64_t>& by_function() const { return by_function_; }
+  uint64_t lost() const { return lost_; }
+  uint64_t strangers() const { return strangers_; }
+
+ private:
+  void add(const Event& event) {
+    const uint64_t call = event.args.at(0).value();
+    const uint64_t function = function_number(event.source->probe);
+    if (event.source->session != session_ || call % kFunctions != function) ++strangers_;
+    by_thread_[event.tid].push_back({event.epoch, call});
+    ++by_function_[function];
+  }
+
+  const std::string session_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::map<pid_t, std::vector<Heard>> by_thread_;
+  std::map<uint64_t, uint64_t> by_function_;
+  uint64_t lost_ = 0;
+  uint64_t strangers_ = 0;
+};
+
+// The commit in force under an epoch; history.end() before the first.
+using History = std::vector<InForce>;
+History::const_iterator in_force(const History& history, uint64_t epoch) {
+  auto after = std::find_if(history.begin(), history.end(),
+                            [&](const InForce& one) { return one.epoch > epoch; });
+  return after == history.begin() ? history.end() : std::prev(after);
+}
+
+// What is wrong with an event, given the one its thread was heard by before it.
+std::string fault(const History& history, const Heard* before, const Heard& now) {
+  const auto here = in_force(history, now.epoch);
+  if (here == history.end()) return "comes from before the session";
+  if (!here->functions.has_call(now.call)) return "is of a function that was not set";
+  if (!before) return "";
+  if (now.call <= before->call || now.epoch < before->epoch) return "comes out of order";
+  // Each commit in between ends as late as it can: at the first call it would have recorded. If
+  // that leaves a call unexplained, so does every other choice.
+  uint64_t explained = before->call + 1;
+  for (auto part = in_force(history, before->epoch); part != here; ++part)
+    explained = std::min(part->functions.first_from(explained), now.call);
+  const uint64_t missed = here->functions.first_from(explained);
+  return missed < now.call ? "was heard before call " + std::to_string(missed) : "";
+}
+
+void expect_true(const History& history, const Events& events) {
+  for (const auto& [tid, heard] : events.by_thread())
+    for (size_t i = 0; i < heard.size(); ++i) {
+      const auto wrong = fault(history, i ? &heard[i - 1] : nullptr, heard[i]);
+      ASSERT_EQ(wrong, "") << "call " << heard[i].call << " of thread " << tid << " under epoch "
+                           << heard[i].epoch << ", behind "
+                           << (i ? std::to_string(heard[i - 1].call) + " under " +
+                                       std::to_string(heard[i - 1].epoch)
+                                 : "none");
+    }
+  EXPECT_EQ(events.lost(), 0u);
+  EXPECT_EQ(events.strangers(), 0u);
+}
+
+// ---- sessions ----
+
+// A probe without a semaphore; another tracer holds its site with one, which the kernel refuses us.
+constexpr const char* kOccupied = "usdt::all:none";
+
+// A session as its user drives it.
+class Player {
+ public:
+  Player(Engine& engine, std::string name, pid_t traced, pid_t refusing, Random& random)
+      : engine_(engine),
+        name_(std::move(name)),
+        traced_(process(traced)),
+        refusing_(process(refusing)),
+        random_(random) {}
+
+ protected:
+  void stage(const std::string& pattern, const std::string& spec) {
+    must(engine_.stage_set(name_,
+                           {{must(parse_pattern(pattern)), traced_, must(parse_spec(spec))}}));
+  }
+  void stage_removal(const std::string& pattern) {
+    must(engine_.stage_remove(name_, {must(parse_pattern(pattern))}, std::nullopt));
+  }
+  uint64_t commit() { return must(engine_.commit(name_, {})).epoch; }
+
+  // Whatever was staged: the kernel refuses another site when everything has been written.
+  void fail_to_commit() {
+    must(engine_.stage_set(
+        name_, {{must(parse_pattern(kOccupied)), refusing_, must(parse_spec("count"))}}));
+    EXPECT_FALSE(engine_.commit(name_, {}));
+    must(engine_.stage_abort(name_));
+  }
+
+  Engine& engine_;
+  const std::string name_;
+  const Target traced_, refusing_;
+  Random& random_;
+};
+
+class Keeper : public Player {
+ public:
+  // Functions of the first hundred, of the first two hundred...
+  Keeper(Engine& engine, size_t number, pid_t traced, pid_t refusing, Random& random)
+      : Player(engine, "keeper-" + std::to_string(number), traced, refusing, random),
+        functions_(100 * (number + 1)),
+        base_("uprobe::f0[0-" + std::to_string(number) + "]*") {
+    must(engine_.create_session(name_));
+    stage(base_, "count");
+    commit();
+  }
+
+  void step() {
+    switch (random_.below(6)) {
+      case 0:
+      case 1: return replace();
+      case 2: return add(must(engine_.read(name_, true)));
+      case 3: return extra_.empty() ? overlap() : stop_overlapping();
+      case 4: return try_in_vain();
+      case 5: return change_their_mind();
+    }
+  }
+
+  void expect_counted(const std::vector<uint64_t>& said) {
+    add(must(engine_.read(name_, random_.one_in(2))));
+    for (uint64_t f = 0; f < functions_; ++f) EXPECT_EQ(counted_[f], said[f]) << name_ << " f" << f;
+    EXPECT_EQ(dropped_, 0u);
+  }
+
+ private:
+  std::string any_spec() {
+    return random_.of<std::string>({"count", "count by tid", "count by pid"});
+  }
+
+  void replace() {
+    stage(base_, any_spec());
+    commit();
+  }
+  // The last staged holds where both are set, so the hooks of the base come and go with this.
+  void overlap() {
+    extra_ = pattern_of(any_digits(random_));
+    stage(extra_, any_spec());
+    commit();
+  }
+  void stop_overlapping() {
+    stage_removal(extra_);
+    commit();
+    extra_.clear();
+  }
+  void try_in_vain() {
+    stage(base_, any_spec());
+    stage(pattern_of(any_digits(random_)), any_spec());
+    fail_to_commit();
+  }
+  void change_their_mind() {
+    stage_removal(base_);
+    must(engine_.commit(name_, {.dry_run = true}));
+    must(engine_.stage_abort(name_));
+  }
+  void add(const Results& results) {
+    for (const auto& [key, count] : results.rows) counted_[function_number(key.probe)] += count;
+    dropped_ += results.totals.dropped_keys;
+  }
+
+  const uint64_t functions_;
+  const std::string base_;
+  std::string extra_;
+  std::map<uint64_t, uint64_t> counted_;
+  uint64_t dropped_ = 0;
+};
+
+class Comer : public Player {
+ public:
+  Comer(Engine& engine, size_t number, pid_t traced, pid_t refusing, Random& random)
+      : Player(engine, "comer-" + std::to_string(number), traced, refusing, random) {}
+
+  void step() {
+    if (!events_) return come();
+    ASSERT_TRUE(set_.empty() || events_->hears_all_threads_under(engine_.epoch()))
+        << name_ << " does not hear every thread";
+    if (random_.one_in(6)) return go();
+    if (random_.one_in(6)) return try_in_vain();
+    change(random_.one_in(5) ? 0 : 1 + random_.below(2));
+  }
+
+  // Events that are flushed and counts that nobody adds to any more are the same.
+  void go() {
+    if (!events_) return;
+    const bool emptied = random_.one_in(2);
+    if (emptied) change(0);
+    must(engine_.flush(name_));
+    if (emptied) expect_counts_of_events();
+    must(engine_.delete_session(name_));
+    expect_true(history_, *events_);
+    heard_ += total();
+    events_.reset();
+    history_.clear();
+    set_.clear();
+  }
+
+  uint64_t heard() const { return heard_; }
+
+ private:
+  void come() {
+    must(engine_.create_session(name_));
+    events_ = std::make_shared<Events>(name_);
+    must(engine_.subscribe(name_, events_));
+    change(1 + random_.below(2));
+  }
+
+  // To so many patterns; one that is set already may stay.
+  void change(size_t patterns) {
+    std::vector<Digits> wanted;
+    if (patterns > 0 && !set_.empty() && random_.one_in(2)) wanted.push_back(set_.front());
+    while (wanted.size() < patterns)
+      if (Digits digits = any_digits(random_); !contains(wanted, digits))
+        wanted.push_back(std::move(digits));
+    for (const Digits& digits : set_)
+      if (!contains(wanted, digits)) stage_removal(pattern_of(digits));
+    for (const Digits& digits : wanted) stage(pattern_of(digits), "count, event");
+    history_.push_back({commit(), FunctionSet(wanted)});
+    set_ = std::move(wanted);
+  }
+  void try_in_vain() {
+    stage(pattern_of(any_digits(random_)), "count, event");
+    fail_to_commit();
+  }
+
+  void expect_counts_of_events() {
+    std::map<uint64_t, uint64_t> counts;
+    for (const auto& [key, count] : must(engine_.read(name_, false)).rows)
+      if (count > 0) counts[function_number(key.probe)] += count;
+    EXPECT_EQ(counts, events_->by_function()) << name_;
+  }
+  uint64_t total() const {
+    uint64_t sum = 0;
+    for (const auto& [function, count] : events_->by_function()) sum += count;
+    return sum;
+  }
+
+  std::shared_ptr<Events> events_;  // none: the session is not there
+  std::vector<Digits> set_;
+  History history_;
+  uint64_t heard_ = 0;
+};
+
+class Isolation : public KernelTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    start({.ring_bytes = 16 << 20});  // a lost event would be a gap
+  }
+
+  Site site(const Program& program, const char* pattern) {
+    const auto found = must(engine->list({must(parse_pattern(pattern))}, process(program.pid())));
+    return found.parts.at(0).probes.at(0).sites.at(0);
+  }
+};
+
+TEST_F(Isolation, WhatTenSessionsDoAtRandomChangesNothingThatAnotherObserves) {
+  const uint64_t seed = number_from("TRACECTL_ISOLATION_SEED", std::random_device{}());
+  SCOPED_TRACE("TRACECTL_ISOLATION_SEED=" + std::to_string(seed));
+  RecordProperty("seed", std::to_string(seed));
+  Random random(seed);
+  Program program("counters", {std::to_string(kThreads), "0", std::to_string(kFunctions)});
+  Program refusing("usdt_all", {"1"});
+  const OtherTracer occupant(refusing.pid(), refusing.path(), site(refusing, kOccupied).offset,
+                             site(refusing, "usdt::all:guarded").semaphore);
+
+  std::vector<Keeper> keepers;
+  std::vector<Comer> comers;
+  keepers.reserve(kKeepers);
+  for (size_t i = 0; i < kKeepers; ++i)
+    keepers.emplace_back(*engine, i, program.pid(), refusing.pid(), random);
+  for (size_t i = 0; i < kComers; ++i)
+    comers.emplace_back(*engine, i, program.pid(), refusing.pid(), random);
+  program.send("go");
+
+  const auto last =
+      steady_clock::now() + std::chrono::seconds(number_from("TRACECTL_ISOLATION_SECONDS", 60));
+  while (steady_clock::now() < last && !HasFailure()) {
+    const size_t who = random.below(kKeepers + kComers);
+    if (who < kKeepers)
+      keepers[who].step();
+    else
+      comers[who - kKeepers].step();
+  }
+  uint64_t events = 0;
+  for (Comer& comer : comers) {
+    comer.go();
+    events += comer.heard();
+  }
+  program.send("stop");
+  const auto said = parsed(program.finish());
+  for (Keeper& keeper : keepers) keeper.expect_counted(said["counts"]);
+
+  const auto& stats = engine->stats();
+  EXPECT_TRUE(HasFailure() || stats.commits > kKeepers + kComers);  // it has tried something
+  std::cout << stats.commits << " commits, " << stats.failed_commits << " that failed, " << events
+            << " events, " << said["total"] << " calls\n";
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
