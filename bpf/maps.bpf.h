@@ -5,6 +5,7 @@
 
 /* Set before loading. */
 const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
+const volatile __u32 engine_pid;		/* as the engine sees it */
 const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */
 const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
 const volatile __u64 pid_namespace_inode;
@@ -12,8 +13,7 @@ const volatile __u64 pid_namespace_inode;
 /* The number of switches; the lowest bit is the active generation. */
 __u64 epoch;
 
-/* From a switch to the end of its wait: each CPU notes its first hit under the new epoch. */
-__u32 watching_switch;
+__u32 attention;	/* enum tc_attention */
 
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;

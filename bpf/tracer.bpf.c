@@ -43,16 +43,30 @@ static long run_next_hook(__u32 i, void *data)
 }
 
 /* A program of an older epoch may still run here, preempted: it is not the first of the newer. */
-static __noinline int note_first_hit(__u64 under)
+static __always_inline void note_first_hit(__u64 under)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct tc_first_hit *first = bpf_map_lookup_elem(&first_hits, &cpu);
 
 	if (!first || first->epoch >= under)
-		return 0;
+		return;
 	first->ts_ns = bpf_ktime_get_boot_ns();
 	__sync_lock_test_and_set(&first->epoch, under);	/* after the time, for whoever reads both */
-	return 0;
+}
+
+/* Whether the hit is anybody's. */
+static __noinline bool attend(__u32 to, __u64 under)
+{
+	struct thread thread;
+
+	if (to & TC_IGNORE_ENGINE) {
+		learn_ids(&thread, bpf_get_current_task_btf());
+		if (thread.pid == engine_pid)
+			return false;
+	}
+	if (to & TC_WATCH_SWITCH)
+		note_first_hit(under);
+	return true;
 }
 
 SEC("uprobe")
@@ -61,12 +75,14 @@ int on_site(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	__u32 slot = cookie % TC_MAX_SLOTS;
 	__u64 link = cookie >> 32, served_by;
+	__u32 attend_to;
 	struct tc_generation *generation;
 	struct hit hit;
 
 	hit.epoch = *(volatile __u64 *)&epoch;
-	if (*(volatile __u32 *)&watching_switch)
-		note_first_hit(hit.epoch);
+	attend_to = *(volatile __u32 *)&attention;
+	if (attend_to && !attend(attend_to, hit.epoch))
+		return 0;
 	generation = &slots[slot].generation[hit.epoch & 1];
 	if (!generation->hook_count)
 		return 0;

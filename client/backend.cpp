@@ -14,11 +14,19 @@ Backend::Failure no_daemon(const std::string& socket, Backend::Needs needs) {
   return {Error{Code::not_found, message}, kNoDaemon};
 }
 
+Backend::Failure daemons_choice() {
+  return {Error{Code::invalid,
+                "a daemon listens, and --fast-nops is for it to say: start tracectld with it, or "
+                "trace --embedded"},
+          kUsage};
+}
+
 }  // namespace
 
 std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& options, Needs needs) {
   if (!options.embedded) {
     auto connection = Connection::open(options.socket);
+    if (connection && options.fast_nops) return daemons_choice();
     if (connection) return Backend{To{std::move(*connection)}};
     if (connection.error().code == Code::denied) return Failure{connection.error(), kDenied};
     if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
@@ -29,7 +37,7 @@ std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& optio
                          "be --embedded"},
                    kUsage};
   }
-  auto engine = LocalEngine::start(options.verbose);
+  auto engine = LocalEngine::start({.verbose = options.verbose, .fast_nops = options.fast_nops});
   if (!engine)
     return Failure{engine.error(), engine.error().code == Code::denied ? kDenied : kFailed};
   return Backend{To{std::move(*engine)}};

@@ -202,6 +202,8 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->envname("TRACECTL_SOCKET")
       ->capture_default_str();
   app.add_flag("--embedded", common.embedded, "trace without a daemon (as root)");
+  app.add_flag("--fast-nops", common.fast_nops,
+               "of the embedded engine: probes on 5-byte nops may become calls; see tracectld(8)");
   app.add_flag("--json", common.json, "one JSON document, or one a line when streaming");
   app.add_flag("-q,--quiet", common.quiet, "results only");
   app.add_flag("-v,--verbose", common.verbose, "log what the embedded engine does");

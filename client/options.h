@@ -22,6 +22,7 @@ enum ExitStatus {
 struct CommonOptions {
   std::string socket = kDefaultSocket;
   bool embedded = false;
+  bool fast_nops = false;  // of the embedded engine
   bool json = false;
   bool quiet = false;
   bool verbose = false;

@@ -24,6 +24,7 @@ struct Options {
   std::string socket = "/run/tracectl/tracectl.sock";
   size_t ring_bytes = EngineOptions{}.ring_bytes;
   double linger_s = 0;
+  bool fast_nops = false;
   bool verbose = false;
 };
 
@@ -45,7 +46,7 @@ Status serve(const Options& options) {
   // First the socket: where another daemon runs nothing is loaded into the kernel.
   auto listener = Listener::open(options.socket);
   if (!listener) return listener.error();
-  auto kernel = open_kernel();
+  auto kernel = open_kernel({.fast_nops = options.fast_nops});
   if (!kernel) return kernel.error();
   auto engine = Engine::start(std::move(*kernel), engine_options(options));
   if (!engine) return engine.error();
@@ -84,6 +85,9 @@ int main(int argc, char** argv) {
                  "so that switching it on again is quick; not if it has a semaphore")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
+  app.add_flag("--fast-nops", options.fast_nops,
+               "let probes on 5-byte nops become calls, which halves the cost of a hit, though on "
+               "this kernel a child dies of them that a traced program forks");
   app.add_flag("-v,--verbose", options.verbose, "log more");
   try {
     app.parse(argc, argv);

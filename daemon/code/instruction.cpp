@@ -26,8 +26,6 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-constexpr std::array<uint8_t, 5> kNop5{0x0f, 0x1f, 0x44, 0x00, 0x00};
-
 // Bit N of word M: opcode byte 16 * M + N is accepted.
 constexpr std::array<uint16_t, 16> kAccepted{
     0xbf3f, 0x3f3f, 0x7f7f, 0x7f7f, 0xffff, 0xffff, 0x0ff8, 0xffff,
@@ -152,7 +150,9 @@ Result<Instruction> decode_instruction(Bytes bytes) {
 }
 
 bool is_nop5(Bytes bytes) {
-  return bytes.size() >= kNop5.size() && std::ranges::equal(bytes.first(kNop5.size()), kNop5);
+  const auto decoded = decode_operands(bytes);
+  return decoded && decoded->instruction.length == 5 &&
+         decoded->instruction.mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
 }  // namespace tracectl

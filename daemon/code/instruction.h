@@ -21,6 +21,8 @@ struct Instruction {
 // Fails with Code::invalid where there is no instruction.
 Result<Instruction> decode_instruction(std::span<const uint8_t> bytes);
 
+// Whether `bytes` begin with a nop of five bytes, in any of its forms: what the kernel turns into a
+// call (arch/x86/kernel/uprobes.c, can_optimize).
 bool is_nop5(std::span<const uint8_t> bytes);
 
 }  // namespace tracectl

@@ -15,11 +15,11 @@ constexpr size_t kMostItems = 1 << 20;  // that wait to be taken, of each sessio
 
 }  // namespace
 
-Result<std::unique_ptr<LocalEngine>> LocalEngine::start(bool verbose) {
+Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) {
   spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
   spdlog::set_pattern("%l: %v");
-  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::err);
-  auto kernel = open_kernel();
+  spdlog::set_level(options.verbose ? spdlog::level::info : spdlog::level::err);
+  auto kernel = open_kernel({.fast_nops = options.fast_nops});
   if (!kernel) return kernel.error();
   auto engine = Engine::start(std::move(*kernel), EngineOptions{});
   if (!engine) return engine.error();

@@ -14,8 +14,11 @@ namespace tracectl {
 
 class LocalEngine {
  public:
-  // `verbose`: log each decision to standard error, as a daemon does for its journal.
-  static Result<std::unique_ptr<LocalEngine>> start(bool verbose);
+  struct Options {
+    bool verbose = false;  // log each decision to standard error, as a daemon does for its journal
+    bool fast_nops = false;  // as in KernelOptions
+  };
+  static Result<std::unique_ptr<LocalEngine>> start(const Options& options);
   ~LocalEngine();
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "daemon/base/mapping.h"
+#include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -22,6 +23,8 @@ constexpr size_t kMostRefusals = 64;
 
 std::string cause(int err) {
   if (err == kNotSupported) return "the kernel refuses to probe this instruction";
+  if (err == EOPNOTSUPP)
+    return "the kernel would turn this 5-byte nop into a call, of which a forked child dies";
   // A request of ours is well formed: then this is what the kernel says it for, also where we want
   // no semaphore and the other tracer does.
   if (err == EINVAL)
@@ -29,45 +32,64 @@ std::string cause(int err) {
   return Error::from_errno("", err).message.substr(2);
 }
 
-// The subset of a request's sites, as the kernel wants them.
+// Some sites, as the kernel wants them.
+struct Sites {
+  std::vector<uint64_t> offsets, semaphores, cookies;
+
+  void add(const ArmedSite& site, uint32_t incarnation) {
+    offsets.push_back(site.offset);
+    semaphores.push_back(site.semaphore);
+    cookies.push_back(uint64_t{incarnation} << 32 | site.slot);
+  }
+  std::span<const uint64_t> semaphores_or_none() const {
+    const bool any =
+        std::any_of(semaphores.begin(), semaphores.end(), [](uint64_t s) { return s != 0; });
+    return any ? std::span<const uint64_t>(semaphores) : std::span<const uint64_t>();
+  }
+};
+
+// The subset of a request's sites.
 class Batch {
  public:
-  Batch(const ArmRequest& request, std::span<const size_t> chosen) : request_(request) {
-    for (size_t i : chosen) add(request.sites[i]);
+  Batch(const ArmRequest& request, std::span<const size_t> chosen, bool keep_breakpoints)
+      : request_(request) {
+    for (const size_t i : chosen) {
+      const ArmedSite& site = request.sites[i];
+      sites_.add(site, request.incarnation);
+      if (site.nop5 && keep_breakpoints) nops_.add(site, request.incarnation);
+    }
   }
 
+  Fd link(int program_fd) const {
+    if (nops_.offsets.empty()) return link_placed(program_fd);
+    const auto kept = KeptBreakpoints::make(program_fd, request_.object_fd, nops_.offsets,
+                                            nops_.semaphores_or_none());
+    return kept ? link_placed(program_fd) : Fd{};
+  }
+
+ private:
   // Where the processes it is for do not map the file yet the kernel takes an instruction that it
   // will not place later, and says nothing. With the code mapped here it must place it now, or
   // refuse; a filter that leaves us out needs a link of ours for that.
-  Fd link(int program_fd) const {
+  Fd link_placed(int program_fd) const {
     if (request_.filter != 0 && !request_.unmapped) return link_for(program_fd, request_.filter);
     const auto mapped = map_ourselves();
     if (request_.filter != 0 && !link_for(program_fd, ::getpid())) return Fd{};
     return link_for(program_fd, request_.filter);
   }
 
- private:
   Fd link_for(int program_fd, pid_t filter) const {
-    const bool any_semaphore =
-        std::any_of(semaphores_.begin(), semaphores_.end(), [](uint64_t s) { return s != 0; });
     return link_uprobe_multi({.program_fd = program_fd,
                               .object_fd = request_.object_fd,
                               .filter = filter,
-                              .offsets = offsets_,
-                              .semaphores = any_semaphore ? std::span<const uint64_t>(semaphores_)
-                                                          : std::span<const uint64_t>(),
-                              .cookies = cookies_});
-  }
-
-  void add(const ArmedSite& site) {
-    offsets_.push_back(site.offset);
-    semaphores_.push_back(site.semaphore);
-    cookies_.push_back(uint64_t{request_.incarnation} << 32 | site.slot);
+                              .offsets = sites_.offsets,
+                              .semaphores = sites_.semaphores_or_none(),
+                              .cookies = sites_.cookies});
   }
 
   std::optional<Mapping> map_ourselves() const {
     const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    const auto [first, last] = std::minmax_element(offsets_.begin(), offsets_.end());
+    const auto [first, last] = std::minmax_element(sites_.offsets.begin(), sites_.offsets.end());
     const uint64_t start = *first / page * page;
     auto mapping = Mapping::map(request_.object_fd, start, *last - start + 1, PROT_READ | PROT_EXEC,
                                 MAP_PRIVATE);
@@ -76,17 +98,18 @@ class Batch {
   }
 
   const ArmRequest& request_;
-  std::vector<uint64_t> offsets_, semaphores_, cookies_;
+  Sites sites_;
+  Sites nops_;  // those of them that are 5-byte nops and must not become calls
 };
 
 // Halves the sites until those that fail stand alone. Each trial link is closed at once; the
 // programs leave at the gate, as nothing has been switched on.
 class RefusalSearch {
  public:
-  RefusalSearch(int program_fd, const ArmRequest& request)
-      : program_fd_(program_fd), request_(request) {}
+  RefusalSearch(int program_fd, const ArmRequest& request, bool keep_breakpoints)
+      : program_fd_(program_fd), request_(request), keep_breakpoints_(keep_breakpoints) {}
 
-  std::vector<size_t> run(std::span<const size_t> sites) {
+  std::vector<ArmFailure::Site> run(std::span<const size_t> sites) {
     search(sites);
     return std::move(found_);
   }
@@ -97,9 +120,9 @@ class RefusalSearch {
     while (!open.empty() && found_.size() < kMostRefusals) {
       const auto part = open.back();
       open.pop_back();
-      if (Batch(request_, part).link(program_fd_)) continue;
+      if (Batch(request_, part, keep_breakpoints_).link(program_fd_)) continue;
       if (part.size() == 1) {
-        found_.push_back(part[0]);
+        found_.push_back({part[0], cause(errno)});
         continue;
       }
       open.push_back(part.subspan(part.size() / 2));
@@ -109,24 +132,30 @@ class RefusalSearch {
 
   int program_fd_;
   const ArmRequest& request_;
-  std::vector<size_t> found_;
+  bool keep_breakpoints_;
+  std::vector<ArmFailure::Site> found_;
 };
 
 // Errors of single sites are worth a search; errors of the whole machine are not.
-bool may_be_one_sites(int err) { return err == kNotSupported || err == EINVAL || err == EIO; }
+bool may_be_one_sites(int err) {
+  return err == kNotSupported || err == EOPNOTSUPP || err == EINVAL || err == EIO;
+}
 
 }  // namespace
 
-std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request) {
+std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request,
+                                         bool keep_breakpoints) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  Fd fd = Batch(request, all).link(program_fd);
+  Fd fd = Batch(request, all, keep_breakpoints).link(program_fd);
   const int err = errno;
   if (fd) return Link{std::move(fd), request.incarnation};
 
   ArmFailure failure;
-  if (may_be_one_sites(err)) failure.refused_sites = RefusalSearch(program_fd, request).run(all);
-  failure.error = Error{err == kNotSupported ? Code::unsupported : Error::from_errno("", err).code,
+  if (may_be_one_sites(err))
+    failure.refused_sites = RefusalSearch(program_fd, request, keep_breakpoints).run(all);
+  const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
+  failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +
                             request.object_path + ": " + cause(err)};
   return failure;

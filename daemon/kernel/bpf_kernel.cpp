@@ -15,6 +15,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
+#include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
@@ -81,13 +82,20 @@ tc_executable executable_key(dev_t device, ino_t inode) {
 
 class BpfKernel final : public Kernel {
  public:
-  static Result<std::unique_ptr<Kernel>> open();
+  static Result<std::unique_ptr<Kernel>> open(const KernelOptions& options);
 
   unsigned cpu_count() const override { return cpu_count_; }
   bool link_filter_is_exact() const override { return link_filter_is_exact_; }
 
+  bool nop5_becomes_call() override;
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
-    return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request);
+    const bool any_nop5 = std::any_of(request.sites.begin(), request.sites.end(),
+                                      [](const ArmedSite& site) { return site.nop5; });
+    const bool keep_breakpoints = any_nop5 && !nop5_becomes_call();
+    attend_to(keep_breakpoints ? TC_IGNORE_ENGINE : 0);
+    auto armed = arm_sites(bpf_program__fd(skeleton_->progs.on_site), request, keep_breakpoints);
+    attend_to(0);
+    return armed;
   }
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
@@ -126,6 +134,9 @@ class BpfKernel final : public Kernel {
         progress_(bpf_program__fd(skeleton_->progs.on_site)) {}
 
   Status map_arrays();
+  void attend_to(uint32_t what) {
+    __atomic_store_n(&skeleton_->bss->attention, what, __ATOMIC_SEQ_CST);
+  }
   int members_fd() const { return bpf_map__fd(skeleton_->maps.members); }
   void without_member_bit(uint32_t pid, uint32_t set_target);
 
@@ -137,6 +148,7 @@ class BpfKernel final : public Kernel {
   ProgressWait progress_;
   Mapping hooks_, stats_, layouts_, losses_, first_hits_;
   uint64_t switched_ns_ = 0;
+  std::optional<bool> nop5_becomes_call_;  // once it was asked for
 };
 
 // ---- loading ----
@@ -165,6 +177,7 @@ Status make_shared_memory(bpf_map* map) {
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
+  skeleton.rodata->engine_pid = static_cast<uint32_t>(::getpid());
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
@@ -176,7 +189,7 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
   return ok();
 }
 
-Result<std::unique_ptr<Kernel>> BpfKernel::open() {
+Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 1) return Error{Code::kernel, "cannot count the CPUs"};
   const unsigned cpu_count = static_cast<unsigned>(cpus);
@@ -189,6 +202,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open() {
     return Error::from_errno("attach the programs that follow processes", -err);
   std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count)};
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
+  if (options.fast_nops) kernel->nop5_becomes_call_ = true;
   return std::unique_ptr<Kernel>{std::move(kernel)};
 }
 
@@ -206,16 +220,23 @@ Status BpfKernel::map_arrays() {
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
 }
 
+// ---- settings ----
+
+bool BpfKernel::nop5_becomes_call() {
+  if (!nop5_becomes_call_) nop5_becomes_call_ = nop5_call_survives_fork();
+  return *nop5_becomes_call_;
+}
+
 // ---- the switch ----
 
 void BpfKernel::activate(uint64_t epoch) {
-  __atomic_store_n(&skeleton_->bss->watching_switch, 1u, __ATOMIC_SEQ_CST);
+  attend_to(TC_WATCH_SWITCH);
   switched_ns_ = boot_ns();
   __atomic_store_n(&skeleton_->bss->epoch, epoch, __ATOMIC_RELEASE);
 }
 
 void BpfKernel::take_first_hits(std::vector<FirstHit>& first_hits) {
-  __atomic_store_n(&skeleton_->bss->watching_switch, 0u, __ATOMIC_SEQ_CST);
+  attend_to(0);
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
     const tc_first_hit& first = view<tc_first_hit>(first_hits_)[cpu];
     if (__atomic_load_n(&first.epoch, __ATOMIC_ACQUIRE) == epoch())
@@ -365,6 +386,8 @@ void BpfKernel::clear_members(uint32_t set_target) {
 
 }  // namespace
 
-Result<std::unique_ptr<Kernel>> open_kernel() { return BpfKernel::open(); }
+Result<std::unique_ptr<Kernel>> open_kernel(const KernelOptions& options) {
+  return BpfKernel::open(options);
+}
 
 }  // namespace tracectl

@@ -7,7 +7,13 @@
 
 namespace tracectl {
 
+struct KernelOptions {
+  // Whoever traces vouches that no traced program forks while it is traced: probes on 5-byte nops
+  // become calls, whatever this kernel does to children.
+  bool fast_nops = false;
+};
+
 // Loads the programs and stands behind the door for real. Needs CAP_BPF and CAP_PERFMON.
-Result<std::unique_ptr<Kernel>> open_kernel();
+Result<std::unique_ptr<Kernel>> open_kernel(const KernelOptions& options = {});
 
 }  // namespace tracectl

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "daemon/base/clock.h"
+#include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -106,11 +107,20 @@ std::optional<double> nop5_ratio(TrialChild& child) {
 Finding nop5_optimised(TrialChild& child) {
   constexpr double kClearlyCheaper = 0.9;  // an emulated nop5 costs what a nop does
   const char* means =
-      "a probe on a 5-byte nop is reached by a call instead of a trap (class \"fast\")";
+      "a probe on a 5-byte nop can be reached by a call instead of a trap (class \"fast\")";
   const auto ratio = nop5_ratio(child);
   if (!ratio) return untried("nop5_optimised", "the probes could not be armed", means);
   return {"nop5_optimised", verdict_of(*ratio < kClearlyCheaper),
           fmt::format("a hit at a 5-byte nop costs {:.2f} of one at a 1-byte nop", *ratio), means};
+}
+
+Finding nop5_survives_fork() {
+  const bool survives = nop5_call_survives_fork();
+  return {"nop5_survives_fork", verdict_of(survives),
+          survives ? "a child forked with such a call lived"
+                   : "a child forked with such a call died, or it could not be tried",
+          "if not, probes on 5-byte nops are kept breakpoints (class \"normal\"), unless "
+          "--fast-nops is given for programs that do not fork"};
 }
 
 Finding red_zone_safe() {
@@ -179,6 +189,7 @@ std::vector<Finding> examine_kernel() {
   findings.push_back(pid_filter(*child, *bystander));
   findings.push_back(uprobe_session(*child));
   findings.push_back(nop5_optimised(*child));
+  findings.push_back(nop5_survives_fork());
   findings.push_back(red_zone_safe());
   findings.push_back(refused_instruction(*child));
   return findings;

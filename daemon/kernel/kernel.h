@@ -41,6 +41,7 @@ struct ArmedSite {
   SlotId slot = 0;
   uint64_t offset = 0;     // in the file
   uint64_t semaphore = 0;  // in the file, 0 if the probe has none
+  bool nop5 = false;       // a 5-byte nop
 };
 
 // All sites of one link: one file, one filter.
@@ -53,10 +54,14 @@ struct ArmRequest {
   std::vector<ArmedSite> sites;
 };
 
-// A link is all or nothing; `refused_sites` names what stood in the way (indices of the request).
+// A link is all or nothing; `refused_sites` names what stood in the way.
 struct ArmFailure {
+  struct Site {
+    size_t index = 0;  // in the request
+    std::string reason;
+  };
   Error error;
-  std::vector<size_t> refused_sites;
+  std::vector<Site> refused_sites;
 };
 
 struct KeyCount {
@@ -89,6 +94,11 @@ class Kernel {
 
   // Whether a link with a filter is hit by threads of its process only.
   virtual bool link_filter_is_exact() const = 0;
+
+  // Whether a probe on a 5-byte nop is left to the kernel, which turns it into a call. Else arm()
+  // keeps it a breakpoint: on this kernel a child that a traced program forks would die of the call
+  // (kernel/breakpoints.h).
+  virtual bool nop5_becomes_call() = 0;
 
   // ---- settings ----
   // Arms every site of the request, or none.

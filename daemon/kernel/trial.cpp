@@ -59,14 +59,9 @@ namespace {
 
 constexpr int kAnswerLimitMs = 10'000;
 
-struct Order {
-  TrialFunction function;
-  uint64_t times;
-};
+using Function = uint64_t (*)();
 
-using Code = uint64_t (*)();
-
-Code code_of(TrialFunction function) {
+Function code_of(TrialFunction function) {
   switch (function) {
     case TrialFunction::nop: return tracectl_trial_nop;
     case TrialFunction::nop5: return tracectl_trial_nop5;
@@ -76,19 +71,23 @@ Code code_of(TrialFunction function) {
   return tracectl_trial_nop;
 }
 
-// The child's whole life. Only what is safe after a fork in a program with threads.
-[[noreturn]] void obey(int orders, int results) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Order order{};
-  while (::read(orders, &order, sizeof(order)) == sizeof(order)) {
-    const Code code = code_of(order.function);
-    TrialChild::Outcome outcome;
-    const uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    for (uint64_t i = 0; i < order.times; ++i) outcome.wrong += code();
-    outcome.took_ns = clock_ns(CLOCK_MONOTONIC) - start;
-    if (::write(results, &outcome, sizeof(outcome)) != sizeof(outcome)) break;
+TrialChild::Outcome time_calls(Function code, uint64_t times) {
+  TrialChild::Outcome outcome;
+  const uint64_t start = clock_ns(CLOCK_MONOTONIC);
+  for (uint64_t i = 0; i < times; ++i) outcome.wrong += code();
+  outcome.took_ns = clock_ns(CLOCK_MONOTONIC) - start;
+  return outcome;
+}
+
+TrialChild::Outcome fork_and_call(Function code) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::signal(SIGSEGV, [](int) { ::_exit(1); });  // no core dump, and no line in the kernel's log
+    ::_exit(code() == 0 ? 0 : 1);
   }
-  ::_exit(0);
+  int status = -1;
+  const bool well = pid > 0 && ::waitpid(pid, &status, 0) == pid && status == 0;
+  return {.took_ns = 0, .wrong = well ? uint64_t{0} : uint64_t{1}};
 }
 
 struct Pipe {
@@ -106,6 +105,18 @@ Result<Pipe> open_pipe() {
 const void* address_of(TrialFunction function) {
   if (function == TrialFunction::red_zone) return tracectl_trial_red_zone_site;
   return reinterpret_cast<const void*>(code_of(function));
+}
+
+// The child's whole life. Only what is safe after a fork in a program with threads.
+void TrialChild::obey(int orders, int results) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Order order{};
+  while (::read(orders, &order, sizeof(order)) == sizeof(order)) {
+    const Function code = code_of(order.function);
+    const Outcome outcome = order.in_fork ? fork_and_call(code) : time_calls(code, order.times);
+    if (::write(results, &outcome, sizeof(outcome)) != sizeof(outcome)) break;
+  }
+  ::_exit(0);
 }
 
 Result<TrialChild> TrialChild::start() {
@@ -129,7 +140,14 @@ TrialChild::~TrialChild() {
 }
 
 std::optional<TrialChild::Outcome> TrialChild::call(TrialFunction function, uint64_t times) {
-  const Order order{function, times};
+  return give({function, false, times});
+}
+
+std::optional<TrialChild::Outcome> TrialChild::call_in_fork(TrialFunction function) {
+  return give({function, true, 1});
+}
+
+std::optional<TrialChild::Outcome> TrialChild::give(const Order& order) {
   if (::write(orders_.get(), &order, sizeof(order)) != sizeof(order)) return std::nullopt;
   pollfd answer{results_.get(), POLLIN, 0};
   if (::poll(&answer, 1, kAnswerLimitMs) <= 0) return std::nullopt;

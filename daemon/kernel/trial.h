@@ -44,10 +44,20 @@ class TrialChild {
   };
   // None if the child died or did not answer within some seconds.
   std::optional<Outcome> call(TrialFunction function, uint64_t times);
+  // Once, in a child of the child; it is wrong where that dies.
+  std::optional<Outcome> call_in_fork(TrialFunction function);
 
  private:
   TrialChild(pid_t pid, Fd orders, Fd results)
       : pid_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
+
+  struct Order {
+    TrialFunction function;
+    bool in_fork;
+    uint64_t times;
+  };
+  [[noreturn]] static void obey(int orders, int results);
+  std::optional<Outcome> give(const Order& order);
 
   pid_t pid_;
   Fd orders_;

@@ -77,7 +77,7 @@ Status Commit::add(const SlotKey& key, const Wants& wants, SessionHooks held) {
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
   const Want& any = wants.front();
-  return put({key, any.object, any.unmapped}, std::move(planned));
+  return put({key, any.object, any.unmapped, any.nop5}, std::move(planned));
 }
 
 Result<SessionHook> Commit::keep_or_make(const Want& want, SessionHooks& held) {

@@ -45,6 +45,7 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
                                      .setting = setting,
                                      .process = part.process,
                                      .unmapped = part.unmapped,
+                                     .nop5 = site.cost == CostClass::fast,
                                      .executable = executable});
     }
   }

@@ -23,6 +23,7 @@ struct Want {
   std::shared_ptr<const Setting> setting;
   std::shared_ptr<const Process> process;             // the only one, held; or none
   bool unmapped = false;                              // which does not map the object yet
+  bool nop5 = false;                                  // as in ArmedSite
   std::optional<std::pair<dev_t, ino_t>> executable;  // every process that runs it
 };
 

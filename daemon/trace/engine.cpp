@@ -48,7 +48,17 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
     std::move(one->notes.begin(), one->notes.end(), std::back_inserter(all.notes));
   }
   if (sessions_.empty()) resolver_.forget_files();
+  show_kept_breakpoints(all);
   return all;
+}
+
+// A 5-byte nop that does not become a call costs what other emulated instructions do.
+void Engine::show_kept_breakpoints(Resolution& resolution) const {
+  for (Resolved& part : resolution.parts)
+    for (Probe& probe : part.probes)
+      for (Site& site : probe.sites)
+        if (site.cost == CostClass::fast && !kernel_->nop5_becomes_call())
+          site.cost = CostClass::normal;
 }
 
 std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {

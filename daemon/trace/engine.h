@@ -127,6 +127,7 @@ class Engine {
   Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<EventReader> reader,
          const EngineOptions& options);
   Result<Session*> find(const std::string& name);
+  void show_kept_breakpoints(Resolution& resolution) const;
   Status ensure_rings(Session& session, const Coverage& coverage);
   Status open_rings(Session& session);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "daemon/code/instruction.h"
 #include "daemon/process/memory.h"
 
 namespace tracectl {
@@ -18,7 +19,7 @@ constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel
 bool same_code(const std::vector<uint8_t>& file, const std::vector<uint8_t>& memory) {
   if (file == memory) return true;
   if (memory.size() != file.size() || memory.empty()) return false;
-  if (memory[0] == kCall && file[0] == 0x0f) return true;
+  if (memory[0] == kCall && is_nop5(file)) return true;
   return memory[0] == kBreakpoint && std::equal(file.begin() + 1, file.end(), memory.begin() + 1);
 }
 

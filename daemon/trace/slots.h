@@ -53,6 +53,7 @@ struct SlotSite {
   SlotKey key;
   std::shared_ptr<const Object> object;
   bool unmapped = false;  // its process had not mapped the file when this was asked for
+  bool nop5 = false;      // as in ArmedSite
 };
 
 struct Slot : SlotSite {

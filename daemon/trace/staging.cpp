@@ -190,8 +190,8 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
                      .incarnation = incarnation,
                      .sites = {}};
   for (const SlotId id : ids) {
-    const SlotKey& key = slots_.by_id.at(id).key;
-    request.sites.push_back({id, key.offset, key.semaphore});
+    const Slot& slot = slots_.by_id.at(id);
+    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5});
   }
   auto armed = kernel_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {
@@ -200,8 +200,8 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
     return std::nullopt;
   }
   const auto& failure = std::get<ArmFailure>(armed);
-  for (const size_t i : failure.refused_sites)
-    refused_.push_back({slots_.by_id.at(ids[i]).key, failure.error.message});
+  for (const auto& site : failure.refused_sites)
+    refused_.push_back({slots_.by_id.at(ids[site.index]).key, site.reason});
   return failure.error;
 }
 

@@ -307,13 +307,66 @@ TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
   const auto refused = [&] {
     const auto armed = kernel->arm(request);
     const auto* failure = std::get_if<ArmFailure>(&armed);
-    return failure ? failure->refused_sites : std::vector<size_t>{};
+    std::vector<size_t> indices;
+    if (failure)
+      for (const auto& site : failure->refused_sites) indices.push_back(site.index);
+    return indices;
   };
   EXPECT_EQ(refused(), std::vector<size_t>{lock});
   request.filter = elsewhere.pid();
   EXPECT_EQ(refused(), std::vector<size_t>{});  // the kernel says nothing, which is the trap
   request.unmapped = true;
   EXPECT_EQ(refused(), std::vector<size_t>{lock});
+}
+
+// On kernels that turn a probe on a 5-byte nop into a call of which a forked child dies.
+class Forked : public KernelTest {
+ protected:
+  void expect_whole(const Target& target, Program& program, uint64_t hits) {
+    create("s");
+    set("s", "uprobe::nop5_*", target, "count");
+    const auto said = parsed(program.run());
+    EXPECT_EQ(said["died"], 0);
+    EXPECT_EQ(said["wrong"], 0);
+    EXPECT_EQ(sum(read("s")), hits);
+    must(engine->delete_session("s"));
+    EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  }
+};
+
+TEST_F(Forked, ChildrenOfATracedProcessLiveWhereItHasNops) {
+  Program program("nops", {"100", "20"});
+  expect_whole(process(program.pid()), program, 5 * 100);
+}
+
+TEST_F(Forked, ChildrenThatAreTracedTooLiveWhereTheyHaveNops) {
+  Program program("nops", {"100", "20"});
+  Target target;
+  target.executables = {program.path()};
+  expect_whole(target, program, 5 * 100 * 21);
+}
+
+TEST_F(Forked, ChildrenLiveWhoseParentWasTracedAgain) {
+  Program program("nops", {"100", "20"});
+  create("other");
+  set("other", "uprobe::nop5_usual", process(program.pid()), "count");
+  must(engine->delete_session("other"));
+  expect_whole(process(program.pid()), program, 5 * 100);
+}
+
+// To keep a breakpoint the engine hits it itself, in a mapping of its own.
+TEST_F(Forked, HitsOfTheEngineItselfAreNobodys) {
+  Program program("nops", {"100", "0"});
+  Target everybody;
+  everybody.all = true;
+  create("all");
+  set("all", "uprobe:" + program.path() + ":nop5_*", everybody, "count");
+  create("one");
+  set("one", "uprobe::nop5_*", process(program.pid()), "count");
+  EXPECT_EQ(sum(read("all")), 0u);
+  program.run();
+  EXPECT_EQ(sum(read("all")), 500u);
+  EXPECT_EQ(sum(read("one")), 500u);
 }
 
 TEST_F(Offset, AnOffsetInsideAnInstructionIsRefusedByName) {

@@ -45,6 +45,7 @@ class FakeKernel final : public Kernel {
   // ---- Kernel ----
   unsigned cpu_count() const override { return 2; }
   bool link_filter_is_exact() const override { return exact_filter; }
+  bool nop5_becomes_call() override { return true; }
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
     if (auto refused = refuse(request)) return std::move(*refused);
     log.push_back("arm");

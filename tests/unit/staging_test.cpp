@@ -198,7 +198,7 @@ TEST_F(StagingTest, ARefusedSiteChangesNothing) {
   set(1, {hook(kOther, 20)});
   const State before = state();
   kernel.refuse = [](const ArmRequest&) {
-    return ArmFailure{Error{Code::unsupported, "refused"}, {1}};
+    return ArmFailure{Error{Code::unsupported, "refused"}, {{1, "this one"}}};
   };
   {
     Staging staging(kernel, slots);
@@ -208,7 +208,7 @@ TEST_F(StagingTest, ARefusedSiteChangesNothing) {
     EXPECT_FALSE(staging.build());
     ASSERT_EQ(staging.refused().size(), 1u);
     EXPECT_EQ(staging.refused()[0].key, site(3).key);
-    EXPECT_EQ(staging.refused()[0].reason, "refused");
+    EXPECT_EQ(staging.refused()[0].reason, "this one");
   }
   EXPECT_EQ(state(), before);
 }
