@@ -100,13 +100,20 @@ Result<CommitSummary> Engine::dry_run(const Intent& intent) const {
   return summary;
 }
 
-// With `partial` a site that only the kernel could refuse is left out, and the rest tried again.
+// With `partial` a site that only the kernel could refuse is left out, and the rest tried again. So
+// it is where a process ended between the look at it and its arming: if it was one of many, the next
+// look finds the others.
 Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
-  for (;;) {
+  constexpr int kMostLooks = 10;
+  for (int looks = 1;;) {
     Switch change(*kernel_, slots_, hooks_, linger_until());
     auto applied = apply({&intent, 1}, change);
     if (applied) return std::move(applied->front());
-    if (!leave_out(change.refused(), intent.coverage)) return applied.error();
+    if (leave_out(change.refused(), intent.coverage)) continue;
+    if (applied.error().code != Code::not_found || looks++ == kMostLooks) return applied.error();
+    auto coverage = cover(resolver_, intent.settings);
+    if (!coverage) return coverage.error();
+    intent.coverage = std::move(*coverage);
   }
 }
 

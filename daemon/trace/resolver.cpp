@@ -146,7 +146,10 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
   for (TargetFile& file : files->files) {
     auto match = find_probes(*file.object, pattern);
     if (!match) return match.error();
-    if (auto checked = check_bytes(file, *match); !checked) return checked.error();
+    const auto checked = check_bytes(file, *match);
+    const bool gone = file.one_of_many && !file.process->process.still_there();
+    if (gone) continue;
+    if (!checked) return checked.error();
     const bool unmapped = file.process && file.process->ranges.empty();
     std::shared_ptr<const Process> only;
     if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));

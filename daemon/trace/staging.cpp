@@ -200,9 +200,17 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
     return std::nullopt;
   }
   const auto& failure = std::get<ArmFailure>(armed);
+  if (is_over(failure, ids)) return std::nullopt;
   for (const auto& site : failure.refused_sites)
     refused_.push_back({slots_.by_id.at(ids[site.index]).key, site.reason});
   return failure.error;
+}
+
+// The process has ended, and its sites with it: a link that was to serve on is not needed.
+bool Staging::is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const {
+  return failure.error.code == Code::not_found &&
+         std::none_of(ids.begin(), ids.end(),
+                      [&](SlotId id) { return changes_.at(id).is_new; });
 }
 
 Staging::~Staging() {

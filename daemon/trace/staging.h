@@ -93,6 +93,7 @@ class Staging {
   void write_staging();
   Status arm();
   std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
+  bool is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const;
   void disarm();
   void end_handovers();
   void copy_back();

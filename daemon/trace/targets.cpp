@@ -120,7 +120,7 @@ Status TargetFinder::add_mapped(const Pattern& pattern, const Process& process,
     auto held = Process::open(process.pid());
     if (!held) return held.error();
     if (auto there = process.still_there(); !there) return there;
-    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}});
+    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}, false});
   }
   return ok();
 }
@@ -135,7 +135,7 @@ Status TargetFinder::add_starting(const Pattern& pattern, Process process, const
     if (!object) return object.error();
     auto held = Process::open(process.pid());
     if (!held) return held.error();
-    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}});
+    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}, false});
     any = true;
   }
   if (any) return ok();
@@ -151,25 +151,43 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
   auto object = open_path(path);
   if (!object) return object.error();
   if (pattern.object.empty() || fits(pattern.object, path)) {
-    found.files.push_back({*object, {}, path, processes_with(**object)});
+    found.files.push_back({*object, {}, path, processes_with(**object), false});
     return ok();
   }
-  const auto pids = processes_running((*object)->identity().device, (*object)->identity().inode);
-  for (const pid_t pid : pids) {
-    auto process = Process::open(pid);
-    if (!process) continue;  // gone since it was listed
-    if (auto added = add_mapped(pattern, *process, found); !added) return added;
-  }
-  if (pids.empty())
+  auto covered = add_running(pattern, **object, found);
+  if (!covered) return covered.error();
+  if (*covered == 0)
     return Error{Code::not_found,
                  "no process runs " + path +
                      ", and in those that start later only its own code "
                      "is traced: leave OBJECT empty, or start one first",
                  "target"};
   found.notes.push_back("\"" + pattern.object + "\" is traced in the " +
-                        std::to_string(pids.size()) + " processes that run " + path +
+                        std::to_string(*covered) + " processes that run " + path +
                         " now, not in those that start later");
   return ok();
+}
+
+// How many there are. They come and go: one that ends while it is looked at is none of them, and one
+// that does not map the file, perhaps not yet, is only then an error when no other does.
+Result<size_t> TargetFinder::add_running(const Pattern& pattern, const Object& executable,
+                                         TargetFiles& found) {
+  size_t covered = 0;
+  std::optional<Error> error;
+  const FileIdentity& identity = executable.identity();
+  for (const pid_t pid : processes_running(identity.device, identity.inode)) {
+    auto process = Process::open(pid);
+    if (!process) continue;
+    const size_t before = found.files.size();
+    const auto added = add_mapped(pattern, *process, found);
+    for (size_t i = before; i < found.files.size(); ++i) found.files[i].one_of_many = true;
+    if (added)
+      ++covered;
+    else if (process->still_there())
+      error = added.error();
+  }
+  if (error && (covered == 0 || error->code != Code::not_found)) return *error;
+  return covered;
 }
 
 Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found) {
@@ -181,7 +199,7 @@ Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target, T
   auto object = open_path(pattern.object);
   if (!object) return object.error();
   auto others = target.all ? processes_with(**object) : std::vector<TargetProcess>{};
-  found.files.push_back({*object, {}, {}, std::move(others)});
+  found.files.push_back({*object, {}, {}, std::move(others), false});
   return ok();
 }
 

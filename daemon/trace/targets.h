@@ -30,6 +30,7 @@ struct TargetFile {
   std::optional<TargetProcess> process;   // armed in this process only
   std::optional<std::string> executable;  // armed for every process that runs this file
   std::vector<TargetProcess> others;      // that map it now, where it is armed for more than one
+  bool one_of_many = false;               // the process was not asked for by its number
 };
 
 struct TargetFiles {
@@ -54,6 +55,7 @@ class TargetFinder {
   Status add_starting(const Pattern& pattern, Process process, const Target& target,
                       TargetFiles& found);
   Status add_executable(const Pattern& pattern, const std::string& path, TargetFiles& found);
+  Result<size_t> add_running(const Pattern& pattern, const Object& executable, TargetFiles& found);
   std::vector<TargetProcess> processes_with(const Object& object);
   Status add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found);
   Result<ObjectPtr> open_path(const std::string& path);

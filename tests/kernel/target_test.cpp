@@ -110,6 +110,31 @@ TEST_F(Choice, ChildrenThatRunTheExecutableLaterAreCounted) {
   EXPECT_EQ(results.rows.size(), 10u);
 }
 
+TEST_F(Choice, ProcessesThatComeAndGoAreInNobodysWay) {
+  Program program("forker", {"exec", "400", "100"});
+  Target target;
+  target.executables = {program.path()};
+  create("s");
+  program.send("go");
+  for (int i = 0; i < 40; ++i)
+    set("s", "uprobe:libc.so*:fgets", target, i % 2 ? "count" : "count by pid");
+  EXPECT_EQ(parsed(program.finish())["failed"], 0);
+}
+
+TEST_F(Choice, WhatIsSetInAProcessThatHasEndedCanBeTakenOff) {
+  auto program = std::make_unique<Program>("counters", std::vector<std::string>{"1", "1", "100"});
+  const auto target = process(program->pid());
+  create("a");
+  create("b");
+  set("a", "uprobe::f00*", target, "count");
+  set("b", "uprobe::f000*", target, "count");
+  program.reset();
+  must(engine->delete_session("a"));
+  must(engine->delete_session("b"));
+  EXPECT_EQ(engine->slots().by_id.size(), 0u);
+  EXPECT_EQ(engine->slots().links.size(), 0u);
+}
+
 TEST_F(Choice, AnotherProcessOfTheSameProgramIsNotTouched) {
   Program traced("counters", {"1", "10", "100"}), other("counters", {"1", "10", "100"});
   create("s");
