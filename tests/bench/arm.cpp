@@ -121,9 +121,11 @@ void busy() {
   Values arming, disarming;
   for (int i = 0; i < kSlowToolRounds; ++i) {
     must(engine->stage_set("bench", {{all, process(counters.pid()), must(parse_spec("count"))}}));
-    arming.push_back(static_cast<double>(must(engine->commit("bench", {})).phases.arm) / 1e3);
+    arming.push_back(static_cast<double>(must(engine->commit("bench", {})).figures.phases.arm) /
+                     1e3);
     must(engine->stage_remove("bench", {all}, std::nullopt));
-    disarming.push_back(static_cast<double>(must(engine->commit("bench", {})).phases.disarm) / 1e3);
+    disarming.push_back(
+        static_cast<double>(must(engine->commit("bench", {})).figures.phases.disarm) / 1e3);
   }
   print_row("arm 1,000 that 4 threads hit, ms", spread(arming), "", "", "");
   print_row("disarm 1,000 that 4 threads hit, ms", spread(disarming), "", "", "");
