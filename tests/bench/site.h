@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a hit is measured with: the sites of the program `hot`, a BPF program that does nothing, and
+// the time of a call.
+#pragma once
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "daemon/base/fd.h"
+#include "daemon/kernel/uprobe_multi.h"
+#include "tests/support/must.h"
+#include "tests/support/program.h"
+#include "usdt/elf_file.h"
+#include "usdt/notes.h"
+
+namespace tracectl::bench {
+
+// A probe of the target, and the function that passes it once a call.
+struct Site {
+  const char* probe;
+  const char* function;
+  const char* name;
+  bool fast;
+};
+inline constexpr Site kEmulated{"normal", "hot_push", "1-byte nop", false};
+inline constexpr Site kFast{"fast", "hot_nop5", "5-byte nop", true};
+
+inline uint64_t offset_of(const std::string& path, const Site& site) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto file = on_kernel::must(ElfFile::open(fd.get(), path));
+  for (const UsdtSite& one : on_kernel::must(read_usdt_sites(file)))
+    if (one.name == site.probe) return one.offset;
+  throw std::runtime_error(std::string("no probe ") + site.probe);
+}
+
+// The least that a uprobe can run: `return 0`.
+class EmptyProgram {
+ public:
+  EmptyProgram() {
+    std::array<bpf_insn, 2> code{};
+    code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
+    code[1].code = BPF_JMP | BPF_EXIT;
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
+    program_ =
+        Fd{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code.data(), code.size(), &options)};
+    if (!program_) throw std::runtime_error("the empty program does not load");
+  }
+
+  Fd arm(const on_kernel::Program& target, const Site& site) const {
+    Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
+    const std::array<uint64_t, 1> offsets{offset_of(target.path(), site)};
+    Fd link = link_uprobe_multi({.program_fd = program_.get(),
+                                 .object_fd = object.get(),
+                                 .filter = target.pid(),
+                                 .offsets = offsets});
+    if (!link) throw std::runtime_error("the empty program does not arm");
+    return link;
+  }
+
+ private:
+  Fd program_;
+};
+
+// Nanoseconds of a call of the function.
+inline double ns_of_a_call(on_kernel::Program& target, const Site& site, uint64_t calls) {
+  target.send(std::string(site.function) + " " + std::to_string(calls));
+  const auto said = nlohmann::json::parse(target.finish());
+  if (said["calls"] != calls) throw std::runtime_error("the program counted other calls");
+  return said["ns"].get<double>() / static_cast<double>(calls);
+}
+
+}  // namespace tracectl::bench
