@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -33,6 +34,43 @@ Result<std::vector<uint8_t>> read_range(const Fd& memory, const Process& process
   return bytes;
 }
 
+// Thousands of short ranges lie close together, as sites in code do: what follows a range is read
+// with it, and the next ones found there.
+class Window {
+ public:
+  Window(const Fd& memory, const Process& process) : memory_(memory), process_(process) {}
+
+  Result<std::vector<uint8_t>> read(const MemoryRange& range) {
+    if (!holds(range) && !move_to(range)) return read_range(memory_, process_, range);
+    const auto first = bytes_.begin() + static_cast<ptrdiff_t>(range.address - start_);
+    return std::vector<uint8_t>(first, first + static_cast<ptrdiff_t>(range.size_bytes));
+  }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+
+  bool holds(const MemoryRange& range) const {
+    return range.address >= start_ && range.address - start_ <= size_ &&
+           range.size_bytes <= size_ - (range.address - start_);
+  }
+
+  // Fewer bytes where the mapping ends.
+  bool move_to(const MemoryRange& range) {
+    if (range.size_bytes > kBytes) return false;
+    const ssize_t got =
+        pread(memory_.get(), bytes_.data(), kBytes, static_cast<off_t>(range.address));
+    start_ = range.address;
+    size_ = got < 0 ? 0 : static_cast<size_t>(got);
+    return size_ > 0 && holds(range);
+  }
+
+  const Fd& memory_;
+  const Process& process_;
+  uint64_t start_ = 0;
+  size_t size_ = 0;
+  std::array<uint8_t, kBytes> bytes_;
+};
+
 }  // namespace
 
 Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& process,
@@ -44,7 +82,13 @@ Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& pro
   if (auto there = process.still_there(); !there) return there.error();
   if (!memory) return Error::from_errno("open " + path, err);
   std::vector<Result<std::vector<uint8_t>>> results;
-  for (const MemoryRange& range : ranges) results.push_back(read_range(memory, process, range));
+  results.reserve(ranges.size());
+  if (ranges.size() == 1) {
+    results.push_back(read_range(memory, process, ranges.front()));
+    return results;
+  }
+  Window window(memory, process);
+  for (const MemoryRange& range : ranges) results.push_back(window.read(range));
   return results;
 }
 

@@ -30,15 +30,43 @@ std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, u
   return std::nullopt;
 }
 
+// Of each site the file's bytes, read for all that lie close together at once. The file can end
+// behind the last instruction.
+class FileCode {
+ public:
+  explicit FileCode(const ElfFile& elf) : elf_(elf) {}
+
+  std::vector<uint8_t> at(uint64_t offset) {
+    const bool held = offset >= start_ && offset - start_ + kCompared <= bytes_.size();
+    if (!held && !move_to(offset)) return {};
+    const auto first = bytes_.begin() + static_cast<ptrdiff_t>(offset - start_);
+    const auto left = static_cast<size_t>(bytes_.end() - first);
+    return {first, first + static_cast<ptrdiff_t>(std::min(left, kCompared))};
+  }
+
+ private:
+  static constexpr size_t kReadAtOnce = 4096;
+
+  bool move_to(uint64_t offset) {
+    auto bytes = elf_.read_at_most(offset, kReadAtOnce);
+    start_ = offset;
+    bytes_ = bytes ? std::move(*bytes) : std::vector<uint8_t>{};
+    return !bytes_.empty();
+  }
+
+  const ElfFile& elf_;
+  uint64_t start_ = 0;
+  std::vector<uint8_t> bytes_;
+};
+
 // Takes the sites whose bytes in the process are not the file's out of the probes.
 class ByteCheck {
  public:
   ByteCheck(const Object& object, const TargetProcess& target, ProbeMatch& match)
-      : object_(object), target_(target), match_(match) {}
+      : file_(object.elf()), target_(target), match_(match) {}
 
   Status run() {
-    for (Probe& probe : match_.probes)
-      for (const Site& site : probe.sites) plan(probe, site);
+    plan_all();
     auto memory = read_memory(target_.process, ranges_);
     if (!memory) return memory.error();
     for (size_t i = 0; i < planned_.size(); ++i) compare(planned_[i], (*memory)[i]);
@@ -50,28 +78,29 @@ class ByteCheck {
   struct Planned {
     const std::string* probe;
     uint64_t offset;
+    std::vector<uint8_t> code;  // in the file
   };
 
-  void plan(const Probe& probe, const Site& site) {
-    const auto address = address_of(target_.ranges, site.offset);
-    if (!address) {
-      refuse(probe.name, site.offset, "this part of the file is not mapped in the process");
-      return;
-    }
-    planned_.push_back({&probe.name, site.offset});
-    ranges_.push_back({*address, compared_at(site.offset)});
+  // In the order of the file, so that neighbours are read together.
+  void plan_all() {
+    std::vector<std::pair<uint64_t, const std::string*>> sites;
+    for (const Probe& probe : match_.probes)
+      for (const Site& site : probe.sites) sites.emplace_back(site.offset, &probe.name);
+    std::sort(sites.begin(), sites.end());
+    for (const auto& [offset, probe] : sites) plan(*probe, offset);
   }
 
-  // The file can end behind the last instruction, and so does the mapping.
-  size_t compared_at(uint64_t offset) const {
-    auto bytes = object_.elf().read_at_most(offset, kCompared);
-    return bytes ? bytes->size() : 0;
+  void plan(const std::string& probe, uint64_t offset) {
+    const auto address = address_of(target_.ranges, offset);
+    if (!address)
+      return refuse(probe, offset, "this part of the file is not mapped in the process");
+    planned_.push_back({&probe, offset, file_.at(offset)});
+    ranges_.push_back({*address, planned_.back().code.size()});
   }
 
   void compare(const Planned& planned, const Result<std::vector<uint8_t>>& memory) {
     if (!memory) return refuse(*planned.probe, planned.offset, memory.error().message);
-    auto file = object_.elf().read_at_most(planned.offset, memory->size());
-    if (!file || !same_code(*file, *memory))
+    if (planned.code.empty() || !same_code(planned.code, *memory))
       refuse(*planned.probe, planned.offset,
              "the process runs other code here than the file has: it was changed on disk or in "
              "memory after the process started; restart it");
@@ -89,7 +118,7 @@ class ByteCheck {
     std::erase_if(match_.probes, [](const Probe& probe) { return probe.sites.empty(); });
   }
 
-  const Object& object_;
+  FileCode file_;
   const TargetProcess& target_;
   ProbeMatch& match_;
   std::vector<Planned> planned_;
@@ -157,8 +186,9 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
         {file.object, only, unmapped, file.executable, std::move(match->probes)});
     std::move(match->refused.begin(), match->refused.end(), std::back_inserter(resolution.refused));
   }
-  if (resolution.probe_count() == 0 && resolution.refused.empty())
-    return nothing_matches(pattern, *files);
+  const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
+                               [](const Resolved& part) { return !part.probes.empty(); });
+  if (!any && resolution.refused.empty()) return nothing_matches(pattern, *files);
   return resolution;
 }
 
