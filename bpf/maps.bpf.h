@@ -15,6 +15,9 @@ __u64 epoch;
 
 __u32 attention;	/* enum tc_attention */
 
+/* Hooks in force at all slots, by generation: where there is none a hit need not find its slot. */
+__u32 in_force[2];
+
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;
 

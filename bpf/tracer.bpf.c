@@ -72,10 +72,8 @@ static __noinline bool attend(__u32 to, __u64 under)
 SEC("uprobe")
 int on_site(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	__u32 slot = cookie % TC_MAX_SLOTS;
-	__u64 link = cookie >> 32, served_by;
-	__u32 attend_to;
+	__u64 cookie, link, served_by;
+	__u32 slot, attend_to;
 	struct tc_generation *generation;
 	struct hit hit;
 
@@ -83,6 +81,11 @@ int on_site(struct pt_regs *ctx)
 	attend_to = *(volatile __u32 *)&attention;
 	if (attend_to && !attend(attend_to, hit.epoch))
 		return 0;
+	if (!*(volatile __u32 *)&in_force[hit.epoch & 1])
+		return 0;
+	cookie = bpf_get_attach_cookie(ctx);
+	slot = cookie % TC_MAX_SLOTS;
+	link = cookie >> 32;
 	generation = &slots[slot].generation[hit.epoch & 1];
 	if (!generation->hook_count)
 		return 0;

@@ -98,6 +98,7 @@ class BpfKernel final : public Kernel {
     return armed;
   }
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
+  std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
   void write_layout(uint32_t index, const Arguments& arguments) override;
   uint64_t epoch() const override { return skeleton_->bss->epoch; }

@@ -106,6 +106,8 @@ class Kernel {
   // Memory shared with the programs. The caller keeps the rule: write only what no program reads.
   virtual std::span<tc_slot> slots() = 0;
   virtual std::span<tc_hook> hooks() = 0;
+  // By generation: how many hooks are in force at all slots together.
+  virtual std::span<uint32_t, 2> in_force() = 0;
   virtual void write_layout(uint32_t index, const Arguments& arguments) = 0;
   virtual uint64_t epoch() const = 0;
   // The switch: one aligned store. Cannot fail.

@@ -163,10 +163,23 @@ void Staging::write_generation(SlotId slot, unsigned generation, const Change& c
 
 void Staging::write_staging() {
   written_ = true;
+  const unsigned staged = active() ^ 1;
+  uint32_t in_force = kernel_.in_force()[active()];
   for (const auto& [id, change] : changes_) {
-    if (change.is_new) kernel_.slots()[id] = tc_slot{};
-    write_generation(id, active() ^ 1, change);
+    tc_slot& slot = kernel_.slots()[id];
+    if (change.is_new) slot = tc_slot{};
+    write_generation(id, staged, change);
+    in_force += slot.generation[staged].hook_count - slot.generation[active()].hook_count;
   }
+  kernel_.in_force()[staged] = in_force;
+}
+
+void Staging::copy_active() {
+  for (const auto& [id, change] : changes_) {
+    tc_slot& slot = kernel_.slots()[id];
+    slot.generation[active() ^ 1] = slot.generation[active()];
+  }
+  kernel_.in_force()[active() ^ 1] = kernel_.in_force()[active()];
 }
 
 Status Staging::arm() {
@@ -209,17 +222,15 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
 // The process has ended, and its sites with it: a link that was to serve on is not needed.
 bool Staging::is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const {
   return failure.error.code == Code::not_found &&
-         std::none_of(ids.begin(), ids.end(),
-                      [&](SlotId id) { return changes_.at(id).is_new; });
+         std::none_of(ids.begin(), ids.end(), [&](SlotId id) { return changes_.at(id).is_new; });
 }
 
 Staging::~Staging() {
   if (switched_) return;
   armed_.clear();  // waits until nothing runs at the new slots
+  if (written_) copy_active();
   for (auto& [id, change] : changes_) {
     for (const uint32_t hook : change.rest) slots_.hook_ids.give_back(hook);
-    if (written_)
-      kernel_.slots()[id].generation[active() ^ 1] = kernel_.slots()[id].generation[active()];
     if (change.is_new) forget(id);
   }
 }
@@ -253,7 +264,7 @@ uint64_t Staging::activate(const std::function<void()>& retired) {
   disarm();
   end_handovers();
   retired();
-  copy_back();
+  copy_active();
   reached(Step::copy_back);
   free_old();
   reached(Step::free);
@@ -277,11 +288,6 @@ void Staging::disarm() {
     slots_.slots_of_link.erase(incarnation);
     reached(Step::disarm);
   }
-}
-
-void Staging::copy_back() {
-  for (const auto& [id, change] : changes_)
-    kernel_.slots()[id].generation[active() ^ 1] = kernel_.slots()[id].generation[active()];
 }
 
 void Staging::free_old() {

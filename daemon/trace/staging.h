@@ -96,7 +96,7 @@ class Staging {
   bool is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const;
   void disarm();
   void end_handovers();
-  void copy_back();
+  void copy_active();  // over the other generation
   void free_old();
   void forget(SlotId slot);
   void write_generation(SlotId slot, unsigned generation, const Change& change);

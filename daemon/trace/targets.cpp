@@ -162,9 +162,8 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
                      ", and in those that start later only its own code "
                      "is traced: leave OBJECT empty, or start one first",
                  "target"};
-  found.notes.push_back("\"" + pattern.object + "\" is traced in the " +
-                        std::to_string(*covered) + " processes that run " + path +
-                        " now, not in those that start later");
+  found.notes.push_back("\"" + pattern.object + "\" is traced in the " + std::to_string(*covered) +
+                        " processes that run " + path + " now, not in those that start later");
   return ok();
 }
 

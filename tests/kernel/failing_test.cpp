@@ -210,8 +210,8 @@ class AddressSpaceLimit {
 
 // From room for nothing but small things to room for the rings of every CPU.
 TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
-  Program many("many", {});
-  must(stage("s", "uprobe::m0000*", process(many.pid()), "event"));
+  Program forker("forker", {"fork", "1", "1"});  // to arm its function takes no address space
+  must(stage("s", "uprobe::work", process(forker.pid()), "event"));
   const uint64_t ring = engine->options().ring_bytes;
   int failures = 0;
   for (uint64_t more = ring / 2;; more += ring) {
@@ -223,7 +223,7 @@ TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
     ++failures;
     EXPECT_TRUE(names(committed.error().message, "map ")) << committed.error().message;
     EXPECT_EQ(engine->rings_open(), 0u);
-    EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
+    EXPECT_TRUE(changed_code(forker.pid(), forker.path()).empty());
   }
   EXPECT_GE(failures, 2);
   expect_nothing_changed();

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -56,6 +57,7 @@ class FakeKernel final : public Kernel {
     return Link{Fd{ends[1]}, request.incarnation};
   }
   std::span<tc_slot> slots() override { return slots_; }
+  std::span<uint32_t, 2> in_force() override { return in_force_; }
   std::span<tc_hook> hooks() override { return hooks_; }
   void write_layout(uint32_t, const Arguments&) override {}
   uint64_t epoch() const override { return epoch_; }
@@ -98,6 +100,7 @@ class FakeKernel final : public Kernel {
 
   std::vector<tc_slot> slots_;
   std::vector<tc_hook> hooks_;
+  std::array<uint32_t, 2> in_force_{};
   uint64_t epoch_ = 0;
   Progress progress_ = Progress::of_programs;
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
