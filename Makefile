@@ -3,6 +3,7 @@
 #   make            everything that is installed, and the programs it is tested on
 #   make check      what continuous integration runs: lint and all tests
 #   make unit | model | asan | kernel-test | e2e | fuzz | lint     one stage of it
+#   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
 #   make bench      measures; make demo shows
 #   make install    DESTDIR= PREFIX=/usr/local
 #
@@ -15,21 +16,21 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit model asan kernel-test e2e fuzz bench demo install clean format lint check-includes check-format
+.PHONY: all build build-tests check unit model asan kernel-test e2e fuzz soak bench demo install clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # What runs for minutes is seen while it runs.
-ifeq ($(filter check bench demo unit asan kernel-test e2e fuzz,$(MAKECMDGOALS)),)
+ifeq ($(filter check bench demo unit asan kernel-test e2e fuzz soak,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
 # Packages first: what follows asks pkg-config.
 goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
-ifneq ($(filter check bench demo,$(goals)),)
+ifneq ($(filter check soak bench demo,$(goals)),)
 needs := all
 else ifneq ($(filter all,$(goals)),)
 needs := build
@@ -75,10 +76,11 @@ kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
+soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
 product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src)
-cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src)
+cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src) $(soak_src)
 asan_src := $(engine_src) $(client_src) $(unit_src) $(support_src) $(fuzz_src)
 
 obj = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
@@ -92,11 +94,12 @@ unit_bin := $(if $(unit_src),$(B)/unit-tests)
 asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
 kernel_bin := $(if $(kernel_test_src),$(B)/kernel-tests)
 fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
+soak_bin := $(if $(soak_src),$(B)/soak)
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
 build: $(skeleton) $(B)/libtracectl-engine.a $(programs)
 all: build $(targets)
-build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(fuzz_bins) $(bench_bins)
+build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(fuzz_bins) $(bench_bins) $(soak_bin)
 
 # ---- BPF object -> skeleton ----
 
@@ -185,6 +188,8 @@ $(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(support) $(engine) $(B)/sour
 	$(call link,$(test_libs))
 $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
+$(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
+	$(call link)
 $(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-engine.a $(B)/sources/unit
 	$(call link_sanitized,$(test_libs),-fsanitize=fuzzer-no-link)
 $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-engine.a
@@ -223,6 +228,8 @@ fuzz: $(fuzz_bins)
 
 bench: all $(bench_bins)
 	@for program in $(bench_bins); do echo "== $$(basename $$program)"; $$program; done
+soak: all $(soak_bin)
+	@SOAK_SECONDS=$${SOAK_SECONDS:-600} /usr/bin/python3 tests/run -v soak
 demo: all
 	@scripts/demo
 

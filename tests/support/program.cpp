@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,22 @@ std::string Program::run() {
 std::string Program::leave() {
   send("exit");
   return read_line();
+}
+
+// The process is left to be reaped by the destructor, so that its number stays its own.
+std::optional<int> Program::end_status() const {
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT)) fail("waitid");
+  if (info.si_pid == 0) return std::nullopt;
+  return info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : W_EXITCODE(0, info.si_status);
+}
+
+int Program::wait_for_end() {
+  const Fd process{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  if (!process) fail("pidfd_open");
+  pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&ended, 1, kLongestWaitMs) != 1) throw std::runtime_error(path_ + " does not end");
+  return end_status().value();
 }
 
 std::string Program::read_line() {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ class Program {
   std::string run();
   // `exit`, and the line the program says then.
   std::string leave();
+  // What waitpid(2) says of its end; nullopt while it runs.
+  std::optional<int> end_status() const;
+  // The same, when it has ended.
+  int wait_for_end();
 
  private:
   std::string read_line();

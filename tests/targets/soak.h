@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the programs of the soak share. Each has a round: work that ends with the same checksum
+// every time. The right one is computed before `ready`, thus before anything is traced; from `go`
+// until `stop` each round is held against it. Said then: how many rounds there were and how many
+// came out wrong; behind `exit`, the sum of the semaphores.
+#pragma once
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdint.h>
+
+#include "stdin_protocol.h"
+
+#define SOAK_FUNCTION __attribute__((noipa))
+// In a function that has nothing to save and no endbr64: a 5-byte nop at its very entry, `fast`.
+#define NOP5_FIRST __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00")
+
+static inline uint64_t mixed(uint64_t sum, uint64_t value) {
+  sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+  return sum ^ sum >> 29;
+}
+
+// True from the moment `stop` is there to be read. What stdio had read ahead poll could not see,
+// so stdin is unbuffered.
+static inline bool input_waits(void) {
+  struct pollfd input = {.fd = 0, .events = POLLIN, .revents = 0};
+  return poll(&input, 1, 0) == 1;
+}
+
+// `semaphores`: ends with null.
+static inline int soak(uint64_t (*round)(void), const volatile unsigned short* const* semaphores) {
+  setvbuf(stdin, NULL, _IONBF, 0);
+  const uint64_t expected = round();
+  if (round() != expected) {
+    fprintf(stderr, "the rounds differ untraced\n");
+    return 1;
+  }
+  uint64_t rounds = 0, wrong = 0;
+  ready_and_wait_for_go();
+  while (!input_waits()) {
+    const uint64_t checksum = round();
+    if (checksum != expected && wrong++ == 0)
+      fprintf(stderr, "round %" PRIu64 ": %" PRIx64 ", not %" PRIx64 "\n", rounds, checksum,
+              expected);
+    ++rounds;
+  }
+  wait_for_line("stop");
+  printf("done\n{\"rounds\":%" PRIu64 ",\"wrong\":%" PRIu64 ",\"checksum\":\"%016" PRIx64 "\"}\n",
+         rounds, wrong, expected);
+  wait_for_exit();
+  unsigned semaphore_sum = 0;
+  for (; *semaphores; ++semaphores) semaphore_sum += **semaphores;
+  printf("%u\n", semaphore_sum);
+  return 0;
+}
+
+static inline int soak_without_semaphores(uint64_t (*round)(void)) {
+  const volatile unsigned short* const none[] = {NULL};
+  return soak(round, none);
+}
