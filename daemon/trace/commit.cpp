@@ -52,6 +52,9 @@ void Commit::discard(const Hook& hook) {
 // ---- what shall be ----
 
 Status Commit::plan(const Coverage& coverage) {
+  size_t at_most = 0;
+  for (const auto& [key, wants] : coverage.wants) at_most += wants.size();
+  made_.reserve(at_most);
   for (const auto& [key, wants] : coverage.wants) {
     const SessionHooks* held = held_at(slots_, session_, key);
     if (held && stay(*held, wants)) {
@@ -114,6 +117,9 @@ void Commit::drop_unwanted(const Coverage& coverage) {
 Status Commit::plan_fresh_counters(bool paused) {
   only_counters_ = true;
   paused_ = paused;
+  size_t all = 0;
+  for (const auto& [slot, held] : session_.hooks) all += held.size();
+  made_.reserve(all);
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned;
     for (const SessionHook& old : held) {

@@ -60,10 +60,10 @@ class Commit {
   Staging& staging_;
   Session& session_;
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
-  std::vector<Hook> made_;                         // for it
-  std::vector<SessionHook> gone_;                  // not in force after the switch
-  bool only_counters_ = false;                     // old and new hooks share all but their counters
-  bool paused_ = session_.paused;                  // after the switch
+  std::vector<Hook> made_;         // for it; there is room for one before it is made
+  std::vector<SessionHook> gone_;  // not in force after the switch
+  bool only_counters_ = false;     // old and new hooks share all but their counters
+  bool paused_ = session_.paused;  // after the switch
 };
 
 }  // namespace tracectl

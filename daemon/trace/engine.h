@@ -144,7 +144,11 @@ class Engine {
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
   std::optional<std::vector<CommitSummary>> try_together(
       const std::vector<CommitRequest>& requests);
-  CommitSummary settled(Intent& intent, const Changes& changes, const Switch& change);
+  // The answers to commits that are about to take force: behind the switch there is no asking for
+  // memory. settle() adds what is known only then.
+  std::vector<CommitSummary> expected(std::span<const Intent> intents,
+                                      const std::vector<Changes>& changes) const;
+  void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
 
   Result<std::vector<Session*>> chosen(const std::optional<std::string>& session);
   Result<SwitchSummary> set_paused(const std::optional<std::string>& session, bool paused);

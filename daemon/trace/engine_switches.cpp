@@ -26,15 +26,10 @@ Error refusal_error(const std::vector<Refusal>& refused) {
                "patterns"};
 }
 
-size_t probe_count(const Session& session) {
-  std::set<std::string_view> names;
-  for (const auto& [slot, hooks] : session.hooks)
-    for (const SessionHook& held : hooks) names.insert(*held.probe);
-  return names.size();
-}
-
 CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   CommitSummary summary;
+  summary.probes = coverage.probe_count();
+  summary.sites = coverage.wants.size();
   summary.added = changes.added;
   summary.updated = changes.updated;
   summary.removed = changes.removed;
@@ -94,10 +89,7 @@ Result<CommitSummary> Engine::commit(const std::string& name, const CommitOption
 Result<CommitSummary> Engine::dry_run(const Intent& intent) const {
   const Coverage& coverage = intent.coverage;
   if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
-  CommitSummary summary = summary_of(coverage, compare(slots_, *intent.session, coverage));
-  summary.probes = coverage.probe_count();
-  summary.sites = coverage.wants.size();
-  return summary;
+  return summary_of(coverage, compare(slots_, *intent.session, coverage));
 }
 
 // With `partial` a site that only the kernel could refuse is left out, and the rest tried again. So
@@ -130,32 +122,39 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
       return planned.error();
   }
   if (auto built = change.build(); !built) return built.error();
+  auto summaries = expected(intents, changes);
   const uint64_t epoch = activate(change);
-  for (Intent& intent : intents) {
-    intent.session->settings = std::move(intent.settings);
-    intent.session->draft.reset();
-    intent.session->epoch = epoch;
-    ++stats_.commits;
-  }
-  std::vector<CommitSummary> summaries;
-  for (size_t i = 0; i < intents.size(); ++i)
-    summaries.push_back(settled(intents[i], changes[i], change));
+  const SwitchFigures figures = change.take_figures();
+  for (size_t i = 0; i < intents.size(); ++i) settle(intents[i], epoch, figures, summaries[i]);
   return summaries;
 }
 
-CommitSummary Engine::settled(Intent& intent, const Changes& changes, const Switch& change) {
-  CommitSummary summary = summary_of(intent.coverage, changes);
-  summary.epoch = intent.session->epoch;
-  summary.figures = change.figures();
-  summary.probes = probe_count(*intent.session);
-  summary.sites = intent.session->hooks.size();
+std::vector<CommitSummary> Engine::expected(std::span<const Intent> intents,
+                                            const std::vector<Changes>& changes) const {
+  std::vector<CommitSummary> summaries;
+  for (size_t i = 0; i < intents.size(); ++i) {
+    CommitSummary& summary = summaries.emplace_back(summary_of(intents[i].coverage, changes[i]));
+    summary.figures.first_hits.reserve(kernel_->cpu_count());
+  }
+  return summaries;
+}
+
+void Engine::settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures,
+                    CommitSummary& summary) {
+  Session& session = *intent.session;
+  session.settings = std::move(intent.settings);
+  session.draft.reset();
+  session.epoch = epoch;
+  summary.epoch = epoch;
+  summary.figures = figures;
   summary.lingering = slots_.lingering();
-  return summary;
+  ++stats_.commits;
 }
 
 std::vector<Result<CommitSummary>> Engine::commit_together(
     const std::vector<CommitRequest>& requests) {
   std::vector<Result<CommitSummary>> answers;
+  answers.reserve(requests.size());
   if (auto together = try_together(requests))
     std::move(together->begin(), together->end(), std::back_inserter(answers));
   else
@@ -217,7 +216,7 @@ Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name,
   }
   if (auto built = change.build(); !built) return built.error();
   summary.epoch = activate(change);
-  summary.figures = change.figures();
+  summary.figures = change.take_figures();
   return summary;
 }
 
@@ -232,7 +231,7 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
   if (auto built = change.build(); !built) return built.error();
   const uint64_t epoch = activate(change);
   (*session)->past = {};
-  return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.figures()};
+  return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};
 }
 
 // What was counted before the switch is in the answer, what comes after it in the next.

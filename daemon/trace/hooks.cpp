@@ -58,14 +58,16 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   auto layout = slots_.layouts.index_of(*want.args);
   if (!layout) return layout.error();
   hook.layout = *layout;
-  const auto [entry, fresh] = session.sources.try_emplace({*want.probe, *layout}, 0);
-  if (fresh) {
-    entry->second = ++last_source_;
+  auto known = session.sources.find({*want.probe, *layout});
+  if (known == session.sources.end()) {
+    // The reader first: where memory runs out the session knows no source that the reader does not.
+    const uint32_t source = ++last_source_;
     reader_.add_source(
-        session.id, entry->second,
+        session.id, source,
         std::make_shared<const EventSource>(EventSource{*want.probe, session.name, *want.args}));
+    known = session.sources.emplace(std::pair{*want.probe, *layout}, source).first;
   }
-  hook.source = entry->second;
+  hook.source = known->second;
   return ok();
 }
 

@@ -55,9 +55,12 @@ Staging::Change& Staging::change(SlotId slot) {
 Status Staging::want(const SlotSite& site, SessionId session, const std::vector<Hook>& wanted) {
   auto found = slots_.by_key.find(site.key);
   if (found == slots_.by_key.end()) {
+    auto made = std::map<SlotId, Change>{{0, Change{}}}.extract(0);  // takes memory before a number
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
-    changes_[*id].is_new = true;
+    made.key() = *id;
+    made.mapped().is_new = true;
+    changes_.insert(std::move(made));
     slots_.by_id[*id] = Slot{site, 0, {}, {}, 0};
     found = slots_.by_key.emplace(site.key, *id).first;
     reached(Step::allocate);
@@ -139,6 +142,7 @@ bool Staging::hands_over() const {
 Status Staging::allocate_hooks() {
   for (auto& [id, change] : changes_) {
     const size_t in_force = not_paused(change.hooks).size();
+    change.rest.reserve(in_force);
     while (change.rest.size() + 1 < in_force) {
       const auto hook = slots_.hook_ids.take();
       if (!hook) return full("hooks", slots_.hook_ids.limit());

@@ -71,7 +71,7 @@ class Staging {
 
   const Phases& phases() const { return phases_; }
   // Of the CPUs that had a hit between the switch and the end of the wait.
-  const std::vector<FirstHit>& first_hits() const { return first_hits_; }
+  std::vector<FirstHit> take_first_hits() { return std::move(first_hits_); }
 
  private:
   struct Change {

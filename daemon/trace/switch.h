@@ -43,7 +43,8 @@ class Switch {
     reached(Step::answer);
     return epoch;
   }
-  SwitchFigures figures() const { return {staging_.phases(), staging_.first_hits()}; }
+  // Once, after the switch; takes no memory.
+  SwitchFigures take_figures() { return {staging_.phases(), staging_.take_first_hits()}; }
 
  private:
   Kernel& kernel_;
