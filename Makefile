@@ -83,7 +83,11 @@ product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(genera
 cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src) $(soak_src)
 asan_src := $(engine_src) $(client_src) $(unit_src) $(support_src) $(fuzz_src)
 
+# What calls reached(), itself or by an inline member of Switch: the test build has them of its own.
+step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
+
 obj = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
+step_obj := $(patsubst %.cpp,$(B)/test/%.o,$(step_src))
 asan_obj = $(patsubst %.cpp,$(B)/asan/%.o,$(1))
 
 skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
@@ -93,13 +97,14 @@ targets := $(patsubst tests/targets/%,$(B)/targets/%,$(basename $(target_src)))
 unit_bin := $(if $(unit_src),$(B)/unit-tests)
 asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
 kernel_bin := $(if $(kernel_test_src),$(B)/kernel-tests)
+test_daemon := $(B)/test/tracectld
 fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
 soak_bin := $(if $(soak_src),$(B)/soak)
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
 build: $(skeleton) $(B)/libtracectl-engine.a $(programs)
 all: build $(targets)
-build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(fuzz_bins) $(bench_bins) $(soak_bin)
+build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $(bench_bins) $(soak_bin)
 
 # ---- BPF object -> skeleton ----
 
@@ -126,6 +131,11 @@ $(B)/obj/%.o: %.cpp Makefile
 	$(call say,CXX,$<)
 	$(V)mkdir -p $(@D)
 	$(V)$(CXX) $(cxx_flags) -MMD -MP -c $< -o $@
+
+$(B)/test/%.o: %.cpp Makefile
+	$(call say,TEST,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -MMD -MP -c $< -o $@
 
 $(B)/asan/%.o: %.cpp Makefile
 	$(call say,ASAN,$<)
@@ -184,8 +194,11 @@ $(B)/tracectl-usdt: $(call obj,$(generator_src)) $(engine)
 	$(call link)
 $(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(engine) $(B)/sources/unit
 	$(call link,$(test_libs))
-$(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(support) $(engine) $(B)/sources/kernel_test
+# Given as objects, so that those of the same sources are not taken out of the engine's library.
+$(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
 	$(call link,$(test_libs))
+$(test_daemon): $(call obj,$(daemon_src)) $(step_obj) $(support) $(engine)
+	$(call link)
 $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
 $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
@@ -221,7 +234,7 @@ model:
 	@/usr/bin/python3 tests/run model
 kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
-e2e: all
+e2e: all $(test_daemon)
 	@/usr/bin/python3 tests/run e2e
 fuzz: $(fuzz_bins)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
@@ -280,5 +293,5 @@ install: build
 clean:
 	rm -rf $(B)
 
--include $(patsubst %.o,%.d,$(call obj,$(cxx_src)) $(call asan_obj,$(asan_src)))
+-include $(patsubst %.o,%.d,$(call obj,$(cxx_src)) $(step_obj) $(call asan_obj,$(asan_src)))
 -include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))

@@ -64,11 +64,13 @@ class Program:
 class Daemon:
     """tracectld on a private socket."""
 
-    def __init__(self, *options):
-        self.directory = tempfile.TemporaryDirectory()
+    def __init__(self, *options, program=TRACECTLD, socket_of=None, environment=None):
+        """`socket_of`: a daemon that has ended, whose socket it takes over."""
+        self.directory = socket_of.directory if socket_of else tempfile.TemporaryDirectory()
         self.socket = self.directory.name + '/tracectl.sock'
-        self.process = subprocess.Popen([TRACECTLD, '--socket', self.socket, *options],
-                                        stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([program, '--socket', self.socket, *options],
+                                        stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
         self.log = self.process.stderr.readline()
         assert 'listening' in self.log, self.log
 
