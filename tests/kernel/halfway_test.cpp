@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a commit needs goes away while it is under way: a program it is for ends, memory runs out.
+// Either it fails and nothing has changed, or it succeeds for those that are left.
+#include <iostream>
+#include <new>
+
+#include "tests/support/memory_limit.h"
+#include "tests/support/steps.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+class HalfWay : public KernelTest {
+ protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    if (IsSkipped()) return;
+    create("s");
+    must(stage("s", "uprobe::f000[0-4]", process(busy.pid()), "count"));
+    set("s", "uprobe::f002[0-4]", process(busy.pid()), "count");
+    before = state();
+    busy.send("go");
+    until([&] { return sum(read("s")) > 0; });
+    code = changed_code(busy.pid(), busy.path());
+  }
+
+  // What is in force gets counters of another kind, sites come, and sites of a link go.
+  void stage_for_busy() {
+    must(stage("s", "uprobe::f000[0-4]", process(busy.pid()), "count by tid"));
+    must(stage("s", "uprobe::f001[0-4]", process(busy.pid()), "event, count"));
+    must(engine->stage_remove("s", {must(parse_pattern("uprobe::f002[0-4]"))}, std::nullopt));
+  }
+
+  // What the engine has of the kernel's tables, and what is in force.
+  struct State {
+    uint64_t epoch;
+    uint32_t slots, hooks, counters;
+    size_t links;
+    bool operator==(const State&) const = default;
+  };
+  State state() const {
+    const Slots& all = engine->slots();
+    return {engine->epoch(), all.slot_ids.used(), all.hook_ids.used(), all.stat_ids.used(),
+            all.links.size()};
+  }
+  void expect_nothing_changed() const {
+    EXPECT_EQ(state(), before);
+    EXPECT_EQ(changed_code(busy.pid(), busy.path()), code);
+  }
+
+  // By the first four letters of the function.
+  uint64_t counted(const std::string& functions) {
+    uint64_t total = 0;
+    for (const auto& [key, count] : read("s").rows)
+      if (function_of(key.probe).starts_with(functions)) total += count;
+    return total;
+  }
+  // How often each function was called.
+  uint64_t stop() {
+    busy.send("stop");
+    return parsed(busy.finish())["calls_per_function"];
+  }
+  // What a commit has added is heard from one call of each thread on, and from then on every call.
+  void expect_unbroken(uint64_t calls) {
+    uint64_t least = calls, most = 0;
+    for (char digit = '0'; digit <= '4'; ++digit) {
+      const uint64_t count = counted(std::string("f001") + digit);
+      least = std::min(least, count);
+      most = std::max(most, count);
+    }
+    EXPECT_GT(least, 0u);
+    EXPECT_LE(most - least, 2u);  // threads
+  }
+  void until_added_is_heard() {
+    until([&] { return counted("f0014") > 0; });
+  }
+
+  Program busy{"counters", {"2", "0", "20"}};  // calls f0000 to f0019
+  State before{};
+  std::vector<uint64_t> code;
+};
+
+// ---- the target ends ----
+
+class TargetEnds : public HalfWay {
+ protected:
+  // When this step has been done for the n-th time. Links are armed in the order of the processes.
+  void at(Step when, int nth, std::unique_ptr<Program> ending) {
+    stage_for_busy();
+    must(stage("s", "uprobe::f000*", process(ending->pid()), "count"));
+    const auto committed = [&] {
+      const AtEachStep watch([&](Step step) {
+        if (step == when && --nth == 0) ending.reset();
+      });
+      return engine->commit("s", {});
+    }();
+    EXPECT_FALSE(ending);
+    std::cout << (committed ? "committed" : committed.error().message) << '\n';
+    if (committed)
+      until_added_is_heard();
+    else
+      expect_nothing_changed();
+    const uint64_t calls = stop();
+    EXPECT_EQ(counted("f000"), 5 * calls);
+    if (committed)
+      expect_unbroken(calls);
+    else
+      EXPECT_EQ(counted("f001"), 0u);
+    must(engine->delete_session("s"));
+    EXPECT_TRUE(changed_code(busy.pid(), busy.path()).empty());
+    EXPECT_EQ(engine->slots().slot_ids.used(), 0u);
+  }
+
+  std::unique_ptr<Program> second() {
+    return std::make_unique<Program>("counters", std::vector<std::string>{"1", "0", "100"});
+  }
+};
+
+TEST_F(TargetEnds, BetweenStagingAndArming) { at(Step::stage, 1, second()); }
+TEST_F(TargetEnds, BetweenTheArmingOfTheFirstLinkAndTheSecond) { at(Step::arm, 1, second()); }
+TEST_F(TargetEnds, BetweenTheArmingOfTheSecondLinkAndTheThird) { at(Step::arm, 2, second()); }
+TEST_F(TargetEnds, BetweenTheSwitchAndTheWait) { at(Step::switch_, 1, second()); }
+TEST_F(TargetEnds, BetweenTheWaitAndTheDisarming) { at(Step::wait, 1, second()); }
+
+// ---- memory runs out ----
+
+class NoSink : public EventSink {
+  void take(std::span<const StreamItem>) override {}
+};
+
+TEST_F(HalfWay, MemoryRunsOutAtAnyMoment) {
+  // The rings are there, and what is known of the file: this is about the commit.
+  must(engine->subscribe("s", std::make_shared<NoSink>()));
+  stage_for_busy();
+  must(engine->commit("s", {.dry_run = true}));
+  for (long allocations = 0;; ++allocations) {
+    try {
+      const MemoryLimit limit(allocations);
+      must(engine->commit("s", {}));
+      std::cout << "a commit took " << allocations << " allocations\n";
+      break;
+    } catch (const std::bad_alloc&) {}
+    expect_nothing_changed();
+    if (HasFailure()) FAIL() << "after " << allocations << " allocations";
+  }
+  until_added_is_heard();
+  const uint64_t calls = stop();
+  expect_unbroken(calls);
+  // What the old hooks had counted may have found no room behind the switch: the totals have it.
+  EXPECT_EQ(read("s").totals.hits, 5 * calls + counted("f001"));
+  must(engine->flush("s"));
+  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// For a program that includes this the C++ allocations of a thread can be made to fail.
+#pragma once
+
+namespace tracectl::on_kernel {
+
+// While it lives this many allocations of its thread succeed, and none after them.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(long allocations);
+  ~MemoryLimit();
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+};
+
+}  // namespace tracectl::on_kernel
