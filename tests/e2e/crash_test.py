@@ -180,6 +180,11 @@ class Crash(unittest.TestCase):
         program.send('exit')
         self.assertEqual(program.process.wait(60), 0)
 
+    def test_is_not_to_be_had_from_the_product(self):
+        for program, can in ((TEST_DAEMON, True), (support.TRACECTLD, False)):
+            with open(program, 'rb') as file:
+                self.assertEqual(b'TRACECTL_DIE_AT' in file.read(), can, program)
+
     def test_at_each_step_leaves_targets_running_and_unprobed(self):
         for what, step, nth in MOMENTS:
             with self.subTest(f'when {what}'):
