@@ -2,7 +2,7 @@
 #
 #   make            everything that is installed, and the programs it is tested on
 #   make check      what continuous integration runs: lint and all tests
-#   make unit | model | asan | kernel-test | e2e | fuzz | lint     one stage of it
+#   make unit | model | asan | kernel-test | mutants | e2e | fuzz | lint     one stage of it
 #   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
 #   make bench      measures; make demo shows
 #   make install    DESTDIR= PREFIX=/usr/local
@@ -16,14 +16,14 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit model asan kernel-test e2e fuzz soak bench demo install clean format lint check-includes check-format
+.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak bench demo install clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # What runs for minutes is seen while it runs.
-ifeq ($(filter check bench demo unit asan kernel-test e2e fuzz soak,$(MAKECMDGOALS)),)
+ifeq ($(filter check bench demo unit asan kernel-test mutants e2e fuzz soak,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
@@ -109,17 +109,24 @@ build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $
 # ---- BPF object -> skeleton ----
 
 # The kernel sets the parameters of callbacks, used or not.
-$(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
+define bpf_object
 	$(call say,BPF,$<)
 	$(V)mkdir -p $(@D)
-	$(V)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. -I/usr/include/x86_64-linux-gnu \
+	$(V)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 $(1) -I. -I/usr/include/x86_64-linux-gnu \
 		-Wall -Wextra -Wno-unused-parameter -Werror -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 	$(V)$(LLVM_STRIP) -g $@  # the DWARF; BTF stays
+endef
 
 # Made to be C: its conversions are not ours to warn of, and clang knows no _Bool in C++.
-$(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
+define skeleton_of
 	$(call say,SKEL,$@)
 	$(V){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name tracer | sed 's/\b_Bool\b/bool/'; } >$@
+endef
+
+$(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
+	$(call bpf_object)
+$(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
+	$(skeleton_of)
 
 # Only the room with libbpf sees the skeleton; before the first build no .d file can say so.
 $(call obj,$(filter daemon/kernel/%,$(engine_src))): | $(skeleton)
@@ -208,6 +215,33 @@ $(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a 
 $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-engine.a
 	$(call link_sanitized,,-fsanitize=fuzzer)
 
+# ---- mutants ----
+
+# tests/mutate lays changed sources in the folder M, where they are found before those of the tree.
+# The BPF programs of all mutants delay some hits; where none of them is changed it is those of the
+# mutant `none`.
+ifdef M
+unchanged := $(B)/mutants/none
+with_bpf := $(if $(wildcard $(M)/bpf/tracer.bpf.c),$(M),$(unchanged))
+mutant_obj := $(patsubst %.cpp,%.o,$(wildcard $(M)/daemon/*/*.cpp))
+mutant_obj += $(filter-out $(patsubst $(M)/%,$(B)/test/%,$(mutant_obj)),$(step_obj))
+
+$(with_bpf)/bpf/tracer.bpf.o: $(with_bpf)/bpf/tracer.bpf.c
+	$(call bpf_object,-DTC_TEST_DELAY -I$(with_bpf))
+$(with_bpf)/bpf/tracer.skel.h: $(with_bpf)/bpf/tracer.bpf.o
+	$(skeleton_of)
+$(with_bpf)/bpf_kernel.o: daemon/kernel/bpf_kernel.cpp $(with_bpf)/bpf/tracer.skel.h
+	$(call say,CXX,$@)
+	$(V)$(CXX) -I$(with_bpf) $(cxx_flags) -c $< -o $@
+$(M)/%.o: $(M)/%.cpp
+	$(call say,CXX,$@)
+	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -c $< -o $@
+$(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(with_bpf)/bpf_kernel.o $(support) $(engine)
+	$(call link,$(test_libs))
+$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(engine)
+	$(call link,$(test_libs))
+endif
+
 # ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags ----
 
 define target
@@ -234,6 +268,8 @@ model:
 	@/usr/bin/python3 tests/run model
 kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
+mutants: all $(kernel_bin) $(unit_bin)
+	@/usr/bin/python3 tests/run mutants
 e2e: all $(test_daemon)
 	@/usr/bin/python3 tests/run e2e
 fuzz: $(fuzz_bins)

@@ -122,6 +122,7 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
 
 	if (!stat)
 		return;
+	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
 	if (hook->flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID))
 		count_by(hook, thread_of(hit), stat);

@@ -13,6 +13,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/kernel_types.bpf.h"
+#include "bpf/delay.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
@@ -78,6 +79,7 @@ int on_site(struct pt_regs *ctx)
 	struct hit hit;
 
 	hit.epoch = *(volatile __u64 *)&epoch;
+	test_delay();
 	attend_to = *(volatile __u32 *)&attention;
 	if (attend_to && !attend(attend_to, hit.epoch))
 		return 0;

@@ -3,6 +3,7 @@
 // What a switch promises, held against what the traced program counted itself.
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "tests/support/tracer.h"
 
@@ -68,9 +69,10 @@ class Switches : public KernelTest {
   void expect_whole_switches(Program& program, const char* all, size_t times) {
     create("s");
     const auto rows = std::make_shared<Rows>();
+    std::set<uint64_t> switched_on;
     must(engine->subscribe("s", rows));
     for (size_t i = 0; i < times; ++i) {
-      set("s", all, process(program.pid()), "event");
+      switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
       must(engine->stage_remove("s", {must(parse_pattern(all))}, std::nullopt));
       must(engine->commit("s", {}));
     }
@@ -79,6 +81,9 @@ class Switches : public KernelTest {
     size_t count = 0;
     for (const auto& [tid, of_thread] : rows->by_thread()) {
       count += of_thread.size();
+      for (const Rows::Row& row : of_thread)
+        EXPECT_TRUE(switched_on.contains(row.epoch))
+            << "call " << row.first << " of thread " << tid;
       for (size_t i = 1; i < of_thread.size(); ++i)
         ASSERT_LT(of_thread[i - 1].epoch, of_thread[i].epoch)
             << "thread " << tid << " has a gap behind call " << of_thread[i - 1].last;
@@ -114,6 +119,27 @@ TEST_F(NoSeam, AThousandReplacementsLoseAndDoubleNothing) {
   const auto said = parsed(program.finish());
   EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
   EXPECT_EQ(read("s").totals.dropped_keys, 0u);
+}
+
+// A link cannot shrink, so each removal replaces it for the functions that stay.
+TEST_F(NoSeam, LinksThatLoseSitesLoseAndDoubleNothingOfThoseThatStay) {
+  Program program("counters", {"2", "0", "100"});
+  const auto target = process(program.pid());
+  const auto removed = [](int i) { return "uprobe::f00" + std::to_string(i); };
+  create("s");
+  for (int i = 10; i < 60; ++i) must(stage("s", removed(i), target, "count"));
+  set("s", "uprobe::f000*", target, "count");
+  program.send("go");
+  for (int i = 10; i < 60; ++i) {
+    must(engine->stage_remove("s", {must(parse_pattern(removed(i)))}, std::nullopt));
+    must(engine->commit("s", {}));
+  }
+  program.send("stop");
+  const uint64_t calls = parsed(program.finish())["calls_per_function"];
+  for (const auto& [key, count] : read("s").rows)
+    if (function_of(key.probe).starts_with("f000")) {
+      EXPECT_EQ(count, calls) << key.probe;
+    }
 }
 
 TEST_F(NothingFollows, BehindTheFlushThatFollowsARemoval) {
