@@ -146,7 +146,8 @@ class Crash(unittest.TestCase):
         client.result('session.delete', session='s')
 
     def expect_unbroken_events(self, client):
-        """Of one function of the busy program: every call from the first heard to the last."""
+        """Of one function of the busy program: every call from the first heard to the last. What a
+        busy machine has no time to send is said to be lost."""
         client.result('session.create', name='s')
         client.result('session.subscribe', session='s')
         self.set(client, 's', self.busy, 'u::f0007', do='event, count')
@@ -154,15 +155,21 @@ class Crash(unittest.TestCase):
         client.result('stage.remove', session='s', patterns=['u::f0007'])
         client.result('stage.commit', session='s')
         client.result('session.flush', session='s')
+        heard = missing = lost = 0
         by_thread = {}
         for note in client.notifications:
-            self.assertEqual(note['method'], 'event')
-            event = note['params']
-            by_thread.setdefault(event['tid'], []).append(event['args'][0])
+            if note['method'] == 'lost':
+                lost += note['params']['count']
+                continue
+            heard += 1
+            by_thread.setdefault(note['params']['tid'], []).append(note['params']['args'][0])
         for calls in by_thread.values():
-            self.assertEqual(calls, list(range(calls[0], calls[-1] + 1, FUNCTIONS)))
+            every = range(calls[0], calls[-1] + 1, FUNCTIONS)
+            missing += len(every) - len(calls)
+            self.assertEqual(calls, sorted(set(calls) & set(every)))
+        self.assertLessEqual(missing, lost)
         rows = client.result('session.read', session='s')['rows']
-        self.assertEqual(sum(row['count'] for row in rows), len(client.notifications))
+        self.assertEqual(sum(row['count'] for row in rows), heard + lost)
 
     def expect_a_clean_start(self, dead, idle):
         daemon = support.Daemon(socket_of=dead)
