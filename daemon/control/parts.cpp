@@ -78,7 +78,7 @@ ProbeListReply part_of(const Resolution& resolution) {
   ProbeListReply reply;
   std::set<std::string> names;
   for (const Resolved& part : resolution.parts)
-    for (const Probe& probe : part.probes) {
+    for (const Probe& probe : *part.probes) {
       if (!names.insert(probe.name).second) continue;
       reply.probes.push_back(part_of(*part.object, probe));
       reply.total_sites += probe.sites.size();

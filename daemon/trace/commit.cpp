@@ -24,20 +24,6 @@ bool stay(const SessionHooks& held, const Wants& wants) {
 
 }  // namespace
 
-Changes compare(const Slots& slots, const Session& session, const Coverage& coverage) {
-  Changes changes;
-  for (const auto& [key, wants] : coverage.wants) {
-    const SessionHooks* held = held_at(slots, session, key);
-    if (!held)
-      ++changes.added;
-    else if (!stay(*held, wants))
-      ++changes.updated;
-  }
-  for (const auto& [slot, held] : session.hooks)
-    if (!coverage.wants.contains(slots.by_id.at(slot).key)) ++changes.removed;
-  return changes;
-}
-
 Commit::~Commit() {
   for (const Hook& hook : made_) discard(hook);
 }
@@ -61,6 +47,7 @@ Status Commit::plan(const Coverage& coverage) {
       next_.emplace(slots_.by_key.at(key), *held);
       continue;
     }
+    ++(held ? changes_.updated : changes_.added);
     if (auto added = add(key, wants, held ? *held : SessionHooks{}); !added) return added;
   }
   drop_unwanted(coverage);
@@ -101,14 +88,16 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, SessionHooks& held) {
 Status Commit::put(const SlotSite& site, SessionHooks held) {
   std::vector<Hook> hooks;
   for (const SessionHook& one : held) hooks.push_back(one.hook);
-  if (auto staged = staging_.want(site, session_.id, hooks); !staged) return staged;
-  next_.emplace(slots_.by_key.at(site.key), std::move(held));
+  const auto slot = staging_.want(site, session_.id, hooks);
+  if (!slot) return slot.error();
+  next_.emplace(*slot, std::move(held));
   return ok();
 }
 
 void Commit::drop_unwanted(const Coverage& coverage) {
   for (const auto& [slot, held] : session_.hooks) {
     if (coverage.wants.contains(slots_.by_id.at(slot).key)) continue;
+    ++changes_.removed;
     gone_.insert(gone_.end(), held.begin(), held.end());
     staging_.drop(slot, session_.id);
   }

@@ -18,10 +18,6 @@ struct Changes {
   size_t added = 0, updated = 0, removed = 0;
 };
 
-// How far what is in force is from what shall be. A setting that is staged again as it was keeps
-// its hook, and with it its counts.
-Changes compare(const Slots& slots, const Session& session, const Coverage& coverage);
-
 // One session's part in a switch: what it has in force now, and what it will have. It plans into a
 // Staging that it may share with commits of other sessions. If there is no switch its destructor
 // gives back what was made for it, and the session is as it was.
@@ -34,12 +30,15 @@ class Commit {
   Commit& operator=(const Commit&) = delete;
 
   // Before the switch one of these, once.
-  // From what is in force to what is covered.
+  // From what is in force to what is covered. A setting that is staged again as it was keeps its
+  // hook, and with it its counts.
   Status plan(const Coverage& coverage);
   // Every hook counts from zero: reading and zeroing in one cut.
   Status plan_fresh_counters(bool paused);
   // Nothing is counted or streamed, or again; counters keep what they have.
   Status plan_pause(bool paused);
+
+  const Changes& changes() const { return changes_; }  // of plan()
 
   // After the wait: what old hooks have counted goes to the session's past.
   void retire();
@@ -62,6 +61,7 @@ class Commit {
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
   std::vector<Hook> made_;         // for it; there is room for one before it is made
   std::vector<SessionHook> gone_;  // not in force after the switch
+  Changes changes_;
   bool only_counters_ = false;     // old and new hooks share all but their counters
   bool paused_ = session_.paused;  // after the switch
 };

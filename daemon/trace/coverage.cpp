@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <unordered_set>
 
 namespace tracectl {
 namespace {
@@ -29,8 +29,8 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
   const FileIdentity& file = part.object->identity();
   std::optional<std::pair<dev_t, ino_t>> executable;
   if (part.executable) executable = {file.device, file.inode};
-  for (const Probe& probe : part.probes) {
-    const auto name = std::make_shared<const std::string>(probe.name);
+  for (const Probe& probe : *part.probes) {
+    const std::shared_ptr<const std::string> name{part.probes, &probe.name};
     for (const Site& site : probe.sites) {
       const SlotKey key{.device = file.device,
                         .inode = file.inode,
@@ -99,7 +99,7 @@ void join_slots(Coverage& coverage) {
 }  // namespace
 
 size_t Coverage::probe_count() const {
-  std::set<std::string_view> names;
+  std::unordered_set<std::string_view> names;
   for (const auto& [key, at_slot] : wants)
     for (const Want& want : at_slot) names.insert(*want.probe);
   return names.size();

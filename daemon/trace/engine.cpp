@@ -54,11 +54,16 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
 
 // A 5-byte nop that does not become a call costs what other emulated instructions do.
 void Engine::show_kept_breakpoints(Resolution& resolution) const {
-  for (Resolved& part : resolution.parts)
-    for (Probe& probe : part.probes)
+  const auto is_kept = [&](const Site& site) {
+    return site.cost == CostClass::fast && !kernel_->nop5_becomes_call();
+  };
+  for (Resolved& part : resolution.parts) {
+    auto probes = std::make_shared<std::vector<Probe>>(*part.probes);
+    for (Probe& probe : *probes)
       for (Site& site : probe.sites)
-        if (site.cost == CostClass::fast && !kernel_->nop5_becomes_call())
-          site.cost = CostClass::normal;
+        if (is_kept(site)) site.cost = CostClass::normal;
+    part.probes = std::move(probes);
+  }
 }
 
 std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {

@@ -139,7 +139,7 @@ class Engine {
     CommitOptions options;
   };
   Result<Intent> intend(const std::string& session, const CommitOptions& options);
-  Result<CommitSummary> dry_run(const Intent& intent) const;
+  Result<CommitSummary> dry_run(Intent intent);
   Result<CommitSummary> apply_leaving_out(Intent intent);
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
   std::optional<std::vector<CommitSummary>> try_together(

@@ -79,17 +79,21 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
 
 Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
   auto intent = intend(name, options);
-  if (intent && options.dry_run) return dry_run(*intent);
+  if (intent && options.dry_run) return dry_run(std::move(*intent));
   auto summary =
       intent ? apply_leaving_out(std::move(*intent)) : Result<CommitSummary>(intent.error());
   if (!summary) ++stats_.failed_commits;
   return summary;
 }
 
-Result<CommitSummary> Engine::dry_run(const Intent& intent) const {
+// Everything but the switch: what is planned is undone.
+Result<CommitSummary> Engine::dry_run(Intent intent) {
   const Coverage& coverage = intent.coverage;
   if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
-  return summary_of(coverage, compare(slots_, *intent.session, coverage));
+  Switch change(*kernel_, slots_, hooks_, linger_until());
+  Commit& commit = change.commit_of(*intent.session);
+  if (auto planned = commit.plan(coverage); !planned) return planned.error();
+  return summary_of(coverage, commit.changes());
 }
 
 // With `partial` a site that only the kernel could refuse is left out, and the rest tried again. So
@@ -117,9 +121,9 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     if (!coverage.refused.empty() && !intent.options.partial)
       return refusal_error(coverage.refused);
     if (auto rings = ensure_rings(*intent.session, coverage); !rings) return rings.error();
-    changes.push_back(compare(slots_, *intent.session, coverage));
-    if (auto planned = change.commit_of(*intent.session).plan(coverage); !planned)
-      return planned.error();
+    Commit& commit = change.commit_of(*intent.session);
+    if (auto planned = commit.plan(coverage); !planned) return planned.error();
+    changes.push_back(commit.changes());
   }
   if (auto built = change.build(); !built) return built.error();
   auto summaries = expected(intents, changes);

@@ -2,7 +2,10 @@
 #include "daemon/trace/resolver.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
+#include <span>
 
 #include "daemon/code/instruction.h"
 #include "daemon/process/memory.h"
@@ -16,8 +19,8 @@ constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel
 
 // The file's bytes are what was decoded; a process that runs other bytes must not be armed.
 // Where a probe sits already, ours or another tracer's, only its own bytes may differ.
-bool same_code(const std::vector<uint8_t>& file, const std::vector<uint8_t>& memory) {
-  if (file == memory) return true;
+bool same_code(std::span<const uint8_t> file, std::span<const uint8_t> memory) {
+  if (std::ranges::equal(file, memory)) return true;
   if (memory.size() != file.size() || memory.empty()) return false;
   if (memory[0] == kCall && is_nop5(file)) return true;
   return memory[0] == kBreakpoint && std::equal(file.begin() + 1, file.end(), memory.begin() + 1);
@@ -36,12 +39,12 @@ class FileCode {
  public:
   explicit FileCode(const ElfFile& elf) : elf_(elf) {}
 
-  std::vector<uint8_t> at(uint64_t offset) {
+  // Until the next call.
+  std::span<const uint8_t> at(uint64_t offset) {
     const bool held = offset >= start_ && offset - start_ + kCompared <= bytes_.size();
     if (!held && !move_to(offset)) return {};
-    const auto first = bytes_.begin() + static_cast<ptrdiff_t>(offset - start_);
-    const auto left = static_cast<size_t>(bytes_.end() - first);
-    return {first, first + static_cast<ptrdiff_t>(std::min(left, kCompared))};
+    const auto rest = std::span<const uint8_t>(bytes_).subspan(offset - start_);
+    return rest.first(std::min(rest.size(), kCompared));
   }
 
  private:
@@ -59,34 +62,38 @@ class FileCode {
   std::vector<uint8_t> bytes_;
 };
 
-// Takes the sites whose bytes in the process are not the file's out of the probes.
+// Finds the sites whose bytes in a process are not the file's.
 class ByteCheck {
  public:
-  ByteCheck(const Object& object, const TargetProcess& target, ProbeMatch& match)
-      : file_(object.elf()), target_(target), match_(match) {}
+  ByteCheck(const Object& object, const TargetProcess& target, const std::vector<Probe>& probes)
+      : file_(object.elf()), target_(target), probes_(probes) {}
 
-  Status run() {
+  Result<std::vector<Refusal>> run() {
     plan_all();
     auto memory = read_memory(target_.process, ranges_);
     if (!memory) return memory.error();
     for (size_t i = 0; i < planned_.size(); ++i) compare(planned_[i], (*memory)[i]);
-    remove_refused();
-    return ok();
+    return std::move(refused_);
   }
 
  private:
   struct Planned {
     const std::string* probe;
     uint64_t offset;
-    std::vector<uint8_t> code;  // in the file
+    std::array<uint8_t, kCompared> bytes;  // in the file
+    size_t size;                           // how many it has
+
+    std::span<const uint8_t> code() const { return {bytes.data(), size}; }
   };
 
   // In the order of the file, so that neighbours are read together.
   void plan_all() {
     std::vector<std::pair<uint64_t, const std::string*>> sites;
-    for (const Probe& probe : match_.probes)
+    for (const Probe& probe : probes_)
       for (const Site& site : probe.sites) sites.emplace_back(site.offset, &probe.name);
     std::sort(sites.begin(), sites.end());
+    planned_.reserve(sites.size());
+    ranges_.reserve(sites.size());
     for (const auto& [offset, probe] : sites) plan(*probe, offset);
   }
 
@@ -94,49 +101,62 @@ class ByteCheck {
     const auto address = address_of(target_.ranges, offset);
     if (!address)
       return refuse(probe, offset, "this part of the file is not mapped in the process");
-    planned_.push_back({&probe, offset, file_.at(offset)});
-    ranges_.push_back({*address, planned_.back().code.size()});
+    const auto code = file_.at(offset);
+    Planned& planned = planned_.emplace_back(Planned{&probe, offset, {}, code.size()});
+    std::copy(code.begin(), code.end(), planned.bytes.begin());
+    ranges_.push_back({*address, code.size()});
   }
 
   void compare(const Planned& planned, const Result<std::vector<uint8_t>>& memory) {
     if (!memory) return refuse(*planned.probe, planned.offset, memory.error().message);
-    if (planned.code.empty() || !same_code(planned.code, *memory))
+    if (planned.size == 0 || !same_code(planned.code(), *memory))
       refuse(*planned.probe, planned.offset,
              "the process runs other code here than the file has: it was changed on disk or in "
              "memory after the process started; restart it");
   }
 
   void refuse(const std::string& probe, uint64_t offset, std::string reason) {
-    match_.refused.push_back({probe, offset, target_.process.pid(), std::move(reason)});
-    refused_.insert(offset);
-  }
-
-  void remove_refused() {
-    if (refused_.empty()) return;
-    for (Probe& probe : match_.probes)
-      std::erase_if(probe.sites, [&](const Site& s) { return refused_.contains(s.offset); });
-    std::erase_if(match_.probes, [](const Probe& probe) { return probe.sites.empty(); });
+    refused_.push_back({probe, offset, target_.process.pid(), std::move(reason)});
   }
 
   FileCode file_;
   const TargetProcess& target_;
-  ProbeMatch& match_;
+  const std::vector<Probe>& probes_;
   std::vector<Planned> planned_;
   std::vector<MemoryRange> ranges_;
-  std::set<uint64_t> refused_;
+  std::vector<Refusal> refused_;
 };
 
 // In every process that is going to run into the probes. One that has not executed its program
 // has nothing to compare yet, and one of many that ends meanwhile needs nothing.
-Status check_bytes(const TargetFile& file, ProbeMatch& match) {
+Result<std::vector<Refusal>> check_bytes(const TargetFile& file, const std::vector<Probe>& probes) {
   if (file.process && !file.process->ranges.empty())
-    if (auto checked = ByteCheck(*file.object, *file.process, match).run(); !checked)
-      return checked;
+    return ByteCheck(*file.object, *file.process, probes).run();
+  std::vector<Refusal> refused;
   for (const TargetProcess& other : file.others) {
-    const auto checked = ByteCheck(*file.object, other, match).run();
-    if (!checked && other.process.still_there()) return checked;
+    auto checked = ByteCheck(*file.object, other, probes).run();
+    if (!checked && other.process.still_there()) return checked.error();
+    if (checked) std::move(checked->begin(), checked->end(), std::back_inserter(refused));
   }
-  return ok();
+  return refused;
+}
+
+// Whether the process still has the file's code where it had it. It has not when it ends, which is
+// before it has ended, or executes something else.
+bool is_as_seen(const TargetFile& file) {
+  const auto mapped = executable_files(file.process->process);
+  return mapped && std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
+    return one.inode == file.object->identity().inode && one.ranges == file.process->ranges;
+  });
+}
+
+std::vector<Probe> without(std::vector<Probe> probes, const std::vector<Refusal>& refused) {
+  std::set<std::optional<uint64_t>> offsets;
+  for (const Refusal& one : refused) offsets.insert(one.offset);
+  for (Probe& probe : probes)
+    std::erase_if(probe.sites, [&](const Site& site) { return offsets.contains(site.offset); });
+  std::erase_if(probes, [](const Probe& probe) { return probe.sites.empty(); });
+  return probes;
 }
 
 Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
@@ -157,38 +177,59 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
 size_t Resolution::probe_count() const {
   std::set<std::string_view> names;
   for (const Resolved& part : parts)
-    for (const Probe& probe : part.probes) names.insert(probe.name);
+    for (const Probe& probe : *part.probes) names.insert(probe.name);
   return names.size();
 }
 
 size_t Resolution::site_count() const {
   size_t count = 0;
   for (const Resolved& part : parts)
-    for (const Probe& probe : part.probes) count += probe.sites.size();
+    for (const Probe& probe : *part.probes) count += probe.sites.size();
   return count;
+}
+
+Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
+                                                         const Pattern& pattern) {
+  const auto known = std::find_if(matches_.begin(), matches_.end(), [&](const Found& found) {
+    return found.object == object && found.pattern == pattern;
+  });
+  if (known != matches_.end()) {
+    matches_.splice(matches_.begin(), matches_, known);
+    return known->match;
+  }
+  auto match = find_probes(*object, pattern);
+  if (!match) return match.error();
+  auto shared = std::make_shared<const ProbeMatch>(std::move(*match));
+  matches_.push_front({object, pattern, shared});
+  if (matches_.size() > kMostKept) matches_.pop_back();
+  return shared;
 }
 
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target) {
   auto files = targets_.find(pattern, target);
   if (!files) return files.error();
   Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
+  auto& refused = resolution.refused;
   for (TargetFile& file : files->files) {
-    auto match = find_probes(*file.object, pattern);
+    const auto match = find(file.object, pattern);
     if (!match) return match.error();
-    const auto checked = check_bytes(file, *match);
-    const bool gone = file.one_of_many && !file.process->process.still_there();
-    if (gone) continue;
+    auto checked = check_bytes(file, (*match)->probes);
+    const bool all_well = checked && checked->empty();
+    if (!all_well && file.one_of_many && !is_as_seen(file)) continue;
     if (!checked) return checked.error();
+    std::shared_ptr<const std::vector<Probe>> probes{*match, &(*match)->probes};
+    if (!checked->empty())
+      probes = std::make_shared<const std::vector<Probe>>(without(*probes, *checked));
     const bool unmapped = file.process && file.process->ranges.empty();
     std::shared_ptr<const Process> only;
     if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));
-    resolution.parts.push_back(
-        {file.object, only, unmapped, file.executable, std::move(match->probes)});
-    std::move(match->refused.begin(), match->refused.end(), std::back_inserter(resolution.refused));
+    resolution.parts.push_back({file.object, only, unmapped, file.executable, std::move(probes)});
+    refused.insert(refused.end(), (*match)->refused.begin(), (*match)->refused.end());
+    std::move(checked->begin(), checked->end(), std::back_inserter(refused));
   }
   const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
-                               [](const Resolved& part) { return !part.probes.empty(); });
-  if (!any && resolution.refused.empty()) return nothing_matches(pattern, *files);
+                               [](const Resolved& part) { return !part.probes->empty(); });
+  if (!any && refused.empty()) return nothing_matches(pattern, *files);
   return resolution;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,10 @@ namespace tracectl {
 // The probes of one setting in one file and for one filter.
 struct Resolved {
   ObjectPtr object;
-  std::shared_ptr<const Process> process;  // the only process, held; or none
-  bool unmapped = false;                   // which does not map the object yet
-  std::optional<std::string> executable;   // every process that runs it
-  std::vector<Probe> probes;
+  std::shared_ptr<const Process> process;            // the only process, held; or none
+  bool unmapped = false;                             // which does not map the object yet
+  std::optional<std::string> executable;             // every process that runs it
+  std::shared_ptr<const std::vector<Probe>> probes;  // shared with later resolutions
 };
 
 struct Resolution {
@@ -39,10 +40,24 @@ class Resolver {
 
   Result<Resolution> resolve(const Pattern& pattern, const Target& target);
 
-  // Files read stay known for the next resolution until this is called.
-  void forget_files() { objects_.forget_all(); }
+  // Files read, and what was found in them, stay known for the next resolution until this is called.
+  void forget_files() {
+    matches_.clear();
+    objects_.forget_all();
+  }
 
  private:
+  // What staging has found the commit need not look for again. An object is one state of a file.
+  Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern);
+
+  struct Found {
+    ObjectPtr object;
+    Pattern pattern;
+    std::shared_ptr<const ProbeMatch> match;
+  };
+  static constexpr size_t kMostKept = 8;
+  std::list<Found> matches_;  // last used first
+
   Objects objects_;
   TargetFinder targets_;
 };

@@ -34,6 +34,14 @@ struct SlotKey {
   auto operator<=>(const SlotKey&) const = default;
 };
 
+struct SlotKeyHash {
+  // Sites of one file and process differ in their offsets only; the rest tells files apart.
+  size_t operator()(const SlotKey& key) const {
+    constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
+    return (key.offset * kOdd) ^ (key.inode * kOdd >> 7) ^ static_cast<size_t>(key.filter);
+  }
+};
+
 // What one setting wants of a slot: the plain values of a tc_hook but for its links.
 struct Hook {
   SessionId session = 0;
@@ -84,7 +92,7 @@ struct Slots {
   uint64_t next_linger_end_ns() const;  // the first; 0 if nothing lingers
 
   std::unordered_map<SlotId, Slot> by_id;
-  std::map<SlotKey, SlotId> by_key;
+  std::unordered_map<SlotKey, SlotId, SlotKeyHash> by_key;
   std::map<uint32_t, Link> links;  // by incarnation
   std::map<uint32_t, std::vector<SlotId>> slots_of_link;
   uint32_t last_incarnation = 0;

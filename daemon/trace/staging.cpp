@@ -17,11 +17,9 @@ Error full(const char* table, uint32_t limit) {
                                     "another session"};
 }
 
-std::vector<const Hook*> not_paused(const std::vector<Hook>& hooks) {
-  std::vector<const Hook*> those;
-  for (const Hook& hook : hooks)
-    if (!hook.paused) those.push_back(&hook);
-  return those;
+size_t count_in_force(const std::vector<Hook>& hooks) {
+  return static_cast<size_t>(
+      std::count_if(hooks.begin(), hooks.end(), [](const Hook& hook) { return !hook.paused; }));
 }
 
 // `filtered` is the process that the link sees to.
@@ -52,7 +50,8 @@ Staging::Change& Staging::change(SlotId slot) {
   return entry->second;
 }
 
-Status Staging::want(const SlotSite& site, SessionId session, const std::vector<Hook>& wanted) {
+Result<SlotId> Staging::want(const SlotSite& site, SessionId session,
+                             const std::vector<Hook>& wanted) {
   auto found = slots_.by_key.find(site.key);
   if (found == slots_.by_key.end()) {
     auto made = std::map<SlotId, Change>{{0, Change{}}}.extract(0);  // takes memory before a number
@@ -73,7 +72,7 @@ Status Staging::want(const SlotSite& site, SessionId session, const std::vector<
   if (hooks.size() > TC_MAX_HOOKS_OF_SLOT)
     return Error{Code::exhausted, "more than " + std::to_string(int{TC_MAX_HOOKS_OF_SLOT}) +
                                       " settings want one site"};
-  return ok();
+  return found->second;
 }
 
 // While a probe with a semaphore is armed its program goes on working out arguments: it never
@@ -141,7 +140,7 @@ bool Staging::hands_over() const {
 
 Status Staging::allocate_hooks() {
   for (auto& [id, change] : changes_) {
-    const size_t in_force = not_paused(change.hooks).size();
+    const size_t in_force = count_in_force(change.hooks);
     change.rest.reserve(in_force);
     while (change.rest.size() + 1 < in_force) {
       const auto hook = slots_.hook_ids.take();
@@ -153,16 +152,19 @@ Status Staging::allocate_hooks() {
 }
 
 void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {
-  const auto hooks = not_paused(change.hooks);
   const auto& rest = change.rest;
   const pid_t filtered = kernel_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
-  const auto next_of = [&](size_t i) { return i < rest.size() ? rest[i] : 0; };
-  for (size_t i = 0; i < rest.size(); ++i)
-    kernel_.hooks()[rest[i]] = kernel_hook(*hooks[i + 1], filtered, next_of(i + 1));
   tc_generation& to = kernel_.slots()[slot].generation[generation];
-  to.first = hooks.empty() ? tc_hook{} : kernel_hook(*hooks[0], filtered, next_of(0));
+  to.first = tc_hook{};
+  uint32_t count = 0;
+  for (const Hook& hook : change.hooks) {
+    if (hook.paused) continue;
+    tc_hook& place = count == 0 ? to.first : kernel_.hooks()[rest[count - 1]];
+    place = kernel_hook(hook, filtered, count < rest.size() ? rest[count] : 0);
+    ++count;
+  }
   to.link = uint64_t{change.handover} << 32 | change.link;
-  to.hook_count = static_cast<uint32_t>(hooks.size());
+  to.hook_count = count;
 }
 
 void Staging::write_staging() {

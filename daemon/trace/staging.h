@@ -49,8 +49,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // The session's hooks at this site from the switch on; replaces those it has.
-  Status want(const SlotSite& site, SessionId session, const std::vector<Hook>& hooks);
+  // The session's hooks at this site from the switch on; replaces those it has. Its slot.
+  Result<SlotId> want(const SlotSite& site, SessionId session, const std::vector<Hook>& hooks);
   // The session has no hook at this slot from the switch on.
   void drop(SlotId slot, SessionId session);
   // A slot that lingers is disarmed.

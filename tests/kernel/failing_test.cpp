@@ -238,7 +238,7 @@ class AnotherTracer : public FailingCommits {
 
   Site site(const char* pattern) {
     const auto found = must(engine->list({must(parse_pattern(pattern))}, process(traced.pid())));
-    return found.parts.at(0).probes.at(0).sites.at(0);
+    return found.parts.at(0).probes->at(0).sites.at(0);
   }
   // At the place of a probe that has no semaphore, with the semaphore of another probe.
   OtherTracer at_none() {

@@ -265,7 +265,7 @@ TEST_F(StagingTest, AFullTableIsNamedAndEmptyAgainAfterwards) {
   const State before = state();
   {
     Staging staging(kernel, slots);
-    Status wanted = ok();
+    Result<SlotId> wanted = SlotId{0};
     for (uint64_t n = 1; wanted && n <= TC_MAX_SLOTS; ++n)
       wanted = staging.want(site(n), kOne, {hook(kOne, 10)});
     ASSERT_FALSE(wanted);
