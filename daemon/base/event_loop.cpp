@@ -2,6 +2,8 @@
 #include "daemon/base/event_loop.h"
 
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace tracectl {
 namespace {
@@ -14,11 +16,6 @@ int call_back(sd_event_source*, int, uint32_t events, void* data) {
 }
 
 int call_back_at(sd_event_source*, uint64_t, void* data) {
-  (*static_cast<std::function<void()>*>(data))();
-  return 0;
-}
-
-int call_back_later(sd_event_source*, void* data) {
   (*static_cast<std::function<void()>*>(data))();
   return 0;
 }
@@ -74,19 +71,26 @@ Status EventLoop::Timer::set(uint64_t boot_ns) {
                "set a timer");
 }
 
+// By a descriptor: it is found readable in the next turn of the loop, behind all that this turn has
+// found. A deferred source of sd-event would go before them.
 Result<EventLoop::Later> EventLoop::later(std::function<void()> callback) {
   Later later;
-  later.callback_ = std::make_unique<std::function<void()>>(std::move(callback));
-  sd_event_source* source = nullptr;
-  int err = sd_event_add_defer(event_.get(), &source, call_back_later, later.callback_.get());
-  later.source_.reset(source);
-  if (err >= 0) err = sd_event_source_set_enabled(source, SD_EVENT_OFF);
-  if (err < 0) return Error::from_errno("event loop", -err);
+  later.event_ = Fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!later.event_) return Error::from_errno("eventfd");
+  const int fd = later.event_.get();
+  auto watched = watch(fd, kReadable, [fd, callback = std::move(callback)](uint32_t) {
+    uint64_t count = 0;
+    (void)!::read(fd, &count, sizeof(count));
+    callback();
+  });
+  if (!watched) return watched.error();
+  later.watch_ = std::move(*watched);
   return later;
 }
 
-Status EventLoop::Later::ask() {
-  return check(sd_event_source_set_enabled(source_.get(), SD_EVENT_ONESHOT), "event loop");
+void EventLoop::Later::ask() {
+  const uint64_t one = 1;
+  (void)!::write(event_.get(), &one, sizeof(one));
 }
 
 Status EventLoop::end_on_signals() {

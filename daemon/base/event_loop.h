@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 
 namespace tracectl {
@@ -51,12 +52,12 @@ class EventLoop {
   // Calls back once for each time it is asked to, after the watches that have something to do now.
   class Later {
    public:
-    Status ask();
+    void ask();
 
    private:
     friend class EventLoop;
-    std::unique_ptr<std::function<void()>> callback_;
-    Source source_;
+    Fd event_;
+    Watch watch_;
   };
 
   // An error or hang-up calls back whatever was asked for.

@@ -133,7 +133,7 @@ bool Server::answer_next(Connection& connection) {
     return true;
   }
   connection.commit = std::move(std::get<AskedCommit>(answer));
-  if (auto asked = committing_.ask(); !asked) spdlog::error("{}", asked.error().message);
+  committing_.ask();
   return false;
 }
 

@@ -60,11 +60,19 @@ class Batch {
     }
   }
 
-  Fd link(int program_fd) const {
-    if (nops_.offsets.empty()) return link_placed(program_fd);
-    const auto kept = KeptBreakpoints::make(program_fd, request_.object_fd, nops_.offsets,
-                                            nops_.semaphores_or_none());
-    return kept ? link_placed(program_fd) : Fd{};
+  // What keeps breakpoints is closed with the link and behind it: to take a probe off the kernel
+  // walks every process that maps the file, and waits for those that run into other probes.
+  std::optional<Link> link(int program_fd) const {
+    Fd keeping;
+    if (!nops_.offsets.empty()) {
+      auto kept = KeptBreakpoints::make(program_fd, request_.object_fd, nops_.offsets,
+                                        nops_.semaphores_or_none());
+      if (!kept) return std::nullopt;
+      keeping = std::move(*kept).take_link();
+    }
+    Fd link = link_placed(program_fd);
+    if (!link) return std::nullopt;
+    return Link{std::move(link), request_.incarnation, std::move(keeping)};
   }
 
  private:
@@ -147,9 +155,9 @@ std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& reque
                                          bool keep_breakpoints) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  Fd fd = Batch(request, all, keep_breakpoints).link(program_fd);
+  auto link = Batch(request, all, keep_breakpoints).link(program_fd);
   const int err = errno;
-  if (fd) return Link{std::move(fd), request.incarnation};
+  if (link) return std::move(*link);
 
   ArmFailure failure;
   if (may_be_one_sites(err))

@@ -25,11 +25,14 @@ namespace tracectl {
 class KeptBreakpoints {
  public:
   // `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They are kept
-  // while this lives, and as long as a link that has been made meanwhile. None and errno if the
-  // kernel refuses; EOPNOTSUPP where it makes a call all the same.
+  // while this lives, or its link, or one that has been made meanwhile. None and errno if the kernel
+  // refuses; EOPNOTSUPP where it makes a call all the same.
   static std::optional<KeptBreakpoints> make(int program_fd, int object_fd,
                                              std::span<const uint64_t> offsets,
                                              std::span<const uint64_t> semaphores);
+
+  // Of ourselves, without the mapping in which it has done its work.
+  Fd take_link() && { return std::move(link_); }
 
  private:
   KeptBreakpoints(Mapping space, Fd link) : link_(std::move(link)), space_(std::move(space)) {}

@@ -28,11 +28,14 @@ using SlotId = uint32_t;
 // One uprobe_multi link; closing it disarms its sites, and returns when no program runs for them.
 class Link {
  public:
-  Link(Fd fd, uint32_t incarnation) : fd_(std::move(fd)), incarnation_(incarnation) {}
+  // `beside`: what is to be closed after it.
+  Link(Fd fd, uint32_t incarnation, Fd beside = {})
+      : beside_(std::move(beside)), fd_(std::move(fd)), incarnation_(incarnation) {}
 
   uint32_t incarnation() const { return incarnation_; }
 
  private:
+  Fd beside_;
   Fd fd_;
   uint32_t incarnation_;
 };

@@ -146,8 +146,8 @@ Result<std::vector<Refusal>> check_bytes(const TargetFile& file, const std::vect
 bool is_as_seen(const TargetFile& file) {
   const auto mapped = executable_files(file.process->process);
   return mapped && std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
-    return one.inode == file.object->identity().inode && one.ranges == file.process->ranges;
-  });
+           return one.inode == file.object->identity().inode && one.ranges == file.process->ranges;
+         });
 }
 
 std::vector<Probe> without(std::vector<Probe> probes, const std::vector<Refusal>& refused) {

@@ -37,7 +37,10 @@ void wait_until_armed(const Program& target, Command& tool) {
 
 class Setup {
  public:
-  Setup() : engine_(must(Engine::start(must(open_kernel()), EngineOptions{}))) {}
+  // What is traced here does not fork.
+  explicit Setup(bool fast_nops = true)
+      : engine_(must(Engine::start(must(open_kernel({.fast_nops = fast_nops})), EngineOptions{}))) {
+  }
 
   Program& target() { return target_; }
 
@@ -81,9 +84,13 @@ std::vector<std::string> bpftrace(const Program& target, const Site& site,
 }
 
 std::vector<std::string> tracectl_trace(const Program& target, const Site& site) {
-  return {
-      build_folder() + "/tracectl",          "trace", "--json", "-p", std::to_string(target.pid()),
-      std::string("usdt::hot:") + site.probe};
+  return {build_folder() + "/tracectl",
+          "--fast-nops",
+          "trace",
+          "--json",
+          "-p",
+          std::to_string(target.pid()),
+          std::string("usdt::hot:") + site.probe};
 }
 
 std::string row(const char* what, const Site& site) {
@@ -100,6 +107,15 @@ void counted(Setup& setup, const Site& site) {
     return setup.with_tool(bpftrace(setup.target(), site, "@ = count();"), site);
   };
   print_row(row("counted, over bpftrace", site), in_turn(kToolRounds, ours, tool), "");
+}
+
+// What it costs that a child may be forked.
+void kept_breakpoint(Setup& fast) {
+  Setup kept(false);
+  const Pairs pairs = in_turn(
+      kRounds, [&] { return kept.with_spec(kFast, "count"); },
+      [&] { return fast.with_spec(kFast, "count"); });
+  print_row(row("counted, breakpoint kept, over --fast-nops", kFast), pairs, "");
 }
 
 void streamed(Setup& setup, const Site& site) {
@@ -146,6 +162,7 @@ void run() {
   const auto unprobed = [&] { return setup.unprobed(kEmulated); };
   print_row("a call without a probe, ns", spread(repeat(kRounds, unprobed), "%.1f"), "", "", "");
   for (const Site& site : {kEmulated, kFast}) counted(setup, site);
+  kept_breakpoint(setup);
   for (const Site& site : {kEmulated, kFast}) streamed(setup, site);
   for (const Site& site : {kEmulated, kFast}) streamed_for_long(setup, site);
 }

@@ -35,8 +35,9 @@ constexpr unsigned kCpuOfSwitch = 0;
 double to_us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 double to_ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
+// What is traced here does not fork.
 std::unique_ptr<Engine> start_engine(const EngineOptions& options = {}) {
-  return must(Engine::start(must(open_kernel()), options));
+  return must(Engine::start(must(open_kernel({.fast_nops = true})), options));
 }
 
 // ---- armed and silent ----
@@ -46,6 +47,14 @@ class SilentSite {
   double with_empty(const Site& site) {
     const Fd link = empty_.arm(target_, site);
     return ns_of_a_call(target_, site, kCalls);
+  }
+
+  // Whose probes are in force, elsewhere.
+  void begin_another_session() {
+    must(engine_->create_session("other"));
+    must(engine_->stage_set("other", {{must(parse_pattern("usdt::hot:normal")),
+                                       process(other_.pid()), must(parse_spec("count"))}}));
+    must(engine_->commit("other", {}));
   }
 
   // Paused: no generation has the hook.
@@ -64,9 +73,20 @@ class SilentSite {
 
  private:
   Program target_{"hot", {}};
+  Program other_{"hot", {}};
   EmptyProgram empty_;
   std::unique_ptr<Engine> engine_ = start_engine();
 };
+
+void silent_beside_others() {
+  SilentSite setup;
+  setup.begin_another_session();
+  for (const Site& site : {kEmulated, kFast}) {
+    const Pairs pairs = in_turn(
+        kRounds, [&] { return setup.paused(site); }, [&] { return setup.with_empty(site); });
+    print_row(std::string("paused beside a session, over empty, ") + site.name + ", ns", pairs, "");
+  }
+}
 
 void silent() {
   SilentSite setup;
@@ -299,6 +319,7 @@ void skews() {
 void run() {
   print_heading();
   silent();
+  silent_beside_others();
   switches();
   changes();
   lingering();
