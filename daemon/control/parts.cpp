@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "daemon/protocol/convert.h"
 
@@ -58,6 +59,12 @@ std::vector<SkewPart> parts_of(const std::vector<FirstHit>& first_hits) {
   return parts;
 }
 
+bool dearer(const RowPart& a, const RowPart& b) {
+  const ByPart by_a = a.by.value_or(ByPart{}), by_b = b.by.value_or(ByPart{});
+  return std::tie(b.count, a.probe, by_a.pid, by_a.tid) <
+         std::tie(a.count, b.probe, by_b.pid, by_b.tid);
+}
+
 }  // namespace
 
 std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
@@ -101,8 +108,7 @@ ReadReply part_of(const Results& results) {
     }
     reply.rows.push_back(std::move(row));
   }
-  std::stable_sort(reply.rows.begin(), reply.rows.end(),
-                   [](const RowPart& a, const RowPart& b) { return a.count > b.count; });
+  std::sort(reply.rows.begin(), reply.rows.end(), dearer);
   reply.total_hits = results.totals.hits;
   reply.dropped_ring = results.totals.dropped_ring;
   reply.dropped_keys = results.totals.dropped_keys;

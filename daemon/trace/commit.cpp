@@ -14,8 +14,11 @@ const SessionHooks* held_at(const Slots& slots, const Session& session, const Sl
 }
 
 bool stays(const SessionHook& held, const Want& want) {
-  return *held.probe == *want.probe && held.setting->spec == want.setting->spec &&
-         held.setting->target == want.setting->target && same_process(held.process, want.process);
+  const bool same_setting =
+      held.setting == want.part->setting ||
+      (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target);
+  return same_setting && *held.probe == want.probe->name &&
+         same_process(held.process, want.part->process);
 }
 
 bool stay(const SessionHooks& held, const Wants& wants) {
@@ -37,44 +40,54 @@ void Commit::discard(const Hook& hook) {
 
 // ---- what shall be ----
 
+void Commit::expect(size_t slots, size_t hooks) {
+  made_.reserve(hooks);
+  next_.reserve(slots);
+}
+
 Status Commit::plan(const Coverage& coverage) {
-  size_t at_most = 0;
-  for (const auto& [key, wants] : coverage.wants) at_most += wants.size();
-  made_.reserve(at_most);
-  for (const auto& [key, wants] : coverage.wants) {
-    const SessionHooks* held = held_at(slots_, session_, key);
-    if (held && stay(*held, wants)) {
-      next_.emplace(slots_.by_key.at(key), *held);
+  size_t hooks = 0;
+  for (const auto& [key, wants] : coverage.wants) hooks += wants.size();
+  expect(coverage.wants.size(), hooks);
+  for (const SlotWants& wanted : coverage.wants) {
+    const SessionHooks* held = held_at(slots_, session_, wanted.key);
+    if (held && stay(*held, wanted.wants)) {
+      next_.emplace(slots_.by_key.at(wanted.key), *held);
       continue;
     }
     ++(held ? changes_.updated : changes_.added);
-    if (auto added = add(key, wants, held ? *held : SessionHooks{}); !added) return added;
+    HeldHooks now;
+    if (held)
+      for (const SessionHook& one : *held) now.push_back(&one);
+    if (auto added = add(wanted, std::move(now)); !added) return added;
   }
-  drop_unwanted(coverage);
+  drop_unwanted();
   return ok();
 }
 
 // Of the hooks that are held at the slot those that stay go on as they are.
-Status Commit::add(const SlotKey& key, const Wants& wants, SessionHooks held) {
+Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   SessionHooks planned;
-  for (const Want& want : wants) {
+  planned.reserve(wanted.wants.size());
+  for (const Want& want : wanted.wants) {
     auto hook = keep_or_make(want, held);
     if (!hook) return hook.error();
-    const bool is_first = planned.empty() || *planned.back().probe != *want.probe;
+    const bool is_first = planned.empty() || *planned.back().probe != want.probe->name;
     hook->hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
     if (is_first) hook->hook.flags |= TC_FIRST_OF_GROUP;
     planned.push_back(std::move(*hook));
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
-  const Want& any = wants.front();
-  return put({key, any.object, any.unmapped, any.nop5}, std::move(planned));
+  const Want& any = wanted.wants.front();
+  const bool nop5 = any.site->cost == CostClass::fast;
+  return put({wanted.key, any.part->object, any.part->unmapped, nop5}, std::move(planned));
 }
 
-Result<SessionHook> Commit::keep_or_make(const Want& want, SessionHooks& held) {
+Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   const auto same = std::find_if(held.begin(), held.end(),
-                                 [&](const SessionHook& one) { return stays(one, want); });
+                                 [&](const SessionHook* one) { return stays(*one, want); });
   if (same != held.end()) {
-    SessionHook kept = std::move(*same);
+    const SessionHook kept = **same;
     held.erase(same);
     return kept;
   }
@@ -82,11 +95,12 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, SessionHooks& held) {
   if (!hook) return hook.error();
   made_.push_back(*hook);
   hook->paused = paused_;
-  return SessionHook{*hook, want.probe, want.setting, want.process, 0};
+  return SessionHook{*hook, want.probe_name(), want.part->setting, want.part->process, 0};
 }
 
 Status Commit::put(const SlotSite& site, SessionHooks held) {
   std::vector<Hook> hooks;
+  hooks.reserve(held.size());
   for (const SessionHook& one : held) hooks.push_back(one.hook);
   const auto slot = staging_.want(site, session_.id, hooks);
   if (!slot) return slot.error();
@@ -94,11 +108,11 @@ Status Commit::put(const SlotSite& site, SessionHooks held) {
   return ok();
 }
 
-void Commit::drop_unwanted(const Coverage& coverage) {
+void Commit::drop_unwanted() {
   for (const auto& [slot, held] : session_.hooks) {
-    if (coverage.wants.contains(slots_.by_id.at(slot).key)) continue;
+    if (next_.contains(slot)) continue;
     ++changes_.removed;
-    gone_.insert(gone_.end(), held.begin(), held.end());
+    for (const SessionHook& one : held) gone_.push_back(&one);
     staging_.drop(slot, session_.id);
   }
 }
@@ -108,15 +122,15 @@ Status Commit::plan_fresh_counters(bool paused) {
   paused_ = paused;
   size_t all = 0;
   for (const auto& [slot, held] : session_.hooks) all += held.size();
-  made_.reserve(all);
+  expect(session_.hooks.size(), all);
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned;
     for (const SessionHook& old : held) {
+      gone_.push_back(&old);
       auto renewed = renew(old, paused);
       if (!renewed) return renewed.error();
       planned.push_back(std::move(*renewed));
     }
-    gone_.insert(gone_.end(), held.begin(), held.end());
     if (auto done = put(slots_.by_id.at(slot), std::move(planned)); !done) return done;
   }
   return ok();
@@ -134,6 +148,7 @@ Result<SessionHook> Commit::renew(const SessionHook& old, bool paused) {
 
 Status Commit::plan_pause(bool paused) {
   paused_ = paused;
+  expect(session_.hooks.size(), 0);
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned = held;
     for (SessionHook& one : planned) one.hook.paused = paused;
@@ -147,7 +162,7 @@ Status Commit::plan_pause(bool paused) {
 void Commit::retire() { tracectl::retire(kernel_, session_, gone_); }
 
 void Commit::settle(uint64_t epoch) {
-  for (const SessionHook& held : gone_) discard(held.hook);
+  for (const SessionHook* held : gone_) discard(held->hook);
   made_.clear();
   for (auto& [slot, held] : next_)
     for (SessionHook& one : held)

@@ -46,11 +46,14 @@ class Commit {
   void settle(uint64_t epoch);
 
  private:
-  Status add(const SlotKey& key, const Wants& wants, SessionHooks held);
-  Result<SessionHook> keep_or_make(const Want& want, SessionHooks& held);
+  using HeldHooks = std::vector<const SessionHook*>;
+
+  void expect(size_t slots, size_t hooks);
+  Status add(const SlotWants& wanted, HeldHooks held);
+  Result<SessionHook> keep_or_make(const Want& want, HeldHooks& held);
   Result<SessionHook> renew(const SessionHook& old, bool paused);
   Status put(const SlotSite& site, SessionHooks held);
-  void drop_unwanted(const Coverage& coverage);
+  void drop_unwanted();
   void discard(const Hook& hook);
 
   Kernel& kernel_;
@@ -59,8 +62,8 @@ class Commit {
   Staging& staging_;
   Session& session_;
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
-  std::vector<Hook> made_;         // for it; there is room for one before it is made
-  std::vector<SessionHook> gone_;  // not in force after the switch
+  std::vector<Hook> made_;  // for it; there is room for one before it is made
+  HeldHooks gone_;          // not in force after the switch; the session has them until then
   Changes changes_;
   bool only_counters_ = false;     // old and new hooks share all but their counters
   bool paused_ = session_.paused;  // after the switch

@@ -8,29 +8,30 @@
 namespace tracectl {
 namespace {
 
-bool same_probe(const Want& a, const Want& b) { return *a.probe == *b.probe; }
+bool same_probe(const Want& a, const Want& b) {
+  return a.probe == b.probe || a.probe->name == b.probe->name;
+}
 
 // Whether the later one takes every hit that the earlier one would.
 bool covers(const Want& later, const Want& earlier) {
   if (!same_probe(later, earlier)) return false;
-  if (!later.process && !later.executable) return true;
-  return same_process(later.process, earlier.process) && later.executable == earlier.executable;
+  if (!later.part->process && !later.part->executable) return true;
+  return same_process(later.part->process, earlier.part->process) &&
+         later.executable() == earlier.executable();
 }
 
-void add_last(Wants& wants, Want want) {
+void add_last(Wants& wants, const Want& want) {
   std::erase_if(wants, [&](const Want& earlier) { return covers(want, earlier); });
   const auto group = std::find_if(wants.begin(), wants.end(),
                                   [&](const Want& other) { return same_probe(want, other); });
-  wants.insert(group, std::move(want));
+  wants.insert(group, want);
 }
 
-void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setting, size_t order,
-               Coverage& coverage) {
+using OneWant = std::pair<SlotKey, Want>;
+
+void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
   const FileIdentity& file = part.object->identity();
-  std::optional<std::pair<dev_t, ino_t>> executable;
-  if (part.executable) executable = {file.device, file.inode};
-  for (const Probe& probe : *part.probes) {
-    const std::shared_ptr<const std::string> name{part.probes, &probe.name};
+  for (const Probe& probe : *part.probes)
     for (const Site& site : probe.sites) {
       const SlotKey key{.device = file.device,
                         .inode = file.inode,
@@ -38,17 +39,23 @@ void add_wants(const Resolved& part, const std::shared_ptr<const Setting>& setti
                         .filter_birth = part.process ? part.process->birth() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
-      add_last(coverage.wants[key], {.order = order,
-                                     .object = part.object,
-                                     .probe = name,
-                                     .args = site.args,
-                                     .setting = setting,
-                                     .process = part.process,
-                                     .unmapped = part.unmapped,
-                                     .nop5 = site.cost == CostClass::fast,
-                                     .executable = executable});
+      wants.push_back({key, {.part = &part, .probe = &probe, .site = &site}});
     }
+}
+
+// Each slot's in the order of the settings.
+std::vector<SlotWants> by_slot(const std::list<WantedPart>& parts) {
+  std::vector<OneWant> wants;
+  for (const WantedPart& part : parts) list_wants(part, wants);
+  std::stable_sort(wants.begin(), wants.end(),
+                   [](const OneWant& a, const OneWant& b) { return a.first < b.first; });
+  std::vector<SlotWants> slots;
+  slots.reserve(wants.size());
+  for (const auto& [key, want] : wants) {
+    if (slots.empty() || slots.back().key != key) slots.push_back({key, {}});
+    add_last(slots.back().wants, want);
   }
+  return slots;
 }
 
 Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Coverage& coverage) {
@@ -60,19 +67,19 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
   auto resolved = resolver.resolve(setting.pattern, setting.target);
   if (!resolved) return resolved.error();
   const auto shared = std::make_shared<const Setting>(setting);
-  for (const Resolved& part : resolved->parts) add_wants(part, shared, order, coverage);
+  for (Resolved& part : resolved->parts) coverage.parts.push_back({std::move(part), order, shared});
   std::move(resolved->refused.begin(), resolved->refused.end(),
             std::back_inserter(coverage.refused));
   std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
   return ok();
 }
 
-Wants in_order(Wants wants, Wants more) {
-  std::move(more.begin(), more.end(), std::back_inserter(wants));
+Wants in_order(Wants wants, const Wants& more) {
+  wants.insert(wants.end(), more.begin(), more.end());
   std::stable_sort(wants.begin(), wants.end(),
-                   [](const Want& a, const Want& b) { return a.order < b.order; });
+                   [](const Want& a, const Want& b) { return a.part->order < b.part->order; });
   Wants joined;
-  for (Want& want : wants) add_last(joined, std::move(want));
+  for (const Want& want : wants) add_last(joined, want);
   return joined;
 }
 
@@ -81,34 +88,46 @@ Wants in_order(Wants wants, Wants more) {
 // one process there, or back, hands no hit over: one that a thread is in at the switch can be missed
 // or counted twice.
 void join_slots(Coverage& coverage) {
-  auto& wants = coverage.wants;
-  for (auto at = wants.begin(); at != wants.end();) {
-    SlotKey unfiltered = at->first;
+  for (SlotWants& one : coverage.wants) {
+    if (!one.key.filter) continue;
+    SlotKey unfiltered = one.key;
     unfiltered.filter = 0;
     unfiltered.filter_birth = 0;
-    const auto twin = at->first.filter ? wants.find(unfiltered) : wants.end();
-    if (twin == wants.end()) {
-      ++at;
-      continue;
-    }
-    twin->second = in_order(std::move(twin->second), std::move(at->second));
-    at = wants.erase(at);
+    const auto twin = coverage.find(unfiltered);
+    if (twin == coverage.wants.end()) continue;
+    twin->wants = in_order(std::move(twin->wants), one.wants);
+    one.wants.clear();
   }
+  std::erase_if(coverage.wants, [](const SlotWants& one) { return one.wants.empty(); });
 }
 
 }  // namespace
 
+std::optional<std::pair<dev_t, ino_t>> Want::executable() const {
+  if (!part->executable) return std::nullopt;
+  const FileIdentity& file = part->object->identity();
+  return std::pair{file.device, file.inode};
+}
+
+std::vector<SlotWants>::iterator Coverage::find(const SlotKey& key) {
+  const auto at = std::lower_bound(
+      wants.begin(), wants.end(), key,
+      [](const SlotWants& one, const SlotKey& sought) { return one.key < sought; });
+  return at != wants.end() && at->key == key ? at : wants.end();
+}
+
 size_t Coverage::probe_count() const {
   std::unordered_set<std::string_view> names;
+  names.reserve(wants.size());
   for (const auto& [key, at_slot] : wants)
-    for (const Want& want : at_slot) names.insert(*want.probe);
+    for (const Want& want : at_slot) names.insert(want.probe->name);
   return names.size();
 }
 
 bool Coverage::any_event() const {
   for (const auto& [key, at_slot] : wants)
     for (const Want& want : at_slot)
-      if (want.setting->spec.event) return true;
+      if (want.setting().spec.event) return true;
   return false;
 }
 
@@ -116,6 +135,7 @@ Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings)
   Coverage coverage;
   for (size_t i = 0; i < settings.size(); ++i)
     if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
+  coverage.wants = by_slot(coverage.parts);
   join_slots(coverage);
   return coverage;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <map>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,29 +14,47 @@
 
 namespace tracectl {
 
-// What one setting wants of one slot.
-struct Want {
+// What one setting wants in one object of one filter.
+struct WantedPart : Resolved {
   size_t order = 0;  // of the setting
-  ObjectPtr object;
-  std::shared_ptr<const std::string> probe;
-  std::shared_ptr<const Arguments> args;
   std::shared_ptr<const Setting> setting;
-  std::shared_ptr<const Process> process;             // the only one, held; or none
-  bool unmapped = false;                              // which does not map the object yet
-  bool nop5 = false;                                  // as in ArmedSite
-  std::optional<std::pair<dev_t, ino_t>> executable;  // every process that runs it
+};
+
+// What one setting wants of one slot. It points into the coverage: settings cover many thousand
+// sites.
+struct Want {
+  const WantedPart* part = nullptr;
+  const Probe* probe = nullptr;
+  const Site* site = nullptr;
+
+  const Setting& setting() const { return *part->setting; }
+  // Outlives the coverage.
+  std::shared_ptr<const std::string> probe_name() const { return {part->probes, &probe->name}; }
+  // The file that every process of the target runs, if that is how the target was given.
+  std::optional<std::pair<dev_t, ino_t>> executable() const;
 };
 
 // What a session wants of one slot: probe by probe, and of each the last staged first. Of those of
 // a probe the first that is for a hit's process takes it.
 using Wants = std::vector<Want>;
 
+struct SlotWants {
+  SlotKey key;
+  Wants wants;
+};
+
 // What a list of settings covers at this moment.
 struct Coverage {
-  std::map<SlotKey, Wants> wants;
+  std::vector<SlotWants> wants;  // by key, each once
+  std::list<WantedPart> parts;   // where they are; a list, as they are pointed to
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
 
+  Coverage() = default;
+  Coverage(Coverage&&) = default;
+  Coverage& operator=(Coverage&&) = default;
+
+  std::vector<SlotWants>::iterator find(const SlotKey& key);  // or wants.end()
   size_t probe_count() const;
   bool any_event() const;
 };

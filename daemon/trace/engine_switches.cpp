@@ -41,11 +41,11 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
 // Moves what the kernel refused from what is wanted to what is refused; false if that is not why.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
   for (const auto& site : refused) {
-    const auto want = coverage.wants.find(site.key);
+    const auto want = coverage.find(site.key);
     if (want == coverage.wants.end()) return false;
     const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
     std::set<std::string> probes;
-    for (const Want& one : want->second) probes.insert(*one.probe);
+    for (const Want& one : want->wants) probes.insert(one.probe->name);
     for (const std::string& probe : probes)
       coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
     coverage.wants.erase(want);

@@ -15,15 +15,16 @@ uint32_t flags_of(const Spec& spec) {
 Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
   hook.session = session.id;
-  hook.flags = flags_of(want.setting->spec);
-  hook.tgid = want.process ? want.process->pid() : 0;
-  if (want.setting->spec.event)
+  hook.flags = flags_of(want.setting().spec);
+  hook.tgid = want.part->process ? want.part->process->pid() : 0;
+  if (want.setting().spec.event)
     if (auto named = name_source(session, want, hook); !named) return named.error();
   auto stat = take_counters();
   if (!stat) return stat.error();
   hook.stat = *stat;
-  if (!want.executable) return hook;
-  auto set = set_targets_.take(want.executable->first, want.executable->second);
+  const auto executable = want.executable();
+  if (!executable) return hook;
+  auto set = set_targets_.take(executable->first, executable->second);
   if (!set) {
     discard_counters(hook);
     return set.error();
@@ -55,17 +56,18 @@ Result<uint32_t> Hooks::take_counters() {
 }
 
 Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
-  auto layout = slots_.layouts.index_of(*want.args);
+  const Arguments& args = *want.site->args;
+  const std::string& probe = want.probe->name;
+  auto layout = slots_.layouts.index_of(args);
   if (!layout) return layout.error();
   hook.layout = *layout;
-  auto known = session.sources.find({*want.probe, *layout});
+  auto known = session.sources.find({probe, *layout});
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.
     const uint32_t source = ++last_source_;
-    reader_.add_source(
-        session.id, source,
-        std::make_shared<const EventSource>(EventSource{*want.probe, session.name, *want.args}));
-    known = session.sources.emplace(std::pair{*want.probe, *layout}, source).first;
+    reader_.add_source(session.id, source,
+                       std::make_shared<const EventSource>(EventSource{probe, session.name, args}));
+    known = session.sources.emplace(std::pair{probe, *layout}, source).first;
   }
   hook.source = known->second;
   return ok();

@@ -33,11 +33,11 @@ Result<std::vector<tc_key>> add_keys(const Kernel& kernel, const HooksByStat& ho
   return theirs;
 }
 
-void book(Kernel& kernel, const std::vector<SessionHook>& gone, Results& past) {
+void book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
   HooksByStat keyed;
-  for (const SessionHook& held : gone) {
-    add_row(held, kernel.read_stat(held.hook.stat).hits, past);
-    if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
+  for (const SessionHook* held : gone) {
+    add_row(*held, kernel.read_stat(held->hook.stat).hits, past);
+    if (counts_by_key(*held)) keyed.emplace(held->hook.stat, held);
   }
   if (auto theirs = add_keys(kernel, keyed, past)) kernel.delete_counts(*theirs);
 }
@@ -65,8 +65,8 @@ Totals current_totals(const Kernel& kernel, const Session& session) {
   return totals;
 }
 
-void retire(Kernel& kernel, Session& session, const std::vector<SessionHook>& gone) {
-  for (const SessionHook& held : gone) session.past.totals.add(kernel.read_stat(held.hook.stat));
+void retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
+  for (const SessionHook* held : gone) session.past.totals.add(kernel.read_stat(held->hook.stat));
   try {
     book(kernel, gone, session.past);
   } catch (const std::bad_alloc&) {

@@ -36,6 +36,14 @@ struct RowKey {
   auto operator<=>(const RowKey&) const = default;
 };
 
+struct RowKeyHash {
+  size_t operator()(const RowKey& key) const {
+    constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
+    return std::hash<std::string>{}(key.probe) ^ static_cast<size_t>(key.tid) * kOdd ^
+           static_cast<size_t>(key.pid);
+  }
+};
+
 struct Totals {
   uint64_t hits = 0;
   uint64_t dropped_ring = 0;
@@ -49,7 +57,7 @@ struct Totals {
 };
 
 struct Results {
-  std::map<RowKey, uint64_t> rows;
+  std::unordered_map<RowKey, uint64_t, RowKeyHash> rows;
   Totals totals;
 };
 

@@ -39,27 +39,40 @@ tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
 
 // ---- what shall be ----
 
+void Staging::ChangesBySlot::make_room() {
+  if (changes_.size() == changes_.capacity())
+    changes_.reserve(std::max<size_t>(2 * changes_.size(), 16));
+}
+
+Staging::Change& Staging::ChangesBySlot::add(SlotId slot) {
+  make_room();
+  changes_.emplace_back(slot, Change{});
+  places_[slot] = static_cast<uint32_t>(changes_.size());
+  return changes_.back().second;
+}
+
+Staging::Change* Staging::ChangesBySlot::find(SlotId slot) {
+  return places_[slot] ? &at(slot) : nullptr;
+}
+
 Staging::Change& Staging::change(SlotId slot) {
-  const auto [entry, fresh] = changes_.try_emplace(slot);
-  if (fresh) {
-    const Slot& now = slots_.by_id.at(slot);
-    entry->second.hooks = now.hooks;
-    entry->second.lingers_until_ns = now.lingers_until_ns;
-    entry->second.link = now.link;
-  }
-  return entry->second;
+  if (Change* known = changes_.find(slot)) return *known;
+  const Slot& now = slots_.by_id.at(slot);
+  Change& fresh = changes_.add(slot);
+  fresh.hooks = now.hooks;
+  fresh.lingers_until_ns = now.lingers_until_ns;
+  fresh.link = now.link;
+  return fresh;
 }
 
 Result<SlotId> Staging::want(const SlotSite& site, SessionId session,
                              const std::vector<Hook>& wanted) {
   auto found = slots_.by_key.find(site.key);
   if (found == slots_.by_key.end()) {
-    auto made = std::map<SlotId, Change>{{0, Change{}}}.extract(0);  // takes memory before a number
+    changes_.make_room();  // takes memory before a number
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
-    made.key() = *id;
-    made.mapped().is_new = true;
-    changes_.insert(std::move(made));
+    changes_.add(*id).is_new = true;
     slots_.by_id[*id] = Slot{site, 0, {}, {}, 0};
     found = slots_.by_key.emplace(site.key, *id).first;
     reached(Step::allocate);
@@ -141,7 +154,7 @@ bool Staging::hands_over() const {
 Status Staging::allocate_hooks() {
   for (auto& [id, change] : changes_) {
     const size_t in_force = count_in_force(change.hooks);
-    change.rest.reserve(in_force);
+    if (in_force > 1) change.rest.reserve(in_force - 1);
     while (change.rest.size() + 1 < in_force) {
       const auto hook = slots_.hook_ids.take();
       if (!hook) return full("hooks", slots_.hook_ids.limit());

@@ -85,6 +85,25 @@ class Staging {
     bool is_armed() const { return !hooks.empty() || lingers_until_ns; }  // after the switch
   };
 
+  // Of each slot that is named at most once, in the order of naming.
+  class ChangesBySlot {
+   public:
+    // After this the next add() takes no memory.
+    void make_room();
+    Change& add(SlotId slot);
+    Change* find(SlotId slot);
+    Change& at(SlotId slot) { return changes_[places_[slot] - 1].second; }
+    const Change& at(SlotId slot) const { return changes_[places_[slot] - 1].second; }
+    auto begin() { return changes_.begin(); }
+    auto end() { return changes_.end(); }
+    auto begin() const { return changes_.begin(); }
+    auto end() const { return changes_.end(); }
+
+   private:
+    std::vector<std::pair<SlotId, Change>> changes_;
+    std::vector<uint32_t> places_ = std::vector<uint32_t>(TC_MAX_SLOTS);  // 1 + index, or 0
+  };
+
   Change& change(SlotId slot);
   Status stage();
   void plan_links();
@@ -105,7 +124,7 @@ class Staging {
   Kernel& kernel_;
   Slots& slots_;
   uint64_t linger_until_ns_;
-  std::map<SlotId, Change> changes_;
+  ChangesBySlot changes_;
   std::map<uint32_t, std::vector<SlotId>> new_links_;  // by incarnation: the slots to arm
   std::vector<uint32_t> old_links_;                    // to close after the switch
   std::map<uint32_t, Link> armed_;                     // until the switch
