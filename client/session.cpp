@@ -48,7 +48,7 @@ int run_session_show(const CommonOptions& common, const std::string& name) {
 }
 
 int run_session_delete(const CommonOptions& common, const std::string& name) {
-  return ask(common, kDaemon, SessionDelete{name}, nothing);
+  return ask(common, kDaemon, SessionDelete{name}, switch_text);
 }
 
 int run_stage_set(const CommonOptions& common, const StageOptions& options) {

@@ -149,7 +149,9 @@ std::string rows_text(const ReadReply& reply) {
   if (never) text += ", " + plural(never, "probe") + " never hit";
   if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
   if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
-  return text + "\n";
+  text += "\n";
+  if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);
+  return text;
 }
 
 std::string sessions_text(const SessionListReply& reply) {

@@ -172,13 +172,13 @@ Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
   return part_of(**session);
 }
 
-Result<Empty> Commands::handle(const SessionDelete& request, Peer& peer) {
+Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
   auto deleted = engine_.delete_session(request.session);
-  if (!deleted) return deleted.error();
-  peer.unnamed_sessions.erase(request.session);
-  peer.subscriptions.erase(request.session);
-  spdlog::info("delete session={} uid={} pid={}", request.session, peer.uid, peer.pid);
-  return Empty{};
+  if (deleted) {
+    peer.unnamed_sessions.erase(request.session);
+    peer.subscriptions.erase(request.session);
+  }
+  return answer("delete", request.session, peer, deleted);
 }
 
 // ---- settings ----
@@ -248,11 +248,9 @@ Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) 
 // ---- results ----
 
 Result<ReadReply> Commands::handle(const SessionRead& request, Peer&) {
-  auto results = engine_.read(request.session, request.clear);
-  if (!results) return results.error();
-  ReadReply reply = tracectl::part_of(*results);
-  reply.epoch = engine_.epoch();
-  return reply;
+  auto read = engine_.read(request.session, request.clear);
+  if (!read) return read.error();
+  return tracectl::part_of(*read);
 }
 
 Result<FlushReply> Commands::handle(const SessionFlush& request, Peer&) {

@@ -44,7 +44,7 @@ class Commands {
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
-  Result<protocol::Empty> handle(const protocol::SessionDelete&, Peer&);
+  Result<protocol::SwitchReply> handle(const protocol::SessionDelete&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageRemove&, Peer&);
   Result<protocol::CommitReply> handle(const protocol::StageCommit&, Peer&);

@@ -65,6 +65,22 @@ bool dearer(const RowPart& a, const RowPart& b) {
          std::tie(a.count, b.probe, by_b.pid, by_b.tid);
 }
 
+// Dearest first.
+std::vector<RowPart> parts_of(const RowCounts& rows) {
+  std::vector<RowPart> parts;
+  for (const auto& [key, count] : rows) {
+    RowPart row{.probe = key.probe, .by = std::nullopt, .count = count};
+    if (key.pid || key.tid) {
+      row.by.emplace();
+      if (key.pid) row.by->pid = key.pid;
+      if (key.tid) row.by->tid = key.tid;
+    }
+    parts.push_back(std::move(row));
+  }
+  std::sort(parts.begin(), parts.end(), dearer);
+  return parts;
+}
+
 }  // namespace
 
 std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
@@ -97,21 +113,18 @@ ProbeListReply part_of(const Resolution& resolution) {
   return reply;
 }
 
-ReadReply part_of(const Results& results) {
-  ReadReply reply;
-  for (const auto& [key, count] : results.rows) {
-    RowPart row{.probe = key.probe, .by = std::nullopt, .count = count};
-    if (key.pid || key.tid) {
-      row.by.emplace();
-      if (key.pid) row.by->pid = key.pid;
-      if (key.tid) row.by->tid = key.tid;
-    }
-    reply.rows.push_back(std::move(row));
+ReadReply part_of(const ReadSummary& summary) {
+  ReadReply reply{.rows = parts_of(summary.results.rows),
+                  .epoch = summary.epoch,
+                  .total_hits = summary.results.totals.hits,
+                  .dropped_ring = summary.results.totals.dropped_ring,
+                  .dropped_keys = summary.results.totals.dropped_keys,
+                  .phases_us = std::nullopt,
+                  .skew_ns = std::nullopt};
+  if (summary.figures) {
+    reply.phases_us = part_of(summary.figures->phases);
+    reply.skew_ns = parts_of(summary.figures->first_hits);
   }
-  std::sort(reply.rows.begin(), reply.rows.end(), dearer);
-  reply.total_hits = results.totals.hits;
-  reply.dropped_ring = results.totals.dropped_ring;
-  reply.dropped_keys = results.totals.dropped_keys;
   return reply;
 }
 

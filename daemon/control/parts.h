@@ -11,7 +11,7 @@ namespace tracectl {
 std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused);
 protocol::SettingPart part_of(const Setting& setting);
 protocol::ProbeListReply part_of(const Resolution& resolution);
-protocol::ReadReply part_of(const Results& results);
+protocol::ReadReply part_of(const ReadSummary& summary);
 protocol::StageReply part_of(const StageSummary& summary);
 protocol::CommitReply part_of(const CommitSummary& summary);
 protocol::SwitchReply part_of(const SwitchSummary& summary);

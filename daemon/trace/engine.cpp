@@ -117,7 +117,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted) {
   return const_cast<const Session*>(&session);
 }
 
-Status Engine::delete_session(const std::string& name) {
+Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   auto session = find(name);
   if (!session) return session.error();
   auto emptied =
@@ -130,7 +130,7 @@ Status Engine::delete_session(const std::string& name) {
   session_ids_.give_back((*session)->id);
   sessions_.erase(name);
   if (sessions_.empty()) resolver_.forget_files();
-  return ok();
+  return SwitchSummary{emptied->epoch, 1, emptied->removed, std::move(emptied->figures)};
 }
 
 // ---- drafts ----
@@ -209,10 +209,16 @@ Status Engine::open_rings(Session& session) {
 
 // ---- results ----
 
-Result<Results> Engine::read(const std::string& name, bool clear) {
+Result<ReadSummary> Engine::read(const std::string& name, bool clear) {
   auto session = find(name);
   if (!session) return session.error();
-  return clear ? read_and_clear(**session) : current_results(*kernel_, **session);
+  return clear ? read_and_clear(**session) : read_so_far(**session);
+}
+
+Result<ReadSummary> Engine::read_so_far(const Session& session) const {
+  auto results = current_results(*kernel_, session);
+  if (!results) return results.error();
+  return ReadSummary{std::move(*results), epoch(), std::nullopt};
 }
 
 Totals Engine::totals(const Session& session) const { return current_totals(*kernel_, session); }

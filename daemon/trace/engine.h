@@ -58,11 +58,17 @@ struct CommitRequest {
   CommitOptions options;
 };
 
-// A switch that changes no setting.
+// A switch of whole sessions.
 struct SwitchSummary {
   uint64_t epoch = 0;
   size_t sessions = 0, sites = 0;  // that it changed; none: there was no switch
   SwitchFigures figures;
+};
+
+struct ReadSummary {
+  Results results;
+  uint64_t epoch = 0;                    // in force when it was read
+  std::optional<SwitchFigures> figures;  // of the switch that zeroed what was read
 };
 
 struct EngineStats {
@@ -84,7 +90,7 @@ class Engine {
   Result<const Session*> session(const std::string& name) const;
   std::vector<const Session*> sessions() const;
   // Removes all its settings, and its results.
-  Status delete_session(const std::string& name);
+  Result<SwitchSummary> delete_session(const std::string& name);
 
   // Resolves as the commit will, so that the answer says what the draft covers.
   Result<StageSummary> stage_set(const std::string& session, std::vector<Setting> settings);
@@ -110,7 +116,7 @@ class Engine {
   Status end_lingering();
 
   // `clear`: read and zero in one cut, by a small commit.
-  Result<Results> read(const std::string& session, bool clear);
+  Result<ReadSummary> read(const std::string& session, bool clear);
   Totals totals(const Session& session) const;
   Result<uint64_t> flush(const std::string& session);
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
@@ -152,7 +158,8 @@ class Engine {
 
   Result<std::vector<Session*>> chosen(const std::optional<std::string>& session);
   Result<SwitchSummary> set_paused(const std::optional<std::string>& session, bool paused);
-  Result<Results> read_and_clear(Session& session);
+  Result<ReadSummary> read_so_far(const Session& session) const;
+  Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
   uint64_t activate(Switch& change);
 

@@ -239,13 +239,13 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
 }
 
 // What was counted before the switch is in the answer, what comes after it in the next.
-Result<Results> Engine::read_and_clear(Session& session) {
+Result<ReadSummary> Engine::read_and_clear(Session& session) {
   Switch change(*kernel_, slots_, hooks_, linger_until());
   if (auto planned = change.commit_of(session).plan_fresh_counters(session.paused); !planned)
     return planned.error();
   if (auto built = change.build(); !built) return built.error();
-  activate(change);
-  return std::exchange(session.past, {});
+  const uint64_t epoch = activate(change);
+  return ReadSummary{std::exchange(session.past, {}), epoch, change.take_figures()};
 }
 
 // ---- what lingers ----

@@ -56,8 +56,10 @@ struct Totals {
   }
 };
 
+using RowCounts = std::unordered_map<RowKey, uint64_t, RowKeyHash>;
+
 struct Results {
-  std::unordered_map<RowKey, uint64_t, RowKeyHash> rows;
+  RowCounts rows;
   Totals totals;
 };
 

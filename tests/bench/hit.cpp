@@ -57,7 +57,7 @@ class Setup {
                                        process(target_.pid()), must(parse_spec(spec))}}));
     must(engine_->commit("bench", {}));
     const double ns = ns_of_a_call(target_, site, kCalls);
-    if (const auto hits = must(engine_->read("bench", false)).totals.hits; hits != kCalls)
+    if (const auto hits = must(engine_->read("bench", false)).results.totals.hits; hits != kCalls)
       throw std::runtime_error("counted " + std::to_string(hits));
     must(engine_->delete_session("bench"));
     return ns;

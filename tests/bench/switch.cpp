@@ -65,7 +65,7 @@ class SilentSite {
     must(engine_->commit("bench", {}));
     must(engine_->pause("bench"));
     const double ns = ns_of_a_call(target_, site, kCalls);
-    if (must(engine_->read("bench", false)).totals.hits != 0)
+    if (must(engine_->read("bench", false)).results.totals.hits != 0)
       throw std::runtime_error("counted while it was paused");
     must(engine_->delete_session("bench"));
     return ns;

@@ -2,6 +2,7 @@
 """The protocol as any program can speak it: a socket and lines of JSON, held against the schema."""
 
 import json
+import os
 import re
 import time
 import unittest
@@ -81,6 +82,48 @@ class Protocol(support.DaemonTest):
             self.result(method)
         self.result('session.show', session='s')
         self.result('session.delete', session='s')
+
+    def expect_figures(self, reply, epoch):
+        self.assertEqual(reply['epoch'], epoch)
+        phases = reply['phases_us']
+        self.assertGreater(phases['wait'], 0)
+        cpus = [first['cpu'] for first in reply['skew_ns']]
+        self.assertEqual(len(cpus), len(set(cpus)))
+        self.assertLessEqual(set(cpus), set(range(os.sysconf('SC_NPROCESSORS_CONF'))))
+        # Whole microseconds were cut off each phase.
+        longest_ns = (phases['switch'] + phases['wait'] + 2) * 1000
+        self.assertTrue(all(first['ns'] < longest_ns for first in reply['skew_ns']), reply)
+        return len(cpus)
+
+    def test_every_switch_says_how_it_went(self):
+        program = self.program('counters', '2', '0', '100')
+        here = {'pids': [program.pid]}
+
+        def count(name):
+            self.result('session.create', name=name)
+            self.result('stage.set', session=name, patterns=['u::f00*'], target=here, do='count')
+            return self.result('stage.commit', session=name)['epoch']
+
+        def hits():
+            return self.result('session.read', session='stays')['total_hits']
+
+        count('stays')
+        program.send('go')
+        support.wait_until(lambda: hits() > 1000, 'the program to be busy')
+        seen = {'clear': 0, 'delete': 0}
+
+        def switch():
+            epoch = count('s')
+            read = self.result('session.read', session='s', clear=True)
+            seen['clear'] += self.expect_figures(read, epoch + 1)
+            deleted = self.result('session.delete', session='s')
+            self.assertEqual((deleted['sessions'], deleted['sites']), (1, 100))
+            seen['delete'] += self.expect_figures(deleted, epoch + 2)
+            return all(seen.values())  # where the machine is busy a CPU may have had no hit
+
+        support.wait_until(switch, 'hits between the switches and the ends of their waits')
+        plain = self.result('session.read', session='stays')
+        self.assertFalse({'phases_us', 'skew_ns'} & set(plain))
 
     def test_what_is_wrong_is_named(self):
         self.assertIn('sesion', self.error('invalid', 'session.show', sesion='s')['message'])

@@ -271,7 +271,7 @@ class Keeper : public Player {
     switch (random_.below(6)) {
       case 0:
       case 1: return replace();
-      case 2: return add(must(engine_.read(name_, true)));
+      case 2: return add(must(engine_.read(name_, true)).results);
       case 3: return extra_.empty() ? overlap() : stop_overlapping();
       case 4: return try_in_vain();
       case 5: return change_their_mind();
@@ -279,7 +279,7 @@ class Keeper : public Player {
   }
 
   void expect_counted(const std::vector<uint64_t>& said) {
-    add(must(engine_.read(name_, random_.one_in(2))));
+    add(must(engine_.read(name_, random_.one_in(2))).results);
     for (uint64_t f = 0; f < functions_; ++f) EXPECT_EQ(counted_[f], said[f]) << name_ << " f" << f;
     EXPECT_EQ(dropped_, 0u);
   }
@@ -385,7 +385,7 @@ class Comer : public Player {
 
   void expect_counts_of_events() {
     std::map<uint64_t, uint64_t> counts;
-    for (const auto& [key, count] : must(engine_.read(name_, false)).rows)
+    for (const auto& [key, count] : must(engine_.read(name_, false)).results.rows)
       if (count > 0) counts[function_number(key.probe)] += count;
     EXPECT_EQ(counts, events_->by_function()) << name_;
   }

@@ -2,6 +2,8 @@
 //
 // Pauses, counters that start anew, commits that share a switch, sites that linger: switches too,
 // held against what the traced program counted itself.
+#include <set>
+
 #include "daemon/base/clock.h"
 #include "tests/support/tracer.h"
 
@@ -230,7 +232,20 @@ TEST_F(Linger, IsNotForAProbeWithASemaphore) {
 
 // ---- figures, and what is set ----
 
-TEST_F(Pause, TheSkewOfASwitchIsOfTheCpusThatHadHits) {
+using Figures = Pause;
+
+// A CPU's first hit lies between the store and the end of the wait behind it.
+void expect_in_order(const SwitchFigures& figures) {
+  EXPECT_GT(figures.phases.switch_, 0u);
+  EXPECT_GT(figures.phases.wait, 0u);
+  std::set<uint32_t> cpus;
+  for (const FirstHit& first : figures.first_hits) {
+    EXPECT_LE(first.after_ns, figures.phases.wait + figures.phases.switch_);
+    EXPECT_TRUE(cpus.insert(first.cpu).second);
+  }
+}
+
+TEST_F(Figures, TheSkewOfASwitchIsOfTheCpusThatHadHits) {
   Program program("counters", {"2", "0", "100"});
   create("s");
   const auto quiet = set("s", kAll, process(program.pid()), "count");
@@ -241,11 +256,59 @@ TEST_F(Pause, TheSkewOfASwitchIsOfTheCpusThatHadHits) {
   int i = 0;
   until([&] {
     const auto busy = set("s", kAll, process(program.pid()), ++i % 2 ? "count by tid" : "count");
-    for (const FirstHit& first : busy.figures.first_hits)
-      EXPECT_LE(first.after_ns, busy.figures.phases.wait + busy.figures.phases.switch_);
+    expect_in_order(busy.figures);
     return busy.figures.first_hits.size() == 2;
   });
   total(program);
+}
+
+TEST_F(Figures, OfReadingAndZeroingAreThoseOfItsSwitch) {
+  Program program("counters", {"2", "0", "100"});
+  create("s");
+  set("s", kAll, process(program.pid()), "count");
+  EXPECT_TRUE(must(engine->read("s", true)).figures.value().first_hits.empty());
+  program.send("go");
+  until_called_again("s");
+  until([&] {
+    const uint64_t before = engine->epoch();
+    const auto cleared = must(engine->read("s", true));
+    EXPECT_EQ(cleared.epoch, before + 1);
+    expect_in_order(cleared.figures.value());
+    return cleared.figures->first_hits.size() == 2;
+  });
+  const auto read = must(engine->read("s", false));
+  EXPECT_EQ(read.epoch, engine->epoch());
+  EXPECT_FALSE(read.figures);
+  total(program);
+}
+
+TEST_F(Figures, OfADeletionAreThoseOfItsSwitch) {
+  Program program("counters", {"2", "0", "100"});
+  create("witness");
+  set("witness", kAll, process(program.pid()), "count");
+  program.send("go");
+  until_called_again("witness");
+  until([&] {
+    create("s");
+    const uint64_t before = set("s", kAll, process(program.pid()), "count").epoch;
+    const auto deleted = must(engine->delete_session("s"));
+    EXPECT_EQ(deleted.epoch, before + 1);
+    EXPECT_EQ(deleted.sessions, 1u);
+    EXPECT_EQ(deleted.sites, 100u);
+    expect_in_order(deleted.figures);
+    return deleted.figures.first_hits.size() == 2;
+  });
+  total(program);
+}
+
+TEST_F(Figures, OfAnEmptySessionAreTheSameWhetherItIsPausedOrDeleted) {
+  create("s");
+  for (const auto& done : {must(engine->pause("s")), must(engine->delete_session("s"))}) {
+    EXPECT_EQ(done.sessions, 1u);
+    EXPECT_EQ(done.sites, 0u);
+    EXPECT_EQ(done.figures.phases.arm / 1'000'000, 0u);
+    expect_in_order(done.figures);
+  }
 }
 
 TEST_F(Pause, InfoHasWhatIsNeededToSetItAgainAndWhatBothGenerationsHave) {

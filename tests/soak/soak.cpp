@@ -330,7 +330,7 @@ void Soak::commit(const std::string& session) { must(engine_->commit(session, {.
 void Soak::read(const std::string& session) { must(engine_->read(session, false)); }
 
 void Soak::clear(const std::string& session) {
-  hits_ += must(engine_->read(session, true)).totals.hits;
+  hits_ += must(engine_->read(session, true)).results.totals.hits;
 }
 
 void Soak::flush(const std::string& session) { must(engine_->flush(session)); }
@@ -346,7 +346,7 @@ void Soak::pause(const std::string& session) { must(engine_->pause(session)); }
 void Soak::resume(const std::string& session) { must(engine_->resume(session)); }
 
 void Soak::restart(const std::string& session) {
-  hits_ += must(engine_->read(session, false)).totals.hits;
+  hits_ += must(engine_->read(session, false)).results.totals.hits;
   must(engine_->restart(session));
 }
 

@@ -69,7 +69,7 @@ class KernelTest : public ::testing::Test {
   }
   void create(const std::string& session) { must(engine->create_session(session)); }
   Results read(const std::string& session, bool clear = false) {
-    return must(engine->read(session, clear));
+    return must(engine->read(session, clear)).results;
   }
 
   std::unique_ptr<Engine> engine;

@@ -81,6 +81,20 @@ TEST(Codec, WhatIsWrittenReadsBackAsTheSame) {
   EXPECT_EQ(to_json(*from_json<SessionPart>(to_json(session)))["draft"], json::array());
 }
 
+TEST(Codec, AReadHasFiguresOnlyWhereItWasASwitch) {
+  ReadReply reply;
+  EXPECT_FALSE(to_json(reply).contains("phases_us"));
+  EXPECT_FALSE(to_json(reply).contains("skew_ns"));
+  EXPECT_FALSE(from_json<ReadReply>(to_json(reply))->phases_us);
+  reply.phases_us = {.stage = 1, .arm = 2, .wait = 3, .switch_ = 4, .disarm = 5};
+  reply.skew_ns = {{.cpu = 1, .ns = 700}};
+  const json written = to_json(reply);
+  EXPECT_EQ(to_json(*from_json<ReadReply>(written)), written);
+  SwitchReply other{.phases_us = *reply.phases_us, .skew_ns = *reply.skew_ns};
+  EXPECT_EQ(written["phases_us"], to_json(other)["phases_us"]);
+  EXPECT_EQ(written["skew_ns"], to_json(other)["skew_ns"]);
+}
+
 TEST(Codec, DeepNestingIsRefused) {
   EXPECT_TRUE(parse_json(std::string(32, '[') + std::string(32, ']')));
   EXPECT_FALSE(parse_json(std::string(33, '[') + std::string(33, ']')));

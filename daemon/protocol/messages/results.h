@@ -35,12 +35,17 @@ struct ReadReply {
   uint64_t total_hits = 0;    // hits by the targets = recorded + the drops below
   uint64_t dropped_ring = 0;  // events: no room in the ring
   uint64_t dropped_keys = 0;  // counts by a key: the table of keys was full
+  // With `clear`, which is a switch; a plain read is none.
+  std::optional<PhasesPart> phases_us;
+  std::optional<std::vector<SkewPart>> skew_ns;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("rows", s.rows);
     f("epoch", s.epoch);
     f("total_hits", s.total_hits);
     f("dropped_ring", s.dropped_ring);
     f("dropped_keys", s.dropped_keys);
+    f("phases_us", s.phases_us);
+    f("skew_ns", s.skew_ns);
   }
 };
 struct SessionRead {

@@ -32,14 +32,8 @@ struct SessionShow {
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
-struct SessionDelete {
-  static constexpr const char* kMethod = "session.delete";
-  using Reply = Empty;
-  std::string session;
-  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
-};
 
-// A switch that changes no setting.
+// A switch of whole sessions.
 struct SwitchReply {
   uint64_t epoch = 0;
   uint64_t sessions = 0, sites = 0;  // that were changed; 0: they were so already, nothing was done
@@ -52,6 +46,13 @@ struct SwitchReply {
     f("phases_us", s.phases_us);
     f("skew_ns", s.skew_ns);
   }
+};
+// All its settings end in one step, and its results with it.
+struct SessionDelete {
+  static constexpr const char* kMethod = "session.delete";
+  using Reply = SwitchReply;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
 // Stops counting and streaming, in one step, and keeps the counters; sites stay armed. What is
 // committed meanwhile is armed and silent until the session is resumed.
