@@ -133,12 +133,6 @@ Result<TrialChild> TrialChild::start() {
   return TrialChild{pid, std::move(orders->write_end), std::move(results->read_end)};
 }
 
-TrialChild::~TrialChild() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-}
-
 std::optional<TrialChild::Outcome> TrialChild::call(TrialFunction function, uint64_t times) {
   return give({function, false, times});
 }

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/mapping.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/own_child.h"
 
 namespace tracectl {
 
@@ -25,18 +25,11 @@ enum class TrialFunction : uint8_t {
 };
 const void* address_of(TrialFunction function);
 
-// Ends with its owner, by SIGKILL.
 class TrialChild {
  public:
   static Result<TrialChild> start();
-  TrialChild(TrialChild&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)),
-        orders_(std::move(other.orders_)),
-        results_(std::move(other.results_)) {}
-  TrialChild& operator=(TrialChild&&) = delete;
-  ~TrialChild();
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid(); }
 
   struct Outcome {
     uint64_t took_ns = 0;
@@ -49,7 +42,7 @@ class TrialChild {
 
  private:
   TrialChild(pid_t pid, Fd orders, Fd results)
-      : pid_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
+      : child_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
 
   struct Order {
     TrialFunction function;
@@ -59,7 +52,7 @@ class TrialChild {
   [[noreturn]] static void obey(int orders, int results);
   std::optional<Outcome> give(const Order& order);
 
-  pid_t pid_;
+  OwnChild child_;
   Fd orders_;
   Fd results_;
 };
