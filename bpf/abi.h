@@ -149,7 +149,7 @@ struct tc_record {
 /* What hits are to look at beside their slot; nothing most of the time. */
 enum tc_attention {
 	TC_WATCH_SWITCH = 1 << 0,	/* each CPU notes its first hit under the new epoch */
-	TC_IGNORE_ENGINE = 1 << 1,	/* a hit by the engine's own process is nobody's */
+	TC_IGNORE_PROCESS = 1 << 1,	/* a hit by the process `ignored_pid` is nobody's */
 };
 
 /* The first hit of a CPU under an epoch, while switches are watched. */

@@ -5,7 +5,6 @@
 
 /* Set before loading. */
 const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
-const volatile __u32 engine_pid;		/* as the engine sees it */
 const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */
 const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
 const volatile __u64 pid_namespace_inode;
@@ -14,6 +13,7 @@ const volatile __u64 pid_namespace_inode;
 __u64 epoch;
 
 __u32 attention;	/* enum tc_attention */
+__u32 ignored_pid;	/* for TC_IGNORE_PROCESS; as the engine sees it */
 
 /* Hooks in force at all slots, by generation: where there is none a hit need not find its slot. */
 __u32 in_force[2];

@@ -60,9 +60,9 @@ static __noinline bool attend(__u32 to, __u64 under)
 {
 	struct thread thread;
 
-	if (to & TC_IGNORE_ENGINE) {
+	if (to & TC_IGNORE_PROCESS) {
 		learn_ids(&thread, bpf_get_current_task_btf());
-		if (thread.pid == engine_pid)
+		if (thread.pid == *(volatile __u32 *)&ignored_pid)
 			return false;
 	}
 	if (to & TC_WATCH_SWITCH)

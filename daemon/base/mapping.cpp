@@ -13,7 +13,10 @@ Result<Mapping> Mapping::map(int fd, uint64_t offset, size_t size_bytes, int pro
                              int flags) {
   void* data = ::mmap(nullptr, size_bytes, protection, flags, fd, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return Error::from_errno("map " + std::to_string(size_bytes) + " bytes");
-  return Mapping{data, size_bytes};
+  Mapping mapping{data, size_bytes};
+  if ((flags & MAP_SHARED) && ::madvise(data, size_bytes, MADV_DONTFORK) != 0)
+    return Error::from_errno("keep shared memory from children");
+  return mapping;
 }
 
 }  // namespace tracectl

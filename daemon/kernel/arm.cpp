@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "daemon/base/mapping.h"
-#include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -25,6 +24,9 @@ std::string cause(int err) {
   if (err == kNotSupported) return "the kernel refuses to probe this instruction";
   if (err == EOPNOTSUPP)
     return "the kernel would turn this 5-byte nop into a call, of which a forked child dies";
+  if (err == ENOEXEC)
+    return "a child of ours that ran its 5-byte nops died or did not come back: the file is not as "
+           "it was when it was read; try again when nobody writes to it";
   // A request of ours is well formed: then this is what the kernel says it for, also where we want
   // no semaphore and the other tracer does.
   if (err == EINVAL)
@@ -51,12 +53,12 @@ struct Sites {
 // The subset of a request's sites.
 class Batch {
  public:
-  Batch(const ArmRequest& request, std::span<const size_t> chosen, bool keep_breakpoints)
-      : request_(request) {
+  Batch(const ArmRequest& request, std::span<const size_t> chosen, const IgnoreHits& ignore)
+      : request_(request), ignore_(ignore) {
     for (const size_t i : chosen) {
       const ArmedSite& site = request.sites[i];
       sites_.add(site, request.incarnation);
-      if (site.nop5 && keep_breakpoints) nops_.add(site, request.incarnation);
+      if (site.nop5 && ignore) nops_.add(site, request.incarnation);
     }
   }
 
@@ -65,10 +67,9 @@ class Batch {
   std::optional<Link> link(int program_fd) const {
     Fd keeping;
     if (!nops_.offsets.empty()) {
-      auto kept = KeptBreakpoints::make(program_fd, request_.object_fd, nops_.offsets,
-                                        nops_.semaphores_or_none());
-      if (!kept) return std::nullopt;
-      keeping = std::move(*kept).take_link();
+      keeping = keep_breakpoints(program_fd, request_.object_fd, nops_.offsets,
+                                 nops_.semaphores_or_none(), ignore_);
+      if (!keeping) return std::nullopt;
     }
     Fd link = link_placed(program_fd);
     if (!link) return std::nullopt;
@@ -106,16 +107,23 @@ class Batch {
   }
 
   const ArmRequest& request_;
+  const IgnoreHits& ignore_;
   Sites sites_;
   Sites nops_;  // those of them that are 5-byte nops and must not become calls
 };
+
+// Errors of single sites are worth a search; errors of the whole machine are not, nor is a file that
+// is being changed.
+bool may_be_one_sites(int err) {
+  return err == kNotSupported || err == EOPNOTSUPP || err == EINVAL || err == EIO;
+}
 
 // Halves the sites until those that fail stand alone. Each trial link is closed at once; the
 // programs leave at the gate, as nothing has been switched on.
 class RefusalSearch {
  public:
-  RefusalSearch(int program_fd, const ArmRequest& request, bool keep_breakpoints)
-      : program_fd_(program_fd), request_(request), keep_breakpoints_(keep_breakpoints) {}
+  RefusalSearch(int program_fd, const ArmRequest& request, const IgnoreHits& ignore)
+      : program_fd_(program_fd), request_(request), ignore_(ignore) {}
 
   std::vector<ArmFailure::Site> run(std::span<const size_t> sites) {
     search(sites);
@@ -128,7 +136,8 @@ class RefusalSearch {
     while (!open.empty() && found_.size() < kMostRefusals) {
       const auto part = open.back();
       open.pop_back();
-      if (Batch(request_, part, keep_breakpoints_).link(program_fd_)) continue;
+      if (Batch(request_, part, ignore_).link(program_fd_)) continue;
+      if (!may_be_one_sites(errno)) return;
       if (part.size() == 1) {
         found_.push_back({part[0], cause(errno)});
         continue;
@@ -140,28 +149,23 @@ class RefusalSearch {
 
   int program_fd_;
   const ArmRequest& request_;
-  bool keep_breakpoints_;
+  const IgnoreHits& ignore_;
   std::vector<ArmFailure::Site> found_;
 };
-
-// Errors of single sites are worth a search; errors of the whole machine are not.
-bool may_be_one_sites(int err) {
-  return err == kNotSupported || err == EOPNOTSUPP || err == EINVAL || err == EIO;
-}
 
 }  // namespace
 
 std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request,
-                                         bool keep_breakpoints) {
+                                         const IgnoreHits& ignore) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto link = Batch(request, all, keep_breakpoints).link(program_fd);
+  auto link = Batch(request, all, ignore).link(program_fd);
   const int err = errno;
   if (link) return std::move(*link);
 
   ArmFailure failure;
   if (may_be_one_sites(err))
-    failure.refused_sites = RefusalSearch(program_fd, request, keep_breakpoints).run(all);
+    failure.refused_sites = RefusalSearch(program_fd, request, ignore).run(all);
   const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +

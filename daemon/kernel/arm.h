@@ -3,13 +3,14 @@
 
 #include <variant>
 
+#include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/kernel.h"
 
 namespace tracectl {
 
 // Arms every site of the request with one link, or none and names those that stood in the way.
-// `keep_breakpoints`: also on 5-byte nops, see kernel/breakpoints.h.
+// With `ignore` probes on 5-byte nops are kept breakpoints, see kernel/breakpoints.h.
 std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request,
-                                         bool keep_breakpoints);
+                                         const IgnoreHits& ignore);
 
 }  // namespace tracectl

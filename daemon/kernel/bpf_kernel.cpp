@@ -91,11 +91,9 @@ class BpfKernel final : public Kernel {
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
     const bool any_nop5 = std::any_of(request.sites.begin(), request.sites.end(),
                                       [](const ArmedSite& site) { return site.nop5; });
-    const bool keep_breakpoints = any_nop5 && !nop5_becomes_call();
-    attend_to(keep_breakpoints ? TC_IGNORE_ENGINE : 0);
-    auto armed = arm_sites(bpf_program__fd(skeleton_->progs.on_site), request, keep_breakpoints);
-    attend_to(0);
-    return armed;
+    IgnoreHits ignore;
+    if (any_nop5 && !nop5_becomes_call()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
+    return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request, ignore);
   }
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
@@ -138,6 +136,10 @@ class BpfKernel final : public Kernel {
   void attend_to(uint32_t what) {
     __atomic_store_n(&skeleton_->bss->attention, what, __ATOMIC_SEQ_CST);
   }
+  void ignore_hits_by(pid_t pid) {
+    __atomic_store_n(&skeleton_->bss->ignored_pid, static_cast<uint32_t>(pid), __ATOMIC_SEQ_CST);
+    attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
+  }
   int members_fd() const { return bpf_map__fd(skeleton_->maps.members); }
   void without_member_bit(uint32_t pid, uint32_t set_target);
 
@@ -175,10 +177,19 @@ Status make_shared_memory(bpf_map* map) {
   return ok();
 }
 
+// It is libbpf that maps them; as in Mapping, a child that we fork could change them for us.
+Status keep_from_children(bpf_map* shared) {
+  size_t size = 0;
+  void* memory = const_cast<void*>(bpf_map__initial_value(shared, &size));
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  if (::madvise(memory, (size + page - 1) / page * page, MADV_DONTFORK) != 0)
+    return Error::from_errno("keep the memory shared with the BPF programs from children");
+  return ok();
+}
+
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
-  skeleton.rodata->engine_pid = static_cast<uint32_t>(::getpid());
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
@@ -201,6 +212,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
     return Error::from_errno("load the BPF programs", -err);
   if (int err = tracer::attach(skeleton.get()); err != 0)
     return Error::from_errno("attach the programs that follow processes", -err);
+  if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
   std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count)};
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
   if (options.fast_nops) kernel->nop5_becomes_call_ = true;

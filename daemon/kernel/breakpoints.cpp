@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/breakpoints.h"
 
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "daemon/kernel/confine.h"
+#include "daemon/kernel/own_child.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -17,29 +23,29 @@ constexpr size_t kReach = size_t{2} << 30;  // of a call, forwards and backwards
 constexpr size_t kNopBytes = 5;
 constexpr uint8_t kReturn = 0xc3;
 constexpr uint8_t kBreakpoint = 0xcc;
+constexpr int kAnswerLimitMs = 5'000;  // ten thousand hits take some 30 ms
+
+// ---- in the child: only what is safe after a fork in a program with threads ----
 
 // A private mapping of part of a file, each of some 5-byte nops in it followed by a return, with no
-// free page within reach.
+// free page within reach. It is there until the process ends.
 class Ground {
  public:
-  // None and errno if there is no room, or the file ends behind a nop.
-  static std::optional<Ground> lay(int object_fd, std::span<const uint64_t> offsets) {
+  // 0, or an errno: there is no room, or the file ends behind a nop.
+  int lay(int object_fd, std::span<const uint64_t> offsets) {
     const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const auto [first, last] = std::minmax_element(offsets.begin(), offsets.end());
-    const uint64_t start = *first / page * page;
     const uint64_t end = *last + kNopBytes + 1;
     struct stat file {};
-    if (::fstat(object_fd, &file) != 0) return std::nullopt;
-    errno = EINVAL;
-    if (end > static_cast<uint64_t>(file.st_size)) return std::nullopt;
-    const size_t size = (end - start + page - 1) / page * page;
-    auto space = Mapping::map(-1, 0, 2 * (kReach + page) + size, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    if (!space) return std::nullopt;
-    uint8_t* code = static_cast<uint8_t*>(space->data()) + kReach + page;
-    Ground ground(std::move(*space), code, start);
-    if (!ground.map(object_fd, size, offsets)) return std::nullopt;
-    return ground;
+    if (::fstat(object_fd, &file) != 0) return errno;
+    if (end > static_cast<uint64_t>(file.st_size)) return EINVAL;
+    start_ = *first / page * page;
+    const size_t size = (end - start_ + page - 1) / page * page;
+    void* space = ::mmap(nullptr, 2 * (kReach + page) + size, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return errno;
+    code_ = static_cast<uint8_t*>(space) + kReach + page;
+    return map(object_fd, size, offsets);
   }
 
   // Hits the probe there; whether it is a breakpoint still.
@@ -49,44 +55,106 @@ class Ground {
     return *const_cast<volatile uint8_t*>(site) == kBreakpoint;
   }
 
-  Mapping take() && { return std::move(space_); }
-
  private:
-  Ground(Mapping space, uint8_t* code, uint64_t start)
-      : space_(std::move(space)), code_(code), start_(start) {}
-
-  bool map(int object_fd, size_t size, std::span<const uint64_t> offsets) {
+  int map(int object_fd, size_t size, std::span<const uint64_t> offsets) {
     if (::mmap(code_, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, object_fd,
                static_cast<off_t>(start_)) == MAP_FAILED)
-      return false;
+      return errno;
     for (const uint64_t offset : offsets) code_[offset - start_ + kNopBytes] = kReturn;
-    return ::mprotect(code_, size, PROT_READ | PROT_EXEC) == 0;
+    return ::mprotect(code_, size, PROT_READ | PROT_EXEC) == 0 ? 0 : errno;
   }
 
-  Mapping space_;
-  uint8_t* code_;
-  uint64_t start_;  // its offset in the file
+  uint8_t* code_ = nullptr;
+  uint64_t start_ = 0;  // its offset in the file
+};
+
+// Of a child; the socket is number 0 then.
+bool tell(int err) { return ::write(0, &err, sizeof(err)) == sizeof(err); }
+bool is_told_to_go() {
+  char go = 0;
+  return ::read(0, &go, 1) == 1;
+}
+
+// The child's whole life: it says whether the ground is laid, and then whether all was kept.
+[[noreturn]] void live(pid_t parent, int socket, int object_fd, std::span<const uint64_t> offsets) {
+  Ground ground;
+  int err = ground.lay(object_fd, offsets);
+  const int free_still = confine(socket, parent);
+  if (err == 0) err = free_still;
+  if (tell(err) && err == 0 && is_told_to_go()) {
+    const bool kept = std::all_of(offsets.begin(), offsets.end(),
+                                  [&](uint64_t offset) { return ground.hit(offset); });
+    tell(kept ? 0 : EOPNOTSUPP);
+  }
+  for (;;) ::syscall(SYS_exit, 0);  // _exit() would end all threads, which is another system call
+}
+
+// ---- in this process ----
+
+// From its first hit on all it says may come from whoever wrote the file.
+class HittingChild {
+ public:
+  // It has mapped the file and waits. None and errno.
+  static std::optional<HittingChild> start(int object_fd, std::span<const uint64_t> offsets) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
+    Fd ours{ends[0]};
+    const Fd its{ends[1]};
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) return std::nullopt;
+    if (pid == 0) live(parent, its.get(), object_fd, offsets);
+    HittingChild child(pid, std::move(ours));
+    errno = child.answer();
+    if (errno != 0) return std::nullopt;
+    return child;
+  }
+
+  pid_t pid() const { return child_.pid(); }
+
+  // 0, EOPNOTSUPP or ENOEXEC.
+  int hit_all() {
+    if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return ENOEXEC;
+    const int said = answer();
+    return said == 0 || said == EOPNOTSUPP ? said : ENOEXEC;
+  }
+
+ private:
+  HittingChild(pid_t pid, Fd socket) : socket_(std::move(socket)), child_(pid) {}
+
+  int answer() {
+    pollfd said{socket_.get(), POLLIN, 0};
+    int ready = 0;
+    while ((ready = ::poll(&said, 1, kAnswerLimitMs)) < 0 && errno == EINTR) {}
+    int err = 0;
+    if (ready != 1 || ::recv(socket_.get(), &err, sizeof(err), 0) != sizeof(err)) return ENOEXEC;
+    return err;
+  }
+
+  Fd socket_;
+  OwnChild child_;
 };
 
 }  // namespace
 
-std::optional<KeptBreakpoints> KeptBreakpoints::make(int program_fd, int object_fd,
-                                                     std::span<const uint64_t> offsets,
-                                                     std::span<const uint64_t> semaphores) {
-  auto ground = Ground::lay(object_fd, offsets);
-  if (!ground) return std::nullopt;
+Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
+                    std::span<const uint64_t> semaphores, const IgnoreHits& ignore) {
+  Fd link;  // closed behind the child: then there is nothing to take the breakpoints off from
+  auto child = HittingChild::start(object_fd, offsets);
+  if (!child) return Fd{};
   // Without cookies: no slot is meant, so the program leaves at once.
-  Fd link = link_uprobe_multi({.program_fd = program_fd,
-                               .object_fd = object_fd,
-                               .filter = ::getpid(),
-                               .offsets = offsets,
-                               .semaphores = semaphores});
-  if (!link) return std::nullopt;
-  const bool kept = std::all_of(offsets.begin(), offsets.end(),
-                                [&](uint64_t offset) { return ground->hit(offset); });
-  errno = EOPNOTSUPP;
-  if (!kept) return std::nullopt;
-  return KeptBreakpoints{std::move(*ground).take(), std::move(link)};
+  link = link_uprobe_multi({.program_fd = program_fd,
+                            .object_fd = object_fd,
+                            .filter = child->pid(),
+                            .offsets = offsets,
+                            .semaphores = semaphores});
+  if (!link) return Fd{};
+  ignore(child->pid());
+  const int err = child->hit_all();
+  child.reset();  // one that did not come back may be hitting still
+  ignore(0);
+  errno = err;
+  return err == 0 ? std::move(link) : Fd{};
 }
 
 bool nop5_call_survives_fork() {

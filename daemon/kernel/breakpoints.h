@@ -9,38 +9,34 @@
 //
 // Where no page is free within reach of a call the kernel leaves the breakpoint, and it does not try
 // again, in any process, as long as the site is armed by anybody. So before a link is made, each of
-// its 5-byte nops is hit once by ourselves, in a mapping of the file in the midst of address space
-// that is reserved.
+// its 5-byte nops is hit once, in a mapping of the file in the midst of address space that is
+// reserved.
+//
+// What runs there is what the file holds when the kernel takes the instruction from it. Who may write
+// the file may have put another there since it was looked at. So a child of ours does it that can do
+// nothing else (kernel/confine.h), not this process, which is root's.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <span>
 
 #include "daemon/base/fd.h"
-#include "daemon/base/mapping.h"
 
 namespace tracectl {
 
-class KeptBreakpoints {
- public:
-  // `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They are kept
-  // while this lives, or its link, or one that has been made meanwhile. None and errno if the kernel
-  // refuses; EOPNOTSUPP where it makes a call all the same.
-  static std::optional<KeptBreakpoints> make(int program_fd, int object_fd,
-                                             std::span<const uint64_t> offsets,
-                                             std::span<const uint64_t> semaphores);
+// Makes hits by a process nobody's; 0 ends that.
+using IgnoreHits = std::function<void(pid_t)>;
 
-  // Of ourselves, without the mapping in which it has done its work.
-  Fd take_link() && { return std::move(link_); }
-
- private:
-  KeptBreakpoints(Mapping space, Fd link) : link_(std::move(link)), space_(std::move(space)) {}
-
-  // In this order: where the mapping has gone there is nothing to take the breakpoints off from.
-  Fd link_;
-  Mapping space_;
-};
+// `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They are kept
+// while the link that this gives is open, or one that has been made meanwhile. `ignore` is for the
+// child that hits them, which links that are there already would count. None and errno if the kernel
+// refuses; EOPNOTSUPP where it makes a call all the same; ENOEXEC if the child died or did not come
+// back, as what lies there are no 5-byte nops.
+Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
+                    std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
 
 // Whether a child lives that is forked where such a call is, tried on a child of our own. False where
 // it could not be tried.

@@ -379,8 +379,8 @@ TEST_F(Forked, ChildrenLiveWhoseParentWasTracedAgain) {
   expect_whole(process(program.pid()), program, 5 * 100);
 }
 
-// To keep a breakpoint the engine hits it itself, in a mapping of its own.
-TEST_F(Forked, HitsOfTheEngineItselfAreNobodys) {
+// To keep a breakpoint a child of the engine hits it, in a mapping of its own.
+TEST_F(Forked, HitsOfTheEnginesOwnChildAreNobodys) {
   Program program("nops", {"100", "0"});
   Target everybody;
   everybody.all = true;
