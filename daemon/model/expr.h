@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracectl {
+
+enum class Operator : uint8_t {
+  logical_or,
+  logical_and,
+  bit_or,
+  bit_xor,
+  bit_and,
+  equal,
+  not_equal,
+  like,  // =~
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  shift_left,
+  shift_right,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  logical_not,
+  bit_not,
+  negate,
+};
+
+enum class Operand : uint8_t { arg, pid, tid, uid, cpu, comm, cgroup, ts };
+
+// What is read from the memory of the program.
+enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };
+
+// An expression of a condition, a value or a key.
+struct Expr {
+  enum class Kind : uint8_t { integer, text, operand, str, read, unary, binary };
+
+  static constexpr uint64_t kMostStrBytes = 64;
+  static constexpr size_t kMostTextBytes = 63;
+
+  Kind kind = Kind::integer;
+  Operator op = Operator::add;     // unary and binary
+  Operand operand = Operand::arg;  // operand
+  Read read = Read::u64;           // read
+  uint64_t number = 0;    // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes
+  std::string text = {};  // text: at most kMostTextBytes, none of them 0
+  std::vector<Expr> children = {};  // of str and read: the address
+  size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
+
+  // Of what they mean: where they stood is no part of it.
+  bool operator==(const Expr& other) const;
+
+  static Expr of_integer(uint64_t value, size_t column = 0);
+  static Expr of_text(std::string text, size_t column = 0);
+  static Expr of_operand(Operand operand, uint64_t index = 0, size_t column = 0);
+  static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
+  static Expr of_read(Read read, Expr address, size_t column = 0);
+  static Expr of_unary(Operator op, Expr child, size_t column = 0);
+  static Expr of_binary(Operator op, Expr left, Expr right, size_t column = 0);
+};
+
+// The canonical text, with no parentheses but those it needs. It reads back as an equal expression.
+std::string to_string(const Expr& expr);
+
+// Where `part`, an expression within `whole`, stands in to_string(whole).
+size_t column_of(const Expr& part, const Expr& whole);
+
+// "text" with \", \\, \n, \t and \xHH, as expressions have it.
+std::string quoted_text(std::string_view text);
+
+// The words of the language. `arg` is named with its index.
+std::string_view name_of(Operand operand);
+std::string_view name_of(Read read);
+std::optional<Operand> operand_named(std::string_view name);  // never `arg`
+std::optional<Read> read_named(std::string_view name);
+
+// Greater binds tighter, as in C. Binary operators only.
+unsigned precedence_of(Operator op);
+std::string_view text_of(Operator op);
+std::optional<Operator> binary_operator(std::string_view text);
+std::optional<Operator> unary_operator(std::string_view text);
+
+bool is_comparison(Operator op);
+// Whether the two beside one another need parentheses though C has none: everybody reads
+// `a & b == c` and `a < b < c` as what they are not.
+bool is_misleading(Operator outer, Operator inner);
+
+}  // namespace tracectl
