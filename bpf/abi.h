@@ -32,6 +32,10 @@ enum {
 	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
 	TC_MAX_PROCESSES = 65536,	/* that belong to a set target */
 	TC_COMM_LEN = 16,
+	TC_MAX_INSNS = 64,		/* of one expression */
+	TC_REGISTERS = 8,		/* of the machine that runs it */
+	TC_TEXT_LEN = 63,		/* bytes of a text in an expression */
+	TC_STR_LEN = 64,		/* bytes that str(E) gives at most, without a byte 0 behind them */
 };
 
 /* What a hook does with a hit. */
@@ -126,6 +130,113 @@ struct tc_executable {
 	__u32 pad;
 };
 
+/*
+ * The code of an expression. The machine has TC_REGISTERS registers of 64 bits, which hold nothing
+ * at first: code writes one before it reads it. Code moves forward only, every skip lands within
+ * it, and every way through it ends with TC_OP_RETURN. Operands that are no registers are loaded by
+ * the instruction that uses them, because each instruction costs some 6 ns.
+ *
+ * Running fails where memory cannot be read and where something is divided by 0. A condition that
+ * failed does not hold; a value that failed is none.
+ */
+enum tc_source {
+	TC_FROM_REGISTER,	/* the only ones of operand b: this and the next */
+	TC_FROM_IMMEDIATE,
+	TC_FROM_ARG,		/* argument number a, its upper bits 0 */
+	TC_FROM_ARG_SIGNED,	/* the same, its sign extended from its size in the layout */
+	TC_FROM_PID,
+	TC_FROM_TID,
+	TC_FROM_UID,
+	TC_FROM_CPU,
+	TC_FROM_CGROUP,
+	TC_FROM_TS,		/* ns, CLOCK_BOOTTIME */
+	TC_SOURCES,
+};
+
+/*
+ * _S and _U: signed or unsigned, where that differs. _SU: a is signed and b unsigned, and they are
+ * compared as the numbers they stand for. Arithmetic wraps; INT64_MIN / -1 is INT64_MIN and
+ * INT64_MIN % -1 is 0.
+ */
+enum tc_op {
+	TC_OP_RETURN,		/* ends with a */
+	TC_OP_MOVE,		/* to = a */
+
+	TC_OP_ADD,		/* to = a + b, and so on */
+	TC_OP_SUB,
+	TC_OP_MUL,
+	TC_OP_DIV_S,		/* fails where b is 0 */
+	TC_OP_DIV_U,
+	TC_OP_MOD_S,
+	TC_OP_MOD_U,
+	TC_OP_AND,
+	TC_OP_OR,
+	TC_OP_XOR,
+	TC_OP_SHL,		/* by b & 63 */
+	TC_OP_SHR_S,
+	TC_OP_SHR_U,
+
+	TC_OP_READ_U8,		/* to = user memory at the address a, extended to 64 bits */
+	TC_OP_READ_S8,
+	TC_OP_READ_U16,
+	TC_OP_READ_S16,
+	TC_OP_READ_U32,
+	TC_OP_READ_S32,
+	TC_OP_READ_U64,
+
+	TC_OP_SKIP,		/* leaves out the next `skip` instructions; so do all that follow */
+
+	TC_OP_SKIP_UNLESS_EQ,	/* unless a == b, and so on */
+	TC_OP_SKIP_UNLESS_NE,
+	TC_OP_SKIP_UNLESS_LT_S,
+	TC_OP_SKIP_UNLESS_LE_S,
+	TC_OP_SKIP_UNLESS_GT_S,
+	TC_OP_SKIP_UNLESS_GE_S,
+	TC_OP_SKIP_UNLESS_LT_U,
+	TC_OP_SKIP_UNLESS_LE_U,
+	TC_OP_SKIP_UNLESS_GT_U,
+	TC_OP_SKIP_UNLESS_GE_U,
+	TC_OP_SKIP_UNLESS_EQ_SU,
+	TC_OP_SKIP_UNLESS_NE_SU,
+	TC_OP_SKIP_UNLESS_LT_SU,
+	TC_OP_SKIP_UNLESS_LE_SU,
+	TC_OP_SKIP_UNLESS_GT_SU,
+	TC_OP_SKIP_UNLESS_GE_SU,
+
+	/*
+	 * The string compared is named by b, enum tc_text_of. Of a string in user memory a is the
+	 * address (never an immediate), and it ends before its first byte 0, or after `to` bytes.
+	 * `immediate` is the index of the text; b_from is TC_FROM_REGISTER and means nothing.
+	 */
+	TC_OP_SKIP_UNLESS_TEXT_EQ,
+	TC_OP_SKIP_UNLESS_TEXT_NE,
+	TC_OP_SKIP_UNLESS_TEXT_LIKE,	/* the text is a glob */
+	TC_OP_SKIP_UNLESS_TEXT_UNLIKE,
+	TC_OPS,
+};
+
+enum tc_text_of {
+	TC_TEXT_COMM,		/* the thread's name; a_from and a mean nothing */
+	TC_TEXT_USER,
+};
+
+struct tc_insn {
+	__u8 op;		/* enum tc_op */
+	__u8 to;		/* register; of a text the most bytes, at most TC_STR_LEN */
+	__u8 a_from;		/* enum tc_source */
+	__u8 a;			/* number of the register or argument */
+	__u8 b_from;		/* enum tc_source; a and b are not both immediate */
+	__u8 b;			/* number of the register */
+	__u16 skip;
+	__s64 immediate;
+};
+
+/* A text in an expression: what a string is compared with. */
+struct tc_text {
+	__u8 length;
+	char bytes[TC_TEXT_LEN];
+};
+
 enum tc_record_kind { TC_RECORD_HIT = 1 };
 
 /* One hit in a ring. `args` has room for arg_room values; those past arg_count are 0. */
@@ -180,6 +291,8 @@ TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_member, 32);
 TC_ASSERT_SIZE(struct tc_executable, 16);
+TC_ASSERT_SIZE(struct tc_insn, 16);
+TC_ASSERT_SIZE(struct tc_text, 64);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
