@@ -1,23 +1,67 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/model/spec.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tracectl {
 namespace {
 
-const char* name_of(Key key) { return key == Key::pid ? "pid" : "tid"; }
+// In the order of Aggregate::Kind.
+constexpr std::array kAggregates =
+    std::to_array<std::string_view>({"count", "sum", "avg", "min", "max", "hist", "lhist"});
 
-std::string count_text(const std::vector<Key>& by) {
-  std::string text = "count";
-  for (size_t i = 0; i < by.size(); i++) text += std::string{i ? ", " : " by "} + name_of(by[i]);
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+std::string list(const std::vector<Expr>& exprs) {
+  std::vector<std::string> texts;
+  for (const Expr& expr : exprs) texts.push_back(to_string(expr));
+  return joined(texts);
+}
+
+std::string event_text(const Spec& spec) {
+  return spec.values.empty() ? "event" : "event(" + list(spec.values) + ")";
+}
+
+std::string buckets_text(const Aggregate& lhist) {
+  return ", " + std::to_string(lhist.min) + ", " + std::to_string(lhist.max) + ", " +
+         std::to_string(lhist.step);
 }
 
 }  // namespace
 
-std::string to_string(const Spec& spec) {
-  std::string text = spec.event ? "event" : "";
-  if (spec.count) text += (text.empty() ? "" : ", ") + count_text(spec.by);
+std::string_view name_of(Aggregate::Kind kind) { return kAggregates[static_cast<size_t>(kind)]; }
+
+std::optional<Aggregate::Kind> aggregate_named(std::string_view name) {
+  const auto at = std::find(kAggregates.begin(), kAggregates.end(), name);
+  if (at == kAggregates.end()) return std::nullopt;
+  return static_cast<Aggregate::Kind>(at - kAggregates.begin());
+}
+
+std::string to_string(const Aggregate& aggregate) {
+  std::string text{name_of(aggregate.kind)};
+  if (aggregate.value) {
+    text += "(" + to_string(*aggregate.value);
+    if (aggregate.kind == Aggregate::Kind::lhist) text += buckets_text(aggregate);
+    text += ")";
+  }
+  if (!aggregate.by.empty()) text += " by " + list(aggregate.by);
   return text;
+}
+
+std::string to_string(const Spec& spec) {
+  std::vector<std::string> actions;
+  if (spec.event) actions.push_back(event_text(spec));
+  for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
+  if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
+  if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");
+  if (spec.tag) actions.push_back("tag(" + quoted_text(*spec.tag) + ")");
+  if (spec.silent) actions.push_back("silent");
+  return joined(actions);
 }
 
 }  // namespace tracectl

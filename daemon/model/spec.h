@@ -1,24 +1,57 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "daemon/model/expr.h"
 
 namespace tracectl {
 
-// What a count is kept by, beside the probe.
-enum class Key { pid, tid };
+// What is aggregated in the kernel. Its rows are by probe, and by the keys.
+struct Aggregate {
+  enum class Kind : uint8_t { count, sum, avg, min, max, hist, lhist };
+
+  static constexpr size_t kMostKeys = 3;
+  static constexpr uint64_t kMostBuckets = 1000;  // of lhist, without those below min and above max
+
+  Kind kind = Kind::count;
+  std::optional<Expr> value = {};  // of all but count
+  int64_t min = 0;                 // lhist: the buckets are min, min + step, ... below max
+  int64_t max = 0;
+  int64_t step = 0;
+  std::vector<Expr> by = {};
+
+  bool operator==(const Aggregate&) const = default;
+};
+
+std::string_view name_of(Aggregate::Kind kind);
+std::optional<Aggregate::Kind> aggregate_named(std::string_view name);
 
 // What a hit does.
 struct Spec {
-  bool event = false;   // stream a record of the hit
-  bool count = false;   // count in the kernel
-  std::vector<Key> by;  // of the count: at most once each
+  static constexpr size_t kMostValues = 12;
+  static constexpr size_t kMostAggregates = 8;
+  static constexpr size_t kMostTagBytes = 15;
+
+  std::optional<Expr> when = {};           // only where this holds
+  bool event = false;                      // stream a record of the hit
+  std::vector<Expr> values = {};           // of the record; none: all arguments
+  std::vector<Aggregate> aggregates = {};  // no two alike
+  std::optional<uint64_t> sample = {};     // one hit in so many; at least 1
+  std::optional<uint64_t> limit = {};      // so many a second; at least 1
+  std::optional<std::string> tag = {};     // labels the thread's later events
+  bool silent = false;
 
   bool operator==(const Spec&) const = default;
 };
 
-// The canonical text of a spec, as --do takes it.
+// The canonical text of what a hit does, as --do takes it. The condition has its own text.
 std::string to_string(const Spec& spec);
+std::string to_string(const Aggregate& aggregate);
 
 }  // namespace tracectl

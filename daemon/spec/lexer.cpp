@@ -3,19 +3,39 @@
 
 #include <string>
 
+#include "daemon/model/expr.h"
+
 namespace tracectl {
 namespace {
 
-constexpr size_t kMaxBytes = 4096;
-
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
 size_t end_of_word(std::string_view text, size_t at) {
   while (at < text.size() && is_word(text[at])) at++;
+  return at;
+}
+
+// Behind the closing quote, or npos.
+size_t end_of_text(std::string_view text, size_t at) {
+  for (at++; at < text.size(); at++) {
+    if (text[at] == '"') return at + 1;
+    if (text[at] == '\\') at++;
+  }
+  return text.npos;
+}
+
+// Behind the longest operator at `at`, or `at`.
+size_t end_of_operator(std::string_view text, size_t at) {
+  for (size_t length : {2, 1}) {
+    std::string_view op = text.substr(at, length);
+    if (op.size() == length && (binary_operator(op) || unary_operator(op))) return at + length;
+  }
   return at;
 }
 
@@ -24,10 +44,29 @@ std::string quoted(char c) {
   return visible ? std::string{"\""} + c + "\"" : "this character";
 }
 
+Error strange(std::string_view text, size_t at) {
+  std::string message = quoted(text[at]) + " has no meaning here";
+  if (text[at] == '=') message += "; == compares";
+  return error_at(text, at, std::move(message));
+}
+
 Result<Token> lex_one(std::string_view text, size_t at) {
-  if (text[at] == ',') return Token{Token::Kind::comma, text.substr(at, 1), at};
-  if (!is_letter(text[at])) return error_at(text, at, quoted(text[at]) + " has no meaning here");
-  return Token{Token::Kind::word, text.substr(at, end_of_word(text, at) - at), at};
+  auto token = [&](Token::Kind kind, size_t end) {
+    return Token{kind, text.substr(at, end - at), at};
+  };
+  if (is_digit(text[at])) return token(Token::Kind::integer, end_of_word(text, at));
+  if (is_letter(text[at])) return token(Token::Kind::word, end_of_word(text, at));
+  if (text[at] == ',') return token(Token::Kind::comma, at + 1);
+  if (text[at] == '(') return token(Token::Kind::open, at + 1);
+  if (text[at] == ')') return token(Token::Kind::close, at + 1);
+  if (text[at] == '"') {
+    size_t end = end_of_text(text, at);
+    if (end == text.npos) return error_at(text, at, "this quote is never closed");
+    return token(Token::Kind::text, end);
+  }
+  size_t end = end_of_operator(text, at);
+  if (end == at) return strange(text, at);
+  return token(Token::Kind::op, end);
 }
 
 }  // namespace
@@ -37,8 +76,9 @@ Error error_at(std::string_view text, size_t column, std::string message) {
 }
 
 Result<std::vector<Token>> lex(std::string_view text) {
-  if (text.size() > kMaxBytes) {
-    return Error{Code::invalid, "a spec may have " + std::to_string(kMaxBytes) + " bytes at most"};
+  if (text.size() > kMostSpecBytes) {
+    return Error{Code::invalid,
+                 "this text may have " + std::to_string(kMostSpecBytes) + " bytes at most"};
   }
   std::vector<Token> tokens;
   for (size_t at = 0; at < text.size();) {

@@ -9,11 +9,13 @@
 
 namespace tracectl {
 
+constexpr size_t kMostSpecBytes = 4096;
+
 struct Token {
-  enum class Kind { word, comma, end };
+  enum class Kind { word, integer, text, op, comma, open, close, end };
 
   Kind kind = Kind::end;
-  std::string_view text;  // within the text that was lexed
+  std::string_view text;  // within the text that was lexed; of a text with its quotes
   size_t column = 0;
 };
 

@@ -2,128 +2,252 @@
 #include "daemon/spec/parse.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "daemon/base/nearest.h"
-#include "daemon/spec/lexer.h"
+#include "daemon/spec/check.h"
+#include "daemon/spec/cursor.h"
+#include "daemon/spec/parse_expr.h"
 
 namespace tracectl {
 namespace {
 
-constexpr const char* kActions = "event, count, count by KEY";
-constexpr const char* kKeys = "pid, tid";
+constexpr const char* kActions =
+    "event, event(E, ...), count, sum(E), avg(E), min(E), max(E), hist(E), "
+    "lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent";
 
-std::optional<Key> key_of(const Token& token) {
-  if (token.kind != Token::Kind::word) return std::nullopt;
-  if (token.text == "pid") return Key::pid;
-  if (token.text == "tid") return Key::tid;
-  return std::nullopt;
+// None of them is ever the name of a value, so what follows a comma behind a key is clear.
+constexpr std::array kActionNames =
+    std::to_array<std::string_view>({"event", "count", "sum", "avg", "min", "max", "hist", "lhist",
+                                     "sample", "limit", "tag", "silent"});
+
+bool is_action(const Token& token) {
+  return token.kind == Token::Kind::word &&
+         std::find(kActionNames.begin(), kActionNames.end(), token.text) != kActionNames.end();
 }
 
-class Parser {
+class SpecParser {
  public:
-  Parser(std::string_view text, std::vector<Token> tokens)
-      : text_(text), tokens_(std::move(tokens)) {}
+  explicit SpecParser(Cursor cursor) : cursor_(std::move(cursor)) {}
 
   // ACTION[, ACTION...]
   Result<Spec> spec() {
     do {
       if (Status status = action(); !status) return status.error();
-    } while (take_comma());
-    if (here().kind != Token::Kind::end) return unexpected_behind_action();
-    return spec_;
+    } while (cursor_.take_if(Token::Kind::comma));
+    if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
+    bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent;
+    if (!acts) spec_.event = true;
+    return std::move(spec_);
   }
 
  private:
   Status action() {
-    Token name = here();
-    if (name.kind != Token::Kind::word) {
-      return error(name, std::string{"an action is missing here: "} + kActions);
-    }
-    if (name.text == "event") return event();
-    if (name.text == "count") return count();
-    return error(name, "unknown action \"" + std::string{name.text} + "\": " + kActions +
-                           did_you_mean(name.text, {"event", "count"}));
+    const Token name = cursor_.here();
+    if (!is_action(name)) return no_action();
+    cursor_.take();
+    if (auto kind = aggregate_named(name.text)) return aggregate(name, *kind);
+    if (name.text == "event") return event(name);
+    if (name.text == "sample") return number(name, spec_.sample);
+    if (name.text == "limit") return number(name, spec_.limit);
+    if (name.text == "tag") return tag(name);
+    return silent(name);
   }
 
-  Status event() {
-    if (spec_.event) return error(here(), "event stands here twice");
+  // event or event(E, ...)
+  Status event(const Token& name) {
+    if (spec_.event) return twice(name);
     spec_.event = true;
-    at_++;
+    if (!cursor_.take_if(Token::Kind::open)) return ok();
+    do {
+      if (Status status = event_value(); !status) return status;
+    } while (cursor_.take_if(Token::Kind::comma));
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  Status event_value() {
+    if (spec_.values.size() == Spec::kMostValues)
+      return cursor_.error_here("an event has " + std::to_string(Spec::kMostValues) +
+                                " values at most");
+    auto value = parse_expr(cursor_);
+    if (!value) return value.error();
+    if (auto type = check_value(*value, in_text()); !type) return type.error();
+    spec_.values.push_back(*std::move(value));
     return ok();
   }
 
-  // count [by KEY[, KEY...]]
-  Status count() {
-    if (spec_.count) return error(here(), "count stands here twice");
-    spec_.count = true;
-    at_++;
-    if (here().text != "by") return ok();
-    at_++;
-    return keys();
-  }
-
-  // A comma goes on with the keys only where a key follows it; else it begins the next action.
-  Status keys() {
-    if (Status status = key(); !status) return status;
-    while (here().kind == Token::Kind::comma && key_of(tokens_[at_ + 1])) {
-      at_++;
-      if (Status status = key(); !status) return status;
-    }
+  // NAME(E) [by KEY, ...], where count has no (E) and lhist has more
+  Status aggregate(const Token& name, Aggregate::Kind kind) {
+    Aggregate aggregate{.kind = kind};
+    if (spec_.aggregates.size() == Spec::kMostAggregates)
+      return cursor_.error(name, std::to_string(Spec::kMostAggregates) + " aggregates at most");
+    if (kind != Aggregate::Kind::count)
+      if (Status status = aggregate_value(name, aggregate); !status) return status;
+    if (cursor_.take_word("by"))
+      if (Status status = keys(aggregate.by); !status) return status;
+    const auto& all = spec_.aggregates;
+    if (std::find(all.begin(), all.end(), aggregate) != all.end()) return twice(name);
+    spec_.aggregates.push_back(std::move(aggregate));
     return ok();
   }
 
-  Status key() {
-    auto key = key_of(here());
-    if (!key) return unknown_key();
-    if (std::find(spec_.by.begin(), spec_.by.end(), *key) != spec_.by.end()) {
-      return error(here(), std::string{here().text} + " stands here twice");
-    }
-    spec_.by.push_back(*key);
-    at_++;
+  Status aggregate_value(const Token& name, Aggregate& aggregate) {
+    if (Status status = open(name, "arg0"); !status) return status;
+    auto value = parse_expr(cursor_);
+    if (!value) return value.error();
+    if (auto type = check_integer(*value, in_text()); !type) return type.error();
+    aggregate.value = *std::move(value);
+    if (aggregate.kind == Aggregate::Kind::lhist)
+      if (Status status = buckets(aggregate); !status) return status;
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  // , MIN, MAX, STEP
+  Status buckets(Aggregate& lhist) {
+    if (Status status = bound("MIN", lhist.min); !status) return status;
+    const Token max = cursor_.next();
+    if (Status status = bound("MAX", lhist.max); !status) return status;
+    if (lhist.max <= lhist.min) return cursor_.error(max, "MAX must be greater than MIN");
+    const Token step = cursor_.next();
+    if (Status status = bound("STEP", lhist.step); !status) return status;
+    if (lhist.step <= 0) return cursor_.error(step, "STEP must be 1 at least");
+    const auto span = static_cast<uint64_t>(lhist.max) - static_cast<uint64_t>(lhist.min);
+    if ((span - 1) / static_cast<uint64_t>(lhist.step) < Aggregate::kMostBuckets) return ok();
+    return cursor_.error(step, "a histogram has " + std::to_string(Aggregate::kMostBuckets) +
+                                   " buckets at most; take a greater STEP");
+  }
+
+  Status bound(const std::string& name, int64_t& to) {
+    const std::string what = "lhist(E, MIN, MAX, STEP)";
+    if (Status status = cursor_.expect(Token::Kind::comma, "\", " + name + "\" of " + what);
+        !status)
+      return status;
+    auto value = cursor_.signed_integer(name + ", an integer,");
+    if (!value) return value.error();
+    to = *value;
     return ok();
   }
 
-  Error unknown_key() const {
-    if (here().kind != Token::Kind::word) {
-      return error(here(), std::string{"a key is missing behind by: "} + kKeys);
+  // A comma goes on with the keys but where an action follows it.
+  Status keys(std::vector<Expr>& by) {
+    if (is_action(cursor_.here()) || cursor_.at(Token::Kind::end))
+      return cursor_.error_here("a key is missing behind by: by pid, by arg0, by str(arg1)");
+    bool by_probe = false;
+    while (true) {
+      if (Status status = key(by, by_probe); !status) return status;
+      bool more = cursor_.at(Token::Kind::comma) && !is_action(cursor_.next()) &&
+                  cursor_.next().kind != Token::Kind::end;
+      if (!more) return ok();
+      cursor_.take();
     }
-    return error(here(), "unknown key \"" + std::string{here().text} + "\": " + kKeys +
-                             did_you_mean(here().text, {"pid", "tid"}));
+  }
+
+  // Rows are by probe always, so naming it says nothing.
+  Status key(std::vector<Expr>& by, bool& by_probe) {
+    const Token first = cursor_.here();
+    if (cursor_.take_word("probe")) return std::exchange(by_probe, true) ? twice(first) : ok();
+    auto expr = parse_expr(cursor_, kActionNames);
+    if (!expr) return expr.error();
+    if (auto type = check_value(*expr, in_text()); !type) return type.error();
+    if (std::find(by.begin(), by.end(), *expr) != by.end()) return twice(first);
+    if (by.size() == Aggregate::kMostKeys)
+      return cursor_.error(first, std::to_string(Aggregate::kMostKeys) + " keys at most");
+    by.push_back(*std::move(expr));
+    return ok();
+  }
+
+  // sample(N) and limit(N)
+  Status number(const Token& name, std::optional<uint64_t>& to) {
+    if (to) return twice(name);
+    if (Status status = open(name, "10"); !status) return status;
+    const Token at = cursor_.here();
+    auto value = cursor_.integer("an integer");
+    if (!value) return value.error();
+    if (*value == 0) return cursor_.error(at, std::string{name.text} + " takes 1 or more");
+    to = *value;
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  Status tag(const Token& name) {
+    if (spec_.tag) return twice(name);
+    if (Status status = open(name, "\"T\""); !status) return status;
+    auto text = cursor_.quoted("a text in quotes", Spec::kMostTagBytes);
+    if (!text) return text.error();
+    spec_.tag = *std::move(text);
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  Status silent(const Token& name) {
+    if (std::exchange(spec_.silent, true)) return twice(name);
+    return ok();
+  }
+
+  Status open(const Token& name, const std::string& example) {
+    if (cursor_.take_if(Token::Kind::open)) return ok();
+    const std::string text{name.text};
+    return cursor_.error(name, text + " needs parentheses: " + text + "(" + example + ")");
+  }
+
+  Error no_action() const {
+    const Token& token = cursor_.here();
+    if (token.kind != Token::Kind::word)
+      return cursor_.error_here(std::string{"an action is missing here: "} + kActions);
+    return cursor_.error_here("unknown action \"" + std::string{token.text} + "\": " + kActions +
+                              did_you_mean(token.text, kActionNames));
   }
 
   Error unexpected_behind_action() const {
-    return error(here(), "\"" + std::string{here().text} + "\" is not expected here" +
-                             did_you_mean(here().text, {"by"}));
+    const std::string text{cursor_.here().text};
+    return cursor_.error_here("\"" + text + "\" is not expected here" +
+                              did_you_mean(cursor_.here().text, {"by"}));
   }
 
-  // The last token is `end`, and nothing steps over it.
-  const Token& here() const { return tokens_[at_]; }
-
-  bool take_comma() {
-    bool comma = here().kind == Token::Kind::comma;
-    if (comma) at_++;
-    return comma;
+  Error twice(const Token& token) const {
+    return cursor_.error(token, std::string{token.text} + " stands here twice");
   }
 
-  Error error(const Token& token, std::string message) const {
-    return error_at(text_, token.column, std::move(message));
-  }
+  CheckAgainst in_text() const { return {.text = cursor_.text()}; }
 
-  std::string_view text_;
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
+  Cursor cursor_;
   Spec spec_;
 };
+
+// Escapes and spaces can make the canonical text longer than the one that was read.
+Status check_length(std::string_view text, const std::string& canonical) {
+  if (canonical.size() <= kMostSpecBytes) return ok();
+  return error_at(
+      text, 0, "written in full this has more than " + std::to_string(kMostSpecBytes) + " bytes");
+}
+
+Result<Expr> condition(Cursor cursor) {
+  auto expr = parse_expr(cursor);
+  if (!expr) return expr.error();
+  if (!cursor.at(Token::Kind::end)) return cursor.unexpected("an operator or the end");
+  if (auto type = check_integer(*expr, {.text = cursor.text()}); !type) return type.error();
+  return expr;
+}
 
 }  // namespace
 
 Result<Spec> parse_spec(std::string_view text) {
   auto tokens = lex(text);
   if (!tokens) return tokens.error();
-  return Parser{text, *std::move(tokens)}.spec();
+  auto spec = SpecParser{Cursor{text, *std::move(tokens)}}.spec();
+  if (!spec) return spec;
+  if (Status fits = check_length(text, to_string(*spec)); !fits) return fits.error();
+  return spec;
+}
+
+Result<Expr> parse_condition(std::string_view text) {
+  auto tokens = lex(text);
+  if (!tokens) return tokens.error();
+  auto expr = condition(Cursor{text, *std::move(tokens)});
+  if (!expr) return expr;
+  if (Status fits = check_length(text, to_string(*expr)); !fits) return fits.error();
+  return expr;
 }
 
 }  // namespace tracectl

@@ -8,8 +8,11 @@
 
 namespace tracectl {
 
-// Parses what --do takes: ACTION[, ACTION...]. The error has a spot for the caret.
-// An action may be named once.
+// Parses what --do takes: ACTION[, ACTION...]. The error has a spot for the caret. What only says
+// which hits are taken (sample, limit) goes with an event if nothing else does.
 Result<Spec> parse_spec(std::string_view text);
+
+// Parses what --when takes. Types are checked as far as they do not depend on the site.
+Result<Expr> parse_condition(std::string_view text);
 
 }  // namespace tracectl

@@ -4,15 +4,45 @@
 namespace tracectl {
 namespace {
 
+bool is_id(const Expr& key) {
+  return key.kind == Expr::Kind::operand &&
+         (key.operand == Operand::pid || key.operand == Operand::tid);
+}
+
+// What the programs in the kernel do not do.
+std::string missing_part(const Spec& spec) {
+  if (spec.when) return "--when";
+  if (!spec.values.empty()) return "event(E, ...)";
+  if (spec.aggregates.size() > 1) return "more than one aggregate";
+  for (const Aggregate& aggregate : spec.aggregates) {
+    if (aggregate.kind != Aggregate::Kind::count) return std::string{name_of(aggregate.kind)};
+    for (const Expr& key : aggregate.by)
+      if (!is_id(key)) return "by " + to_string(key);
+  }
+  if (spec.sample) return "sample";
+  if (spec.limit) return "limit";
+  if (spec.tag) return "tag";
+  return spec.silent ? "silent" : "";
+}
+
+Status check_built(const Spec& spec) {
+  const std::string missing = missing_part(spec);
+  if (missing.empty()) return ok();
+  return Error{Code::unsupported, missing + " is not built yet"};
+}
+
 uint32_t flags_of(const Spec& spec) {
   uint32_t flags = spec.event ? TC_EVENT : 0;
-  for (const Key key : spec.by) flags |= key == Key::pid ? TC_COUNT_BY_PID : TC_COUNT_BY_TID;
+  for (const Aggregate& count : spec.aggregates)
+    for (const Expr& key : count.by)
+      flags |= key.operand == Operand::pid ? TC_COUNT_BY_PID : TC_COUNT_BY_TID;
   return flags;
 }
 
 }  // namespace
 
 Result<Hook> Hooks::make(Session& session, const Want& want) {
+  if (auto built = check_built(want.setting().spec); !built) return built.error();
   Hook hook;
   hook.session = session.id;
   hook.flags = flags_of(want.setting().spec);

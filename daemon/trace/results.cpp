@@ -13,7 +13,8 @@ bool counts_by_key(const SessionHook& held) {
 }
 
 void add_row(const SessionHook& held, uint64_t hits, Results& results) {
-  if (held.setting->spec.count && !counts_by_key(held)) results.rows[{*held.probe}] += hits;
+  if (!held.setting->spec.aggregates.empty() && !counts_by_key(held))
+    results.rows[{*held.probe}] += hits;
 }
 
 // Adds the counts of these hooks; the keys that were theirs.

@@ -13,7 +13,18 @@ Spec parsed(std::string_view text) {
   return spec ? *spec : Spec{};
 }
 
-Spec spec_of(bool event, bool count, std::vector<Key> by = {}) { return {event, count, by}; }
+using Kind = Aggregate::Kind;
+
+Expr arg(uint64_t index) { return Expr::of_operand(Operand::arg, index); }
+
+const Expr kPid = Expr::of_operand(Operand::pid);
+const Expr kTid = Expr::of_operand(Operand::tid);
+
+Spec spec_of(bool event, bool count, std::vector<Expr> by = {}) {
+  Spec spec{.event = event};
+  if (count) spec.aggregates.push_back({.kind = Kind::count, .by = std::move(by)});
+  return spec;
+}
 
 std::string refusal(std::string_view text, size_t column) {
   auto spec = parse_spec(text);
@@ -33,18 +44,66 @@ TEST(Spec, ActionsAreSeparatedByCommas) {
 }
 
 TEST(Spec, CommaBehindByGoesOnWithKeysThenWithActions) {
-  EXPECT_EQ(parsed("count by tid"), spec_of(false, true, {Key::tid}));
-  EXPECT_EQ(parsed("count by tid, pid"), spec_of(false, true, {Key::tid, Key::pid}));
-  EXPECT_EQ(parsed("count by pid, event"), spec_of(true, true, {Key::pid}));
-  EXPECT_EQ(parsed("count by pid,tid,event"), spec_of(true, true, {Key::pid, Key::tid}));
+  EXPECT_EQ(parsed("count by tid"), spec_of(false, true, {kTid}));
+  EXPECT_EQ(parsed("count by tid, pid"), spec_of(false, true, {kTid, kPid}));
+  EXPECT_EQ(parsed("count by pid, event"), spec_of(true, true, {kPid}));
+  EXPECT_EQ(parsed("count by pid,tid,event"), spec_of(true, true, {kPid, kTid}));
+  EXPECT_EQ(parsed("count by pid, event(arg0, tid)").values, (std::vector{arg(0), kTid}));
+  Spec two = parsed("sum(arg0) by pid, max(arg1) by tid, arg2");
+  ASSERT_EQ(two.aggregates.size(), 2u);
+  EXPECT_EQ(two.aggregates[0], (Aggregate{.kind = Kind::sum, .value = arg(0), .by = {kPid}}));
+  EXPECT_EQ(two.aggregates[1],
+            (Aggregate{.kind = Kind::max, .value = arg(1), .by = {kTid, arg(2)}}));
+}
+
+TEST(Spec, EventTakesTheValuesToBeSent) {
+  EXPECT_EQ(parsed("event(arg0 + 1, str(arg1, 8), comm)"),
+            (Spec{.event = true,
+                  .values = {Expr::of_binary(Operator::add, arg(0), Expr::of_integer(1)),
+                             Expr::of_str(arg(1), 8), Expr::of_operand(Operand::comm)}}));
+}
+
+TEST(Spec, LinearHistogramTakesItsBuckets) {
+  Aggregate lhist{
+      .kind = Kind::lhist, .value = arg(0), .min = -10, .max = 100, .step = 5, .by = {kPid}};
+  EXPECT_EQ(parsed("lhist(arg0, -10, 100, 5) by pid").aggregates, std::vector{lhist});
+  EXPECT_TRUE(parse_spec("lhist(arg0, 0, 1000, 1)"));
+  EXPECT_TRUE(
+      parse_spec("lhist(arg0, -0x8000000000000000, 0x7fffffffffffffff, 0x7fffffffffffffff)"));
+  EXPECT_NE(refusal("lhist(arg0, 0, 1001, 1)", 21).find("1000 buckets"), std::string::npos);
+  EXPECT_NE(refusal("lhist(arg0, 5, 5, 1)", 15).find("greater than MIN"), std::string::npos);
+  EXPECT_NE(refusal("lhist(arg0, 0, 5, 0)", 18).find("STEP must be 1"), std::string::npos);
+  EXPECT_NE(refusal("lhist(arg0, 0, 5)", 16).find("STEP"), std::string::npos);
+  EXPECT_NE(refusal("lhist(arg0, 0, 5, tid)", 18).find("STEP, an integer"), std::string::npos);
+  EXPECT_NE(refusal("lhist(arg0, -0x8000000000000001, 5, 1)", 12).find("64 bits"),
+            std::string::npos);
+}
+
+TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
+  EXPECT_EQ(parsed("sample(10)"), (Spec{.event = true, .sample = 10}));
+  EXPECT_EQ(parsed("limit(0x10), count"),
+            (Spec{.aggregates = {{.kind = Kind::count}}, .limit = 16}));
+  EXPECT_EQ(parsed("tag(\"a\\x41\\\"\")"), (Spec{.tag = "aA\""}));
+  EXPECT_EQ(parsed("silent"), (Spec{.silent = true}));
+}
+
+TEST(Spec, RowsAreByProbeAlways) {
+  EXPECT_EQ(parsed("count by probe"), spec_of(false, true));
+  EXPECT_EQ(parsed("count by tid, probe"), spec_of(false, true, {kTid}));
+  EXPECT_EQ(refusal("count by probe, probe", 16), "probe stands here twice");
 }
 
 TEST(Spec, CanonicalTextReadsBackAsTheSameSpec) {
   for (const char* text :
-       {"event", "count", "event, count", "count by tid, pid", "event, count by pid"}) {
+       {"event", "count", "event, count", "count by tid, pid", "event, count by pid",
+        "event(arg0, str(arg1), str(arg2, 5)), sum(arg0 * 2) by comm, avg(arg1), min(arg2)",
+        "max(arg3) by arg1 & 7, str(arg2), hist(arg0), lhist(arg0, -5, 100, 10) by uid",
+        "event, sample(10), limit(100), tag(\"a\\\"b\"), silent"}) {
     EXPECT_EQ(to_string(parsed(text)), text);
+    EXPECT_EQ(parsed(to_string(parsed(text))), parsed(text));
   }
   EXPECT_EQ(to_string(parsed("count by pid, event")), "event, count by pid");
+  EXPECT_EQ(to_string(parsed("silent,sample(2) , hist((arg0))")), "hist(arg0), sample(2), silent");
 }
 
 TEST(Spec, UnknownNamesAreRefusedWithTheNearest) {
@@ -62,16 +121,66 @@ TEST(Spec, MissingPartsAreShownWhereTheyShouldBe) {
   EXPECT_NE(refusal(",event", 0).find("an action is missing"), std::string::npos);
   EXPECT_NE(refusal("count by", 8).find("a key is missing"), std::string::npos);
   EXPECT_NE(refusal("count by pid,", 13).find("an action is missing"), std::string::npos);
+  EXPECT_NE(refusal("sum", 0).find("sum(arg0)"), std::string::npos);
+  EXPECT_NE(refusal("sum(", 4).find("a value"), std::string::npos);
+  EXPECT_NE(refusal("sum(arg0", 8).find("\")\" is missing"), std::string::npos);
+  EXPECT_NE(refusal("event()", 6).find("a value"), std::string::npos);
+  EXPECT_NE(refusal("sample", 0).find("sample(10)"), std::string::npos);
+}
+
+TEST(Spec, UnknownNameBehindAKeyMayBeMeantAsAnAction) {
+  EXPECT_TRUE(ends_with(refusal("count by pid, evnt", 14), "did you mean \"event\"?"));
+  EXPECT_TRUE(ends_with(refusal("count by pid, coom", 14), "did you mean \"comm\"?"));
 }
 
 TEST(Spec, NothingStandsTwice) {
   EXPECT_EQ(refusal("event, event", 7), "event stands here twice");
-  EXPECT_EQ(refusal("count, count by pid", 7), "count stands here twice");
+  EXPECT_EQ(refusal("count by pid, count by pid", 14), "count stands here twice");
+  EXPECT_EQ(refusal("sum(arg0), sum(arg0)", 11), "sum stands here twice");
   EXPECT_EQ(refusal("count by pid, pid", 14), "pid stands here twice");
+  EXPECT_EQ(refusal("silent, silent", 8), "silent stands here twice");
+  EXPECT_EQ(refusal("sample(1), sample(2)", 11), "sample stands here twice");
+  EXPECT_EQ(refusal("limit(1), limit(2)", 10), "limit stands here twice");
+  EXPECT_EQ(refusal("tag(\"a\"), tag(\"a\")", 10), "tag stands here twice");
+}
+
+TEST(Spec, AggregatesTakeIntegersAndKeysStringsToo) {
+  EXPECT_TRUE(parse_spec("count by comm, str(arg0)"));
+  EXPECT_NE(refusal("sum(comm)", 4).find("not an integer"), std::string::npos);
+  EXPECT_NE(refusal("hist(str(arg0))", 5).find("not an integer"), std::string::npos);
+  EXPECT_NE(refusal("count by \"x\"", 9).find("never changes"), std::string::npos);
+  EXPECT_NE(refusal("event(comm + 1)", 6).find("not an integer"), std::string::npos);
+}
+
+TEST(Spec, NumbersHaveBounds) {
+  EXPECT_EQ(refusal("sample(0)", 7), "sample takes 1 or more");
+  EXPECT_EQ(refusal("limit(0)", 6), "limit takes 1 or more");
+  EXPECT_NE(refusal("sample(-1)", 7).find("an integer"), std::string::npos);
+  EXPECT_TRUE(parse_spec("tag(\"123456789012345\")"));
+  EXPECT_NE(refusal("tag(\"1234567890123456\")", 4).find("15 bytes"), std::string::npos);
+  EXPECT_TRUE(parse_spec("count by arg0, arg1, arg2"));
+  EXPECT_EQ(refusal("count by arg0, arg1, arg2, arg3", 27), "3 keys at most");
+  std::string values = "event(0", sums = "sum(0)";
+  for (int i = 1; i < 12; i++) values += "," + std::to_string(i);
+  EXPECT_TRUE(parse_spec(values + ")"));
+  EXPECT_EQ(refusal(values + ",12)", values.size() + 1), "an event has 12 values at most");
+  for (int i = 1; i < 8; i++) sums += ",sum(" + std::to_string(i) + ")";
+  EXPECT_TRUE(parse_spec(sums));
+  EXPECT_EQ(refusal(sums + ",count", sums.size() + 1), "8 aggregates at most");
 }
 
 TEST(Spec, StrangeCharactersAreShown) {
-  EXPECT_EQ(refusal("count(pid)", 5), "\"(\" has no meaning here");
+  EXPECT_EQ(refusal("count(pid)", 5), "\"(\" is not expected here");
   EXPECT_EQ(refusal("event\x01", 5), "this character has no meaning here");
+  EXPECT_EQ(refusal("event;", 5), "\";\" has no meaning here");
   EXPECT_FALSE(parse_spec(std::string(5000, ' ') + "event"));
+}
+
+TEST(Spec, TextThatIsTooLongWrittenInFullIsRefused) {
+  std::string text = "count by comm == \"" + std::string(15, '\x7f') + "\"";
+  EXPECT_TRUE(parse_spec(text));
+  std::string long_text = "event(comm == \"x\"";
+  for (int i = 0; i < 60; i++) long_text += "||comm==\"" + std::string(15, '\x7f') + "\"";
+  EXPECT_LE(long_text.size(), 4096u);
+  EXPECT_NE(refusal(long_text + ")", 0).find("more than 4096 bytes"), std::string::npos);
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/spec/check.h"
+
+#include <limits>
+#include <string>
+
+#include "daemon/spec/lexer.h"
+
+namespace tracectl {
+namespace {
+
+using Kind = Expr::Kind;
+
+constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
+constexpr size_t kMostCommBytes = 15;
+constexpr uint64_t kMostShift = 63;
+
+ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
+  switch (expr.operand) {
+    case Operand::comm: return ValueType::comm;
+    case Operand::ts:
+    case Operand::cgroup: return ValueType::u64;
+    case Operand::arg: break;
+    default: return ValueType::s64;
+  }
+  if (expr.number >= arguments.size()) return ValueType::s64;
+  const Argument& argument = arguments[expr.number];
+  return argument.size_bytes == 8 && !argument.is_signed ? ValueType::u64 : ValueType::s64;
+}
+
+bool keeps_left_type(Operator op) {
+  return op == Operator::shift_left || op == Operator::shift_right;
+}
+
+bool gives_truth(Operator op) {
+  return is_comparison(op) || op == Operator::logical_and || op == Operator::logical_or;
+}
+
+ValueType type_of_binary(const Expr& expr, const Arguments& arguments) {
+  if (gives_truth(expr.op)) return ValueType::s64;
+  ValueType left = type_of(expr.children[0], arguments);
+  if (keeps_left_type(expr.op) || left == ValueType::u64) return left;
+  return type_of(expr.children[1], arguments);
+}
+
+ValueType type_of_unary(const Expr& expr, const Arguments& arguments) {
+  if (expr.op == Operator::logical_not || literal_of(expr)) return ValueType::s64;
+  return type_of(expr.children[0], arguments);
+}
+
+const char* why_no_integer(const Expr& expr) {
+  if (expr.kind == Kind::text) return "a text is no integer";
+  return expr.kind == Kind::str ? "str() is a string, not an integer"
+                                : "comm is a string, not an integer";
+}
+
+class Checker {
+ public:
+  Checker(const Expr& whole, const CheckAgainst& against) : whole_(whole), against_(against) {}
+
+  Status integer(const Expr& expr) const {
+    if (is_string(expr)) return string_as_integer(expr);
+    switch (expr.kind) {
+      case Kind::operand: return operand(expr);
+      case Kind::str:
+      case Kind::read: return integer(expr.children[0]);
+      case Kind::unary: return unary(expr);
+      case Kind::binary: return binary(expr);
+      default: return ok();
+    }
+  }
+
+  Status value(const Expr& expr) const {
+    if (expr.kind == Kind::str) return integer(expr.children[0]);
+    if (expr.kind == Kind::text) return error(expr, "a text that never changes is no value");
+    return is_string(expr) ? ok() : integer(expr);
+  }
+
+ private:
+  static bool is_string(const Expr& expr) {
+    bool comm = expr.kind == Kind::operand && expr.operand == Operand::comm;
+    return comm || expr.kind == Kind::text || expr.kind == Kind::str;
+  }
+
+  Error string_as_integer(const Expr& expr) const {
+    return error(expr, std::string{why_no_integer(expr)} + "; strings compare with ==, != and =~");
+  }
+
+  Status operand(const Expr& expr) const {
+    if (expr.operand != Operand::arg || !against_.arguments) return ok();
+    const Arguments& arguments = *against_.arguments;
+    if (expr.number >= arguments.size()) return error(expr, known_arguments(arguments.size()));
+    const Argument& argument = arguments[expr.number];
+    const std::string name = "arg" + std::to_string(expr.number);
+    if (argument.is_float)
+      return error(expr, name + " is a float (" + type_name(argument) + "), not an integer");
+    if (argument.place == Argument::Place::unreadable)
+      return error(expr, name + " cannot be read here: " + argument.text);
+    return ok();
+  }
+
+  static std::string known_arguments(size_t count) {
+    if (count == 0) return "this probe has no arguments";
+    std::string text = "this probe has " + std::to_string(count);
+    text += count == 1 ? " argument: " : " arguments: ";
+    for (size_t i = 0; i < count; i++) text += (i ? ", arg" : "arg") + std::to_string(i);
+    return text;
+  }
+
+  Status unary(const Expr& expr) const {
+    const Expr& child = expr.children[0];
+    bool literal = expr.op == Operator::negate && child.kind == Kind::integer;
+    if (literal && child.number > kLeastMagnitude)
+      return error(expr, "this is below the least integer of 64 bits");
+    return integer(child);
+  }
+
+  Status binary(const Expr& expr) const {
+    const Expr &left = expr.children[0], &right = expr.children[1];
+    bool equality = expr.op == Operator::equal || expr.op == Operator::not_equal;
+    if (expr.op == Operator::like || (equality && (is_string(left) || is_string(right))))
+      return strings(expr);
+    if (Status checked = integer(left); !checked) return checked;
+    if (Status checked = integer(right); !checked) return checked;
+    auto literal = literal_of(right);
+    return literal ? right_literal(expr, *literal) : ok();
+  }
+
+  Status right_literal(const Expr& expr, const Literal& literal) const {
+    const Expr& right = expr.children[1];
+    bool divides = expr.op == Operator::divide || expr.op == Operator::modulo;
+    if (divides && literal.bits == 0) return error(right, "this divides by 0");
+    if (keeps_left_type(expr.op) && literal.bits > kMostShift)
+      return error(right, "a shift goes from 0 to " + std::to_string(kMostShift) + " bits");
+    return ok();
+  }
+
+  // comm or str(E), compared with a text.
+  Status strings(const Expr& expr) const {
+    const Expr &left = expr.children[0], &right = expr.children[1];
+    if (expr.op == Operator::like) {
+      if (right.kind != Kind::text) return error(right, "=~ takes a glob here: \"select*\"");
+      if (!is_string(left)) return error(left, "=~ compares a string: comm, or str(arg0)");
+    }
+    for (const Expr* side : {&left, &right})
+      if (!is_string(*side))
+        return error(*side, "this is an integer, compared with a string; str(E) reads a string");
+    if ((left.kind == Kind::text) == (right.kind == Kind::text))
+      return error(expr, "a string is compared with a text in quotes: comm == \"init\"");
+    const bool text_on_right = right.kind == Kind::text;
+    return string_and_text(expr, text_on_right ? left : right, text_on_right ? right : left);
+  }
+
+  Status string_and_text(const Expr& expr, const Expr& string, const Expr& text) const {
+    const size_t most = string.kind == Kind::str ? string.number : kMostCommBytes;
+    if (expr.op != Operator::like && text.text.size() > most)
+      return error(text, "never equal: the string has " + std::to_string(most) +
+                             " bytes at most, this text " + std::to_string(text.text.size()));
+    return string.kind == Kind::str ? integer(string.children[0]) : ok();
+  }
+
+  Error error(const Expr& part, std::string message) const {
+    if (!against_.text.empty()) return error_at(against_.text, part.column, std::move(message));
+    return error_at(to_string(whole_), column_of(part, whole_), std::move(message));
+  }
+
+  const Expr& whole_;
+  CheckAgainst against_;
+};
+
+Result<ValueType> typed(const Status& checked, const Expr& expr, const Arguments* arguments) {
+  if (!checked) return checked.error();
+  return type_of(expr, arguments ? *arguments : Arguments{});
+}
+
+}  // namespace
+
+Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against) {
+  return typed(Checker{expr, against}.integer(expr), expr, against.arguments);
+}
+
+Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against) {
+  return typed(Checker{expr, against}.value(expr), expr, against.arguments);
+}
+
+ValueType type_of(const Expr& expr, const Arguments& arguments) {
+  switch (expr.kind) {
+    case Kind::integer: return literal_of(expr)->is_unsigned ? ValueType::u64 : ValueType::s64;
+    case Kind::text:
+    case Kind::str: return ValueType::string;
+    case Kind::operand: return type_of_operand(expr, arguments);
+    case Kind::read: return expr.read == Read::u64 ? ValueType::u64 : ValueType::s64;
+    case Kind::unary: return type_of_unary(expr, arguments);
+    case Kind::binary: return type_of_binary(expr, arguments);
+  }
+  return ValueType::s64;
+}
+
+std::optional<Literal> literal_of(const Expr& expr) {
+  if (expr.kind == Kind::integer)
+    return Literal{expr.number, expr.number > std::numeric_limits<int64_t>::max()};
+  bool negated = expr.kind == Kind::unary && expr.op == Operator::negate &&
+                 expr.children[0].kind == Kind::integer;
+  if (!negated) return std::nullopt;
+  return Literal{-expr.children[0].number, false};
+}
+
+}  // namespace tracectl

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Expressions, by precedence climbing: binary(n) takes what binds at least as tight as n. Depth is
+// bounded twice, because everything that later walks over an expression calls itself: nesting by
+// parentheses and unary operators as it is read, and all else by the number of parts.
+#include "daemon/spec/parse_expr.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/nearest.h"
+
+namespace tracectl {
+namespace {
+
+constexpr unsigned kMostNesting = 32;
+constexpr unsigned kMostParts = 256;  // far more than fit into the code of an expression
+constexpr unsigned kArguments = 12;
+constexpr unsigned kLoosest = 1;
+
+constexpr const char* kWords =
+    "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, str(E), s8 u8 s16 u16 s32 u32 s64 u64 "
+    "(E)";
+
+constexpr std::array kNames =
+    std::to_array<std::string_view>({"arg0", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts",
+                                     "str", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});
+
+// What looks like argN; its N may be anything.
+bool is_argument(std::string_view name) {
+  return name.size() > 3 && name.starts_with("arg") &&
+         std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class ExprParser {
+ public:
+  ExprParser(Cursor& cursor, std::span<const std::string_view> also)
+      : cursor_(cursor), names_(kNames.begin(), kNames.end()) {
+    names_.insert(names_.end(), also.begin(), also.end());
+  }
+
+  Result<Expr> parse() {
+    auto part = binary(kLoosest);
+    if (!part) return part.error();
+    return std::move(part->expr);
+  }
+
+ private:
+  struct Part {
+    Expr expr;
+    bool in_parentheses = false;
+  };
+
+  Result<Part> binary(unsigned least) {
+    auto left = unary();
+    if (!left) return left;
+    for (auto op = operator_here(); op && precedence_of(*op) >= least; op = operator_here()) {
+      const Token token = cursor_.take();
+      auto right = binary(precedence_of(*op) + 1);
+      if (!right) return right;
+      if (Status clear = check_clear(token, *op, *left, *right); !clear) return clear.error();
+      left = counted(
+          Expr::of_binary(*op, std::move(left->expr), std::move(right->expr), token.column));
+      if (!left) return left;
+    }
+    return left;
+  }
+
+  std::optional<Operator> operator_here() const {
+    if (!cursor_.at(Token::Kind::op)) return std::nullopt;
+    return binary_operator(cursor_.here().text);
+  }
+
+  Status check_clear(const Token& token, Operator op, const Part& left, const Part& right) const {
+    for (const Part* side : {&left, &right}) {
+      bool bare = side->expr.kind == Expr::Kind::binary && !side->in_parentheses;
+      if (bare && is_misleading(op, side->expr.op)) return misleading(token, op, side->expr.op);
+    }
+    return ok();
+  }
+
+  Error misleading(const Token& token, Operator op, Operator inner) const {
+    const std::string outer_text{text_of(op)}, inner_text{text_of(inner)};
+    if (is_comparison(op))
+      return cursor_.error(token, "comparisons do not chain; join two with && or put parentheses");
+    return cursor_.error(token, "put parentheses: (a " + outer_text + " b) " + inner_text +
+                                    " c or a " + outer_text + " (b " + inner_text + " c)");
+  }
+
+  // Whatever nests passes here.
+  Result<Part> unary() {
+    if (nesting_ == kMostNesting)
+      return cursor_.error_here("an expression nests " + std::to_string(kMostNesting) +
+                                " levels deep at most");
+    nesting_++;
+    auto part = unary_or_primary();
+    nesting_--;
+    return part;
+  }
+
+  Result<Part> unary_or_primary() {
+    if (!cursor_.at(Token::Kind::op)) return primary();
+    auto op = unary_operator(cursor_.here().text);
+    if (!op) return missing();
+    const Token token = cursor_.take();
+    auto child = unary();
+    if (!child) return child;
+    return counted(Expr::of_unary(*op, std::move(child->expr), token.column));
+  }
+
+  Result<Part> primary() {
+    switch (cursor_.here().kind) {
+      case Token::Kind::integer: return integer();
+      case Token::Kind::text: return text();
+      case Token::Kind::open: return parentheses();
+      case Token::Kind::word: return name();
+      default: return missing();
+    }
+  }
+
+  Result<Part> integer() {
+    const size_t column = cursor_.here().column;
+    auto value = cursor_.integer("an integer");
+    if (!value) return value.error();
+    return counted(Expr::of_integer(*value, column));
+  }
+
+  Result<Part> text() {
+    const size_t column = cursor_.here().column;
+    auto value = cursor_.quoted("a text", Expr::kMostTextBytes);
+    if (!value) return value.error();
+    return counted(Expr::of_text(*std::move(value), column));
+  }
+
+  Result<Part> parentheses() {
+    cursor_.take();
+    auto inner = binary(kLoosest);
+    if (!inner) return inner;
+    if (Status closed = cursor_.expect(Token::Kind::close, "\")\""); !closed) return closed.error();
+    return Part{std::move(inner->expr), true};
+  }
+
+  Result<Part> name() {
+    const Token token = cursor_.here();
+    if (token.text == "str") return str();
+    if (auto read = read_named(token.text)) return memory(*read);
+    if (is_argument(token.text)) return argument();
+    auto operand = operand_named(token.text);
+    if (!operand) return unknown(token);
+    cursor_.take();
+    return counted(Expr::of_operand(*operand, 0, token.column));
+  }
+
+  Result<Part> argument() {
+    const Token token = cursor_.take();
+    std::string_view digits = token.text.substr(3);
+    unsigned index = kArguments;
+    auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    bool canonical = digits.size() == 1 || digits[0] != '0';
+    if (failed != std::errc{} || index >= kArguments || !canonical)
+      return cursor_.error(token, "arguments are arg0 to arg" + std::to_string(kArguments - 1));
+    return counted(Expr::of_operand(Operand::arg, index, token.column));
+  }
+
+  // str(E) or str(E, N)
+  Result<Part> str() {
+    const Token token = cursor_.take();
+    auto address = open_call(token);
+    if (!address) return address;
+    uint64_t most_bytes = Expr::kMostStrBytes;
+    if (cursor_.take_if(Token::Kind::comma)) {
+      const Token at = cursor_.here();
+      auto given = cursor_.integer("the most bytes, an integer");
+      if (!given) return given.error();
+      if (*given < 1 || *given > Expr::kMostStrBytes)
+        return cursor_.error(at,
+                             "str takes 1 to " + std::to_string(Expr::kMostStrBytes) + " bytes");
+      most_bytes = *given;
+    }
+    return close_call(Expr::of_str(std::move(address->expr), most_bytes, token.column));
+  }
+
+  Result<Part> memory(Read read) {
+    const Token token = cursor_.take();
+    auto address = open_call(token);
+    if (!address) return address;
+    return close_call(Expr::of_read(read, std::move(address->expr), token.column));
+  }
+
+  // The parenthesis and the address behind it.
+  Result<Part> open_call(const Token& function) {
+    if (!cursor_.take_if(Token::Kind::open)) {
+      const std::string name{function.text};
+      return cursor_.error(function, name + " takes an address in parentheses: " + name + "(arg0)");
+    }
+    return binary(kLoosest);
+  }
+
+  Result<Part> close_call(Expr call) {
+    if (Status closed = cursor_.expect(Token::Kind::close, "\")\""); !closed) return closed.error();
+    return counted(std::move(call));
+  }
+
+  Result<Part> counted(Expr expr) {
+    if (++parts_ > kMostParts)
+      return error_at(cursor_.text(), expr.column, "this expression is too long");
+    return Part{std::move(expr)};
+  }
+
+  Error missing() const { return cursor_.unexpected("a value (" + std::string{kWords} + ")"); }
+
+  Error unknown(const Token& token) const {
+    return cursor_.error(token, "unknown name \"" + std::string{token.text} + "\": " + kWords +
+                                    did_you_mean(token.text, names_));
+  }
+
+  Cursor& cursor_;
+  std::vector<std::string_view> names_;
+  unsigned nesting_ = 0;
+  unsigned parts_ = 0;
+};
+
+}  // namespace
+
+Result<Expr> parse_expr(Cursor& cursor, std::span<const std::string_view> also) {
+  return ExprParser{cursor, also}.parse();
+}
+
+}  // namespace tracectl
