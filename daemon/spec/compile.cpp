@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// An expression becomes code as it is walked over, in one of two ways. As a *value* it leaves a
+// source: a register, or what an instruction can load itself, so that `arg0 + 5` is one.
+// As a *condition* it leaves nothing but skips to a label, taken where it does or does not hold, so
+// that `arg0 > 5 && pid == 7` is two instructions and evaluates no more than it must.
+//
+// Registers are a stack: an expression may use those from a number on.
+#include "daemon/spec/compile.h"
+
+#include <string>
+#include <utility>
+
+#include "daemon/spec/emitter.h"
+#include "daemon/spec/lexer.h"
+
+namespace tracectl {
+namespace {
+
+using Kind = Expr::Kind;
+
+constexpr Source kMinusOne{TC_FROM_IMMEDIATE, 0, -1};
+constexpr Source kZero{TC_FROM_IMMEDIATE, 0, 0};
+constexpr Source kOne{TC_FROM_IMMEDIATE, 0, 1};
+
+Source in_register(uint8_t number) { return {TC_FROM_REGISTER, number, 0}; }
+
+Source immediate(uint64_t bits) { return {TC_FROM_IMMEDIATE, 0, static_cast<int64_t>(bits)}; }
+
+bool commutes(Operator op) {
+  return op == Operator::add || op == Operator::multiply || op == Operator::bit_and ||
+         op == Operator::bit_or || op == Operator::bit_xor;
+}
+
+tc_op arithmetic(Operator op, bool is_unsigned) {
+  switch (op) {
+    case Operator::add: return TC_OP_ADD;
+    case Operator::subtract: return TC_OP_SUB;
+    case Operator::multiply: return TC_OP_MUL;
+    case Operator::divide: return is_unsigned ? TC_OP_DIV_U : TC_OP_DIV_S;
+    case Operator::modulo: return is_unsigned ? TC_OP_MOD_U : TC_OP_MOD_S;
+    case Operator::bit_and: return TC_OP_AND;
+    case Operator::bit_or: return TC_OP_OR;
+    case Operator::bit_xor: return TC_OP_XOR;
+    case Operator::shift_left: return TC_OP_SHL;
+    default: return is_unsigned ? TC_OP_SHR_U : TC_OP_SHR_S;
+  }
+}
+
+tc_op read_op(Read read) {
+  switch (read) {
+    case Read::s8: return TC_OP_READ_S8;
+    case Read::u8: return TC_OP_READ_U8;
+    case Read::s16: return TC_OP_READ_S16;
+    case Read::u16: return TC_OP_READ_U16;
+    case Read::s32: return TC_OP_READ_S32;
+    case Read::u32: return TC_OP_READ_U32;
+    case Read::s64:
+    case Read::u64: return TC_OP_READ_U64;
+  }
+  return TC_OP_READ_U64;
+}
+
+tc_source source_of(Operand operand) {
+  switch (operand) {
+    case Operand::pid: return TC_FROM_PID;
+    case Operand::tid: return TC_FROM_TID;
+    case Operand::uid: return TC_FROM_UID;
+    case Operand::cpu: return TC_FROM_CPU;
+    case Operand::cgroup: return TC_FROM_CGROUP;
+    default: return TC_FROM_TS;
+  }
+}
+
+// The same with its sides exchanged: a < b is b > a.
+Operator mirrored(Operator op) {
+  switch (op) {
+    case Operator::less: return Operator::greater;
+    case Operator::less_equal: return Operator::greater_equal;
+    case Operator::greater: return Operator::less;
+    case Operator::greater_equal: return Operator::less_equal;
+    default: return op;
+  }
+}
+
+// What holds where the other does not. There is no operator for "is not like".
+Operator inverse(Operator op) {
+  switch (op) {
+    case Operator::equal: return Operator::not_equal;
+    case Operator::not_equal: return Operator::equal;
+    case Operator::less: return Operator::greater_equal;
+    case Operator::less_equal: return Operator::greater;
+    case Operator::greater: return Operator::less_equal;
+    default: return Operator::less;
+  }
+}
+
+enum class Signs { both_signed, both_unsigned, left_signed };
+
+tc_op pick(Signs signs, tc_op both_signed, tc_op both_unsigned, tc_op left_signed) {
+  if (signs == Signs::both_signed) return both_signed;
+  return signs == Signs::both_unsigned ? both_unsigned : left_signed;
+}
+
+tc_op comparison(Operator op, Signs signs) {
+  switch (op) {
+    case Operator::equal:
+      return pick(signs, TC_OP_SKIP_UNLESS_EQ, TC_OP_SKIP_UNLESS_EQ, TC_OP_SKIP_UNLESS_EQ_SU);
+    case Operator::not_equal:
+      return pick(signs, TC_OP_SKIP_UNLESS_NE, TC_OP_SKIP_UNLESS_NE, TC_OP_SKIP_UNLESS_NE_SU);
+    case Operator::less:
+      return pick(signs, TC_OP_SKIP_UNLESS_LT_S, TC_OP_SKIP_UNLESS_LT_U, TC_OP_SKIP_UNLESS_LT_SU);
+    case Operator::less_equal:
+      return pick(signs, TC_OP_SKIP_UNLESS_LE_S, TC_OP_SKIP_UNLESS_LE_U, TC_OP_SKIP_UNLESS_LE_SU);
+    case Operator::greater:
+      return pick(signs, TC_OP_SKIP_UNLESS_GT_S, TC_OP_SKIP_UNLESS_GT_U, TC_OP_SKIP_UNLESS_GT_SU);
+    default:
+      return pick(signs, TC_OP_SKIP_UNLESS_GE_S, TC_OP_SKIP_UNLESS_GE_U, TC_OP_SKIP_UNLESS_GE_SU);
+  }
+}
+
+tc_op text_comparison(Operator op, bool holds) {
+  if (op == Operator::like)
+    return holds ? TC_OP_SKIP_UNLESS_TEXT_LIKE : TC_OP_SKIP_UNLESS_TEXT_UNLIKE;
+  return (op == Operator::equal) == holds ? TC_OP_SKIP_UNLESS_TEXT_EQ : TC_OP_SKIP_UNLESS_TEXT_NE;
+}
+
+class Compiler {
+ public:
+  explicit Compiler(const Arguments& arguments) : arguments_(arguments) {}
+
+  Result<ExprCode> condition(const Expr& expr) {
+    Label no;
+    skip_if(expr, false, no, 0);
+    out_.op(TC_OP_RETURN, 0, kOne);
+    if (!no.empty()) {
+      out_.bind(no);
+      out_.op(TC_OP_RETURN, 0, kZero);
+    }
+    return code(expr, {});
+  }
+
+  Result<ExprCode> value(const Expr& expr) {
+    ExprCode as{.insns = {}, .texts = {}, .type = type(expr)};
+    Source result = kZero;
+    if (is_integer(as.type)) result = value(expr, 0);
+    if (expr.kind == Kind::str) {
+      as.most_bytes = static_cast<uint8_t>(expr.number);
+      result = value(expr.children[0], 0);
+    }
+    out_.op(TC_OP_RETURN, 0, result);
+    return code(expr, std::move(as));
+  }
+
+ private:
+  ValueType type(const Expr& expr) const { return type_of(expr, arguments_); }
+
+  bool is_unsigned(const Expr& expr) const { return type(expr) == ValueType::u64; }
+
+  // Literals that are in the range of both types are of the other side's.
+  bool suits_both(const Expr& expr) const {
+    auto literal = literal_of(expr);
+    return literal && !literal->is_unsigned && !literal->is_negative();
+  }
+
+  Result<ExprCode> code(const Expr& whole, ExprCode as) {
+    as.insns = out_.insns();
+    as.texts = out_.texts();
+    if (as.insns.size() <= TC_MAX_INSNS && !out_of_registers_) return as;
+    const std::string bound = out_of_registers_ ? std::to_string(TC_REGISTERS) + " registers"
+                                                : std::to_string(TC_MAX_INSNS) + " instructions";
+    return error_at(to_string(whole), 0,
+                    "this expression is too long: it takes more than " + bound);
+  }
+
+  // ---- values ----
+
+  // Uses the registers from `free` on; if the value is in a register it is `free`.
+  Source value(const Expr& expr, uint8_t free) {
+    if (auto literal = literal_of(expr)) return immediate(literal->bits);
+    switch (expr.kind) {
+      case Kind::operand: return operand(expr);
+      case Kind::read: return read(expr, free);
+      case Kind::unary: return unary(expr, free);
+      default: return binary(expr, free);
+    }
+  }
+
+  Source operand(const Expr& expr) const {
+    if (expr.operand != Operand::arg) return {source_of(expr.operand)};
+    tc_source from = arguments_[expr.number].is_signed ? TC_FROM_ARG_SIGNED : TC_FROM_ARG;
+    return {from, static_cast<uint8_t>(expr.number), 0};
+  }
+
+  Source read(const Expr& expr, uint8_t free) {
+    Source address = value(expr.children[0], free);
+    out_.op(read_op(expr.read), claim(free), address);
+    return in_register(free);
+  }
+
+  Source unary(const Expr& expr, uint8_t free) {
+    if (expr.op == Operator::logical_not) return truth(expr, free);
+    // -x is x * -1 and ~x is x ^ -1, modulo 2^64: one instruction, with what it loads in it.
+    tc_op op = expr.op == Operator::negate ? TC_OP_MUL : TC_OP_XOR;
+    Source child = value(expr.children[0], free);
+    if (child.is_immediate()) child = moved(child, free);
+    out_.op(op, claim(free), child, kMinusOne);
+    return in_register(free);
+  }
+
+  Source binary(const Expr& expr, uint8_t free) {
+    if (is_comparison(expr.op) || precedence_of(expr.op) <= precedence_of(Operator::logical_and))
+      return truth(expr, free);
+    const Sides at = sides(expr.children[0], expr.children[1], free, commutes(expr.op));
+    out_.op(arithmetic(expr.op, is_unsigned(expr)), claim(free), at.a, at.b);
+    return in_register(free);
+  }
+
+  // 1 or 0.
+  Source truth(const Expr& expr, uint8_t free) {
+    Label no;
+    out_.op(TC_OP_MOVE, claim(free), kZero);
+    skip_if(expr, false, no, next(free));
+    out_.op(TC_OP_MOVE, free, kOne);
+    out_.bind(no);
+    return in_register(free);
+  }
+
+  struct Sides {
+    Source a, b;
+    bool exchanged = false;
+  };
+
+  // The two operands as an instruction takes them: b plain, and no two immediates.
+  Sides sides(const Expr& first, const Expr& second, uint8_t free, bool may_exchange) {
+    Source a = value(first, free);
+    uint8_t left = a.is_register() ? next(free) : free;
+    Source b = value(second, left);
+    if (!b.is_plain() && may_exchange && a.is_plain()) return {b, a, true};
+    if (!b.is_plain()) b = moved(b, left);
+    if (a.is_immediate() && b.is_immediate()) a = moved(a, free);
+    return {a, b};
+  }
+
+  Source moved(const Source& source, uint8_t to) {
+    out_.op(TC_OP_MOVE, claim(to), source);
+    return in_register(to);
+  }
+
+  uint8_t next(uint8_t free) const { return static_cast<uint8_t>(free + 1); }
+
+  uint8_t claim(uint8_t number) {
+    out_of_registers_ |= number >= TC_REGISTERS;
+    return number;
+  }
+
+  // ---- conditions ----
+
+  // Skips to the label if the truth of the expression is `truth`, and goes on behind it if not.
+  void skip_if(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    if (auto literal = literal_of(expr)) return skip_if_literal(literal->bits, truth, label);
+    if (expr.kind == Kind::unary && expr.op == Operator::logical_not)
+      return skip_if(expr.children[0], !truth, label, free);
+    if (expr.kind != Kind::binary) return skip_if_value(expr, truth, label, free);
+    if (expr.op == Operator::logical_and || expr.op == Operator::logical_or)
+      return skip_if_joined(expr, truth, label, free);
+    if (!is_comparison(expr.op)) return skip_if_value(expr, truth, label, free);
+    const bool of_text = !is_integer(type(expr.children[0]));
+    of_text ? skip_if_text(expr, truth, label, free) : skip_if_compared(expr, truth, label, free);
+  }
+
+  void skip_if_literal(uint64_t bits, bool truth, Label& label) {
+    if ((bits != 0) == truth) out_.skip(label);
+  }
+
+  void skip_if_value(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    Source source = value(expr, free);
+    out_.skip_unless(truth ? TC_OP_SKIP_UNLESS_EQ : TC_OP_SKIP_UNLESS_NE, source, kZero, label);
+  }
+
+  // && is decided by the first side that is false, || by the first that is true.
+  void skip_if_joined(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    const bool decides = expr.op == Operator::logical_or;
+    Label over;
+    skip_if(expr.children[0], decides, truth == decides ? label : over, free);
+    skip_if(expr.children[1], truth, label, free);
+    out_.bind(over);
+  }
+
+  void skip_if_compared(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    const Expr &left = expr.children[0], &right = expr.children[1];
+    const bool mixed =
+        !suits_both(left) && !suits_both(right) && is_unsigned(left) != is_unsigned(right);
+    if (mixed) return skip_if_mixed(expr, truth, label, free);
+    const bool is_u = is_unsigned(left) || is_unsigned(right);
+    auto [a, b, exchanged] = sides(left, right, free, true);
+    Operator op = exchanged ? mirrored(expr.op) : expr.op;
+    if (truth) op = inverse(op);
+    out_.skip_unless(comparison(op, is_u ? Signs::both_unsigned : Signs::both_signed), a, b, label);
+  }
+
+  // The signed side comes first.
+  void skip_if_mixed(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    const bool exchanged = is_unsigned(expr.children[0]);
+    const Expr& signed_side = expr.children[exchanged ? 1 : 0];
+    const Expr& unsigned_side = expr.children[exchanged ? 0 : 1];
+    const Sides at = sides(signed_side, unsigned_side, free, false);
+    Operator op = exchanged ? mirrored(expr.op) : expr.op;
+    if (truth) op = inverse(op);
+    out_.skip_unless(comparison(op, Signs::left_signed), at.a, at.b, label);
+  }
+
+  void skip_if_text(const Expr& expr, bool truth, Label& label, uint8_t free) {
+    const bool on_left = expr.children[0].kind == Kind::text;
+    const Expr& text = expr.children[on_left ? 0 : 1];
+    const Expr& string = expr.children[on_left ? 1 : 0];
+    const bool user = string.kind == Kind::str;
+    Source address = user ? value(string.children[0], free) : Source{TC_FROM_REGISTER};
+    if (address.is_immediate()) address = moved(address, free);
+    out_.skip_unless_text(text_comparison(expr.op, !truth), user ? TC_TEXT_USER : TC_TEXT_COMM,
+                          address, static_cast<uint8_t>(user ? string.number : 0), text.text,
+                          label);
+  }
+
+  const Arguments& arguments_;
+  Emitter out_;
+  bool out_of_registers_ = false;
+};
+
+}  // namespace
+
+Result<ExprCode> compile_condition(const Expr& expr, const Arguments& arguments) {
+  auto type = check_integer(expr, {.arguments = &arguments});
+  if (!type) return type.error();
+  return Compiler{arguments}.condition(expr);
+}
+
+Result<ExprCode> compile_value(const Expr& expr, const Arguments& arguments) {
+  auto type = check_value(expr, {.arguments = &arguments});
+  if (!type) return type.error();
+  return Compiler{arguments}.value(expr);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "daemon/model/expr.h"
+
+namespace tracectl {
+
+// Gives the next choice: a number below `bound`, which is at least 1.
+using Choose = std::function<uint64_t(uint64_t bound)>;
+
+// Expressions that pass the checker, of a depth of `depth` at most.
+class RandomExpr {
+ public:
+  RandomExpr(Choose choose, size_t arg_count) : choose_(std::move(choose)), arg_count_(arg_count) {}
+
+  Expr integer(unsigned depth);
+
+ private:
+  Expr leaf();
+  Expr literal();
+  Expr unary(unsigned depth);
+  Expr binary(unsigned depth);
+  Expr of_strings(unsigned depth);
+
+  Choose choose_;
+  size_t arg_count_;
+};
+
+}  // namespace tracectl
