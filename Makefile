@@ -112,7 +112,7 @@ build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $
 define bpf_object
 	$(call say,BPF,$<)
 	$(V)mkdir -p $(@D)
-	$(V)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 $(1) -I. -I/usr/include/x86_64-linux-gnu \
+	$(V)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 $(1) -I. -I/usr/include/x86_64-linux-gnu \
 		-Wall -Wextra -Wno-unused-parameter -Werror -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 	$(V)$(LLVM_STRIP) -g $@  # the DWARF; BTF stays
 endef

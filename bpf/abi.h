@@ -24,7 +24,9 @@ enum {
 	TC_MAX_HOOKS = 65536,		/* beyond the first of a slot; 0 is none */
 	TC_MAX_HOOKS_OF_SLOT = 64,
 	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
-	TC_MAX_KEYS = 65536,
+	TC_MAX_KEYS = 65536,		/* of counts and histograms; as many of sums, and of texts */
+	TC_MAX_SPECS = 1024,		/* with code; 0 is none */
+	TC_MAX_RATES = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
 	TC_MAX_SESSIONS = 256,
 	TC_MAX_ARGS = 12,
@@ -36,14 +38,18 @@ enum {
 	TC_REGISTERS = 8,		/* of the machine that runs it */
 	TC_TEXT_LEN = 63,		/* bytes of a text in an expression */
 	TC_STR_LEN = 64,		/* bytes that str(E) gives at most, without a byte 0 behind them */
+	TC_SPEC_INSNS = 256,		/* of all expressions of a spec */
+	TC_SPEC_TEXTS = 16,
+	TC_MAX_VALUES = 12,
+	TC_MAX_AGGREGATES = 8,
+	TC_KEY_PARTS = 3,
+	TC_MAX_RECORD_WORDS = TC_MAX_VALUES * TC_STR_LEN / 8,
 };
 
 /* What a hook does with a hit. */
 enum tc_hook_flag {
-	TC_COUNT_BY_PID = 1 << 0,
-	TC_COUNT_BY_TID = 1 << 1,
-	TC_EVENT = 1 << 2,
-	TC_FIRST_OF_GROUP = 1 << 3,
+	TC_EVENT = 1 << 0,
+	TC_FIRST_OF_GROUP = 1 << 1,
 };
 
 struct tc_hook {
@@ -55,7 +61,7 @@ struct tc_hook {
 	__u32 layout;		/* where its arguments are found */
 	__u32 source;		/* names probe and session in records; never reused while readable */
 	__u32 next;		/* further hook of the same generation, or 0 */
-	__u32 pad;
+	__u32 spec;		/* its condition, values and aggregates; 0 if it has none */
 };
 
 /* While a link replaces another at the slot (bpf/handover.bpf.h): of what kind the slot is. */
@@ -76,19 +82,44 @@ struct tc_slot {
 	struct tc_generation generation[2];
 };
 
-/* Counters of one hook on one CPU, written with atomic adds: hits = recorded + dropped. */
+/* Counters of one hook on one CPU, written with atomic adds. */
 struct tc_stat {
 	__u64 hits;
+	__u64 filtered;		/* of them: not taken by condition, sample or limit */
 	__u64 dropped_ring;	/* no room in the ring */
-	__u64 dropped_keys;	/* no room for a new key */
-	__u64 pad;
+	__u64 dropped_keys;	/* no room for a new key of an aggregate */
 };
 
-/* A count by process or thread; `stat` is the hook's. Parts not asked for are 0. */
+/*
+ * What an aggregate is kept by; `stat` is the hook's. Parts not asked for are 0, those whose bit of
+ * `missing` is set could not be read. A text stands by its number in the map `texts`.
+ */
 struct tc_key {
 	__u32 stat;
-	__u32 pid;
-	__u32 tid;
+	__u8 aggregate;		/* its number in the spec */
+	__u8 missing;		/* bit n: part n; TC_VALUE_MISSING */
+	__u16 bucket;		/* of a histogram */
+	__u64 part[TC_KEY_PARTS];
+};
+
+/* Set in `missing` where the value could not be read: such hits are counted, by the parts. */
+enum { TC_VALUE_MISSING = 1 << 7 };
+
+/*
+ * A sum on one CPU. `high` and `low` begin as 0 and only grow: they are the greatest v and the
+ * greatest ~v so far; where v is signed, its sign bit is inverted before.
+ */
+struct tc_sum {
+	__u64 count;
+	__u64 sum;
+	__u64 high;
+	__u64 low;
+};
+
+/* How often a hook that samples or limits has been matched. */
+struct tc_rate {
+	__u64 matched;
+	__u64 in_second;	/* seconds since boot << 32 | taken in that second */
 };
 
 enum tc_arg_place {
@@ -237,6 +268,56 @@ struct tc_text {
 	char bytes[TC_TEXT_LEN];
 };
 
+enum tc_value_kind {
+	TC_VALUE_OPERAND,	/* an enum tc_source other than a register or an immediate */
+	TC_VALUE_CODE,
+	TC_VALUE_COMM,
+	TC_VALUE_STR,		/* the string at the address that the code gives */
+};
+
+/* A value of a record, of an aggregate, or a key. */
+struct tc_value {
+	__u8 kind;		/* enum tc_value_kind */
+	__u8 from;		/* of an operand: enum tc_source */
+	__u8 a;			/*   and its number */
+	__u8 most_bytes;	/* of a string, at most TC_STR_LEN */
+	__u32 code;		/* first instruction */
+};
+
+enum tc_aggregate_kind {
+	TC_COUNT,
+	TC_SUM,			/* also average, least and greatest */
+	TC_HIST,		/* bucket 0: below 0; 1: 0; n: from 2^(n-2) to below 2^(n-1) */
+	TC_LHIST,		/* bucket 0: below min; n: min + (n-1) * step and on; the last: max and on */
+};
+
+struct tc_aggregate {
+	__u8 kind;		/* enum tc_aggregate_kind */
+	__u8 is_unsigned;	/* its value is */
+	__u8 key_count;
+	__u8 pad[5];
+	struct tc_value value;
+	struct tc_value keys[TC_KEY_PARTS];
+	__s64 min, max;
+	__u64 step;
+};
+
+/* What a hook does with a hit, where that takes more than its flags. Shared by hooks, immutable. */
+struct tc_spec {
+	struct tc_value condition;
+	__u64 has_condition;
+	__u64 sample;		/* takes one hit in so many; 0: each */
+	__u64 limit;		/* takes so many a second at most; 0: all */
+	__u32 value_count;	/* of a record; 0: it has the arguments */
+	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text */
+	__u32 aggregate_count;
+	__u32 pad;
+	struct tc_value values[TC_MAX_VALUES];
+	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
+	struct tc_text texts[TC_SPEC_TEXTS];
+	struct tc_insn code[TC_SPEC_INSNS];
+};
+
 enum tc_record_kind { TC_RECORD_HIT = 1 };
 
 /* One hit in a ring. `args` has room for arg_room values; those past arg_count are 0. */
@@ -286,7 +367,12 @@ TC_ASSERT_SIZE(struct tc_hook, 32);
 TC_ASSERT_SIZE(struct tc_generation, 64);
 TC_ASSERT_SIZE(struct tc_slot, 128);
 TC_ASSERT_SIZE(struct tc_stat, 32);
-TC_ASSERT_SIZE(struct tc_key, 12);
+TC_ASSERT_SIZE(struct tc_key, 32);
+TC_ASSERT_SIZE(struct tc_sum, 32);
+TC_ASSERT_SIZE(struct tc_rate, 16);
+TC_ASSERT_SIZE(struct tc_value, 8);
+TC_ASSERT_SIZE(struct tc_aggregate, 64);
+TC_ASSERT_SIZE(struct tc_spec, 48 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_member, 32);

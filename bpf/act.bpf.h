@@ -6,28 +6,6 @@
 #ifndef TRACECTL_ACT_BPF_H
 #define TRACECTL_ACT_BPF_H
 
-static __noinline void count_by(const struct tc_hook *hook, const struct thread *thread,
-				     struct tc_stat *stat)
-{
-	struct tc_key key = { .stat = hook->stat };
-	__u64 zero = 0, *count;
-
-	if (hook->flags & TC_COUNT_BY_PID)
-		key.pid = thread->pid;
-	if (hook->flags & TC_COUNT_BY_TID)
-		key.tid = thread->tid;
-	count = bpf_map_lookup_elem(&counts, &key);
-	if (!count) {
-		/* Somebody else may be first: then the entry is there all the same. */
-		bpf_map_update_elem(&counts, &key, &zero, BPF_NOEXIST);
-		count = bpf_map_lookup_elem(&counts, &key);
-	}
-	if (count)
-		__sync_fetch_and_add(count, 1);
-	else
-		__sync_fetch_and_add(&stat->dropped_keys, 1);
-}
-
 static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
 				      struct pt_regs *ctx, __u32 room)
 {
@@ -57,61 +35,170 @@ static __always_inline __u64 wakeup_flag(void)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline bool emit_sized(struct hit *hit, const struct tc_hook *hook, void *ring,
-				       const struct tc_layout *layout, struct tc_ring_loss *loss,
-				       const __u32 room)
-{
-	const struct thread *thread = thread_of(hit);
-	struct tc_record *record = bpf_ringbuf_reserve(ring, sizeof(*record) + room * 8, 0);
+/* A hit on its way into a ring. */
+struct streamed {
+	bpf_user_pt_regs_t *ctx;
+	__u64 epoch;
+	__u64 code;
+	__u32 source;
+	const struct tc_spec *spec;
+	const struct tc_layout *layout;
+	const struct tc_ring_loss *loss;
+	void *ring;
+};
 
+static __always_inline void describe_thread(struct tc_record *record)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const __u64 *comm = __builtin_preserve_access_index((const __u64 *)&task->comm);
+	struct thread thread;
+
+	learn_ids(&thread, task);
+	record->pid = thread.pid;
+	record->tid = thread.tid;
+	__builtin_memcpy(record->comm, (__u64[]){ comm[0], comm[1] }, sizeof(record->comm));
+}
+
+static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
+{
+	struct tc_record *record = bpf_ringbuf_reserve(hit->ring, sizeof(*record) + room * 8, 0);
 	if (!record)
-		return false;
+		return 0;
 	/* After reserving: see events/merger.h for what the order of these two is good for. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
 	record->epoch = hit->epoch;
-	record->ring_dropped = *(volatile __u64 *)&loss->dropped;
-	record->source = hook->source;
-	record->pid = thread->pid;
-	record->tid = thread->tid;
+	record->ring_dropped = *(volatile __u64 *)&hit->loss->dropped;
+	record->source = hit->source;
+	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
 	record->pad = 0;
 	record->pad2 = 0;
-	__builtin_memcpy(record->comm, thread->comm, sizeof(record->comm));
-	fill_args(record, layout, hit->ctx, room);
+	return record;
+}
+
+static __always_inline bool emit_sized(const struct streamed *hit, const __u32 room)
+{
+	struct tc_record *record = begin_record(hit, room);
+
+	if (!record)
+		return false;
+	fill_args(record, hit->layout, hit->ctx, room);
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;
 }
 
 /* A ring wants sizes known to the verifier: a few classes, so that small records stay small. */
-static __always_inline bool emit(struct hit *hit, const struct tc_hook *hook, void *ring,
-				 const struct tc_layout *layout, struct tc_ring_loss *loss)
+static __always_inline bool emit_args(const struct streamed *hit)
 {
-	if (layout->arg_count == 0)
-		return emit_sized(hit, hook, ring, layout, loss, 0);
-	if (layout->arg_count <= 3)
-		return emit_sized(hit, hook, ring, layout, loss, 3);
-	if (layout->arg_count <= 6)
-		return emit_sized(hit, hook, ring, layout, loss, 6);
-	return emit_sized(hit, hook, ring, layout, loss, TC_MAX_ARGS);
+	if (hit->layout->arg_count == 0)
+		return emit_sized(hit, 0);
+	if (hit->layout->arg_count <= 3)
+		return emit_sized(hit, 3);
+	if (hit->layout->arg_count <= 6)
+		return emit_sized(hit, 6);
+	return emit_sized(hit, TC_MAX_ARGS);
 }
 
-static __always_inline void stream(struct hit *hit, const struct tc_hook *hook,
-				   struct tc_stat *stat, __u32 cpu)
-{
-	__u32 ring_index = hook->session * cpu_count + cpu;
-	__u32 layout_index = hook->layout;
-	struct tc_layout *layout = bpf_map_lookup_elem(&layouts, &layout_index);
-	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	void *ring = bpf_map_lookup_elem(&rings, &ring_index);
+#include "bpf/values.bpf.h"
 
-	if (!layout || !loss || !ring) {
+/* Streams a record of the hit; `to` is the session, and the source. False where it is lost. */
+__on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under)
+{
+	__u32 ring_index = (to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 layout_index = code >> 32, spec_index = code;
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to };
+
+	hit.layout = bpf_map_lookup_elem(&layouts, &layout_index);
+	hit.spec = bpf_map_lookup_elem(&specs, &spec_index);
+	hit.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	hit.loss = loss;
+	if (!hit.layout || !hit.spec || !hit.ring || !loss)
+		return false;
+	if (hit.spec->value_count ? emit_values(&hit) : emit_args(&hit))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
+static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *hook,
+				       struct tc_stat *stat)
+{
+	__u64 to = (__u64)hook->session << 32 | hook->source;
+
+	if (!stream(hit->ctx, code_of(hook), to, hit->epoch))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
+}
+
+/* At most `limit` in each second since boot; who is preempted here again and again goes without. */
+static __always_inline bool within_limit(struct tc_rate *rate, __u64 limit)
+{
+	__u64 second = bpf_ktime_get_boot_ns() / 1000000000 << 32;
+	__u32 i;
+
+	for (i = 0; i < RAISE_TRIES; i++) {
+		__u64 old = *(volatile __u64 *)&rate->in_second;
+		__u64 now = old >> 32 == second >> 32 ? old : second;
+
+		if ((__u32)now >= limit)
+			return false;
+		if (__sync_val_compare_and_swap(&rate->in_second, old, now + 1) == old)
+			return true;
+	}
+	return false;
+}
+
+static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
+{
+	struct tc_rate *rate = bpf_map_lookup_elem(&rates, &stat);
+
+	if (!rate)
+		return false;
+	if (spec->sample && __sync_fetch_and_add(&rate->matched, 1) % spec->sample)
+		return false;
+	return !spec->limit || within_limit(rate, spec->limit);
+}
+
+/* Whether the hit is taken; a condition that cannot be worked out does not hold. */
+static __always_inline bool lets_pass(struct hit *hit, const struct tc_hook *hook,
+				      const struct tc_spec *spec)
+{
+	__u64 holds = 0;
+
+	if (spec->has_condition &&
+	    !(evaluate(hit->ctx, code_of(hook), packed(&spec->condition), &holds) && holds))
+		return false;
+	return !(spec->sample || spec->limit) || within_rate(spec, hook->stat);
+}
+
+static __always_inline void aggregate(struct hit *hit, const struct tc_hook *hook, __u32 count,
+				      struct tc_stat *stat)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
+		if (i >= count)
+			return;
+		if (!add_to_aggregate(hit->ctx, code_of(hook), hook->stat, i))
+			__sync_fetch_and_add(&stat->dropped_keys, 1);
+	}
+}
+
+static __noinline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
+				   struct tc_stat *stat)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+
+	if (!spec)
+		return;
+	if (!lets_pass(hit, hook, spec)) {
+		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
-	if (emit(hit, hook, ring, layout, loss))
-		return;
-	__sync_fetch_and_add(&stat->dropped_ring, 1);
-	__sync_fetch_and_add(&loss->dropped, 1);
+	aggregate(hit, hook, spec->aggregate_count, stat);
+	if (hook->flags & TC_EVENT)
+		stream_hit(hit, hook, stat);
 }
 
 static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
@@ -124,10 +211,10 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID))
-		count_by(hook, thread_of(hit), stat);
-	if (hook->flags & TC_EVENT)
-		stream(hit, hook, stat, cpu);
+	if (hook->spec)
+		act_by_spec(hit, hook, stat);
+	else if (hook->flags & TC_EVENT)
+		stream_hit(hit, hook, stat);
 }
 
 #endif

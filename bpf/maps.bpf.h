@@ -18,6 +18,8 @@ __u32 ignored_pid;	/* for TC_IGNORE_PROCESS; as the engine sees it */
 /* Hooks in force at all slots, by generation: where there is none a hit need not find its slot. */
 __u32 in_force[2];
 
+__u32 last_text;	/* the greatest number in `texts` */
+
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;
 
@@ -56,6 +58,38 @@ struct {
 	__type(key, struct tc_key);
 	__type(value, __u64);
 } counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, TC_MAX_KEYS);
+	__type(key, struct tc_key);
+	__type(value, struct tc_sum);
+} sums SEC(".maps");
+
+/* Strings that keys have, numbered from 1. User space empties it when no hook has such keys. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_KEYS);
+	__type(key, char[TC_STR_LEN]);
+	__type(value, __u32);
+} texts SEC(".maps");
+
+/* By the hook's counters; user space makes and deletes them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_RATES);
+	__type(key, __u32);
+	__type(value, struct tc_rate);
+} rates SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_SPECS);
+	__type(key, __u32);
+	__type(value, struct tc_spec);
+} specs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -6,12 +6,11 @@
 struct thread {
 	__u32 pid;
 	__u32 tid;
-	__u64 comm[TC_COMM_LEN / 8];
 };
 
 /* One hit of a site, as far as its hooks have asked. */
 struct hit {
-	struct pt_regs *ctx;
+	bpf_user_pt_regs_t *ctx;
 	struct thread thread;	/* once a hook has asked; a tid of 0: not yet */
 	__u64 epoch;
 	__u32 next;
@@ -35,22 +34,11 @@ static __always_inline void learn_ids(struct thread *thread, struct task_struct 
 	}
 }
 
-/*
- * Who hit the probe. Each call of a helper costs as much as the rest of a count, so this is asked
- * for only by hooks that need it, and all of it is read with one.
- */
+/* Each call of a helper costs as much as the rest of a count: only for hooks that need it. */
 static __always_inline const struct thread *thread_of(struct hit *hit)
 {
-	struct task_struct *task;
-	const __u64 *comm;
-
-	if (hit->thread.tid)
-		return &hit->thread;
-	task = bpf_get_current_task_btf();
-	learn_ids(&hit->thread, task);
-	comm = __builtin_preserve_access_index((const __u64 *)&task->comm);
-	hit->thread.comm[0] = comm[0];
-	hit->thread.comm[1] = comm[1];
+	if (!hit->thread.tid)
+		learn_ids(&hit->thread, bpf_get_current_task_btf());
 	return &hit->thread;
 }
 

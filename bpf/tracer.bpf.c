@@ -7,6 +7,7 @@
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
+#include <asm/bpf_perf_event.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -14,9 +15,13 @@
 #include "bpf/abi.h"
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/delay.bpf.h"
+#include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
+#include "bpf/text.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/aggregate.bpf.h"
 #include "bpf/act.bpf.h"
 
 static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook)

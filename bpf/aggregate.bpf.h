@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Counts, sums and histograms by keys, in tables whose values each CPU has for itself. A program can
+ * be preempted between two of its steps by another on the same CPU, so values are only added to and
+ * raised atomically; nobody waits for another CPU.
+ */
+#ifndef TRACECTL_AGGREGATE_BPF_H
+#define TRACECTL_AGGREGATE_BPF_H
+
+enum { RAISE_TRIES = 16 };	/* each that fails was preempted by one that raised it */
+
+static __always_inline void raise(__u64 *most, __u64 value)
+{
+	__u32 i;
+
+	for (i = 0; i < RAISE_TRIES; i++) {
+		__u64 old = *(volatile __u64 *)most;
+
+		if (value <= old || __sync_val_compare_and_swap(most, old, value) == old)
+			return;
+	}
+}
+
+static __always_inline __u32 log2_of(__u64 value)
+{
+	__u32 log = 0;
+
+	if (value >> 32) { log += 32; value >>= 32; }
+	if (value >> 16) { log += 16; value >>= 16; }
+	if (value >> 8) { log += 8; value >>= 8; }
+	if (value >> 4) { log += 4; value >>= 4; }
+	if (value >> 2) { log += 2; value >>= 2; }
+	return log + (value >> 1);
+}
+
+static __always_inline __u32 log_bucket(const struct tc_aggregate *aggregate, __u64 value)
+{
+	if (!aggregate->is_unsigned && (__s64)value < 0)
+		return 0;
+	return value ? 2 + log2_of(value) : 1;
+}
+
+static __always_inline __u32 linear_bucket(const struct tc_aggregate *aggregate, __u64 value)
+{
+	__u64 step = aggregate->step;
+	__u64 width = aggregate->max - aggregate->min;
+	bool beyond = aggregate->is_unsigned && (__s64)value < 0;
+
+	if (!beyond && (__s64)value < aggregate->min)
+		return 0;
+	if (!step)
+		return 0;
+	if (beyond || (__s64)value >= aggregate->max)
+		return 1 + (width + step - 1) / step;
+	return 1 + (value - aggregate->min) / step;
+}
+
+static __always_inline bool count_key(const struct tc_key *key)
+{
+	__u64 zero = 0, *count = bpf_map_lookup_elem(&counts, key);
+
+	if (!count) {
+		/* Somebody else may be first: then the entry is there all the same. */
+		bpf_map_update_elem(&counts, key, &zero, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&counts, key);
+	}
+	if (!count)
+		return false;
+	__sync_fetch_and_add(count, 1);
+	return true;
+}
+
+static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bool is_unsigned)
+{
+	__u64 as_unsigned = is_unsigned ? value : value ^ (1ULL << 63);
+	struct tc_sum zero = {}, *sum = bpf_map_lookup_elem(&sums, key);
+
+	if (!sum) {
+		bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&sums, key);
+	}
+	if (!sum)
+		return false;
+	__sync_fetch_and_add(&sum->count, 1);
+	__sync_fetch_and_add(&sum->sum, value);
+	raise(&sum->high, as_unsigned);
+	raise(&sum->low, ~as_unsigned);
+	return true;
+}
+
+struct aggregation {
+	bpf_user_pt_regs_t *ctx;
+	__u64 code;
+	const struct tc_aggregate *aggregate;
+	struct tc_key key;
+};
+
+/* The string of a value; false where it cannot be read. */
+__on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, struct string *string)
+{
+	struct tc_value what;
+	__u64 address = 0;
+
+	if (!string)
+		return false;
+	__builtin_memcpy(&what, &value, sizeof(what));
+	if (what.kind == TC_VALUE_COMM) {
+		string_of_comm(string);
+		return true;
+	}
+	return evaluate(ctx, code, value, &address) && read_string(string, address, what.most_bytes);
+}
+
+enum { NO_ROOM = -1 };
+
+/* Whether part i of the key can be read, or NO_ROOM. */
+static __always_inline int key_part(struct aggregation *to, __u32 i)
+{
+	const struct tc_value *value = &to->aggregate->keys[i];
+	struct string string;
+	__u64 part = 0;
+
+	if (value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR) {
+		if (!text_of(to->ctx, to->code, packed(value), &string))
+			return false;
+		to->key.part[i] = number_of_string(&string);
+		return to->key.part[i] ? true : NO_ROOM;
+	}
+	if (!evaluate(to->ctx, to->code, packed(value), &part))
+		return false;
+	to->key.part[i] = part;
+	return true;
+}
+
+static __always_inline bool make_key(struct aggregation *to)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_KEY_PARTS; i++) {
+		int read;
+
+		if (i >= to->aggregate->key_count)
+			return true;
+		read = key_part(to, i);
+		if (read == NO_ROOM)
+			return false;
+		if (!read)
+			to->key.missing |= 1 << i;
+	}
+	return true;
+}
+
+static __always_inline bool add_value(struct aggregation *to)
+{
+	const struct tc_aggregate *aggregate = to->aggregate;
+	__u64 value = 0;
+
+	if (aggregate->kind == TC_COUNT)
+		return count_key(&to->key);
+	if (!evaluate(to->ctx, to->code, packed(&aggregate->value), &value)) {
+		to->key.missing |= TC_VALUE_MISSING;
+		return count_key(&to->key);
+	}
+	if (aggregate->kind == TC_SUM)
+		return add_to_sum(&to->key, value, aggregate->is_unsigned);
+	to->key.bucket = aggregate->kind == TC_HIST ? log_bucket(aggregate, value)
+						    : linear_bucket(aggregate, value);
+	return count_key(&to->key);
+}
+
+/* False where there is no room for a new key. */
+__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 number)
+{
+	struct aggregation to = { .ctx = ctx,
+				  .code = code,
+				  .key = { .stat = stat, .aggregate = number } };
+	__u32 index = code;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+
+	if (!spec || number >= TC_MAX_AGGREGATES)
+		return true;
+	to.aggregate = &spec->aggregates[number];
+	return make_key(&to) && add_value(&to);
+}
+
+#endif

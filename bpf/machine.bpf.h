@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The machine that runs the code of conditions and values (struct tc_insn). The verifier checks one
+ * step for all instructions; bpf_loop() takes the steps. Only user space writes code, and whole, yet
+ * nothing here trusts it: every index is bounded, and code that runs out has failed.
+ */
+#ifndef TRACECTL_MACHINE_BPF_H
+#define TRACECTL_MACHINE_BPF_H
+
+enum machine_state { RUNNING, DONE, FAILED };
+
+struct machine {
+	bpf_user_pt_regs_t *ctx;
+	const struct tc_spec *spec;
+	const struct tc_layout *layout;
+	__u64 registers[TC_REGISTERS];
+	__u64 result;	/* once it is DONE */
+	__u32 next;	/* instruction */
+};
+
+/* Compilers would make one load at a computed offset of all these, and the verifier wants constants. */
+#define RETURN_REGISTER(name)                                                               \
+	({                                                                                  \
+		__u64 value_;                                                               \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                       \
+			     : "=r"(value_)                                                 \
+			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, name)));    \
+		return value_;                                                              \
+	})
+
+__on_its_own __u64 read_register(bpf_user_pt_regs_t *ctx, __u8 number)
+{
+	switch (number) {
+	case 0: RETURN_REGISTER(rax);
+	case 1: RETURN_REGISTER(rcx);
+	case 2: RETURN_REGISTER(rdx);
+	case 3: RETURN_REGISTER(rbx);
+	case 4: RETURN_REGISTER(rsp);
+	case 5: RETURN_REGISTER(rbp);
+	case 6: RETURN_REGISTER(rsi);
+	case 7: RETURN_REGISTER(rdi);
+	case 8: RETURN_REGISTER(r8);
+	case 9: RETURN_REGISTER(r9);
+	case 10: RETURN_REGISTER(r10);
+	case 11: RETURN_REGISTER(r11);
+	case 12: RETURN_REGISTER(r12);
+	case 13: RETURN_REGISTER(r13);
+	case 14: RETURN_REGISTER(r14);
+	case 15: RETURN_REGISTER(r15);
+	case TC_RIP: RETURN_REGISTER(rip);
+	}
+	return 0;
+}
+
+static __always_inline __u64 extended(__u64 value, __u8 size, bool is_signed)
+{
+	__u32 unused = 64 - 8 * (size & 15);
+
+	if (unused >= 64)
+		return value;
+	return is_signed ? (__u64)((__s64)(value << unused) >> unused) : value << unused >> unused;
+}
+
+static __noinline bool load_arg(struct machine *m, __u8 number, bool is_signed, __u64 *value)
+{
+	const struct tc_arg *arg;
+	__u64 loaded = 0, address;
+
+	if (number >= TC_MAX_ARGS)
+		return false;
+	arg = &m->layout->args[number];
+	switch (arg->place) {
+	case TC_ARG_CONSTANT:
+		loaded = arg->offset;
+		break;
+	case TC_ARG_REGISTER:
+		loaded = read_register(m->ctx, arg->base) >> (arg->value_shift & 63);
+		break;
+	case TC_ARG_MEMORY:
+		address = read_register(m->ctx, arg->base) + arg->offset;
+		if (arg->index != TC_NO_REGISTER)
+			address += read_register(m->ctx, arg->index) << (arg->scale_shift & 3);
+		if (!read_memory(arg, address, &loaded))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	*value = extended(loaded, arg->size, is_signed);
+	return true;
+}
+
+static __always_inline struct thread ids_of_current(void)
+{
+	struct thread thread;
+
+	learn_ids(&thread, bpf_get_current_task_btf());
+	return thread;
+}
+
+static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u64 *value)
+{
+	switch (from) {
+	case TC_FROM_REGISTER:
+		*value = m->registers[number & (TC_REGISTERS - 1)];
+		return true;
+	case TC_FROM_ARG:
+	case TC_FROM_ARG_SIGNED:
+		return load_arg(m, number, from == TC_FROM_ARG_SIGNED, value);
+	case TC_FROM_PID:
+		*value = ids_of_current().pid;
+		return true;
+	case TC_FROM_TID:
+		*value = ids_of_current().tid;
+		return true;
+	case TC_FROM_UID:
+		*value = (__u32)bpf_get_current_uid_gid();
+		return true;
+	case TC_FROM_CPU:
+		*value = bpf_get_smp_processor_id();
+		return true;
+	case TC_FROM_CGROUP:
+		*value = bpf_get_current_cgroup_id();
+		return true;
+	case TC_FROM_TS:
+		*value = bpf_ktime_get_boot_ns();
+		return true;
+	}
+	return false;
+}
+
+/* INT64_MIN / -1 does not fit, and the machine's processor would stop at it. */
+static __always_inline __u64 divide_signed(__s64 a, __s64 b, bool rest)
+{
+	__u64 of = a < 0 ? -(__u64)a : a, by = b < 0 ? -(__u64)b : b;
+	__u64 result = rest ? of % by : of / by;
+	bool negative = rest ? a < 0 : (a < 0) != (b < 0);
+
+	return negative ? -result : result;
+}
+
+__on_its_own bool calculate(__u8 op, __u64 a, __u64 b, __u64 *result)
+{
+	if (!result)
+		return false;
+	switch (op) {
+	case TC_OP_MOVE: *result = a; return true;
+	case TC_OP_ADD: *result = a + b; return true;
+	case TC_OP_SUB: *result = a - b; return true;
+	case TC_OP_MUL: *result = a * b; return true;
+	case TC_OP_AND: *result = a & b; return true;
+	case TC_OP_OR: *result = a | b; return true;
+	case TC_OP_XOR: *result = a ^ b; return true;
+	case TC_OP_SHL: *result = a << (b & 63); return true;
+	case TC_OP_SHR_S: *result = (__s64)a >> (b & 63); return true;
+	case TC_OP_SHR_U: *result = a >> (b & 63); return true;
+	}
+	if (!b)
+		return false;
+	switch (op) {
+	case TC_OP_DIV_U: *result = a / b; return true;
+	case TC_OP_MOD_U: *result = a % b; return true;
+	case TC_OP_DIV_S: *result = divide_signed(a, b, false); return true;
+	case TC_OP_MOD_S: *result = divide_signed(a, b, true); return true;
+	}
+	return false;
+}
+
+__on_its_own bool read_number(__u8 op, __u64 address, __u64 *value)
+{
+	const void *from = (const void *)address;
+	__u64 loaded = 0;
+	__u32 size = 8;
+	long error;
+
+	if (!value)
+		return false;
+	switch (op) {
+	case TC_OP_READ_U8: case TC_OP_READ_S8: size = 1; break;
+	case TC_OP_READ_U16: case TC_OP_READ_S16: size = 2; break;
+	case TC_OP_READ_U32: case TC_OP_READ_S32: size = 4; break;
+	}
+	switch (size) {
+	case 1: error = bpf_probe_read_user(&loaded, 1, from); break;
+	case 2: error = bpf_probe_read_user(&loaded, 2, from); break;
+	case 4: error = bpf_probe_read_user(&loaded, 4, from); break;
+	default: error = bpf_probe_read_user(&loaded, 8, from); break;
+	}
+	*value = extended(loaded, size, op == TC_OP_READ_S8 || op == TC_OP_READ_S16 ||
+					op == TC_OP_READ_S32);
+	return !error;
+}
+
+static __always_inline bool differs_in_sign(__u64 a, __u64 b)
+{
+	return (__s64)a < 0 || (__s64)b < 0;
+}
+
+static __always_inline bool holds(__u8 op, __u64 a, __u64 b)
+{
+	switch (op) {
+	case TC_OP_SKIP_UNLESS_EQ: return a == b;
+	case TC_OP_SKIP_UNLESS_NE: return a != b;
+	case TC_OP_SKIP_UNLESS_LT_S: return (__s64)a < (__s64)b;
+	case TC_OP_SKIP_UNLESS_LE_S: return (__s64)a <= (__s64)b;
+	case TC_OP_SKIP_UNLESS_GT_S: return (__s64)a > (__s64)b;
+	case TC_OP_SKIP_UNLESS_GE_S: return (__s64)a >= (__s64)b;
+	case TC_OP_SKIP_UNLESS_LT_U: return a < b;
+	case TC_OP_SKIP_UNLESS_LE_U: return a <= b;
+	case TC_OP_SKIP_UNLESS_GT_U: return a > b;
+	case TC_OP_SKIP_UNLESS_GE_U: return a >= b;
+	/* a is signed, b is not: where a is below 0, or b beyond what is signed, a is the less. */
+	case TC_OP_SKIP_UNLESS_EQ_SU: return !differs_in_sign(a, b) && a == b;
+	case TC_OP_SKIP_UNLESS_NE_SU: return differs_in_sign(a, b) || a != b;
+	case TC_OP_SKIP_UNLESS_LT_SU: return differs_in_sign(a, b) || a < b;
+	case TC_OP_SKIP_UNLESS_LE_SU: return differs_in_sign(a, b) || a <= b;
+	case TC_OP_SKIP_UNLESS_GT_SU: return !differs_in_sign(a, b) && a > b;
+	case TC_OP_SKIP_UNLESS_GE_SU: return !differs_in_sign(a, b) && a >= b;
+	}
+	return true;
+}
+
+/* FAILED where the string could not be read. */
+static __always_inline bool compare_text(struct machine *m, const struct tc_insn *insn, __u64 a)
+{
+	const struct tc_text *text;
+	__u64 number = insn->immediate;
+	struct string string;
+
+	if (number >= TC_SPEC_TEXTS)
+		return false;
+	text = &m->spec->texts[number];
+	if (insn->b == TC_TEXT_COMM)
+		string_of_comm(&string);
+	else if (!read_string(&string, a, insn->to))
+		return false;
+	if (text_holds(insn->op, &string, text))
+		return true;
+	m->next += insn->skip;
+	return true;
+}
+
+/* What the operands of the instruction, loaded, come to; false where it fails. */
+static __always_inline bool carry_out(struct machine *m, const struct tc_insn *insn, __u64 a, __u64 b)
+{
+	__u64 *to = &m->registers[insn->to & (TC_REGISTERS - 1)];
+
+	if (insn->op >= TC_OP_SKIP_UNLESS_TEXT_EQ)
+		return compare_text(m, insn, a);
+	if (insn->op >= TC_OP_SKIP_UNLESS_EQ) {
+		if (!holds(insn->op, a, b))
+			m->next += insn->skip;
+		return true;
+	}
+	if (insn->op == TC_OP_SKIP) {
+		m->next += insn->skip;
+		return true;
+	}
+	if (insn->op >= TC_OP_READ_U8)
+		return read_number(insn->op, a, to);
+	return calculate(insn->op, a, b, to);
+}
+
+static __always_inline enum machine_state step(struct machine *m)
+{
+	const struct tc_insn *insn;
+	__u64 a, b;
+
+	insn = &m->spec->code[m->next++ & (TC_SPEC_INSNS - 1)];
+	a = insn->immediate;
+	b = insn->immediate;
+	if (insn->a_from != TC_FROM_IMMEDIATE && !load(m, insn->a_from, insn->a, &a))
+		return FAILED;
+	if (insn->op == TC_OP_RETURN) {
+		m->result = a;
+		return DONE;
+	}
+	if (insn->b_from != TC_FROM_IMMEDIATE)
+		b = m->registers[insn->b & (TC_REGISTERS - 1)];
+	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
+}
+
+static __always_inline bool run_code(struct machine *m, __u32 start)
+{
+	enum machine_state state = RUNNING;
+	struct bpf_iter_num steps;
+
+	m->next = start;
+	bpf_iter_num_new(&steps, 0, TC_MAX_INSNS);
+	while (bpf_iter_num_next(&steps)) {
+		state = step(m);
+		if (state != RUNNING)
+			break;
+	}
+	bpf_iter_num_destroy(&steps);
+	return state == DONE;
+}
+
+/* Which spec and which layout of the arguments; one word, as a function has five parameters. */
+static __always_inline __u64 code_of(const struct tc_hook *hook)
+{
+	return (__u64)hook->layout << 32 | hook->spec;
+}
+
+static __always_inline __u64 packed(const struct tc_value *value)
+{
+	return *(const __u64 *)value;
+}
+
+/* Whether the value, packed, can be worked out; of a string it is the address. */
+__on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *result)
+{
+	struct machine machine = { .ctx = ctx };
+	__u32 spec = code, layout = code >> 32;
+	struct tc_value what;
+
+	__builtin_memcpy(&what, &value, sizeof(what));
+	machine.spec = bpf_map_lookup_elem(&specs, &spec);
+	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
+	if (!machine.spec || !machine.layout || !result)
+		return false;
+	if (what.kind == TC_VALUE_OPERAND)
+		return load(&machine, what.from, what.a, result);
+	if (!run_code(&machine, what.code))
+		return false;
+	*result = machine.result;
+	return true;
+}
+
+#endif
