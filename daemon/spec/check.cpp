@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "bpf/abi.h"
 #include "daemon/spec/lexer.h"
 
 namespace tracectl {
@@ -12,7 +13,7 @@ namespace {
 using Kind = Expr::Kind;
 
 constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
-constexpr size_t kMostCommBytes = 15;
+constexpr size_t kMostCommBytes = TC_COMM_LEN - 1;
 constexpr uint64_t kMostShift = 63;
 
 ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {

@@ -19,6 +19,8 @@ namespace {
 
 using Kind = Expr::Kind;
 
+static_assert(Expr::kMostTextBytes == TC_TEXT_LEN && Expr::kMostStrBytes == TC_STR_LEN);
+
 constexpr Source kMinusOne{TC_FROM_IMMEDIATE, 0, -1};
 constexpr Source kZero{TC_FROM_IMMEDIATE, 0, 0};
 constexpr Source kOne{TC_FROM_IMMEDIATE, 0, 1};

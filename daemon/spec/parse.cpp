@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "bpf/abi.h"
 #include "daemon/base/nearest.h"
 #include "daemon/spec/check.h"
 #include "daemon/spec/cursor.h"
@@ -14,6 +15,8 @@
 
 namespace tracectl {
 namespace {
+
+static_assert(Spec::kMostValues == TC_MAX_ARGS);
 
 constexpr const char* kActions =
     "event, event(E, ...), count, sum(E), avg(E), min(E), max(E), hist(E), "

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bpf/abi.h"
 #include "daemon/base/nearest.h"
 
 namespace tracectl {
@@ -21,7 +22,6 @@ namespace {
 
 constexpr unsigned kMostNesting = 32;
 constexpr unsigned kMostParts = 256;  // far more than fit into the code of an expression
-constexpr unsigned kArguments = 12;
 constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
@@ -160,11 +160,11 @@ class ExprParser {
   Result<Part> argument() {
     const Token token = cursor_.take();
     std::string_view digits = token.text.substr(3);
-    unsigned index = kArguments;
+    unsigned index = TC_MAX_ARGS;
     auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
     bool canonical = digits.size() == 1 || digits[0] != '0';
-    if (failed != std::errc{} || index >= kArguments || !canonical)
-      return cursor_.error(token, "arguments are arg0 to arg" + std::to_string(kArguments - 1));
+    if (failed != std::errc{} || index >= TC_MAX_ARGS || !canonical)
+      return cursor_.error(token, "arguments are arg0 to arg" + std::to_string(TC_MAX_ARGS - 1));
     return counted(Expr::of_operand(Operand::arg, index, token.column));
   }
 

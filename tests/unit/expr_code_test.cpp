@@ -158,6 +158,7 @@ TEST(ExprCode, TermsOfAConditionAreOneInstructionEach) {
 
 TEST(ExprCode, CostIsThatOfTheLongestWay) {
   EXPECT_EQ(cost_bound(compiled("pid == 10 && (arg0 + arg1) * 2 == 7 || tid == 4")), 7u);
+  EXPECT_EQ(cost_bound(compiled("0 && (pid + 1) * 2 == 7")), 2u);
 }
 
 TEST(ExprCode, TextsAreKeptOnce) {
