@@ -18,7 +18,7 @@ namespace tracectl {
 struct EventSource {
   std::string probe;  // canonical name: usdt:/usr/bin/python3.11:python:gc__start
   std::string session;
-  Arguments arguments;  // of the site, in order
+  Arguments arguments;  // of the site, or the values asked for instead, in order
 };
 
 // One value of an event; nullopt where the program's memory could not be read.
@@ -33,6 +33,7 @@ struct Event {
   std::string comm;
   std::shared_ptr<const EventSource> source;
   std::vector<Value> args;
+  std::vector<std::string> strings;  // which arguments that are strings count
 };
 
 enum class LossCause {

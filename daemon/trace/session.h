@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/model/event.h"
+#include "daemon/model/rows.h"
 #include "daemon/model/setting.h"
 #include "daemon/process/process.h"
 #include "daemon/trace/slots.h"
@@ -27,39 +28,23 @@ struct SessionHook {
 // Those of one slot, in the order of Wants.
 using SessionHooks = std::vector<SessionHook>;
 
-// A row of results: a probe, and where it is counted by them a process and a thread.
-struct RowKey {
-  std::string probe;
-  pid_t pid = 0;
-  pid_t tid = 0;
-
-  auto operator<=>(const RowKey&) const = default;
-};
-
-struct RowKeyHash {
-  size_t operator()(const RowKey& key) const {
-    constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
-    return std::hash<std::string>{}(key.probe) ^ static_cast<size_t>(key.tid) * kOdd ^
-           static_cast<size_t>(key.pid);
-  }
-};
-
+// hits = filtered + taken; of what is taken some may have been dropped.
 struct Totals {
   uint64_t hits = 0;
+  uint64_t filtered = 0;  // by conditions, samples and limits
   uint64_t dropped_ring = 0;
   uint64_t dropped_keys = 0;
 
   void add(const tc_stat& stat) {
     hits += stat.hits;
+    filtered += stat.filtered;
     dropped_ring += stat.dropped_ring;
     dropped_keys += stat.dropped_keys;
   }
 };
 
-using RowCounts = std::unordered_map<RowKey, uint64_t, RowKeyHash>;
-
 struct Results {
-  RowCounts rows;
+  Rows rows;
   Totals totals;
 };
 

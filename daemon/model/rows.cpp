@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/model/rows.h"
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+constexpr uint64_t kSign = uint64_t{1} << 63;
+
+bool less(const RowShape& shape, uint64_t a, uint64_t b) {
+  return shape.is_unsigned ? a < b : (a ^ kSign) < (b ^ kSign);
+}
+
+Bucket log_bucket(const RowShape& shape, unsigned number) {
+  if (number == 0) return {kSign, ~uint64_t{0}, true, false};
+  if (number == 1) return {0, 0, false, false};
+  const uint64_t low = uint64_t{1} << (number - 2);
+  const bool last = number - 2 == (shape.is_unsigned ? 63u : 62u);
+  return {low, last ? (shape.is_unsigned ? ~uint64_t{0} : ~kSign) : 2 * low - 1, false, last};
+}
+
+Bucket linear_bucket(const RowShape& shape, unsigned number) {
+  const auto low = static_cast<uint64_t>(shape.low), high = static_cast<uint64_t>(shape.high);
+  const auto step = static_cast<uint64_t>(shape.step);
+  if (number == 0) return {shape.is_unsigned ? 0 : kSign, low - 1, true, false};
+  const uint64_t start = low + (number - 1) * step;
+  if (start - low >= high - low)
+    return {high, shape.is_unsigned ? ~uint64_t{0} : ~kSign, false, true};
+  return {start, std::min(start - low + step, high - low) + low - 1, false, false};
+}
+
+}  // namespace
+
+size_t RowKeyHash::operator()(const RowKey& key) const {
+  constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
+  size_t hash = std::hash<std::string>{}(key.probe);
+  for (const KeyPart& part : key.by) hash = hash * kOdd + std::hash<KeyValue>{}(part.value);
+  return hash;
+}
+
+Bucket bucket_of(const RowShape& shape, unsigned number) {
+  return shape.kind == RowShape::Kind::lhist ? linear_bucket(shape, number)
+                                             : log_bucket(shape, number);
+}
+
+void Row::add(const Row& other) {
+  if (other.count && (!count || less(shape, other.min, min))) min = other.min;
+  if (other.count && (!count || less(shape, max, other.max))) max = other.max;
+  count += other.count;
+  unread += other.unread;
+  sum += other.sum;
+  for (const auto& [number, values] : other.buckets) buckets[number] += values;
+}
+
+}  // namespace tracectl
