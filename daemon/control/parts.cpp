@@ -66,15 +66,10 @@ bool dearer(const RowPart& a, const RowPart& b) {
 }
 
 // Dearest first.
-std::vector<RowPart> parts_of(const RowCounts& rows) {
+std::vector<RowPart> parts_of(const Rows& rows) {
   std::vector<RowPart> parts;
-  for (const auto& [key, count] : rows) {
-    RowPart row{.probe = key.probe, .by = std::nullopt, .count = count};
-    if (key.pid || key.tid) {
-      row.by.emplace();
-      if (key.pid) row.by->pid = key.pid;
-      if (key.tid) row.by->tid = key.tid;
-    }
+  for (const auto& [key, found] : rows) {
+    RowPart row{.probe = key.probe, .by = std::nullopt, .count = found.count};
     parts.push_back(std::move(row));
   }
   std::sort(parts.begin(), parts.end(), dearer);

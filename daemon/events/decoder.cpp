@@ -10,23 +10,52 @@ namespace {
 
 bool is_sound(const tc_record& record, size_t length) {
   return record.kind == TC_RECORD_HIT && record.arg_count <= record.arg_room &&
-         record.arg_room <= TC_MAX_ARGS && length >= sizeof(tc_record) + record.arg_room * 8u;
+         record.arg_room <= TC_MAX_RECORD_WORDS &&
+         length >= sizeof(tc_record) + record.arg_room * 8u;
 }
 
 std::string comm_of(const tc_record& record) {
   return std::string(record.comm, ::strnlen(record.comm, TC_COMM_LEN));
 }
 
-std::vector<Value> args_of(const tc_record& record, const std::byte* values) {
-  std::vector<Value> args(record.arg_count);
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!(record.arg_valid >> i & 1)) continue;
-    uint64_t value = 0;
-    std::memcpy(&value, values + i * sizeof(value), sizeof(value));
-    args[i] = value;
+// Reads the values of a record one after another.
+class Values {
+ public:
+  Values(const tc_record& record, const std::byte* words) : record_(record), words_(words) {}
+
+  // False if they need more room than the record has.
+  bool read(const Arguments& types, Event& event) {
+    event.args.resize(record_.arg_count);
+    for (size_t i = 0; i < event.args.size(); ++i) {
+      const bool is_string = i < types.size() && types[i].is_string;
+      const size_t words = is_string ? TC_STR_LEN / sizeof(uint64_t) : 1;
+      if (at_ + words > record_.arg_room) return false;
+      if (record_.arg_valid >> i & 1)
+        event.args[i] = is_string ? string_into(event.strings) : number();
+      at_ += words;
+    }
+    return true;
   }
-  return args;
-}
+
+ private:
+  const std::byte* here() const { return words_ + at_ * sizeof(uint64_t); }
+
+  uint64_t number() const {
+    uint64_t value = 0;
+    std::memcpy(&value, here(), sizeof(value));
+    return value;
+  }
+
+  uint64_t string_into(std::vector<std::string>& strings) const {
+    const auto* bytes = reinterpret_cast<const char*>(here());
+    strings.emplace_back(bytes, ::strnlen(bytes, TC_STR_LEN));
+    return strings.size() - 1;
+  }
+
+  const tc_record& record_;
+  const std::byte* words_;
+  size_t at_ = 0;
+};
 
 }  // namespace
 
@@ -39,15 +68,19 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
   if (!is_sound(record, bytes.size())) return std::nullopt;
   const auto source = sources.find(record.source);
   if (source == sources.end()) return std::nullopt;
-  return DecodedRecord{Event{.ts_ns = record.ts_ns,
-                             .epoch = record.epoch,
-                             .cpu = cpu,
-                             .pid = static_cast<pid_t>(record.pid),
-                             .tid = static_cast<pid_t>(record.tid),
-                             .comm = comm_of(record),
-                             .source = source->second,
-                             .args = args_of(record, bytes.data() + sizeof(tc_record))},
-                       record.ring_dropped};
+  DecodedRecord decoded{Event{.ts_ns = record.ts_ns,
+                              .epoch = record.epoch,
+                              .cpu = cpu,
+                              .pid = static_cast<pid_t>(record.pid),
+                              .tid = static_cast<pid_t>(record.tid),
+                              .comm = comm_of(record),
+                              .source = source->second,
+                              .args = {},
+                              .strings = {}},
+                        record.ring_dropped};
+  Values values{record, bytes.data() + sizeof(tc_record)};
+  if (!values.read(source->second->arguments, decoded.event)) return std::nullopt;
+  return decoded;
 }
 
 }  // namespace tracectl

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "bpf/tracer.skel.h"
 #include "daemon/base/clock.h"
@@ -80,6 +81,43 @@ tc_executable executable_key(dev_t device, ino_t inode) {
   return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
 }
 
+// Calls with each key of a table and its values: one, or one for each of the CPUs.
+template <class Key, class Value, class OnEntry>
+Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) {
+  constexpr uint32_t kBatch = 4096;
+  std::vector<Key> keys(kBatch);
+  std::vector<Value> values(size_t{kBatch} * values_of_key);
+  uint32_t position = 0;
+  bool first = true;
+  for (int err = 0; err == 0; first = false) {
+    uint32_t count = kBatch;
+    err = bpf_map_lookup_batch(bpf_map__fd(map), first ? nullptr : &position, &position,
+                               keys.data(), values.data(), &count, nullptr);
+    if (err != 0 && err != -ENOENT)
+      return Error::from_errno(std::string("read the table of ") + bpf_map__name(map), -err);
+    for (uint32_t i = 0; i < count; ++i)
+      on_entry(keys[i],
+               std::span<const Value>(values).subspan(size_t{i} * values_of_key, values_of_key));
+  }
+  return ok();
+}
+
+void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
+  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);
+}
+
+struct TextKey {
+  char bytes[TC_STR_LEN];
+};
+
+// The sum of two CPUs' parts of a sum.
+void add(const tc_sum& part, tc_sum& to) {
+  to.count += part.count;
+  to.sum += part.sum;
+  to.high = std::max(to.high, part.high);
+  to.low = std::max(to.low, part.low);
+}
+
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open(const KernelOptions& options);
@@ -99,6 +137,9 @@ class BpfKernel final : public Kernel {
   std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
   void write_layout(uint32_t index, const Arguments& arguments) override;
+  void write_spec(uint32_t index, const tc_spec& spec) override {
+    view<tc_spec>(specs_)[index] = spec;
+  }
   uint64_t epoch() const override { return skeleton_->bss->epoch; }
   void activate(uint64_t epoch) override;
   void take_first_hits(std::vector<FirstHit>& first_hits) override;
@@ -108,7 +149,19 @@ class BpfKernel final : public Kernel {
   tc_stat read_stat(uint32_t stat) const override;
   void clear_stat(uint32_t stat) override;
   Result<std::vector<KeyCount>> read_counts() const override;
-  void delete_counts(std::span<const tc_key> keys) override;
+  Result<std::vector<KeySum>> read_sums() const override;
+  void delete_counts(std::span<const tc_key> keys) override {
+    delete_keys(skeleton_->maps.counts, keys);
+  }
+  void delete_sums(std::span<const tc_key> keys) override {
+    delete_keys(skeleton_->maps.sums, keys);
+  }
+  Result<std::unordered_map<uint64_t, std::string>> read_texts() const override;
+  void forget_texts() override;
+  Status add_rate(uint32_t stat) override;
+  void remove_rate(uint32_t stat) override {
+    bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rates), &stat);
+  }
 
   Result<Rings> open_rings(uint32_t session, size_t size_bytes) override;
   void close_rings(uint32_t session) override;
@@ -149,7 +202,7 @@ class BpfKernel final : public Kernel {
   // (kernel/trace/bpf_trace.c, uprobe_prog_run).
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   ProgressWait progress_;
-  Mapping hooks_, stats_, layouts_, losses_, first_hits_;
+  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_;
   uint64_t switched_ns_ = 0;
   std::optional<bool> nop5_becomes_call_;  // once it was asked for
 };
@@ -228,6 +281,7 @@ Status BpfKernel::map_arrays() {
   };
   if (auto s = take(hooks_, map_array<tc_hook>(maps.hooks)); !s) return s;
   if (auto s = take(stats_, map_array<tc_stat>(maps.stats)); !s) return s;
+  if (auto s = take(specs_, map_array<tc_spec>(maps.specs)); !s) return s;
   if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
   if (auto s = take(first_hits_, map_array<tc_first_hit>(maps.first_hits)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
@@ -272,6 +326,7 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
     const tc_stat& row = view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat];
     sum.hits += __atomic_load_n(&row.hits, __ATOMIC_RELAXED);
+    sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_RELAXED);
     sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_RELAXED);
     sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_RELAXED);
   }
@@ -284,30 +339,48 @@ void BpfKernel::clear_stat(uint32_t stat) {
 }
 
 Result<std::vector<KeyCount>> BpfKernel::read_counts() const {
-  constexpr uint32_t kBatch = 4096;
-  const int fd = bpf_map__fd(skeleton_->maps.counts);
-  std::vector<tc_key> keys(kBatch);
-  std::vector<uint64_t> values(size_t{kBatch} * cpu_count_);
   std::vector<KeyCount> result;
-  uint32_t position = 0;
-  bool first = true;
-  for (int err = 0; err == 0; first = false) {
-    uint32_t count = kBatch;
-    err = bpf_map_lookup_batch(fd, first ? nullptr : &position, &position, keys.data(),
-                               values.data(), &count, nullptr);
-    if (err != 0 && err != -ENOENT) return Error::from_errno("read the counts", -err);
-    for (uint32_t i = 0; i < count; ++i) {
-      KeyCount entry{keys[i], 0};
-      for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
-        entry.count += values[size_t{i} * cpu_count_ + cpu];
-      result.push_back(entry);
-    }
-  }
+  auto read = each_entry<tc_key, uint64_t>(
+      skeleton_->maps.counts, cpu_count_, [&](const tc_key& key, std::span<const uint64_t> counts) {
+        result.push_back({key, std::accumulate(counts.begin(), counts.end(), uint64_t{0})});
+      });
+  if (!read) return read.error();
   return result;
 }
 
-void BpfKernel::delete_counts(std::span<const tc_key> keys) {
-  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.counts), &key);
+Result<std::vector<KeySum>> BpfKernel::read_sums() const {
+  std::vector<KeySum> result;
+  auto read = each_entry<tc_key, tc_sum>(skeleton_->maps.sums, cpu_count_,
+                                         [&](const tc_key& key, std::span<const tc_sum> sums) {
+                                           KeySum& all = result.emplace_back(KeySum{key, {}});
+                                           for (const tc_sum& sum : sums) add(sum, all.sum);
+                                         });
+  if (!read) return read.error();
+  return result;
+}
+
+Result<std::unordered_map<uint64_t, std::string>> BpfKernel::read_texts() const {
+  std::unordered_map<uint64_t, std::string> texts;
+  auto read = each_entry<TextKey, uint32_t>(
+      skeleton_->maps.texts, 1, [&](const TextKey& text, std::span<const uint32_t> number) {
+        texts.emplace(number[0], std::string(text.bytes, ::strnlen(text.bytes, TC_STR_LEN)));
+      });
+  if (!read) return read.error();
+  return texts;
+}
+
+void BpfKernel::forget_texts() {
+  const int fd = bpf_map__fd(skeleton_->maps.texts);
+  TextKey text;
+  while (bpf_map_get_next_key(fd, nullptr, &text) == 0)
+    if (bpf_map_delete_elem(fd, &text) != 0) return;
+}
+
+Status BpfKernel::add_rate(uint32_t stat) {
+  const tc_rate none{};
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rates), &stat, &none, BPF_ANY))
+    return Error::from_errno("make room for a rate");
+  return ok();
 }
 
 // ---- rings ----

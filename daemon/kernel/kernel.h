@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -72,6 +73,11 @@ struct KeyCount {
   uint64_t count = 0;
 };
 
+struct KeySum {
+  tc_key key;
+  tc_sum sum{};
+};
+
 // The rings of one session, one a CPU; closing them frees their memory.
 struct Rings {
   std::vector<Fd> by_cpu;
@@ -112,6 +118,7 @@ class Kernel {
   // By generation: how many hooks are in force at all slots together.
   virtual std::span<uint32_t, 2> in_force() = 0;
   virtual void write_layout(uint32_t index, const Arguments& arguments) = 0;
+  virtual void write_spec(uint32_t index, const tc_spec& spec) = 0;
   virtual uint64_t epoch() const = 0;
   // The switch: one aligned store. Cannot fail.
   virtual void activate(uint64_t epoch) = 0;
@@ -127,7 +134,16 @@ class Kernel {
   virtual tc_stat read_stat(uint32_t stat) const = 0;  // summed over the CPUs
   virtual void clear_stat(uint32_t stat) = 0;
   virtual Result<std::vector<KeyCount>> read_counts() const = 0;
+  virtual Result<std::vector<KeySum>> read_sums() const = 0;
   virtual void delete_counts(std::span<const tc_key> keys) = 0;
+  virtual void delete_sums(std::span<const tc_key> keys) = 0;
+  // Strings of keys, by their numbers.
+  virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
+  // When no hook has such keys.
+  virtual void forget_texts() = 0;
+  // What a hook that samples or limits keeps beside these counters.
+  virtual Status add_rate(uint32_t stat) = 0;
+  virtual void remove_rate(uint32_t stat) = 0;
 
   // ---- rings ----
   virtual Result<Rings> open_rings(uint32_t session, size_t size_bytes) = 0;

@@ -43,7 +43,7 @@ struct Argument {
   bool is_signed = false;
   bool is_float = false;       // the bits of a float or double
   bool high_byte = false;      // %ah, %bh, %ch, %dh: bits 8 to 15 of the register
-  bool is_string = false;        // a value of an event: the bits count the event's strings
+  bool is_string = false;      // a value of an event: the bits count the event's strings
   bool link_relative = false;  // memory: `offset` is an address in the file's own address space
   Register base = Register::none;
   Register index = Register::none;

@@ -135,6 +135,16 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
 
 // ---- drafts ----
 
+// Before anything is touched: whether each spec can be said at each of its sites.
+Status Engine::check_specs(const Coverage& coverage) {
+  std::set<std::pair<const Setting*, const Arguments*>> checked;
+  for (const auto& [key, wants] : coverage.wants)
+    for (const Want& want : wants)
+      if (checked.insert({&want.setting(), want.site->args.get()}).second)
+        if (auto possible = Hooks::check(want); !possible) return possible;
+  return ok();
+}
+
 Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Setting> settings) {
   auto session = find(name);
   if (!session) return session.error();
@@ -142,6 +152,7 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
   auto covered = cover(resolver_, settings);
   if (!covered) return covered.error();
+  if (auto checked = check_specs(*covered); !checked) return checked.error();
   auto draft = (*session)->draft.value_or((*session)->settings);
   for (const Setting& setting : settings) {
     // A spec is replaced whole, and the last staged holds: so it goes to the end.

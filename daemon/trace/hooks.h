@@ -17,22 +17,29 @@ namespace tracectl {
 class Hooks {
  public:
   Hooks(Kernel& kernel, Slots& slots, EventReader& reader)
-      : kernel_(kernel), slots_(slots), reader_(reader), set_targets_(kernel) {}
+      : kernel_(kernel), slots_(slots), reader_(reader), set_targets_(kernel), specs_(kernel) {}
+
+  // Whether what it wants can be said at its site; takes nothing.
+  static Status check(const Want& want);
 
   Result<Hook> make(Session& session, const Want& want);
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);
   void discard(const Hook& hook);
-  void discard_counters(const Hook& hook) { slots_.stat_ids.give_back(hook.stat); }
+  void discard_counters(const Hook& hook);
 
  private:
-  Result<uint32_t> take_counters();
+  static Error in_probe(Error error, const Want& want);
+  static bool is_rated(const Hook& hook);
+  Status give_spec(const Want& want, Hook& hook);
+  Status take_counters(Hook& hook);
   Status name_source(Session& session, const Want& want, Hook& hook);
 
   Kernel& kernel_;
   Slots& slots_;
   EventReader& reader_;
   SetTargets set_targets_;
+  Specs specs_;
   uint32_t last_source_ = 0;
 };
 

@@ -7,40 +7,117 @@ namespace tracectl {
 namespace {
 
 using HooksByStat = std::unordered_map<uint32_t, const SessionHook*>;
+using Texts = std::unordered_map<uint64_t, std::string>;
 
-bool counts_by_key(const SessionHook& held) {
-  return held.hook.flags & (TC_COUNT_BY_PID | TC_COUNT_BY_TID);
+constexpr uint64_t kSign = uint64_t{1} << 63;
+constexpr unsigned kMostPartBits = TC_VALUE_MISSING - 1;
+
+bool has_keys(const SessionHook& held) {
+  return held.hook.spec && !(*held.hook.spec)->aggregates.empty();
 }
 
-void add_row(const SessionHook& held, uint64_t hits, Results& results) {
-  if (!held.setting->spec.aggregates.empty() && !counts_by_key(held))
-    results.rows[{*held.probe}] += hits;
+// A count without keys is the hits that the spec has let pass.
+void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
+  for (const Aggregate& aggregate : held.setting->spec.aggregates)
+    if (aggregate.kind == Aggregate::Kind::count && aggregate.by.empty())
+      results.rows[{*held.probe, "count"}].count += stat.hits - stat.filtered;
 }
 
-// Adds the counts of these hooks; the keys that were theirs.
-Result<std::vector<tc_key>> add_keys(const Kernel& kernel, const HooksByStat& hooks,
-                                     Results& results) {
-  std::vector<tc_key> theirs;
-  if (hooks.empty()) return theirs;
-  auto counts = kernel.read_counts();
-  if (!counts) return counts.error();
-  for (const KeyCount& count : *counts) {
-    const auto held = hooks.find(count.key.stat);
-    if (held == hooks.end()) continue;
-    results.rows[{*held->second->probe, static_cast<pid_t>(count.key.pid),
-                  static_cast<pid_t>(count.key.tid)}] += count.count;
-    theirs.push_back(count.key);
+KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
+  switch (type) {
+    case ValueType::s64: return static_cast<int64_t>(part);
+    case ValueType::u64: return part;
+    case ValueType::string:
+    case ValueType::comm: break;
   }
-  return theirs;
+  const auto text = texts.find(part);
+  return text == texts.end() ? KeyValue{} : KeyValue{text->second};
 }
+
+// What the kernel's tables hold of some hooks, and whose it is.
+class KeyedRows {
+ public:
+  explicit KeyedRows(HooksByStat hooks) : hooks_(std::move(hooks)) {}
+
+  Status read(const Kernel& kernel, Results& results) {
+    if (hooks_.empty()) return ok();
+    auto counts = kernel.read_counts();
+    if (!counts) return counts.error();
+    auto sums = kernel.read_sums();
+    if (!sums) return sums.error();
+    auto texts = kernel.read_texts();
+    if (!texts) return texts.error();
+    texts_ = std::move(*texts);
+    for (const KeyCount& count : *counts)
+      if (const AggregateMeaning* meaning = meaning_of(count.key)) add(count, *meaning, results);
+    for (const KeySum& sum : *sums)
+      if (const AggregateMeaning* meaning = meaning_of(sum.key)) add(sum, *meaning, results);
+    return ok();
+  }
+
+  const std::vector<tc_key>& counts() const { return counts_; }
+  const std::vector<tc_key>& sums() const { return sums_; }
+
+ private:
+  // None if the key is none of theirs.
+  const AggregateMeaning* meaning_of(const tc_key& key) const {
+    const auto held = hooks_.find(key.stat);
+    if (held == hooks_.end()) return nullptr;
+    const auto& aggregates = (*held->second->hook.spec)->aggregates;
+    return key.aggregate < aggregates.size() ? &aggregates[key.aggregate] : nullptr;
+  }
+
+  Row& row_of(const tc_key& key, const AggregateMeaning& meaning, Results& results) const {
+    RowKey row{*hooks_.at(key.stat)->probe, meaning.name, {}};
+    for (size_t i = 0; i < meaning.by.size(); ++i) {
+      const bool is_missing = key.missing & kMostPartBits & (1u << i);
+      row.by.push_back(
+          {meaning.by[i].name,
+           is_missing ? KeyValue{} : value_of(key.part[i], meaning.by[i].type, texts_)});
+    }
+    Row& found = results.rows[std::move(row)];
+    found.shape = meaning.shape;
+    return found;
+  }
+
+  void add(const KeyCount& count, const AggregateMeaning& meaning, Results& results) {
+    Row part{.shape = meaning.shape};
+    if (count.key.missing & TC_VALUE_MISSING) {
+      part.unread = count.count;
+    } else {
+      part.count = count.count;
+      if (meaning.shape.kind != RowShape::Kind::count) part.buckets[count.key.bucket] = count.count;
+    }
+    row_of(count.key, meaning, results).add(part);
+    counts_.push_back(count.key);
+  }
+
+  void add(const KeySum& sum, const AggregateMeaning& meaning, Results& results) {
+    const uint64_t bias = meaning.shape.is_unsigned ? 0 : kSign;
+    const Row part{.shape = meaning.shape,
+                   .count = sum.sum.count,
+                   .sum = sum.sum.sum,
+                   .min = ~sum.sum.low ^ bias,
+                   .max = sum.sum.high ^ bias};
+    row_of(sum.key, meaning, results).add(part);
+    sums_.push_back(sum.key);
+  }
+
+  HooksByStat hooks_;
+  Texts texts_;
+  std::vector<tc_key> counts_, sums_;  // that were theirs
+};
 
 void book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
   HooksByStat keyed;
   for (const SessionHook* held : gone) {
-    add_row(*held, kernel.read_stat(held->hook.stat).hits, past);
-    if (counts_by_key(*held)) keyed.emplace(held->hook.stat, held);
+    add_row(*held, kernel.read_stat(held->hook.stat), past);
+    if (has_keys(*held)) keyed.emplace(held->hook.stat, held);
   }
-  if (auto theirs = add_keys(kernel, keyed, past)) kernel.delete_counts(*theirs);
+  KeyedRows rows{std::move(keyed)};
+  if (!rows.read(kernel, past)) return;
+  kernel.delete_counts(rows.counts());
+  kernel.delete_sums(rows.sums());
 }
 
 }  // namespace
@@ -52,10 +129,10 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
     for (const SessionHook& held : hooks) {
       const tc_stat stat = kernel.read_stat(held.hook.stat);
       results.totals.add(stat);
-      add_row(held, stat.hits, results);
-      if (counts_by_key(held)) keyed.emplace(held.hook.stat, &held);
+      add_row(held, stat, results);
+      if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
     }
-  if (auto added = add_keys(kernel, keyed, results); !added) return added.error();
+  if (auto added = KeyedRows{std::move(keyed)}.read(kernel, results); !added) return added.error();
   return results;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,10 @@ struct Results {
   Totals totals;
 };
 
+// What events of a session are named by: probe, layout of the arguments, and the spec if it has
+// values of its own. So replacing a spec a thousand times makes no new source.
+using SourceKey = std::tuple<std::string, uint32_t, std::string>;
+
 // One user's named, isolated set of settings, with its own results.
 struct Session {
   SessionId id = 0;
@@ -60,8 +65,7 @@ struct Session {
   std::unordered_map<SlotId, SessionHooks> hooks;
   Results past;  // of hooks that are gone: final
   bool has_rings = false;
-  // By probe and layout, so that replacing a spec a thousand times makes no new source.
-  std::map<std::pair<std::string, uint32_t>, uint32_t> sources;
+  std::map<SourceKey, uint32_t> sources;
 };
 
 }  // namespace tracectl

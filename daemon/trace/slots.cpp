@@ -20,7 +20,16 @@ std::string key_of(const Arguments& arguments) {
 
 }  // namespace
 
-Result<uint32_t> Layouts::index_of(const Arguments& arguments) {
+Result<uint32_t> Layouts::index_of(const std::shared_ptr<const Arguments>& arguments) {
+  if (last_ && arguments == last_) return last_index_;
+  auto index = find_or_add(*arguments);
+  if (!index) return index;
+  last_ = arguments;
+  last_index_ = *index;
+  return index;
+}
+
+Result<uint32_t> Layouts::find_or_add(const Arguments& arguments) {
   if (arguments.empty()) return uint32_t{0};
   const auto [entry, fresh] = by_text_.try_emplace(key_of(arguments), 0);
   if (!fresh) return entry->second;

@@ -18,6 +18,7 @@
 #include "daemon/kernel/kernel.h"
 #include "daemon/trace/id_pool.h"
 #include "daemon/trace/object.h"
+#include "daemon/trace/specs.h"
 
 namespace tracectl {
 
@@ -51,6 +52,7 @@ struct Hook {
   uint16_t set_target = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
+  SpecPtr spec;         // none if its flags say it all
   bool paused = false;  // no generation has it
 
   bool operator==(const Hook&) const = default;
@@ -78,10 +80,15 @@ class Layouts {
   explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
 
   // 0 is the layout without arguments. Never freed: a program has few forms of arguments.
-  Result<uint32_t> index_of(const Arguments& arguments);
+  Result<uint32_t> index_of(const std::shared_ptr<const Arguments>& arguments);
 
  private:
+  Result<uint32_t> find_or_add(const Arguments& arguments);
+
   Kernel& kernel_;
+  // Asked for last: functions share theirs.
+  std::shared_ptr<const Arguments> last_;
+  uint32_t last_index_ = 0;
   std::map<std::string, uint32_t> by_text_;
 };
 

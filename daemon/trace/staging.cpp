@@ -32,7 +32,7 @@ tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
                  .layout = hook.layout,
                  .source = hook.source,
                  .next = next,
-                 .pad = 0};
+                 .spec = hook.spec ? hook.spec->place() : 0};
 }
 
 }  // namespace

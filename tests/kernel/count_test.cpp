@@ -12,7 +12,7 @@ using SessionIsolation = KernelTest;
 
 std::map<std::string, uint64_t> by_function(const Results& results) {
   std::map<std::string, uint64_t> counts;
-  for (const auto& [key, count] : results.rows) counts[function_of(key.probe)] += count;
+  for (const auto& [key, row] : results.rows) counts[function_of(key.probe)] += row.count;
   return counts;
 }
 
@@ -46,9 +46,9 @@ TEST_F(Count, ByThreadThereIsOneExactRowForEachThread) {
   const auto said = parsed(program.run());
   std::map<std::string, std::vector<uint64_t>> rows;
   std::map<pid_t, uint64_t> threads;
-  for (const auto& [key, count] : read("s").rows) {
-    rows[function_of(key.probe)].push_back(count);
-    threads[key.tid] += count;
+  for (const auto& [key, row] : read("s").rows) {
+    rows[function_of(key.probe)].push_back(row.count);
+    threads[tid_of(key)] += row.count;
   }
   ASSERT_EQ(rows.size(), 200u);
   for (const auto& [name, counts] : rows) EXPECT_EQ(counts, std::vector<uint64_t>(4, 50)) << name;
@@ -64,7 +64,7 @@ TEST_F(Count, ByProcessTheRowNamesTheProcess) {
   const auto said = parsed(program.run());
   const auto results = read("s");
   EXPECT_EQ(results.rows.size(), 10u);
-  for (const auto& [key, count] : results.rows) EXPECT_EQ(key.pid, program.pid());
+  for (const auto& [key, row] : results.rows) EXPECT_EQ(pid_of(key), program.pid());
   EXPECT_EQ(by_function(results), own_counts(said));
 }
 

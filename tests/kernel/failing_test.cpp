@@ -54,8 +54,8 @@ class FailingCommits : public KernelTest {
   // Of the program's functions, whatever else the session counts.
   uint64_t calls(const Results& results) const {
     uint64_t total = 0;
-    for (const auto& [key, count] : results.rows)
-      if (names(key.probe, program.path())) total += count;
+    for (const auto& [key, row] : results.rows)
+      if (names(key.probe, program.path())) total += row.count;
     return total;
   }
 
@@ -268,8 +268,8 @@ class AnotherTracer : public FailingCommits {
   // Of every probe but so many of them.
   void expect_counts(const nlohmann::json& said, size_t left_out) {
     std::map<std::string, uint64_t> counts;
-    for (const auto& [key, count] : read("s").rows)
-      if (names(key.probe, traced.path())) counts[function_of(key.probe)] = count;
+    for (const auto& [key, row] : read("s").rows)
+      if (names(key.probe, traced.path())) counts[function_of(key.probe)] = row.count;
     EXPECT_EQ(counts.size(), said["probes"].size() - left_out);
     for (const auto& [name, count] : counts)
       EXPECT_EQ(count, said["probes"][name]["hits"].get<uint64_t>()) << name;

@@ -53,8 +53,8 @@ class HalfWay : public KernelTest {
   // By the first four letters of the function.
   uint64_t counted(const std::string& functions) {
     uint64_t total = 0;
-    for (const auto& [key, count] : read("s").rows)
-      if (function_of(key.probe).starts_with(functions)) total += count;
+    for (const auto& [key, row] : read("s").rows)
+      if (function_of(key.probe).starts_with(functions)) total += row.count;
     return total;
   }
   // How often each function was called.

@@ -315,7 +315,7 @@ class Keeper : public Player {
     must(engine_.stage_abort(name_));
   }
   void add(const Results& results) {
-    for (const auto& [key, count] : results.rows) counted_[function_number(key.probe)] += count;
+    for (const auto& [key, row] : results.rows) counted_[function_number(key.probe)] += row.count;
     dropped_ += results.totals.dropped_keys;
   }
 
@@ -385,8 +385,8 @@ class Comer : public Player {
 
   void expect_counts_of_events() {
     std::map<uint64_t, uint64_t> counts;
-    for (const auto& [key, count] : must(engine_.read(name_, false)).results.rows)
-      if (count > 0) counts[function_number(key.probe)] += count;
+    for (const auto& [key, row] : must(engine_.read(name_, false)).results.rows)
+      if (row.count > 0) counts[function_number(key.probe)] += row.count;
     EXPECT_EQ(counts, events_->by_function()) << name_;
   }
   uint64_t total() const {

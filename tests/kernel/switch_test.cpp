@@ -136,9 +136,9 @@ TEST_F(NoSeam, LinksThatLoseSitesLoseAndDoubleNothingOfThoseThatStay) {
   }
   program.send("stop");
   const uint64_t calls = parsed(program.finish())["calls_per_function"];
-  for (const auto& [key, count] : read("s").rows)
+  for (const auto& [key, row] : read("s").rows)
     if (function_of(key.probe).starts_with("f000")) {
-      EXPECT_EQ(count, calls) << key.probe;
+      EXPECT_EQ(row.count, calls) << key.probe;
     }
 }
 

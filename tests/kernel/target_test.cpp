@@ -39,8 +39,8 @@ TEST_F(FailedCommit, OneRefusedSiteChangesNothing) {
   const auto said = parsed(program.run());
   const auto results = read("s");
   ASSERT_EQ(results.rows.size(), 1u);
-  EXPECT_EQ(results.rows.begin()->first.tid, 0);
-  EXPECT_EQ(results.rows.begin()->second, said["good_a"].get<uint64_t>());
+  EXPECT_EQ(tid_of(results.rows.begin()->first), 0);
+  EXPECT_EQ(results.rows.begin()->second.count, said["good_a"].get<uint64_t>());
 }
 
 TEST_F(FailedCommit, PartialArmsTheRestAndListsWhatIsLeftOut) {
@@ -62,8 +62,8 @@ TEST_F(FailedCommit, PartialArmsTheRestAndListsWhatIsLeftOut) {
   const auto said = parsed(program.run());
   const auto results = read("s");
   EXPECT_EQ(results.rows.size(), 10u);
-  for (const auto& [key, count] : results.rows)
-    EXPECT_EQ(count, said[function_of(key.probe)].get<uint64_t>()) << key.probe;
+  for (const auto& [key, row] : results.rows)
+    EXPECT_EQ(row.count, said[function_of(key.probe)].get<uint64_t>()) << key.probe;
 }
 
 TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
@@ -81,10 +81,10 @@ TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
   EXPECT_EQ(said["wrong"], 0);
   EXPECT_EQ(said["checksum"], said["expected"]);
   std::map<std::string, uint64_t> counts;
-  for (const auto& [key, count] : read("s").rows) counts[function_of(key.probe)] = count;
+  for (const auto& [key, row] : read("s").rows) counts[function_of(key.probe)] = row.count;
   EXPECT_FALSE(counts.contains("mid_nop5"));
   EXPECT_EQ(counts["mid_nop1"], said["calls_per_function"].get<uint64_t>());
-  for (const auto& [key, count] : read("s").rows) counts[function_of(key.probe)] = count;
+  for (const auto& [key, row] : read("s").rows) counts[function_of(key.probe)] = row.count;
   EXPECT_EQ(counts["leaf_first_nop5"], said["leaf_first_nop5_calls"].get<uint64_t>());
   EXPECT_EQ(counts["leaf_mid_nop1"], said["calls_per_function"].get<uint64_t>());
   EXPECT_EQ(counts["leaf_mid_nop5"], said["calls_per_function"].get<uint64_t>());
@@ -248,7 +248,7 @@ Target everybody() {
 // Of the rows of a session, those by thread: only one of two meeting settings makes them.
 uint64_t counted_by_thread(const Results& results) {
   uint64_t total = 0;
-  for (const auto& [key, count] : results.rows) total += key.tid ? count : 0;
+  for (const auto& [key, row] : results.rows) total += tid_of(key) ? row.count : 0;
   return total;
 }
 

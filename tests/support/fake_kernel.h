@@ -60,6 +60,7 @@ class FakeKernel final : public Kernel {
   std::span<uint32_t, 2> in_force() override { return in_force_; }
   std::span<tc_hook> hooks() override { return hooks_; }
   void write_layout(uint32_t, const Arguments&) override {}
+  void write_spec(uint32_t, const tc_spec&) override {}
   uint64_t epoch() const override { return epoch_; }
   void activate(uint64_t epoch) override {
     at_switch();
@@ -80,7 +81,15 @@ class FakeKernel final : public Kernel {
   tc_stat read_stat(uint32_t) const override { return {}; }
   void clear_stat(uint32_t) override {}
   Result<std::vector<KeyCount>> read_counts() const override { return std::vector<KeyCount>{}; }
+  Result<std::vector<KeySum>> read_sums() const override { return std::vector<KeySum>{}; }
   void delete_counts(std::span<const tc_key>) override {}
+  void delete_sums(std::span<const tc_key>) override {}
+  Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
+    return std::unordered_map<uint64_t, std::string>{};
+  }
+  void forget_texts() override {}
+  Status add_rate(uint32_t) override { return ok(); }
+  void remove_rate(uint32_t) override {}
   Result<Rings> open_rings(uint32_t, size_t size_bytes) override { return Rings{{}, size_bytes}; }
   void close_rings(uint32_t) override {}
   uint64_t ring_dropped(uint32_t, unsigned) const override { return 0; }

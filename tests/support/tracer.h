@@ -29,9 +29,18 @@ inline std::string function_of(const std::string& probe) {
   return probe.substr(probe.rfind(':') + 1);
 }
 
+// The value of a key of that name that a row is kept by; 0 if it is kept by no such key.
+inline pid_t id_of(const RowKey& key, const std::string& name) {
+  for (const KeyPart& part : key.by)
+    if (part.name == name) return static_cast<pid_t>(std::get<int64_t>(part.value));
+  return 0;
+}
+inline pid_t pid_of(const RowKey& key) { return id_of(key, "pid"); }
+inline pid_t tid_of(const RowKey& key) { return id_of(key, "tid"); }
+
 inline uint64_t sum(const Results& results) {
   uint64_t total = 0;
-  for (const auto& [key, count] : results.rows) total += count;
+  for (const auto& [key, row] : results.rows) total += row.count;
   return total;
 }
 

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/spec/assemble.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/spec/compile.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint32_t kWordsOfText = TC_STR_LEN / sizeof(uint64_t);
+
+using Kind = Aggregate::Kind;
+
+bool is_sum(Kind kind) {
+  return kind == Kind::sum || kind == Kind::avg || kind == Kind::min || kind == Kind::max;
+}
+
+bool counts_hits(const Aggregate& aggregate) {
+  return aggregate.kind == Kind::count && aggregate.by.empty();
+}
+
+bool is_text(ValueType type) { return type == ValueType::string || type == ValueType::comm; }
+
+// An operand that is returned as it is needs no code.
+bool is_operand(const ExprCode& code) {
+  if (code.insns.size() != 1 || !is_integer(code.type)) return false;
+  const uint8_t from = code.insns[0].a_from;
+  return from != TC_FROM_REGISTER && from != TC_FROM_IMMEDIATE;
+}
+
+class Assembler {
+ public:
+  explicit Assembler(const Arguments& arguments) : arguments_(arguments) {}
+
+  Status take(const Spec& spec) {
+    out_->kernel.sample = spec.sample.value_or(0);
+    out_->kernel.limit = spec.limit.value_or(0);
+    out_->is_rated = spec.sample || spec.limit;
+    if (spec.when)
+      if (auto taken = condition(*spec.when); !taken) return taken;
+    for (const Expr& value : spec.values)
+      if (auto taken = record_value(value); !taken) return taken;
+    for (const Aggregate& one : spec.aggregates)
+      if (auto taken = aggregate(one); !taken) return taken;
+    return ok();
+  }
+
+  std::unique_ptr<AssembledSpec> result() && { return std::move(out_); }
+
+ private:
+  Status condition(const Expr& expr) {
+    auto code = compile_condition(expr, arguments_);
+    if (!code) return code.error();
+    auto start = append(*code);
+    if (!start) return start.error();
+    out_->kernel.has_condition = true;
+    out_->kernel.condition =
+        tc_value{.kind = TC_VALUE_CODE, .from = 0, .a = 0, .most_bytes = 0, .code = *start};
+    return ok();
+  }
+
+  Status record_value(const Expr& expr) {
+    auto compiled = compile_value(expr, arguments_);
+    if (!compiled) return compiled.error();
+    auto placed = place(*compiled);
+    if (!placed) return placed.error();
+    tc_spec& kernel = out_->kernel;
+    kernel.values[kernel.value_count++] = *placed;
+    kernel.value_words += is_text(compiled->type) ? kWordsOfText : 1;
+    Argument type;
+    type.is_signed = compiled->type == ValueType::s64;
+    type.is_string = is_text(compiled->type);
+    type.text = to_string(expr);
+    out_->values.push_back(std::move(type));
+    return ok();
+  }
+
+  Status aggregate(const Aggregate& one) {
+    if (is_sum(one.kind) && joins(one)) return ok();
+    AggregateMeaning meaning = meaning_of(one);
+    tc_aggregate to{};
+    to.kind = static_cast<uint8_t>(kernel_kind(one.kind));
+    if (one.value) {
+      auto compiled = compile_value(*one.value, arguments_);
+      if (!compiled) return compiled.error();
+      meaning.shape.is_unsigned = compiled->type == ValueType::u64;
+      if (auto placed = place(*compiled))
+        to.value = *placed;
+      else
+        return placed.error();
+    }
+    to.is_unsigned = meaning.shape.is_unsigned;
+    to.min = one.min;
+    to.max = one.max;
+    to.step = static_cast<uint64_t>(one.step);
+    if (auto keyed = keys(one, to, meaning); !keyed) return keyed;
+    out_->kernel.aggregates[out_->kernel.aggregate_count++] = to;
+    out_->aggregates.push_back(std::move(meaning));
+    aggregates_.push_back(&one);
+    return ok();
+  }
+
+  Status keys(const Aggregate& one, tc_aggregate& to, AggregateMeaning& meaning) {
+    for (const Expr& key : one.by) {
+      auto compiled = compile_value(key, arguments_);
+      if (!compiled) return compiled.error();
+      auto placed = place(*compiled);
+      if (!placed) return placed.error();
+      to.keys[to.key_count++] = *placed;
+      out_->has_texts |= is_text(compiled->type);
+      meaning.by.push_back({to_string(key), compiled->type});
+    }
+    return ok();
+  }
+
+  // The sums of one expression by the same keys are one aggregate of the kernel.
+  bool joins(const Aggregate& one) {
+    for (size_t i = 0; i < aggregates_.size(); ++i) {
+      const Aggregate& other = *aggregates_[i];
+      if (!is_sum(other.kind) || other.value != one.value || other.by != one.by) continue;
+      ask_for(one.kind, out_->aggregates[i].shape);
+      return true;
+    }
+    return false;
+  }
+
+  static void ask_for(Kind kind, RowShape& shape) {
+    shape.sum |= kind == Kind::sum;
+    shape.avg |= kind == Kind::avg;
+    shape.min |= kind == Kind::min;
+    shape.max |= kind == Kind::max;
+  }
+
+  static AggregateMeaning meaning_of(const Aggregate& one) {
+    AggregateMeaning meaning;
+    Aggregate unkeyed = one;
+    unkeyed.by.clear();
+    if (one.value) meaning.shape.of = to_string(*one.value);
+    meaning.name = is_sum(one.kind) ? meaning.shape.of : to_string(unkeyed);
+    meaning.shape.kind = one.kind == Kind::count   ? RowShape::Kind::count
+                         : one.kind == Kind::hist  ? RowShape::Kind::hist
+                         : one.kind == Kind::lhist ? RowShape::Kind::lhist
+                                                   : RowShape::Kind::sums;
+    meaning.shape.low = one.min;
+    meaning.shape.high = one.max;
+    meaning.shape.step = one.step;
+    ask_for(one.kind, meaning.shape);
+    return meaning;
+  }
+
+  static tc_aggregate_kind kernel_kind(Kind kind) {
+    if (kind == Kind::count) return TC_COUNT;
+    if (kind == Kind::hist) return TC_HIST;
+    return kind == Kind::lhist ? TC_LHIST : TC_SUM;
+  }
+
+  Result<tc_value> place(const ExprCode& code) {
+    tc_value value{};
+    value.most_bytes = code.most_bytes;
+    if (code.type == ValueType::comm) {
+      value.kind = TC_VALUE_COMM;
+      return value;
+    }
+    if (is_operand(code)) {
+      value.kind = TC_VALUE_OPERAND;
+      value.from = code.insns[0].a_from;
+      value.a = code.insns[0].a;
+      return value;
+    }
+    auto start = append(code);
+    if (!start) return start.error();
+    value.kind = code.type == ValueType::string ? TC_VALUE_STR : TC_VALUE_CODE;
+    value.code = *start;
+    return value;
+  }
+
+  // Where its first instruction is.
+  Result<uint32_t> append(const ExprCode& code) {
+    std::vector<uint32_t> texts;
+    for (const std::string& text : code.texts) {
+      auto at = text_at(text);
+      if (!at) return at.error();
+      texts.push_back(*at);
+    }
+    const uint32_t start = insns_;
+    if (insns_ + code.insns.size() > TC_SPEC_INSNS)
+      return Error{Code::invalid, "the spec is too long: its expressions have more than " +
+                                      std::to_string(int{TC_SPEC_INSNS}) + " instructions"};
+    for (tc_insn insn : code.insns) {
+      if (compares_text(insn.op)) insn.immediate = texts[static_cast<size_t>(insn.immediate)];
+      out_->kernel.code[insns_++] = insn;
+    }
+    return start;
+  }
+
+  Result<uint32_t> text_at(const std::string& text) {
+    const auto known = std::find(texts_.begin(), texts_.end(), text);
+    const auto at = static_cast<uint32_t>(known - texts_.begin());
+    if (known != texts_.end()) return at;
+    if (at == TC_SPEC_TEXTS)
+      return Error{Code::invalid, "the spec compares with more than " +
+                                      std::to_string(int{TC_SPEC_TEXTS}) + " different strings"};
+    texts_.push_back(text);
+    tc_text& to = out_->kernel.texts[at];
+    to.length = static_cast<uint8_t>(text.size());
+    std::memcpy(to.bytes, text.data(), text.size());
+    return at;
+  }
+
+  const Arguments& arguments_;
+  std::unique_ptr<AssembledSpec> out_ = std::make_unique<AssembledSpec>();
+  std::vector<const Aggregate*> aggregates_;  // that made those of out_
+  std::vector<std::string> texts_;
+  uint32_t insns_ = 0;
+};
+
+}  // namespace
+
+bool needs_assembly(const Spec& spec) {
+  return spec.when || !spec.values.empty() || spec.sample || spec.limit ||
+         !std::all_of(spec.aggregates.begin(), spec.aggregates.end(), counts_hits);
+}
+
+Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments) {
+  if (spec.tag || spec.silent)
+    return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
+  Spec kept = spec;
+  std::erase_if(kept.aggregates, counts_hits);
+  Assembler assembler{arguments};
+  if (auto taken = assembler.take(kept); !taken) return taken.error();
+  return std::move(assembler).result();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bpf/abi.h"
+#include "daemon/base/result.h"
+#include "daemon/model/argument.h"
+#include "daemon/model/rows.h"
+#include "daemon/model/spec.h"
+#include "daemon/spec/check.h"
+
+namespace tracectl {
+
+// What an aggregate of the kernel stands for.
+struct AggregateMeaning {
+  RowShape shape;
+  std::string name;  // as in RowKey
+  struct Key {
+    std::string name;
+    ValueType type;
+  };
+  std::vector<Key> by;
+};
+
+// A spec at sites with the same arguments: what runs in the kernel, and what comes of it.
+struct AssembledSpec {
+  tc_spec kernel{};
+  std::vector<AggregateMeaning> aggregates;  // by their number in the kernel
+  Arguments values;                          // of a record that has values of its own
+  bool is_rated = false;                     // it samples or limits
+  bool has_texts = false;                    // a key is a string
+};
+
+// Whether a hook with these needs an AssembledSpec; an event of all arguments and a count of hits,
+// which every hook has, do not.
+bool needs_assembly(const Spec& spec);
+
+// Fails where an expression does not fit the arguments, or the spec is too long; the error has a
+// spot in the expression.
+Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments);
+
+}  // namespace tracectl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/specs.h"
+
+#include <algorithm>
+
+namespace tracectl {
+
+Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
+                               const std::shared_ptr<const Arguments>& arguments, uint32_t layout) {
+  if (!needs_assembly(setting->spec)) return SpecPtr{};
+  const auto known = known_.find({setting.get(), layout});
+  if (known != known_.end())
+    if (SpecPtr spec = known->second.spec.lock()) return spec;
+  auto made = make(setting->spec, *arguments);
+  if (!made) return made.error();
+  if (known_.size() >= kMostKnown) known_.clear();
+  known_[{setting.get(), layout}] = {setting, *made};
+  return *made;
+}
+
+Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments) {
+  auto assembled = assemble(spec, arguments);
+  if (!assembled) return assembled.error();
+  forget_texts_if_unused();
+  with_texts_.reserve(with_texts_.size() + 1);
+  const auto place = places_->take();
+  if (!place)
+    return Error{Code::exhausted, "the table of specs is full (" +
+                                      std::to_string(places_->limit()) +
+                                      "): remove settings of this or another session"};
+  const bool has_texts = (*assembled)->has_texts;
+  SpecPtr made = std::make_shared<const InstalledSpec>(places_, *place, std::move(*assembled));
+  kernel_.write_spec(*place, made->operator->()->kernel);
+  if (has_texts) with_texts_.push_back(made);
+  return made;
+}
+
+// Strings have numbers that nobody takes back one by one: all of them go when no key has any.
+void Specs::forget_texts_if_unused() {
+  if (with_texts_.empty()) return;
+  std::erase_if(with_texts_, [](const auto& spec) { return spec.expired(); });
+  if (with_texts_.empty()) kernel_.forget_texts();
+}
+
+}  // namespace tracectl
