@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Conditions, aggregates and values, held against what the traced program has worked out itself
+// (tests/targets/values.cpp).
+#include <bit>
+#include <mutex>
+#include <set>
+
+#include "daemon/base/clock.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+constexpr const char* kProbe = "usdt::values:work";
+
+class SpecTest : public KernelTest {
+ protected:
+  void begin(const std::string& session, const std::string& action, const std::string& when = "") {
+    create(session);
+    Setting set = setting(kProbe, process(program_.pid()), action);
+    if (!when.empty()) set.spec.when = must(parse_condition(when));
+    must(engine->stage_set(session, {std::move(set)}));
+    must(engine->commit(session, {}));
+  }
+  nlohmann::json run() { return parsed(program_.run()); }
+
+  Program program_{"values", {"4", "20000"}};
+};
+
+using Conditions = SpecTest;
+using Aggregates = SpecTest;
+using Rates = SpecTest;
+using Values = SpecTest;
+
+// The texts and the truth are the program's.
+TEST_F(Conditions, HoldExactlyWhereTheProgramSaysThatTheyDo) {
+  Program asked("values", {"0", "0"});
+  const auto texts = parsed(asked.run())["holds"];
+  std::vector<std::string> conditions;
+  for (const auto& [text, none] : texts.items()) conditions.push_back(text);
+  for (size_t i = 0; i < conditions.size(); ++i) begin(std::to_string(i), "count", conditions[i]);
+  const auto said = run();
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    const Results results = read(std::to_string(i));
+    const uint64_t holds = said["holds"][conditions[i]];
+    EXPECT_EQ(sum(results), holds) << conditions[i];
+    EXPECT_EQ(results.totals.filtered, said["calls"].get<uint64_t>() - holds) << conditions[i];
+    EXPECT_EQ(results.totals.hits, said["calls"].get<uint64_t>()) << conditions[i];
+  }
+  EXPECT_GE(conditions.size(), 20u);
+}
+
+TEST_F(Aggregates, SumLeastAndGreatestByStringAreTheProgramsOwn) {
+  begin("s", "sum(arg0) by str(arg3), min(arg0) by str(arg3), max(arg0) by str(arg3)");
+  const auto said = run();
+  const Results results = read("s");
+  ASSERT_EQ(results.rows.size(), said["by_name"].size());
+  for (const auto& [key, row] : results.rows) {
+    const auto& truth = said["by_name"][std::get<std::string>(key.by.at(0).value)];
+    EXPECT_EQ(row.count, truth[0].get<uint64_t>());
+    EXPECT_EQ(static_cast<int64_t>(row.sum), truth[1].get<int64_t>());
+    EXPECT_EQ(static_cast<int64_t>(row.min), truth[2].get<int64_t>());
+    EXPECT_EQ(static_cast<int64_t>(row.max), truth[3].get<int64_t>());
+  }
+  EXPECT_EQ(results.totals.dropped_keys, 0u);
+}
+
+TEST_F(Aggregates, LeastAndGreatestOfUnsignedValuesAreComparedAsSuch) {
+  begin("s", "min(arg2), max(arg2)");
+  const auto said = run();
+  const Results results = read("s");
+  ASSERT_EQ(results.rows.size(), 1u);
+  const Row& row = results.rows.begin()->second;
+  EXPECT_TRUE(row.shape.is_unsigned);
+  EXPECT_EQ(row.min, said["least"].get<uint64_t>());
+  EXPECT_EQ(row.max, said["most"].get<uint64_t>());
+}
+
+TEST_F(Aggregates, AHistogramHasTheProgramsOwnBuckets) {
+  begin("s", "hist(arg1)");
+  const auto said = run();
+  const Results results = read("s");
+  ASSERT_EQ(results.rows.size(), 1u);
+  const Row& row = results.rows.begin()->second;
+  EXPECT_EQ(row.buckets.size(), said["log2"].size());
+  for (const auto& [number, count] : row.buckets) {
+    const Bucket bucket = bucket_of(row.shape, number);
+    const int log = bucket.from_least ? -2 : bucket.low == 0 ? -1 : std::countr_zero(bucket.low);
+    EXPECT_EQ(count, said["log2"][std::to_string(log)].get<uint64_t>()) << log;
+  }
+}
+
+TEST_F(Aggregates, ALinearHistogramCountsWhatIsBelowAndAbove) {
+  begin("s", "lhist(arg0, -500, 500, 300)");
+  begin("below", "count", "arg0 < -500");
+  begin("first", "count", "arg0 >= -500 && arg0 < -200");
+  begin("last", "count", "arg0 >= 400 && arg0 < 500");
+  begin("above", "count", "arg0 >= 500");
+  run();
+  const Results results = read("s");
+  const auto& buckets = results.rows.begin()->second.buckets;
+  EXPECT_EQ(buckets.at(0), sum(read("below")));
+  EXPECT_EQ(buckets.at(1), sum(read("first")));
+  EXPECT_EQ(buckets.at(4), sum(read("last")));
+  EXPECT_EQ(buckets.at(5), sum(read("above")));
+  EXPECT_EQ(buckets.size(), 6u);
+  EXPECT_EQ(static_cast<int64_t>(bucket_of(results.rows.begin()->second.shape, 4).high), 499);
+}
+
+TEST_F(Aggregates, KeysThatCannotBeReadAreARowOfTheirOwn) {
+  begin("s", "count by s16(arg5) & 1");
+  begin("values", "sum(u32(arg5 + 4))");
+  const auto said = run();
+  uint64_t missing = 0, all = 0;
+  for (const auto& [key, row] : read("s").rows) {
+    all += row.count;
+    if (std::holds_alternative<std::monostate>(key.by.at(0).value)) missing += row.count;
+  }
+  EXPECT_EQ(missing, said["unreadable"].get<uint64_t>());
+  EXPECT_EQ(all, said["calls"].get<uint64_t>());
+  const Row row = read("values").rows.begin()->second;
+  EXPECT_EQ(row.unread, said["unreadable"].get<uint64_t>());
+  EXPECT_EQ(row.unread + row.count, said["calls"].get<uint64_t>());
+}
+
+TEST_F(Aggregates, SeveralKeysAndAggregatesOfOneSpecAreApart) {
+  begin("s", "count, count by comm, cpu, hist(arg4) by comm, avg(arg1)");
+  const auto said = run();
+  std::map<std::string, uint64_t> counts;
+  std::set<std::string> threads;
+  for (const auto& [key, row] : read("s").rows) {
+    counts[key.aggregate + (key.by.empty() ? "" : " by")] += row.count;
+    if (key.aggregate == "hist(arg4)") threads.insert(std::get<std::string>(key.by.at(0).value));
+  }
+  const uint64_t calls = said["calls"];
+  EXPECT_EQ(counts,
+            (std::map<std::string, uint64_t>{
+                {"count", calls}, {"count by", calls}, {"hist(arg4) by", calls}, {"arg1", calls}}));
+  EXPECT_EQ(threads, (std::set<std::string>{"values-0", "values-1", "values-2", "values-3"}));
+}
+
+TEST_F(Aggregates, ReadingAndZeroingLeavesNothingInTheKernelAndLosesNothing) {
+  begin("s", "sum(arg0) by str(arg3)");
+  program_.send("go");
+  std::map<std::string, std::pair<uint64_t, int64_t>> seen;
+  const auto take = [&] {
+    for (const auto& [key, row] : read("s", true).rows) {
+      auto& [count, sum] = seen[std::get<std::string>(key.by.at(0).value)];
+      count += row.count;
+      sum += static_cast<int64_t>(row.sum);
+    }
+  };
+  for (int i = 0; i < 20; ++i) take();
+  const auto said = parsed(program_.finish());
+  take();
+  for (const auto& [name, truth] : said["by_name"].items()) {
+    EXPECT_EQ(seen[name].first, truth[0].get<uint64_t>()) << name;
+    EXPECT_EQ(seen[name].second, truth[1].get<int64_t>()) << name;
+  }
+  EXPECT_TRUE(read("s").rows.empty());
+}
+
+TEST_F(Rates, OneOfSoManyIsTakenAndTheRestIsFiltered) {
+  begin("s", "count, sample(8)");
+  begin("with_condition", "count, sample(8)", "arg4 < 128");
+  begin("truth", "count", "arg4 < 128");
+  const uint64_t calls = run()["calls"];
+  EXPECT_EQ(sum(read("s")), (calls + 7) / 8);
+  EXPECT_EQ(read("s").totals.filtered, calls - (calls + 7) / 8);
+  EXPECT_EQ(sum(read("with_condition")), (sum(read("truth")) + 7) / 8);
+}
+
+TEST_F(Rates, NoMoreThanTheLimitIsTakenInASecond) {
+  begin("s", "count, limit(100)");
+  const uint64_t before = boot_ns() / 1'000'000'000;
+  const uint64_t calls = run()["calls"];
+  const uint64_t seconds = boot_ns() / 1'000'000'000 - before + 1;
+  const Results results = read("s");
+  EXPECT_GE(sum(results), 100u);
+  EXPECT_LE(sum(results), 100 * seconds);
+  EXPECT_EQ(results.totals.filtered, calls - sum(results));
+}
+
+class Collected : public EventSink {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    const std::lock_guard lock(mutex_);
+    for (const StreamItem& item : items) events_.push_back(std::get<Event>(item));
+  }
+  std::vector<Event> events() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+// Strings and numbers in one record, of which some cannot be read.
+TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
+  const auto collected = std::make_shared<Collected>();
+  create("s");
+  must(engine->subscribe("s", collected));
+  must(stage("s", kProbe, process(program_.pid()),
+             "event(str(arg3), arg0 * 2, comm, s16(arg5), cpu, str(arg5)), sample(16)"));
+  must(engine->commit("s", {}));
+  begin("names", "count by str(arg3)");
+  const auto said = run();
+  must(engine->flush("s"));
+  const auto events = collected->events();
+  ASSERT_EQ(events.size(), said["calls"].get<uint64_t>() / 16);
+  size_t unread = 0;
+  for (const Event& event : events) {
+    ASSERT_EQ(event.args.size(), 6u);
+    EXPECT_TRUE(said["by_name"].contains(event.strings.at(*event.args[0])));
+    EXPECT_EQ(static_cast<int64_t>(*event.args[1]) % 2, 0);
+    EXPECT_EQ(event.strings.at(*event.args[2]), event.comm);
+    EXPECT_EQ(event.args[3].has_value(), event.args[5].has_value());
+    EXPECT_EQ(*event.args[4], event.cpu);
+    unread += !event.args[3];
+  }
+  EXPECT_GT(unread, 0u);
+  EXPECT_LT(unread, events.size());
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
