@@ -1,11 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/model/argument.h"
 
+#include <algorithm>
+
 namespace tracectl {
 
 std::string type_name(const Argument& argument) {
   const char* kind = argument.is_float ? "f" : argument.is_signed ? "s" : "u";
   return kind + std::to_string(argument.size_bytes * 8);
+}
+
+const char* kind_name(const Argument& argument) {
+  switch (argument.kind) {
+    case Argument::Kind::integer: return argument.is_float ? "float" : "integer";
+    case Argument::Kind::boolean: return "boolean";
+    case Argument::Kind::character: return "character";
+    case Argument::Kind::enumeration: return "enumeration";
+    case Argument::Kind::pointer: return "pointer";
+    case Argument::Kind::text: return "text";
+    case Argument::Kind::aggregate: return "aggregate";
+  }
+  return "integer";
+}
+
+std::optional<size_t> index_of(const Arguments& arguments, std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&](const Argument& one) { return one.name == name; });
+  if (found == arguments.end()) return std::nullopt;
+  return static_cast<size_t>(found - arguments.begin());
+}
+
+const Enumerator* find_enumerator(const Argument& argument, int64_t value) {
+  if (!argument.enumerators) return nullptr;
+  for (const Enumerator& one : *argument.enumerators)
+    if (one.value == value) return &one;
+  return nullptr;
 }
 
 }  // namespace tracectl

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tracectl {
@@ -29,6 +33,14 @@ enum class Register : uint8_t {
   none = 255,
 };
 
+struct Enumerator {
+  std::string name;
+  int64_t value = 0;
+
+  bool operator==(const Enumerator&) const = default;
+};
+using Enumerators = std::vector<Enumerator>;
+
 // Where the value of one argument of a probe is found when the probe is hit, and its type.
 struct Argument {
   enum class Place : uint8_t {
@@ -38,7 +50,19 @@ struct Argument {
     memory,  // at base + index * scale + offset
   };
 
+  // How people are shown the value.
+  enum class Kind : uint8_t {
+    integer,  // or, with `is_float`, a floating-point number
+    boolean,
+    character,
+    enumeration,
+    pointer,
+    text,       // the address of a C string
+    aggregate,  // no single number: always unreadable
+  };
+
   Place place = Place::unreadable;
+  Kind kind = Kind::integer;
   uint8_t size_bytes = 8;  // 1, 2, 4 or 8
   bool is_signed = false;
   bool is_float = false;       // the bits of a float or double
@@ -49,7 +73,10 @@ struct Argument {
   Register index = Register::none;
   uint8_t scale = 1;  // 1, 2, 4 or 8
   int64_t offset = 0;
-  std::string text = {};  // the argument as the note has it, or why it cannot be read
+  std::string text = {};           // the argument as the note has it, or why it cannot be read
+  std::string name = {};           // of the parameter; empty where none is known
+  std::string declared_type = {};  // in C: `unsigned int`, `enum color`; empty where it is unknown
+  std::shared_ptr<const Enumerators> enumerators = {};  // of an enumeration, shared by its users
 
   bool operator==(const Argument&) const = default;
 };
@@ -58,5 +85,14 @@ using Arguments = std::vector<Argument>;
 
 // s32, u64, f64: as listed to users.
 std::string type_name(const Argument& argument);
+
+// "integer", "float", "enumeration"...: how people are shown the value.
+const char* kind_name(const Argument& argument);
+
+// The place in the list of the argument with this name (not `arg0`); none if there is none.
+std::optional<size_t> index_of(const Arguments& arguments, std::string_view name);
+
+// The enumerator of an enumeration's value; nullptr if none has it.
+const Enumerator* find_enumerator(const Argument& argument, int64_t value);
 
 }  // namespace tracectl
