@@ -53,7 +53,7 @@ CLANG_TIDY ?= clang-tidy
 CLANG_FORMAT ?= clang-format
 LLVM_STRIP ?= llvm-strip
 
-pkgs := libbpf libelf liblzma spdlog libsystemd
+pkgs := libbpf libelf libdw liblzma spdlog libsystemd
 CPPFLAGS += -I. -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
 CXXFLAGS ?= -O2 -g
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
@@ -242,13 +242,15 @@ $(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(en
 	$(call link,$(test_libs))
 endif
 
-# ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags ----
+# ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags, a second line
+# `compiler: PROGRAM` who makes it ----
 
 define target
 	$(call say,TARGET,$@)
 	$(V)mkdir -p $(@D)
 	$(V)flags=$$(sed -n '1s,^// build: ,,p' $<); \
-	$(1) $${flags:--O2 -g} -Wall -Wextra -Werror -I. -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
+	compiler=$$(sed -n '2s,^// compiler: ,,p' $<); \
+	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
 endef
 $(B)/targets/%: tests/targets/%.c Makefile
 	$(call target,$(CC))

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace tracectl {
 namespace {
@@ -92,6 +93,14 @@ std::optional<ElfImage> by_debug_link(const ElfImage& image, const std::string& 
   return std::nullopt;
 }
 
+// ---- by alternate link: a file name and the build id of the file meant ----
+
+std::optional<std::string> common_path(const std::string& name, const std::string& root) {
+  const size_t at = name.find("/.dwz/");
+  if (at == std::string::npos || name.find("/../") != std::string::npos) return std::nullopt;
+  return root + name.substr(at);
+}
+
 // ---- .gnu_debugdata: an ELF file packed by xz ----
 
 std::optional<std::vector<char>> unpack(const std::vector<uint8_t>& packed) {
@@ -134,6 +143,20 @@ std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string&
   if (separate) files.push_back(std::move(*separate));
   if (auto packed = packed_in(image, path)) files.push_back(std::move(*packed));
   return files;
+}
+
+std::optional<ElfImage> open_common_file(const ElfImage& image, const std::string& debug_root) {
+  const auto bytes = image.section_bytes(".gnu_debugaltlink");
+  if (!bytes) return std::nullopt;
+  const auto* text = reinterpret_cast<const char*>(bytes->data());
+  const size_t length = ::strnlen(text, bytes->size());
+  if (length == bytes->size()) return std::nullopt;
+  const auto path = common_path(std::string(text, length), debug_root);
+  if (!path) return std::nullopt;
+  auto found = open_image(*path);
+  if (!found || found->build_id() != hex_of(std::span(*bytes).subspan(length + 1)))
+    return std::nullopt;
+  return found;
 }
 
 }  // namespace tracectl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,9 @@ namespace tracectl {
 // and the small table in its own .gnu_debugdata. What does not belong to the file is left out.
 std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string& path,
                                        const std::string& build_id, const std::string& debug_root);
+
+// The file to which dwz has moved what several debug files have in common, by the image's
+// .gnu_debugaltlink; of its name only what lies in `debug_root`/.dwz is believed.
+std::optional<ElfImage> open_common_file(const ElfImage& image, const std::string& debug_root);
 
 }  // namespace tracectl

@@ -226,6 +226,23 @@ std::optional<Function> ElfFile::function_at(uint64_t address) const {
   return std::nullopt;
 }
 
+// ---- debug information ----
+
+const std::string& ElfFile::debug_root() const { return impl_->debug_root; }
+
+std::optional<ElfImage> ElfFile::open_debug_info() const {
+  constexpr const char* kNeeded = ".debug_info";
+  if (section(kNeeded)) {
+    auto image = ElfImage::open(Fd{::fcntl(impl_->fd.get(), F_DUPFD_CLOEXEC, 0)}, impl_->path);
+    if (!image) return std::nullopt;
+    return std::move(*image);
+  }
+  for (ElfImage& file :
+       open_debug_files(impl_->image, impl_->path, impl_->build_id, impl_->debug_root))
+    if (file.section(kNeeded)) return std::move(file);
+  return std::nullopt;
+}
+
 void ElfFile::Impl::read_addresses() const {
   auto& by_name = addresses.emplace();
   for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})

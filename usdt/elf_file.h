@@ -15,6 +15,8 @@
 
 namespace tracectl {
 
+class ElfImage;
+
 // A function symbol, defined in executable code.
 struct Function {
   std::string name;       // as in the symbol table, mangled
@@ -64,6 +66,10 @@ class ElfFile {
 
   // The function with a size that contains this address, by the same symbols.
   std::optional<Function> function_at(uint64_t address) const;
+
+  // The file with the debug information: another image of this file, or its separate debug file.
+  std::optional<ElfImage> open_debug_info() const;
+  const std::string& debug_root() const;
 
   std::optional<Section> section(std::string_view name) const;
   std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace tracectl {
-namespace {
 
-std::string hex(std::span<const uint8_t> bytes) {
+std::string hex_of(std::span<const uint8_t> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (const uint8_t byte : bytes) {
@@ -19,6 +17,8 @@ std::string hex(std::span<const uint8_t> bytes) {
   }
   return text;
 }
+
+namespace {
 
 Error damaged(const std::string& name, const std::string& what) {
   return Error{Code::invalid, name + " is damaged or truncated: " + what};
@@ -138,7 +138,7 @@ std::string ElfImage::build_id() const {
   uint32_t size = 0;
   std::memcpy(&size, bytes->data() + 4, sizeof(size));
   if (size > 64 || size > bytes->size() - kHeader) return {};
-  return hex(std::span(*bytes).subspan(kHeader, size));
+  return hex_of(std::span(*bytes).subspan(kHeader, size));
 }
 
 // ---- symbols ----

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "usdt/elf_file.h"
 
 namespace tracectl {
+
+std::string hex_of(std::span<const uint8_t> bytes);
 
 class ElfImage {
  public:
