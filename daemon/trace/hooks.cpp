@@ -2,6 +2,22 @@
 #include "daemon/trace/hooks.h"
 
 namespace tracectl {
+namespace {
+
+// What an event's reader has to know of its arguments, beside their places.
+std::string meaning_of(const Arguments& arguments) {
+  std::string meaning;
+  for (const Argument& a : arguments) {
+    meaning += a.name + ' ' + type_name(a) + ' ' + kind_name(a) + ' ' + a.declared_type;
+    if (a.enumerators)
+      for (const Enumerator& one : *a.enumerators)
+        meaning += ' ' + one.name + '=' + std::to_string(one.value);
+    meaning += '\n';
+  }
+  return meaning;
+}
+
+}  // namespace
 
 Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
@@ -84,7 +100,8 @@ Status Hooks::take_counters(Hook& hook) {
 Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   const bool own_values = hook.spec && !(*hook.spec)->values.empty();
   const Arguments& args = own_values ? (*hook.spec)->values : *want.site->args;
-  SourceKey key{want.probe->name, hook.layout, own_values ? to_string(want.setting().spec) : ""};
+  const std::string values = own_values ? to_string(want.setting().spec) : "";
+  SourceKey key{want.probe->name, hook.layout, meaning_of(args) + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.

@@ -2,11 +2,11 @@
 #include "daemon/trace/probes.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
+#include "daemon/trace/function_arguments.h"
 #include "usdt/demangle.h"
 
 namespace tracectl {
@@ -14,28 +14,6 @@ namespace {
 
 constexpr uint64_t kMostFunctionBytes = 1 << 20;  // of code read to place one probe
 constexpr uint64_t kUnknownExtentBytes = 4096;    // read where a symbol has no size
-
-// The six integer argument registers of the System V calling convention, psABI 3.2.3.
-std::shared_ptr<const Arguments> function_arguments() {
-  static const auto arguments = [] {
-    constexpr std::array<std::pair<Register, const char*>, 6> kRegisters{{{Register::rdi, "%rdi"},
-                                                                          {Register::rsi, "%rsi"},
-                                                                          {Register::rdx, "%rdx"},
-                                                                          {Register::rcx, "%rcx"},
-                                                                          {Register::r8, "%r8"},
-                                                                          {Register::r9, "%r9"}}};
-    Arguments all;
-    for (const auto& [reg, name] : kRegisters) {
-      Argument argument;
-      argument.place = Argument::Place::in_register;
-      argument.base = reg;
-      argument.text = name;
-      all.push_back(argument);
-    }
-    return std::make_shared<const Arguments>(std::move(all));
-  }();
-  return arguments;
-}
 
 // A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
 struct FunctionBytes {
@@ -48,7 +26,7 @@ struct FunctionBytes {
 class FunctionFinder {
  public:
   FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all)
-      : object_(object), pattern_(pattern), all_(all) {}
+      : object_(object), pattern_(pattern), all_(all), arguments_(object.elf()) {}
 
   ProbeMatch run() {
     index_cold_parts();
@@ -81,35 +59,38 @@ class FunctionFinder {
       probe.name = to_string(exact);
       probe.demangled = demangle(function.name);
     }
-    auto placed = place_in(function);
+    auto code = read_code(function);
+    auto placed = code ? place_in(function, *code) : code.error();
     if (!placed)
       match_.refused.push_back(
           {probe.name, function.offset + pattern_.offset, std::nullopt, placed.error().message});
     else
-      add_site(probe, function, *placed);
+      add_site(probe, function, *placed, *code);
   }
 
   // A symbol and its version alias name the same instruction.
-  void add_site(Probe& probe, const Function& function, const Placement& placed) {
+  void add_site(Probe& probe, const Function& function, const Placement& placed,
+                const FunctionBytes& code) {
     Site site{.offset = function.offset + pattern_.offset + placed.moved_bytes,
               .moved_bytes = placed.moved_bytes,
               .semaphore = 0,
               .cost = placed.cost,
-              .args = function_arguments()};
+              .args = nullptr};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
-    if (std::none_of(probe.sites.begin(), probe.sites.end(), same)) probe.sites.push_back(site);
+    if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
+    site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
+                                     : argument_registers();
+    probe.sites.push_back(std::move(site));
   }
 
-  Result<Placement> place_in(const Function& function) {
-    auto code = read_code(function);
-    if (!code) return code.error();
-    if (pattern_.offset == 0) return place_entry(code->view);
+  Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
+    if (pattern_.offset == 0) return place_entry(code.view);
     if (function.size && pattern_.offset >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
-    auto placed = place(code->view.body.bytes, pattern_.offset);
+    auto placed = place(code.view.body.bytes, pattern_.offset);
     if (!placed || placed->cost != CostClass::fast) return placed;
-    if (auto safe = nop5_is_safe(code->view, pattern_.offset); !safe) return safe.error();
+    if (auto safe = nop5_is_safe(code.view, pattern_.offset); !safe) return safe.error();
     return placed;
   }
 
@@ -146,6 +127,7 @@ class FunctionFinder {
   const Object& object_;
   const Pattern& pattern_;
   const std::vector<Function>& all_;
+  FunctionArguments arguments_;
   std::multimap<std::string_view, const Function*> cold_parts_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;

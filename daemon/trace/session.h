@@ -49,8 +49,8 @@ struct Results {
   Totals totals;
 };
 
-// What events of a session are named by: probe, layout of the arguments, and the spec if it has
-// values of its own. So replacing a spec a thousand times makes no new source.
+// What events of a session are named by: probe, layout, and names and types of the arguments, or the
+// spec if it has values of its own. So replacing a spec a thousand times makes no new source.
 using SourceKey = std::tuple<std::string, uint32_t, std::string>;
 
 // One user's named, isolated set of settings, with its own results.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "daemon/model/argument.h"
+#include "usdt/elf_file.h"
+#include "usdt/parameters.h"
+
+namespace tracectl {
+
+// The arguments of probes on functions of one file. Reads the debug information when first asked.
+class FunctionArguments {
+ public:
+  explicit FunctionArguments(const ElfFile& file) : file_(file) {}
+
+  // Of a probe for the entry of the function, put `moved_bytes` behind it: its parameters, or else
+  // the integer argument registers. `code` is the function's.
+  std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
+                                            std::span<const uint8_t> code);
+
+ private:
+  const ElfFile& file_;
+  std::optional<FunctionParameters> parameters_;
+};
+
+// The six integer argument registers of the System V calling convention, psABI 3.2.3.
+std::shared_ptr<const Arguments> argument_registers();
+
+}  // namespace tracectl
