@@ -3,9 +3,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include "daemon/protocol/events.h"
-
 namespace tracectl {
 
 Result<Connection> Connection::open(const std::string& path) {
@@ -59,9 +56,9 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
     if (!incoming) return incoming.error();
     if (auto* answer = std::get_if<protocol::Answer>(&*incoming))
       return std::optional<protocol::Answer>{std::move(*answer)};
-    auto item = protocol::parse_notification(std::get<protocol::Notification>(*incoming));
+    auto item = notifications_.read(std::get<protocol::Notification>(*incoming));
     if (!item) return item.error();
-    items_.push_back(std::move(*item));
+    if (*item) items_.push_back(std::move(**item));
   }
 }
 

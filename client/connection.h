@@ -9,6 +9,7 @@
 #include "daemon/model/event.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/frames.h"
+#include "daemon/protocol/notification_reader.h"
 
 namespace tracectl {
 
@@ -36,6 +37,7 @@ class Connection {
 
   Fd socket_;
   protocol::LineBuffer lines_{protocol::kMaxAnswerBytes};
+  protocol::NotificationReader notifications_;
   std::vector<StreamItem> items_;
   int64_t last_id_ = 0;
 };

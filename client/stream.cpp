@@ -53,7 +53,8 @@ int run_watch(const CommonOptions& common, const std::string& session,
   auto waiter = Waiter::open();
   if (!waiter) return fail(waiter.error());
   return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-    if (auto subscribed = backend.call(protocol::SessionSubscribe{session}); !subscribed)
+    if (auto subscribed = backend.call(protocol::SessionSubscribe{session, !common.json});
+        !subscribed)
       return fail(subscribed.error());
     if (seconds)
       if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());

@@ -24,7 +24,8 @@ class Trace {
         waiter_(std::move(waiter)) {}
 
   // Up to the commit. Nothing of a target runs before its probes are in.
-  Status begin(bool stream) {
+  enum class Stream { none, plain, described };
+  Status begin(Stream stream) {
     auto created = backend_.call(SessionCreate{});
     if (!created) return created.error();
     session_ = created->name;
@@ -35,8 +36,9 @@ class Trace {
                                          .target = target_.part,
                                          .action = options_.action});
     if (!staged) return staged.error();
-    if (stream)
-      if (auto subscribed = backend_.call(SessionSubscribe{session_}); !subscribed)
+    if (stream != Stream::none)
+      if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
+          !subscribed)
         return subscribed.error();
     auto committed = backend_.call(
         StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
@@ -116,7 +118,8 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
 
 // Makes everything that both verbs need, then lets the verb go on.
 template <class Body>
-int with_trace(const CommonOptions& common, const TraceOptions& options, bool stream, Body&& body) {
+int with_trace(const CommonOptions& common, const TraceOptions& options, Trace::Stream stream,
+               Body&& body) {
   // Before a command is started: it is to be told of ^C like us, not instead of us.
   auto waiter = Waiter::open();
   if (!waiter) return fail(waiter.error());
@@ -150,7 +153,8 @@ Status print_rest(Backend& backend, const std::string& session, EventPrinter& pr
 }  // namespace
 
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
-  return with_trace(common, options, true, [&](Backend& backend, Trace& trace) -> int {
+  const auto stream = common.json ? Trace::Stream::plain : Trace::Stream::described;
+  return with_trace(common, options, stream, [&](Backend& backend, Trace& trace) -> int {
     EventPrinter printer(common, trace.session());
     const auto ended = trace.run(&printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
@@ -164,13 +168,14 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
 }
 
 int run_count(const CommonOptions& common, const TraceOptions& options) {
-  return with_trace(common, options, false, [&](Backend& backend, Trace& trace) -> int {
-    const auto ended = trace.run(nullptr);
-    auto rows = backend.call(SessionRead{.session = trace.session()});
-    if (!rows) return fail(rows.error());
-    show<ReadReply>(common, *rows, rows_text);
-    return status_of(ended, trace);
-  });
+  return with_trace(common, options, Trace::Stream::none,
+                    [&](Backend& backend, Trace& trace) -> int {
+                      const auto ended = trace.run(nullptr);
+                      auto rows = backend.call(SessionRead{.session = trace.session()});
+                      if (!rows) return fail(rows.error());
+                      show<ReadReply>(common, *rows, rows_text);
+                      return status_of(ended, trace);
+                    });
 }
 
 }  // namespace tracectl

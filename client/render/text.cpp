@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "client/render/table.h"
+#include "client/render/value.h"
 
 namespace tracectl {
 namespace {
@@ -14,10 +14,21 @@ namespace {
 using namespace protocol;
 using Align = Table::Align;
 
+// Integers by their width, which conditions have to know; all else as C has it.
+std::string type_text(const ArgumentPart& arg) {
+  if (arg.kind == "integer" || arg.kind == "float") return arg.type;
+  return arg.kind == "boolean" ? "bool" : arg.declared_type.value_or(arg.type);
+}
+
+std::string arg_text(const ArgumentPart& arg) {
+  const char* unknown = arg.readable ? "" : "?";
+  if (!arg.declared_type) return arg.type + " " + arg.name + unknown;
+  return arg.name + unknown + ": " + type_text(arg);
+}
+
 std::string args_text(const std::vector<ArgumentPart>& args) {
   std::string text;
-  for (const ArgumentPart& arg : args)
-    text += (text.empty() ? "" : ", ") + arg.type + " " + arg.name + (arg.readable ? "" : "?");
+  for (const ArgumentPart& arg : args) text += (text.empty() ? "" : ", ") + arg_text(arg);
   return text;
 }
 
@@ -33,19 +44,6 @@ std::string target_text(const TargetPart& target) {
   for (const std::string& path : target.executables) add("-x " + path);
   if (target.all) add("-a");
   return text;
-}
-
-std::string value_text(const Argument& argument, const Value& value) {
-  if (!value) return "?";
-  const unsigned unused_bits = 64 - 8u * argument.size_bytes;
-  if (argument.is_float && argument.size_bytes == 8) {
-    double number = 0;
-    std::memcpy(&number, &*value, sizeof(number));
-    return fmt::format("{}", number);
-  }
-  if (argument.is_signed)
-    return fmt::format("{}", static_cast<int64_t>(*value << unused_bits) >> unused_bits);
-  return fmt::format("{}", *value << unused_bits >> unused_bits);
 }
 
 double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
@@ -279,13 +277,23 @@ std::string doctor_text(const DoctorReply& reply) {
 
 // ---- events ----
 
+namespace {
+
+// "size=", and "arg2=" for a parameter without a name beside others that have one.
+std::string label_of(const Argument& argument, size_t index) {
+  if (!argument.name.empty()) return argument.name + "=";
+  return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
+}
+
+}  // namespace
+
 std::string event_text(const Event& event, uint64_t start_ns) {
   std::string args;
   for (size_t i = 0; i < event.args.size(); ++i) {
     static const Argument kPlain;
     const bool typed = i < event.source->arguments.size();
-    args +=
-        (i ? ", " : "") + value_text(typed ? event.source->arguments[i] : kPlain, event.args[i]);
+    const Argument& argument = typed ? event.source->arguments[i] : kPlain;
+    args += (i ? ", " : "") + label_of(argument, i) + value_text(argument, event.args[i]);
   }
   return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({})\n",
                      seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,

@@ -263,7 +263,7 @@ Result<Empty> Commands::handle(const SessionSubscribe& request, Peer& peer) {
   if (peer.subscriptions.contains(request.session))
     return Error{Code::busy, "this connection is subscribed to \"" + request.session + "\" already",
                  "session"};
-  auto sink = peer.make_sink(request.session);
+  auto sink = peer.make_sink(request);
   auto subscribed = engine_.subscribe(request.session, sink);
   if (!subscribed) return subscribed.error();
   peer.subscriptions.emplace(request.session, std::move(sink));

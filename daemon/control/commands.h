@@ -21,8 +21,8 @@ namespace tracectl {
 struct Peer {
   uid_t uid = 0;
   pid_t pid = 0;
-  // Makes the sink that brings a session's events to this peer.
-  std::function<std::shared_ptr<EventSink>(const std::string& session)> make_sink;
+  // Makes the sink that brings a session's events to this peer, as it has asked for them.
+  std::function<std::shared_ptr<EventSink>(const protocol::SessionSubscribe&)> make_sink;
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
   std::set<std::string> unnamed_sessions;                           // end with the connection
 };

@@ -73,8 +73,8 @@ Status Server::add(Fd socket) {
   at->socket = std::move(socket);
   at->peer.uid = credentials.uid;
   at->peer.pid = credentials.pid;
-  at->peer.make_sink = [fd = wake_.get()](const std::string& session) {
-    return std::make_shared<ClientStream>(session, kStreamBytes, [fd] {
+  at->peer.make_sink = [fd = wake_.get()](const protocol::SessionSubscribe& asked) {
+    return std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, [fd] {
       const uint64_t one = 1;
       (void)!::write(fd, &one, sizeof(one));
     });

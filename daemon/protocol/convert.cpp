@@ -2,6 +2,7 @@
 #include "daemon/protocol/convert.h"
 
 #include <limits>
+#include <memory>
 
 #include "daemon/base/nearest.h"
 
@@ -66,8 +67,71 @@ Result<Scope> scope_of(std::string_view name) {
 const char* name_of(Scope scope) { return scope == Scope::local ? "local" : "global"; }
 
 ArgumentPart part_of(const Argument& argument, size_t index) {
-  return {"arg" + std::to_string(index), type_name(argument), argument.text,
-          argument.place != Argument::Place::unreadable};
+  const std::string& declared = argument.declared_type;
+  return {.name = argument.name.empty() ? "arg" + std::to_string(index) : argument.name,
+          .type = type_name(argument),
+          .place = argument.text,
+          .readable = argument.place != Argument::Place::unreadable,
+          .kind = kind_name(argument),
+          .declared_type = declared.empty() ? std::nullopt : std::optional(declared),
+          .enumerators = std::nullopt};
+}
+
+ProbeNotification described(const EventSource& source) {
+  ProbeNotification wire{.session = source.session, .probe = source.probe, .args = {}};
+  for (const Argument& argument : source.arguments) {
+    ArgumentPart& part = wire.args.emplace_back(part_of(argument, wire.args.size()));
+    if (!argument.enumerators) continue;
+    auto& parts = part.enumerators.emplace();
+    for (const Enumerator& one : *argument.enumerators) parts.push_back({one.name, one.value});
+  }
+  return wire;
+}
+
+namespace {
+
+Argument::Kind kind_of(const std::string& name) {
+  using Kind = Argument::Kind;
+  Argument tried;
+  for (const Kind kind : {Kind::boolean, Kind::character, Kind::enumeration, Kind::pointer,
+                          Kind::text, Kind::aggregate}) {
+    tried.kind = kind;
+    if (name == kind_name(tried)) return kind;
+  }
+  return Kind::integer;
+}
+
+// s32, u64, f64
+void set_type(const std::string& type, Argument& argument) {
+  argument.is_signed = type.starts_with('s');
+  argument.is_float = type.starts_with('f');
+  argument.size_bytes = type.ends_with("16")   ? 2
+                        : type.ends_with("32") ? 4
+                        : type.ends_with("64") ? 8
+                                               : 1;
+}
+
+Argument argument_of(const ArgumentPart& part) {
+  Argument argument;
+  set_type(part.type, argument);
+  if (argument.is_float) argument.size_bytes = sizeof(double);  // as JSON has it
+  argument.kind = kind_of(part.kind);
+  argument.name = part.name;
+  argument.text = part.place;
+  argument.declared_type = part.declared_type.value_or("");
+  if (!part.enumerators) return argument;
+  auto enumerators = std::make_shared<Enumerators>();
+  for (const EnumeratorPart& one : *part.enumerators) enumerators->push_back({one.name, one.value});
+  argument.enumerators = std::move(enumerators);
+  return argument;
+}
+
+}  // namespace
+
+Arguments arguments_of(const ProbeNotification& notification) {
+  Arguments arguments;
+  for (const ArgumentPart& part : notification.args) arguments.push_back(argument_of(part));
+  return arguments;
 }
 
 }  // namespace tracectl::protocol

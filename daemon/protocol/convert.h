@@ -7,6 +7,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
+#include "daemon/model/event.h"
 #include "daemon/model/pattern.h"
 #include "daemon/model/target.h"
 #include "daemon/protocol/messages.h"
@@ -22,5 +23,9 @@ const char* name_of(Scope scope);
 
 // `index` is the argument's number: arg0...
 ArgumentPart part_of(const Argument& argument, size_t index);
+
+// All that is to be known to show values, and back: a part's name is the parameter's, or argN.
+ProbeNotification described(const EventSource& source);
+Arguments arguments_of(const ProbeNotification& notification);
 
 }  // namespace tracectl::protocol

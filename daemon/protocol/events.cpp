@@ -9,6 +9,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/convert.h"
 #include "daemon/protocol/json_text.h"
 
 namespace tracectl::protocol {
@@ -206,6 +207,10 @@ void append_event_line(std::string& out, const Event& event, WallClock& wall) {
   out += R"({"jsonrpc":"2.0","method":"event","params":)";
   append_event(out, event, wall);
   out += "}\n";
+}
+
+void append_probe_line(std::string& out, const EventSource& source) {
+  out += notification_line(ProbeNotification::kMethod, to_json(described(source)));
 }
 
 void append_lost_line(std::string& out, const Lost& lost, std::string_view session) {

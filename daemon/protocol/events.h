@@ -43,6 +43,7 @@ void append_lost(std::string& out, const Lost& lost, std::string_view session);
 
 // The same as a notification, with its line feed.
 void append_event_line(std::string& out, const Event& event, WallClock& wall);
+void append_probe_line(std::string& out, const EventSource& source);
 void append_lost_line(std::string& out, const Lost& lost, std::string_view session);
 
 std::string event_json(const Event& event, WallClock& wall);

@@ -84,6 +84,7 @@ json schema() {
   json defs = json::object();
   define_methods(defs, AllRequests{});
   defs[EventNotification::kMethod] = type_of(Side::reply, EventNotification{});
+  defs[ProbeNotification::kMethod] = type_of(Side::reply, ProbeNotification{});
   defs[LostNotification::kMethod] = type_of(Side::reply, LostNotification{});
   defs["error"] = type_of(Side::reply, ErrorPart{});
   json any = json::array();

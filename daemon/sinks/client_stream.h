@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "daemon/protocol/events.h"
 #include "daemon/sinks/bounded_sink.h"
@@ -12,9 +14,13 @@ namespace tracectl {
 // A session's events on their way to one client, as notification lines.
 class ClientStream final : public BoundedSink {
  public:
+  // `describe`: says of each probe with named parameters what they are, before its first event.
   // `wake` is called on the reader's thread when lines have come.
-  ClientStream(std::string session, size_t limit_bytes, std::function<void()> wake)
-      : session_(std::move(session)), limit_bytes_(limit_bytes), wake_(std::move(wake)) {}
+  ClientStream(std::string session, bool describe, size_t limit_bytes, std::function<void()> wake)
+      : session_(std::move(session)),
+        describe_(describe),
+        limit_bytes_(limit_bytes),
+        wake_(std::move(wake)) {}
 
   // Appends the lines that have come; any thread.
   void drain(std::string& to);
@@ -24,11 +30,15 @@ class ClientStream final : public BoundedSink {
   bool full() const override { return lines_.size() >= limit_bytes_; }
   void append(const StreamItem& item) override;
   void arrived() override { wake_(); }
+  void describe(const std::shared_ptr<const EventSource>& source);
 
   const std::string session_;
+  const bool describe_;
   const size_t limit_bytes_;
   const std::function<void()> wake_;
   std::string lines_;
+  // What was told of last of each probe: kept, as another could come to lie at its address.
+  std::unordered_map<std::string, std::shared_ptr<const EventSource>> told_;
   protocol::WallClock wall_;
 };
 

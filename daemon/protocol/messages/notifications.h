@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/protocol/messages/parts.h"
+
 namespace tracectl::protocol {
 
 // An argument's value: null where it could not be read, a string where JSON has no number for it
@@ -38,6 +40,19 @@ struct EventNotification {
     f("comm", s.comm);
     f("probe", s.probe);
     f("kind", s.kind);
+    f("args", s.args);
+  }
+};
+// Comes before the first event of a probe whose parameters have names, and again when they have
+// changed, to who has subscribed with `describe`.
+struct ProbeNotification {
+  static constexpr const char* kMethod = "probe";
+  std::string session;
+  std::string probe;
+  std::vector<ArgumentPart> args;  // of its events, in order
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f("probe", s.probe);
     f("args", s.args);
   }
 };

@@ -48,16 +48,33 @@ struct SitePart {
   }
 };
 
+struct EnumeratorPart {
+  std::string name;
+  int64_t value = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("value", s.value);
+  }
+};
+
 struct ArgumentPart {
-  std::string name;   // arg0...
+  std::string name;   // of the parameter; arg0... where it is not known
   std::string type;   // "s32", "u64", "f64"
-  std::string place;  // as in the note: -4@112(%rsp); for functions the register
+  std::string place;  // as in the note: -4@112(%rsp); for functions the register; or why unreadable
   bool readable = true;
+  // "integer", "float", "boolean", "character", "enumeration", "pointer", "text" (the address of a C
+  // string), "aggregate" (no single number)
+  std::string kind;
+  std::optional<std::string> declared_type;                // in C; where debug information tells
+  std::optional<std::vector<EnumeratorPart>> enumerators;  // only in the notification `probe`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("type", s.type);
     f("place", s.place);
     f("readable", s.readable);
+    f("kind", s.kind);
+    f("declared_type", s.declared_type);
+    f("enumerators", s.enumerators);
   }
 };
 

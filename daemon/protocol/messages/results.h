@@ -74,7 +74,11 @@ struct SessionSubscribe {
   static constexpr const char* kMethod = "session.subscribe";
   using Reply = Empty;
   std::string session;
-  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
+  bool describe = false;  // and `probe`, what the parameters of functions are called
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f.optional("describe", s.describe);
+  }
 };
 struct SessionUnsubscribe {
   static constexpr const char* kMethod = "session.unsubscribe";
