@@ -19,7 +19,8 @@
 
 namespace {
 volatile long sink;
-}
+const void* given[2];  // the addresses of copies
+}  // namespace
 
 namespace shop {
 
@@ -61,10 +62,12 @@ class Cart {
 
 // Expect: the address of the copy in %rdi, %rsi; nothing for the empty one, %rdx
 KEPT void objects(Copied copied, Trivial trivial, Empty, short after) {
+  given[0] = &copied;
   sink = copied.number + trivial.n + after;
 }
 // Expect: %rdi by its bytes, the address of the copy in %rsi, %rdx
 KEPT void nested(Defaulted defaulted, Holder holder, int after) {
+  given[1] = &holder;
   sink = defaulted.number + holder.held[0].number + after;
 }
 // Expect: %rdi, %rsi, %rdx
@@ -85,6 +88,8 @@ int main() {
   const auto self = reinterpret_cast<uintptr_t>(&cart);
   printf("done\n{\"Cart\":[%lu,-21],", self);
   printf("\"add\":[%lu,200,%lu],", self, reinterpret_cast<uintptr_t>(&count));
+  printf("\"objects\":[%lu,null,null,-3],\"nested\":[null,%lu,-7],",
+         reinterpret_cast<uintptr_t>(given[0]), reinterpret_cast<uintptr_t>(given[1]));
   printf("\"name\":[%lu,1],\"total\":[-5],\"packed\":[-1,1,99]}\n", self);
   wait_for_exit();
   return name.empty() + cart.size() == 0;
