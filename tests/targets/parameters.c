@@ -97,6 +97,16 @@ KEPT void variadic(const char* format, ...) { sink = (long)format; }
 // Expect: %rdi, local
 KEPT static void local(int n) { sink = n; }
 
+// Expect: not the usual convention; %rcx %rdx
+KEPT __attribute__((ms_abi)) void windows(int a, int b) { sink = a - b; }
+// Expect: %rdi %rsi; clang drops the first one, and the second one comes in %rdi
+__attribute__((noinline)) static void dropped(int unused, int n) {
+  (void)unused;
+  sink = n;
+}
+// Expect: %rdi, an address; clang passes the number itself instead
+__attribute__((noinline)) static void promoted(const int* place) { sink = *place; }
+
 int main(void) {
   ready_and_wait_for_go();
   static struct pair place;
@@ -115,6 +125,9 @@ int main(void) {
   none();
   variadic(path, 1, 2.5);
   local(-13);
+  windows(1, 2);
+  dropped(1, (int)sink);
+  promoted(&place.a);
   printf("done\n{\"widths\":[-1,200,-2,65535,-3,4000000000,%" PRId64 ",%" PRIu64 "],", INT64_MIN,
          UINT64_MAX);
   printf("\"kinds\":[5,null,1,7,null,%lu,%lu,120],", (long)path, (long)&place);

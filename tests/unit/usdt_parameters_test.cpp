@@ -36,6 +36,7 @@ class Known {
     }
   }
 
+  bool has(const std::string& function) const { return functions_.contains(function); }
   std::optional<Arguments> of(const std::string& function) {
     return parameters_.of(functions_.at(function));
   }
@@ -147,6 +148,22 @@ TEST_P(Parameters, ACopyThatACompilerChangedHasNone) {
                              "widths.lto_priv.0.isra.0"})
     EXPECT_FALSE(known_.under_name("widths", symbol)) << symbol;
   EXPECT_TRUE(known_.under_name("widths", "widths.lto_priv.0"));
+}
+
+// gcc tells it by the places, clang by name; without optimisation gcc tells it nowhere.
+TEST_P(Parameters, AnotherConventionIsNoticed) {
+  if (GetParam() == std::string("parameters_o0")) return;
+  EXPECT_FALSE(known_.of("windows"));
+}
+
+TEST_P(Parameters, NoneIsTakenForAnotherThatWasDropped) {
+  const bool is_clang = std::string(GetParam()).ends_with("clang");
+  if (!known_.has("dropped")) return;  // under that name
+  const auto arguments = known_.of("dropped");
+  if (is_clang)
+    EXPECT_FALSE(arguments || known_.of("promoted"));
+  else
+    EXPECT_THAT(shown(arguments), ElementsAre("unused s32 %rdi", "n s32 %rsi"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Compiled, Parameters,
