@@ -74,7 +74,8 @@ class Printer {
 
   void print_operand(const Expr& expr) {
     text += name_of(expr.operand);
-    if (expr.operand == Operand::arg) text += std::to_string(expr.number);
+    if (expr.operand != Operand::arg) return;
+    text += expr.text.empty() ? std::to_string(expr.number) : '.' + expr.text;
   }
 
   void print_str(const Expr& expr) {

@@ -52,7 +52,9 @@ struct Expr {
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
   uint64_t number = 0;    // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes
-  std::string text = {};  // text: at most kMostTextBytes, none of them 0
+  // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
+  // then 0 until a site is known (spec/names.h).
+  std::string text = {};
   std::vector<Expr> children = {};  // of str and read: the address
   size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "daemon/spec/compile.h"
+#include "daemon/spec/names.h"
 
 namespace tracectl {
 namespace {
@@ -226,10 +227,11 @@ bool needs_assembly(const Spec& spec) {
 Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments) {
   if (spec.tag || spec.silent)
     return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
-  Spec kept = spec;
-  std::erase_if(kept.aggregates, counts_hits);
+  auto numbered = with_numbers(spec, arguments);
+  if (!numbered) return numbered.error();
+  std::erase_if(numbered->aggregates, counts_hits);
   Assembler assembler{arguments};
-  if (auto taken = assembler.take(kept); !taken) return taken.error();
+  if (auto taken = assembler.take(*numbered); !taken) return taken.error();
   return std::move(assembler).result();
 }
 

@@ -33,6 +33,8 @@ constexpr std::array kNames =
                                      "str", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});
 
 // What looks like argN; its N may be anything.
+constexpr std::string_view kNamedArgument = "arg.";
+
 bool is_argument(std::string_view name) {
   return name.size() > 3 && name.starts_with("arg") &&
          std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -150,11 +152,19 @@ class ExprParser {
     const Token token = cursor_.here();
     if (token.text == "str") return str();
     if (auto read = read_named(token.text)) return memory(*read);
+    if (token.text.starts_with(kNamedArgument)) return argument_by_name();
     if (is_argument(token.text)) return argument();
     auto operand = operand_named(token.text);
     if (!operand) return unknown(token);
     cursor_.take();
     return counted(Expr::of_operand(*operand, 0, token.column));
+  }
+
+  Result<Part> argument_by_name() {
+    const Token token = cursor_.take();
+    Expr named = Expr::of_operand(Operand::arg, 0, token.column);
+    named.text = token.text.substr(kNamedArgument.size());
+    return counted(std::move(named));
   }
 
   Result<Part> argument() {

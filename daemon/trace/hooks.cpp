@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/hooks.h"
 
+#include "daemon/spec/names.h"
+
 namespace tracectl {
 namespace {
 
@@ -53,12 +55,12 @@ Error Hooks::in_probe(Error error, const Want& want) {
 }
 
 Status Hooks::give_spec(const Want& want, Hook& hook) {
-  const Spec& spec = want.setting().spec;
-  if (!spec.event && !needs_assembly(spec)) return ok();
-  auto layout = slots_.layouts.index_of(want.site->args);
-  if (!layout) return layout.error();
-  hook.layout = *layout;
-  auto installed = specs_.install(want.part->setting, want.site->args, *layout);
+  if (uses_arguments(want.setting().spec)) {
+    auto layout = slots_.layouts.index_of(want.site->args);
+    if (!layout) return layout.error();
+    hook.layout = *layout;
+  }
+  auto installed = specs_.install(want.part->setting, want.site->args, hook.layout);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   return ok();

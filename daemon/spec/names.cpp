@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/spec/names.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/nearest.h"
+#include "daemon/spec/lexer.h"
+
+namespace tracectl {
+namespace {
+
+bool is_argument(const Expr& expr) {
+  return expr.kind == Expr::Kind::operand && expr.operand == Operand::arg;
+}
+
+bool uses_arguments(const Expr& expr) {
+  return is_argument(expr) || std::any_of(expr.children.begin(), expr.children.end(),
+                                          [](const Expr& child) { return uses_arguments(child); });
+}
+
+// Calls with each expression of the spec, of its own if the spec is: Expr& or const Expr&.
+template <class AnySpec, class OnExpr> void each_expr(AnySpec& spec, OnExpr on_expr) {
+  if (spec.when) on_expr(*spec.when);
+  for (auto& value : spec.values) on_expr(value);
+  for (auto& aggregate : spec.aggregates) {
+    if (aggregate.value) on_expr(*aggregate.value);
+    for (auto& key : aggregate.by) on_expr(key);
+  }
+}
+
+Error unknown_name(const Expr& part, const Expr& whole, const Arguments& arguments) {
+  std::vector<std::string_view> known;
+  std::string listed;
+  for (const Argument& argument : arguments) {
+    if (argument.name.empty()) continue;
+    known.push_back(argument.name);
+    listed += (listed.empty() ? "" : ", ") + argument.name;
+  }
+  std::string message = "there is no argument \"" + part.text + "\" here";
+  if (known.empty())
+    message += ": nothing is known of their names; arg0 is the first";
+  else
+    message += ": " + listed + did_you_mean(part.text, known);
+  return error_at(to_string(whole), column_of(part, whole), std::move(message));
+}
+
+Status number(Expr& part, const Expr& whole, const Arguments& arguments) {
+  if (is_argument(part) && !part.text.empty()) {
+    const auto index = index_of(arguments, part.text);
+    if (!index) return unknown_name(part, whole, arguments);
+    part.number = *index;
+  }
+  for (Expr& child : part.children)
+    if (auto numbered = number(child, whole, arguments); !numbered) return numbered;
+  return ok();
+}
+
+}  // namespace
+
+bool uses_arguments(const Spec& spec) {
+  bool any = spec.event && spec.values.empty();
+  each_expr(spec, [&](const Expr& expr) { any |= uses_arguments(expr); });
+  return any;
+}
+
+Result<Spec> with_numbers(Spec spec, const Arguments& arguments) {
+  Status numbered = ok();
+  each_expr(spec, [&](Expr& expr) {
+    if (numbered) numbered = number(expr, expr, arguments);
+  });
+  if (!numbered) return numbered.error();
+  return spec;
+}
+
+}  // namespace tracectl
