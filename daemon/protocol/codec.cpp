@@ -45,6 +45,26 @@ Error invalid(const Path& path, const std::string& what) {
   return {Code::invalid, subject + ": " + what, std::move(field)};
 }
 
+template <class Variant> bool take_integer(const nlohmann::json& in, Variant& out) {
+  if (in.is_number_unsigned())
+    out = in.get<uint64_t>();
+  else if (in.is_number_integer())
+    out = in.get<int64_t>();
+  else
+    return false;
+  return true;
+}
+
+template <class Variant> bool take_text_or_null(const nlohmann::json& in, Variant& out) {
+  if (in.is_string())
+    out = in.get_ref<const std::string&>();
+  else if (in.is_null())
+    out = std::monostate{};
+  else
+    return false;
+  return true;
+}
+
 }  // namespace
 
 std::string Path::text() const {
@@ -77,21 +97,14 @@ Error out_of_range(const Path& path, const char* range) {
   return invalid(path, std::string{"out of range: "} + range);
 }
 
+Error too_many(const Path& path, size_t most) {
+  return invalid(path, "at most " + std::to_string(most) + " members are taken");
+}
+
 Error missing(const Path& path) { return invalid(path, "this field is required"); }
 
 Error unknown(const Path& path, std::span<const std::string_view> known) {
   return invalid(path, "unknown field" + did_you_mean(path.name, known));
-}
-
-json write(const Scalar& value) {
-  return std::visit(
-      [](const auto& held) -> json {
-        if constexpr (std::is_same_v<decltype(held), const std::monostate&>)
-          return nullptr;
-        else
-          return held;
-      },
-      value);
 }
 
 Status read(const json& in, const Path& path, bool& out) {
@@ -119,25 +132,32 @@ Status read(const json& in, const Path& path, uint64_t& out) {
   return ok();
 }
 
+Status read(const json& in, const Path& path, double& out) {
+  if (!in.is_number()) return ill_typed(path, "a number", in);
+  out = in.get<double>();
+  return ok();
+}
+
 Status read(const json& in, const Path& path, std::string& out) {
   if (!in.is_string()) return ill_typed(path, "a string", in);
   out = in.get_ref<const std::string&>();
   return ok();
 }
 
+Status read(const json& in, const Path& path, Integer& out) {
+  if (take_integer(in, out)) return ok();
+  return ill_typed(path, "an integer", in);
+}
+
+Status read(const json& in, const Path& path, Key& out) {
+  if (take_integer(in, out) || take_text_or_null(in, out)) return ok();
+  return ill_typed(path, "an integer, a string or null", in);
+}
+
 Status read(const json& in, const Path& path, Scalar& out) {
-  if (in.is_null())
-    out = std::monostate{};
-  else if (in.is_number_unsigned())
-    out = in.get<uint64_t>();
-  else if (in.is_number_integer())
-    out = in.get<int64_t>();
-  else if (in.is_number_float())
-    out = in.get<double>();
-  else if (in.is_string())
-    out = in.get_ref<const std::string&>();
-  else
-    return ill_typed(path, "a number, a string or null", in);
+  if (take_integer(in, out) || take_text_or_null(in, out)) return ok();
+  if (!in.is_number_float()) return ill_typed(path, "a number, a string or null", in);
+  out = in.get<double>();
   return ok();
 }
 

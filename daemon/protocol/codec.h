@@ -47,6 +47,7 @@ using nlohmann::json;
 
 Error ill_typed(const Path& path, const char* expected, const json& got);
 Error out_of_range(const Path& path, const char* range);
+Error too_many(const Path& path, size_t most);
 Error missing(const Path& path);
 Error unknown(const Path& path, std::span<const std::string_view> known);
 
@@ -69,9 +70,22 @@ template <class T> struct IsOptional<std::optional<T>> : std::true_type {};
 inline json write(bool value) { return value; }
 inline json write(int64_t value) { return value; }
 inline json write(uint64_t value) { return value; }
+inline json write(double value) { return value; }
 inline json write(const std::string& value) { return value; }
-json write(const Scalar& value);
+inline json write(std::monostate) { return nullptr; }
+template <class... T> json write(const std::variant<T...>& value);
+template <class V> json write(const Named<V>& values);
 template <Message T> json write(const T& value);
+
+template <class... T> json write(const std::variant<T...>& value) {
+  return std::visit([](const auto& held) { return write(held); }, value);
+}
+
+template <class V> json write(const Named<V>& values) {
+  json out = json::object();
+  for (const auto& [name, value] : values) out[name] = write(value);
+  return out;
+}
 
 template <class T> json write(const std::vector<T>& values) {
   json out = json::array();
@@ -106,10 +120,14 @@ template <Message T> json write(const T& value) {
 Status read(const json& in, const Path& path, bool& out);
 Status read(const json& in, const Path& path, int64_t& out);
 Status read(const json& in, const Path& path, uint64_t& out);
+Status read(const json& in, const Path& path, double& out);
 Status read(const json& in, const Path& path, std::string& out);
+Status read(const json& in, const Path& path, Integer& out);
+Status read(const json& in, const Path& path, Key& out);
 Status read(const json& in, const Path& path, Scalar& out);
 template <Message T> Status read(const json& in, const Path& path, T& out);
 template <class T> Status read(const json& in, const Path& path, std::vector<T>& out);
+template <class V> Status read(const json& in, const Path& path, Named<V>& out);
 
 template <class T> Status read(const json& in, const Path& path, std::optional<T>& out) {
   return read(in, path, out.emplace());
@@ -122,6 +140,17 @@ template <class T> Status read(const json& in, const Path& path, std::vector<T>&
   for (const json& element : in) {
     Path at{&path, {}, out.size()};
     if (Status status = read(element, at, out.emplace_back()); !status) return status;
+  }
+  return ok();
+}
+
+template <class V> Status read(const json& in, const Path& path, Named<V>& out) {
+  if (!in.is_object()) return ill_typed(path, "an object", in);
+  if (in.size() > kMaxNamed) return too_many(path, kMaxNamed);
+  out.clear();
+  for (const auto& [name, value] : in.items()) {
+    Path at{&path, name};
+    if (Status status = read(value, at, out[name]); !status) return status;
   }
   return ok();
 }

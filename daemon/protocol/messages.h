@@ -15,6 +15,7 @@
 #include "daemon/protocol/messages/results.h"
 #include "daemon/protocol/messages/sessions.h"
 #include "daemon/protocol/messages/staging.h"
+#include "daemon/protocol/messages/values.h"
 
 namespace tracectl::protocol {
 

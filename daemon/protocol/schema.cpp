@@ -26,7 +26,19 @@ json type_of(Side, const int64_t&) {
 json type_of(Side, const uint64_t&) {
   return {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}};
 }
+json type_of(Side, const double&) { return {{"type", "number"}}; }
+json type_of(Side, const Integer&) {
+  return {{"type", "integer"}, {"minimum", INT64_MIN}, {"maximum", UINT64_MAX}};
+}
+json type_of(Side, const Key&) {
+  return {{"type", {"integer", "string", "null"}}, {"minimum", INT64_MIN}, {"maximum", UINT64_MAX}};
+}
 json type_of(Side, const Scalar&) { return {{"type", {"number", "string", "null"}}}; }
+template <class V> json type_of(Side side, const Named<V>&) {
+  return {{"type", "object"},
+          {"additionalProperties", type_of(side, V{})},
+          {"maxProperties", kMaxNamed}};
+}
 template <codec::Message T> json type_of(Side side, const T& value);
 template <class T> json type_of(Side side, const std::vector<T>&) {
   return {{"type", "array"}, {"items", type_of(side, T{})}};

@@ -6,16 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "daemon/protocol/messages/parts.h"
+#include "daemon/protocol/messages/values.h"
 
 namespace tracectl::protocol {
-
-// An argument's value: null where it could not be read, a string where JSON has no number for it
-// ("NaN", "Infinity", "-Infinity").
-using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
 
 struct EventNotification {
   static constexpr const char* kMethod = "event";

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Members that are not always of one type. The rules of messages: daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace tracectl::protocol {
+
+// Of 64 bits, signed or not.
+using Integer = std::variant<int64_t, uint64_t>;
+
+// What a row is kept by: null where it could not be read.
+using Key = std::variant<std::monostate, int64_t, uint64_t, std::string>;
+
+// An argument's value: null where it could not be read; a string also where JSON has no number for
+// it ("NaN", "Infinity", "-Infinity").
+using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
+
+// An object whose members are named by who asks. JSON does not keep their order.
+template <class V> using Named = std::map<std::string, V>;
+
+inline constexpr size_t kMaxNamed = 16;  // members of such an object
+
+}  // namespace tracectl::protocol
