@@ -55,15 +55,22 @@ void append_bits(std::string& out, uint64_t bits, const Argument& type) {
     append_integer(out, truncated(bits, unused_bits));
 }
 
-void append_args(std::string& out, const std::vector<Value>& args, const Arguments& types) {
+void append_value(std::string& out, const Event& event, const Value& value, const Argument& type) {
+  if (!value || (type.is_string && *value >= event.strings.size()))
+    out += "null";
+  else if (type.is_string)
+    append_string(out, event.strings[*value]);
+  else
+    append_bits(out, *value, type);
+}
+
+void append_args(std::string& out, const Event& event) {
   static const Argument kUntyped;  // an unsigned 64-bit integer
+  const Arguments& types = event.source->arguments;
   out += ",\"args\":[";
-  for (size_t i = 0; i < args.size(); i++) {
+  for (size_t i = 0; i < event.args.size(); i++) {
     if (i) out += ',';
-    if (args[i])
-      append_bits(out, *args[i], i < types.size() ? types[i] : kUntyped);
-    else
-      out += "null";
+    append_value(out, event, event.args[i], i < types.size() ? types[i] : kUntyped);
   }
   out += ']';
 }
@@ -93,17 +100,32 @@ TypedValue typed(double value) {
   typed.type.is_float = true;
   return typed;
 }
-TypedValue typed(const std::string& text) {
-  if (text == "Infinity") return typed(std::numeric_limits<double>::infinity());
-  if (text == "-Infinity") return typed(-std::numeric_limits<double>::infinity());
-  return typed(std::numeric_limits<double>::quiet_NaN());
+
+std::optional<double> double_named(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
 }
 
-void add_args(const std::vector<Scalar>& scalars, EventSource& source, std::vector<Value>& args) {
+// What is no string needs none to be kept.
+template <class T> TypedValue typed(const T& held, std::vector<std::string>&) {
+  return typed(held);
+}
+TypedValue typed(const std::string& text, std::vector<std::string>& strings) {
+  if (const auto number = double_named(text)) return typed(*number);
+  TypedValue typed{{}, strings.size()};
+  typed.type.is_string = true;
+  strings.push_back(text);
+  return typed;
+}
+
+void add_args(const std::vector<Scalar>& scalars, EventSource& source, Event& event) {
   for (const Scalar& scalar : scalars) {
-    TypedValue value = std::visit([](const auto& held) { return typed(held); }, scalar);
+    TypedValue value =
+        std::visit([&](const auto& held) { return typed(held, event.strings); }, scalar);
     source.arguments.push_back(std::move(value.type));
-    args.push_back(value.bits);
+    event.args.push_back(value.bits);
   }
 }
 
@@ -122,7 +144,7 @@ Result<StreamItem> event_of(EventNotification wire) {
   auto source = std::make_shared<EventSource>();
   source->probe = std::move(wire.probe);
   source->session = std::move(wire.session);
-  add_args(wire.args, *source, event.args);
+  add_args(wire.args, *source, event);
   event.source = std::move(source);
   return StreamItem{std::move(event)};
 }
@@ -187,7 +209,7 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   out += ",\"probe\":";
   append_string(out, event.source->probe);
   out += ",\"kind\":\"hit\"";
-  append_args(out, event.args, event.source->arguments);
+  append_args(out, event);
   out += '}';
 }
 

@@ -50,7 +50,8 @@ std::string event_json(const Event& event, WallClock& wall);
 std::string lost_json(const Lost& lost, std::string_view session);
 
 // What the client makes of an `event` or `lost` notification. The arguments in the event's source
-// have the type that their value's text shows: signed if negative, a double if it has a fraction.
+// have the type that their value's text shows: signed if negative, a double if it has a fraction or
+// is one of the three words above, a string if it is any other text.
 Result<StreamItem> parse_notification(const Notification& notification);
 
 }  // namespace tracectl::protocol
