@@ -42,13 +42,23 @@ Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
   return patterns;
 }
 
+Result<Spec> spec_of(const StageSet& request) {
+  auto spec = parse_spec(request.action);
+  if (!spec) return in_field(spec.error(), "do");
+  if (!request.when) return spec;
+  auto when = parse_condition(*request.when);
+  if (!when) return in_field(when.error(), "when");
+  spec->when = std::move(*when);
+  return spec;
+}
+
 Result<std::vector<Setting>> settings_of(const StageSet& request) {
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
   auto target = target_of(request.target);
   if (!target) return target.error();
-  auto spec = parse_spec(request.action);
-  if (!spec) return in_field(spec.error(), "do");
+  auto spec = spec_of(request);
+  if (!spec) return spec.error();
   std::vector<Setting> settings;
   for (const Pattern& pattern : *patterns) settings.push_back({pattern, *target, *spec});
   return settings;
@@ -147,6 +157,7 @@ SessionPart Commands::part_of(const Session& session) const {
   part.probes = probes.size();
   part.sites = session.hooks.size();
   part.hits = totals.hits;
+  part.filtered = totals.filtered;
   part.lost = totals.dropped_ring;
   return part;
 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
+#include "daemon/control/row_parts.h"
 #include "daemon/protocol/convert.h"
 
 namespace tracectl {
@@ -59,21 +59,9 @@ std::vector<SkewPart> parts_of(const std::vector<FirstHit>& first_hits) {
   return parts;
 }
 
-bool dearer(const RowPart& a, const RowPart& b) {
-  const ByPart by_a = a.by.value_or(ByPart{}), by_b = b.by.value_or(ByPart{});
-  return std::tie(b.count, a.probe, by_a.pid, by_a.tid) <
-         std::tie(a.count, b.probe, by_b.pid, by_b.tid);
-}
-
-// Dearest first.
-std::vector<RowPart> parts_of(const Rows& rows) {
-  std::vector<RowPart> parts;
-  for (const auto& [key, found] : rows) {
-    RowPart row{.probe = key.probe, .by = std::nullopt, .count = found.count};
-    parts.push_back(std::move(row));
-  }
-  std::sort(parts.begin(), parts.end(), dearer);
-  return parts;
+// The text of a condition, as --when takes it.
+std::optional<std::string> when_of(const Spec& spec) {
+  return spec.when ? std::optional(to_string(*spec.when)) : std::nullopt;
 }
 
 }  // namespace
@@ -88,7 +76,8 @@ std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
 
 SettingPart part_of(const Setting& setting) {
   return SettingPart{to_string(setting.pattern), name_of(setting.pattern.scope),
-                     protocol::part_of(setting.target), to_string(setting.spec)};
+                     protocol::part_of(setting.target), to_string(setting.spec),
+                     when_of(setting.spec)};
 }
 
 // Several processes can map one file: its probes are listed once.
@@ -112,6 +101,7 @@ ReadReply part_of(const ReadSummary& summary) {
   ReadReply reply{.rows = parts_of(summary.results.rows),
                   .epoch = summary.epoch,
                   .total_hits = summary.results.totals.hits,
+                  .total_filtered = summary.results.totals.filtered,
                   .dropped_ring = summary.results.totals.dropped_ring,
                   .dropped_keys = summary.results.totals.dropped_keys,
                   .phases_us = std::nullopt,
@@ -156,6 +146,7 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
                       .pattern = to_string(info.setting.pattern),
                       .scope = name_of(info.setting.pattern.scope),
                       .action = to_string(info.setting.spec),
+                      .when = when_of(info.setting.spec),
                       .target = protocol::part_of(info.setting.target),
                       .paused = info.paused,
                       .sites = info.sites,

@@ -112,12 +112,14 @@ struct SettingPart {
   std::string pattern;
   std::string scope;  // "local" or "global"
   TargetPart target;
-  std::string action;  // the spec, as --do takes it
+  std::string action;                    // the spec, as --do takes it
+  std::optional<std::string> when = {};  // its condition, as --when takes it
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f("scope", s.scope);
     f("target", s.target);
     f("do", s.action);
+    f("when", s.when);
   }
 };
 
@@ -152,7 +154,9 @@ struct SessionPart {
   std::optional<std::vector<SettingPart>> draft;  // staged and not committed
   uint64_t epoch = 0;                             // of its last commit, 0 if none
   uint64_t probes = 0, sites = 0;                 // armed
-  uint64_t hits = 0, lost = 0;                    // lost: events
+  uint64_t hits = 0;                              // by the targets = filtered + taken
+  uint64_t filtered = 0;                          // by conditions, samples and limits
+  uint64_t lost = 0;                              // events
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
@@ -163,6 +167,7 @@ struct SessionPart {
     f("probes", s.probes);
     f("sites", s.sites);
     f("hits", s.hits);
+    f("filtered", s.filtered);
     f("lost", s.lost);
   }
 };

@@ -50,14 +50,15 @@ struct GenerationPart {
     f("sites", s.sites);
   }
 };
-// What a session has set on a probe. With session, pattern, scope, target and do stage.set sets it
-// again.
+// What a session has set on a probe. With session, pattern, scope, target, do and when stage.set
+// sets it again.
 struct ProbeSetting {
   std::string probe;
   std::string session;
   std::string pattern;  // of the setting that holds here
   std::string scope;
   std::string action;
+  std::optional<std::string> when = {};
   TargetPart target;
   bool paused = false;  // the session is
   uint64_t sites = 0;
@@ -70,6 +71,7 @@ struct ProbeSetting {
     f("pattern", s.pattern);
     f("scope", s.scope);
     f("do", s.action);
+    f("when", s.when);
     f("target", s.target);
     f("paused", s.paused);
     f("sites", s.sites);

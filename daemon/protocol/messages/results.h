@@ -9,32 +9,55 @@
 #include <vector>
 
 #include "daemon/protocol/messages/parts.h"
+#include "daemon/protocol/messages/values.h"
 
 namespace tracectl::protocol {
 
-struct ByPart {
-  std::optional<int64_t> pid, tid;
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("pid", s.pid);
-    f("tid", s.tid);
-  }
-};
-struct RowPart {
-  std::string probe;
-  std::optional<ByPart> by;
+// A bucket of a histogram: how many values there were from min to max, both included.
+struct BucketPart {
+  std::optional<Integer> min = {};  // none: from the least there is
+  std::optional<Integer> max = {};  // none: to the most there is
   uint64_t count = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("min", s.min);
+    f("max", s.max);
+    f("count", s.count);
+  }
+};
+// One row of one aggregate. What it was not asked for is not there, and neither is what a row of no
+// values does not have: avg, min and max.
+struct RowPart {
+  std::string probe;
+  std::optional<std::string> of = {};  // whose values: an expression; none: hits are counted
+  std::optional<Named<Key>> by = {};   // by the texts of the keys
+  uint64_t count = 0;                  // hits, or values
+  std::optional<Integer> sum = {};     // modulo 2^64
+  std::optional<double> avg = {};
+  std::optional<Integer> min = {}, max = {};
+  std::optional<std::vector<BucketPart>> hist = {};  // those that are not empty, in order
+  std::optional<uint64_t> step = {};                 // of a linear histogram
+  std::optional<uint64_t> unread = {};  // hits whose value could not be read; not in `count`
+  template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
+    f("of", s.of);
     f("by", s.by);
     f("count", s.count);
+    f("sum", s.sum);
+    f("avg", s.avg);
+    f("min", s.min);
+    f("max", s.max);
+    f("hist", s.hist);
+    f("step", s.step);
+    f("unread", s.unread);
   }
 };
 struct ReadReply {
   std::vector<RowPart> rows;  // dearest first; a probe that was never hit has a row with 0
   uint64_t epoch = 0;
-  uint64_t total_hits = 0;    // hits by the targets = recorded + the drops below
-  uint64_t dropped_ring = 0;  // events: no room in the ring
-  uint64_t dropped_keys = 0;  // counts by a key: the table of keys was full
+  uint64_t total_hits = 0;      // by the targets = filtered + taken
+  uint64_t total_filtered = 0;  // not taken: by conditions, samples and limits
+  uint64_t dropped_ring = 0;    // of those taken, events: no room in the ring
+  uint64_t dropped_keys = 0;    // values by a key: the table of keys was full
   // With `clear`, which is a switch; a plain read is none.
   std::optional<PhasesPart> phases_us;
   std::optional<std::vector<SkewPart>> skew_ns;
@@ -42,6 +65,7 @@ struct ReadReply {
     f("rows", s.rows);
     f("epoch", s.epoch);
     f("total_hits", s.total_hits);
+    f("total_filtered", s.total_filtered);
     f("dropped_ring", s.dropped_ring);
     f("dropped_keys", s.dropped_keys);
     f("phases_us", s.phases_us);

@@ -34,12 +34,14 @@ struct StageSet {
   std::string scope = "local";
   TargetPart target;
   std::string action = "event";
+  std::optional<std::string> when = {};  // only hits for which this holds
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
     f("target", s.target);
     f.optional("do", s.action);
+    f("when", s.when);
   }
 };
 // Takes settings with these patterns (and, if one is given, this target) out of the draft.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/row_parts.h"
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+bool is_histogram(const RowShape& shape) {
+  return shape.kind == RowShape::Kind::hist || shape.kind == RowShape::Kind::lhist;
+}
+
+Integer integer(const RowShape& shape, uint64_t bits) {
+  if (shape.is_unsigned) return bits;
+  return static_cast<int64_t>(bits);
+}
+
+double average(const Row& row) {
+  const double sum = row.shape.is_unsigned ? static_cast<double>(row.sum)
+                                           : static_cast<double>(static_cast<int64_t>(row.sum));
+  return sum / static_cast<double>(row.count);
+}
+
+BucketPart part_of(const RowShape& shape, unsigned number, uint64_t count) {
+  const Bucket bucket = bucket_of(shape, number);
+  BucketPart part{.count = count};
+  if (!bucket.from_least) part.min = integer(shape, bucket.low);
+  if (!bucket.to_most) part.max = integer(shape, bucket.high);
+  return part;
+}
+
+std::vector<BucketPart> buckets_of(const Row& row) {
+  std::vector<BucketPart> parts;
+  for (const auto& [number, count] : row.buckets)
+    if (count) parts.push_back(part_of(row.shape, number, count));
+  return parts;
+}
+
+void add_sums(const Row& row, RowPart& part) {
+  if (row.shape.sum) part.sum = integer(row.shape, row.sum);
+  if (row.count == 0) return;
+  if (row.shape.avg) part.avg = average(row);
+  if (row.shape.min) part.min = integer(row.shape, row.min);
+  if (row.shape.max) part.max = integer(row.shape, row.max);
+}
+
+void add_histogram(const Row& row, RowPart& part) {
+  part.hist = buckets_of(row);
+  if (row.shape.kind == RowShape::Kind::lhist) part.step = static_cast<uint64_t>(row.shape.step);
+}
+
+Named<Key> named(const std::vector<KeyPart>& by) {
+  Named<Key> named;
+  for (const KeyPart& key : by) named.emplace(key.name, key.value);
+  return named;
+}
+
+RowPart part_of(const RowKey& key, const Row& row) {
+  RowPart part{.probe = key.probe, .count = row.count};
+  if (!row.shape.of.empty()) part.of = row.shape.of;
+  if (!key.by.empty()) part.by = named(key.by);
+  if (row.shape.kind == RowShape::Kind::sums) add_sums(row, part);
+  if (is_histogram(row.shape)) add_histogram(row, part);
+  if (row.unread) part.unread = row.unread;
+  return part;
+}
+
+bool dearer(const Rows::value_type* a, const Rows::value_type* b) {
+  if (a->second.count != b->second.count) return a->second.count > b->second.count;
+  return a->first < b->first;
+}
+
+}  // namespace
+
+std::vector<RowPart> parts_of(const Rows& rows) {
+  std::vector<const Rows::value_type*> sorted;
+  for (const auto& row : rows) sorted.push_back(&row);
+  std::sort(sorted.begin(), sorted.end(), dearer);
+  std::vector<RowPart> parts;
+  for (const auto* row : sorted) parts.push_back(part_of(row->first, row->second));
+  return parts;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What aggregates come to, as parts of messages.
+#pragma once
+
+#include <vector>
+
+#include "daemon/model/rows.h"
+#include "daemon/protocol/messages.h"
+
+namespace tracectl {
+
+// Dearest first.
+std::vector<protocol::RowPart> parts_of(const Rows& rows);
+
+}  // namespace tracectl
