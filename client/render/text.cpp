@@ -7,12 +7,15 @@
 
 #include "client/render/table.h"
 #include "client/render/value.h"
+#include "daemon/model/expr.h"
 
 namespace tracectl {
 namespace {
 
 using namespace protocol;
 using Align = Table::Align;
+
+constexpr const char* kAlways = "-";  // where there is no condition
 
 // Integers by their width, which conditions have to know; all else as C has it.
 std::string type_text(const ArgumentPart& arg) {
@@ -52,10 +55,10 @@ double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
 
 void add_settings(std::string& out, const char* title, const std::vector<SettingPart>& settings) {
   if (settings.empty()) return;
-  Table table({{title}, {"TARGET"}, {"DO"}});
+  Table table({{title}, {"TARGET"}, {"WHEN"}, {"DO"}});
   for (const SettingPart& setting : settings)
     table.add({setting.pattern + (setting.scope == "global" ? " (global)" : ""),
-               target_text(setting.target), setting.action});
+               target_text(setting.target), setting.when.value_or(kAlways), setting.action});
   out += "\n" + table.text();
 }
 
@@ -63,7 +66,12 @@ std::string generation_text(const GenerationPart& part) {
   return plural(part.sites, "site") + (part.active ? ", active" : "");
 }
 
-// How long a switch took, and how long after the store each CPU came to see it.
+}  // namespace
+
+std::string plural(uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& skew) {
   std::string text =
       fmt::format("microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n", phases.stage,
@@ -73,12 +81,6 @@ std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& 
     first_hits.push_back(fmt::format("CPU {} after {} ns", one.cpu, one.ns));
   if (!skew.empty()) text += fmt::format("first hit since: {}\n", fmt::join(first_hits, ", "));
   return text;
-}
-
-}  // namespace
-
-std::string plural(uint64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // ---- errors ----
@@ -118,40 +120,6 @@ std::string refusals_text(const std::vector<RefusalPart>& refused) {
   return text;
 }
 
-std::string rows_text(const ReadReply& reply) {
-  const bool pids = std::any_of(reply.rows.begin(), reply.rows.end(),
-                                [](const RowPart& row) { return row.by && row.by->pid; });
-  const bool tids = std::any_of(reply.rows.begin(), reply.rows.end(),
-                                [](const RowPart& row) { return row.by && row.by->tid; });
-  std::vector<Table::Column> columns{{"COUNT", Align::right}};
-  if (pids) columns.push_back({"PID", Align::right});
-  if (tids) columns.push_back({"TID", Align::right});
-  columns.push_back({"PROBE"});
-  Table table(std::move(columns));
-  uint64_t never = 0;
-  for (const RowPart& row : reply.rows) {
-    if (row.count == 0) {
-      ++never;
-      continue;
-    }
-    std::vector<std::string> cells{std::to_string(row.count)};
-    const auto key = [](const std::optional<int64_t>& id) {
-      return id ? std::to_string(*id) : std::string();
-    };
-    if (pids) cells.push_back(key(row.by ? row.by->pid : std::nullopt));
-    if (tids) cells.push_back(key(row.by ? row.by->tid : std::nullopt));
-    cells.push_back(row.probe);
-    table.add(std::move(cells));
-  }
-  std::string text = table.text() + plural(reply.total_hits, "hit");
-  if (never) text += ", " + plural(never, "probe") + " never hit";
-  if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
-  if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
-  text += "\n";
-  if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);
-  return text;
-}
-
 std::string sessions_text(const SessionListReply& reply) {
   Table table({{"SESSION"},
                {"SETTINGS", Align::right},
@@ -169,10 +137,12 @@ std::string sessions_text(const SessionListReply& reply) {
 }
 
 std::string session_text(const SessionPart& session) {
-  std::string out = fmt::format("session {}: {} and {} armed, {}{}, {} events lost, epoch {}\n",
+  const std::string filtered =
+      session.filtered ? fmt::format(", {} filtered out", session.filtered) : "";
+  std::string out = fmt::format("session {}: {} and {} armed, {}{}{}, {} events lost, epoch {}\n",
                                 session.name, plural(session.probes, "probe"),
                                 plural(session.sites, "site"), session.paused ? "paused, " : "",
-                                plural(session.hits, "hit"), session.lost, session.epoch);
+                                plural(session.hits, "hit"), filtered, session.lost, session.epoch);
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);
@@ -187,6 +157,7 @@ std::string info_text(const ProbeInfoReply& reply) {
   std::vector<Table::Column> columns{{"PROBE"},
                                      {"SESSION"},
                                      {"DO"},
+                                     {"WHEN"},
                                      {"TARGET"},
                                      {"SITES", Align::right},
                                      {"HITS", Align::right},
@@ -199,6 +170,7 @@ std::string info_text(const ProbeInfoReply& reply) {
     std::vector<std::string> cells{s.probe,
                                    s.session,
                                    s.action,
+                                   s.when.value_or(kAlways),
                                    target_text(s.target),
                                    std::to_string(s.sites),
                                    std::to_string(s.hits),
@@ -285,6 +257,12 @@ std::string label_of(const Argument& argument, size_t index) {
   return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
 }
 
+// A string's text is the event's; what else there is stands in the value.
+std::string value_of(const Event& event, const Argument& argument, const Value& value) {
+  if (!argument.is_string) return value_text(argument, value);
+  return value && *value < event.strings.size() ? quoted_text(event.strings[*value]) : "?";
+}
+
 }  // namespace
 
 std::string event_text(const Event& event, uint64_t start_ns) {
@@ -293,7 +271,7 @@ std::string event_text(const Event& event, uint64_t start_ns) {
     static const Argument kPlain;
     const bool typed = i < event.source->arguments.size();
     const Argument& argument = typed ? event.source->arguments[i] : kPlain;
-    args += (i ? ", " : "") + label_of(argument, i) + value_text(argument, event.args[i]);
+    args += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
   }
   return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({})\n",
                      seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,

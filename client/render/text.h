@@ -16,13 +16,16 @@ namespace tracectl {
 // "1 probe", "2 probes"
 std::string plural(uint64_t count, const char* noun);
 
+// How long a switch took, and how long after the store each CPU came to see it.
+std::string figures_text(const protocol::PhasesPart& phases,
+                         const std::vector<protocol::SkewPart>& skew);
+
 // What is wrong, where (a caret under the spot), and what to do; ends with a line feed.
 std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);
 
 std::string probes_text(const protocol::ProbeListReply& reply);
 std::string refusals_text(const std::vector<protocol::RefusalPart>& refused);
-std::string rows_text(const protocol::ReadReply& reply);
 std::string sessions_text(const protocol::SessionListReply& reply);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);

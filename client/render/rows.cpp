@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "client/render/histogram.h"
+#include "client/render/table.h"
+#include "client/render/text.h"
+#include "daemon/model/expr.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+using Align = Table::Align;
+
+// Rows with the same columns.
+struct Kind {
+  bool histogram = false;
+  std::string of;
+  std::vector<std::string> keys;
+
+  auto operator<=>(const Kind&) const = default;
+};
+
+using Group = std::vector<const RowPart*>;
+
+Kind kind_of(const RowPart& row) {
+  Kind kind{.histogram = row.hist.has_value(), .of = row.of.value_or(""), .keys = {}};
+  if (row.by)
+    for (const auto& [name, key] : *row.by) kind.keys.push_back(name);
+  return kind;
+}
+
+bool is_empty(const RowPart& row) { return row.count == 0 && !row.unread; }
+
+std::map<Kind, Group> groups_of(const std::vector<RowPart>& rows) {
+  std::map<Kind, Group> groups;
+  for (const RowPart& row : rows)
+    if (!is_empty(row)) groups[kind_of(row)].push_back(&row);
+  return groups;
+}
+
+// ---- keys ----
+
+std::string text_of(std::monostate) { return "?"; }
+std::string text_of(const std::string& text) { return quoted_text(text); }
+template <std::integral T> std::string text_of(T number) { return std::to_string(number); }
+std::string text_of(double number) { return fmt::format("{:.2f}", number); }
+template <class... T> std::string text_of(const std::variant<T...>& value) {
+  return std::visit([](const auto& held) { return text_of(held); }, value);
+}
+template <class T> std::string text_of(const std::optional<T>& value) {
+  return value ? text_of(*value) : "";
+}
+
+// A word is a title as it is everywhere; an expression stays what was written.
+std::string title_of(std::string name) {
+  const auto is_word = [](unsigned char c) { return std::isalnum(c); };
+  if (!std::all_of(name.begin(), name.end(), is_word)) return name;
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+Table::Column key_column(const std::string& name, const Group& rows) {
+  const bool text = std::any_of(rows.begin(), rows.end(), [&](const RowPart* row) {
+    return std::holds_alternative<std::string>(row->by->at(name));
+  });
+  return {title_of(name), text ? Align::left : Align::right};
+}
+
+// ---- tables ----
+
+struct ValueColumn {
+  const char* title;
+  std::string (*cell)(const RowPart& row);
+  bool (*is_in)(const RowPart& row);
+};
+
+constexpr ValueColumn kValueColumns[] = {
+    {"COUNT", [](const RowPart& row) { return std::to_string(row.count); },
+     [](const RowPart&) { return true; }},
+    {"SUM", [](const RowPart& row) { return text_of(row.sum); },
+     [](const RowPart& row) { return row.sum.has_value(); }},
+    {"AVG", [](const RowPart& row) { return text_of(row.avg); },
+     [](const RowPart& row) { return row.avg.has_value(); }},
+    {"MIN", [](const RowPart& row) { return text_of(row.min); },
+     [](const RowPart& row) { return row.min.has_value(); }},
+    {"MAX", [](const RowPart& row) { return text_of(row.max); },
+     [](const RowPart& row) { return row.max.has_value(); }},
+};
+
+std::vector<const ValueColumn*> value_columns(const Group& rows) {
+  std::vector<const ValueColumn*> columns;
+  for (const ValueColumn& column : kValueColumns)
+    if (std::any_of(rows.begin(), rows.end(), [&](auto* row) { return column.is_in(*row); }))
+      columns.push_back(&column);
+  return columns;
+}
+
+std::vector<std::string> cells_of(const RowPart& row,
+                                  const std::vector<const ValueColumn*>& columns) {
+  std::vector<std::string> cells;
+  if (row.by)
+    for (const auto& [name, key] : *row.by) cells.push_back(text_of(key));
+  for (const ValueColumn* column : columns) cells.push_back(column->cell(row));
+  cells.push_back(row.probe);
+  return cells;
+}
+
+std::string table_text(const Kind& kind, const Group& rows) {
+  const auto values = value_columns(rows);
+  std::vector<Table::Column> columns;
+  for (const std::string& name : kind.keys) columns.push_back(key_column(name, rows));
+  for (const ValueColumn* value : values) columns.push_back({value->title, Align::right});
+  columns.push_back({"PROBE"});
+  Table table(std::move(columns));
+  for (const RowPart* row : rows) table.add(cells_of(*row, values));
+  return (kind.of.empty() ? "" : kind.of + ":\n") + table.text();
+}
+
+// ---- histograms ----
+
+std::string heading(const RowPart& row) {
+  std::string text = row.of.value_or("") + " at " + row.probe;
+  if (row.by)
+    for (const auto& [name, key] : *row.by) text += ", " + name + " " + text_of(key);
+  return text + ":\n";
+}
+
+std::string histograms_text(const Group& rows) {
+  std::string text;
+  for (const RowPart* row : rows)
+    text += (text.empty() ? "" : "\n") + heading(*row) + histogram_text(*row);
+  return text;
+}
+
+// ---- what it comes to ----
+
+// Probes none of whose rows has anything.
+size_t silent_probes(const std::vector<RowPart>& rows) {
+  std::set<std::string_view> all, heard;
+  for (const RowPart& row : rows) {
+    all.insert(row.probe);
+    if (!is_empty(row)) heard.insert(row.probe);
+  }
+  return all.size() - heard.size();
+}
+
+uint64_t unread_values(const std::vector<RowPart>& rows) {
+  uint64_t unread = 0;
+  for (const RowPart& row : rows) unread += row.unread.value_or(0);
+  return unread;
+}
+
+std::string totals_text(const ReadReply& reply) {
+  std::string text = plural(reply.total_hits, "hit");
+  if (reply.total_filtered) text += fmt::format(", {} filtered out", reply.total_filtered);
+  if (const size_t silent = silent_probes(reply.rows))
+    text += ", " + plural(silent, "probe") + (reply.total_filtered ? " with no hit taken" : " never hit");
+  if (const uint64_t unread = unread_values(reply.rows))
+    text += ", " + plural(unread, "value") + " could not be read";
+  if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
+  if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string rows_text(const ReadReply& reply) {
+  std::string text;
+  for (const auto& [kind, rows] : groups_of(reply.rows)) {
+    if (!text.empty()) text += '\n';
+    text += kind.histogram ? histograms_text(rows) : table_text(kind, rows);
+  }
+  text += totals_text(reply);
+  if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);
+  return text;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "daemon/protocol/messages.h"
+
+namespace tracectl {
+
+// A table for each kind of row: what is counted and summed up, whose value, by which keys; then
+// the histograms; then what it all comes to.
+std::string rows_text(const protocol::ReadReply& reply);
+
+}  // namespace tracectl
