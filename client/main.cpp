@@ -46,6 +46,7 @@ struct CommandLine {
   std::string name;
   bool all_sessions = false;
   std::string by;
+  std::string of;
   std::string duration;
   bool clear = false;
   std::function<int()> chosen;
@@ -65,8 +66,23 @@ void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
       ->excludes("--global");
 }
 
+// The same words wherever they are taken.
+void add_do(CLI::App& verb, std::string& action) {
+  verb.add_option("--do", action,
+                  "what a hit does: event, event(arg0), 'count by tid', hist(arg1)");
+}
+
+void add_when(CLI::App& verb, std::optional<std::string>& when) {
+  verb.add_option("--when", when, "only hits for which this holds: 'arg1 > 4096 && pid != 7'");
+}
+
+void add_by(CLI::App& verb, std::string& by) {
+  verb.add_option("--by", by, "a row for each value of these: pid,comm or 'str(arg0)'");
+}
+
 void add_trace_options(CLI::App& verb, CommandLine& line) {
   add_probe_options(verb, line.trace.probes);
+  add_when(verb, line.trace.when);
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
@@ -89,12 +105,18 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   auto& trace = add_verb(app, "trace", "stream events until ^C or the targets end", line.chosen,
                          [&] { return run_trace(line.common, line.trace); });
   add_trace_options(trace, line);
-  trace.add_option("--do", line.trace.action, "what a hit does: event, count, count by pid, tid");
+  add_do(trace, line.trace.action);
 
   auto& count = add_verb(app, "count", "count hits in the kernel until ^C or the targets end",
                          line.chosen, [&] { return run_count(line.common, line.trace); });
   add_trace_options(count, line);
-  count.add_option("--by", line.by, "count by pid, tid or both: --by pid,tid");
+  add_by(count, line.by);
+
+  auto& hist = add_verb(app, "hist", "histogram of a value, until ^C or the targets end",
+                        line.chosen, [&] { return run_count(line.common, line.trace); });
+  add_trace_options(hist, line);
+  hist.add_option("--of", line.of, "the value: arg2, 'arg1 - arg0', 'u32(arg0 + 8)'")->required();
+  add_by(hist, line.by);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -130,8 +152,8 @@ void add_staging(CLI::App& app, CommandLine& line) {
   auto& set = add_verb(*stage, "set", "add settings to the draft", line.chosen,
                        [&] { return run_stage_set(line.common, line.stage); });
   add_probe_options(set, line.stage.probes);
-  set.add_option("--do", line.stage.action, "what a hit does: event, count, count by pid, tid")
-      ->capture_default_str();
+  add_do(set, line.stage.action);
+  add_when(set, line.stage.when);
   auto& remove = add_verb(*stage, "remove", "take settings out of the draft", line.chosen,
                           [&] { return run_stage_remove(line.common, line.stage); });
   add_probe_options(remove, line.stage.probes);
@@ -210,10 +232,13 @@ void add_common(CLI::App& app, CommonOptions& common) {
 }
 
 // What is made of several options.
-void complete(CommandLine& line, bool counts) {
+void complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
-  if (counts) line.trace.action = line.by.empty() ? "count" : "count by " + line.by;
-  if (line.trace.action.empty()) line.trace.action = "event";
+  std::string& action = line.trace.action;
+  if (app.got_subcommand("count")) action = "count";
+  if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
+  if (!line.by.empty()) action += " by " + line.by;
+  if (action.empty()) action = "event";
 }
 
 }  // namespace
@@ -246,6 +271,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsage;
   }
-  complete(line, app.got_subcommand("count"));
+  complete(line, app);
   return line.chosen();
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "client/output.h"
+#include "client/render/rows.h"
 #include "client/target.h"
 #include "client/verbs.h"
 
@@ -60,7 +61,8 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                       .patterns = options.probes.patterns,
                       .scope = scope_of(options.probes),
                       .target = target->part,
-                      .action = options.action},
+                      .action = options.action,
+                      .when = options.when},
              stage_text);
 }
 

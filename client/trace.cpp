@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// trace and count: an unnamed session of our own, staged, committed, and gone at the end.
+// trace, count and hist: an unnamed session of our own, staged, committed, and gone at the end.
 #include <cstring>
 
 #include "client/output.h"
+#include "client/render/rows.h"
 #include "client/stream.h"
 #include "client/target.h"
 #include "client/verbs.h"
@@ -34,7 +35,8 @@ class Trace {
                                          .patterns = options_.probes.patterns,
                                          .scope = scope_of(options_.probes),
                                          .target = target_.part,
-                                         .action = options_.action});
+                                         .action = options_.action,
+                                         .when = options_.when});
     if (!staged) return staged.error();
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
@@ -116,7 +118,7 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
               plural(committed.sites, "site") + "; ^C ends it\n");
 }
 
-// Makes everything that both verbs need, then lets the verb go on.
+// Makes everything that these verbs need, then lets the verb go on.
 template <class Body>
 int with_trace(const CommonOptions& common, const TraceOptions& options, Trace::Stream stream,
                Body&& body) {
@@ -143,6 +145,11 @@ int status_of(const Result<Ended>& ended, Trace& trace) {
   return *ended == Ended::interrupted ? kInterrupted : kDone;
 }
 
+// Where no table says so.
+void tell_filtered(const ReadReply& read) {
+  if (read.total_filtered) print_error(plural(read.total_filtered, "hit") + " filtered out\n");
+}
+
 Status print_rest(Backend& backend, const std::string& session, EventPrinter& printer) {
   auto flushed = backend.call(SessionFlush{session});
   if (!flushed) return flushed.error();
@@ -163,6 +170,7 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     if (!common.quiet) print_error(printer.summary());
     auto rows = backend.call(SessionRead{.session = trace.session()});
     if (rows && !rows->rows.empty() && !common.json) print(rows_text(*rows));
+    if (rows && rows->rows.empty() && !common.quiet) tell_filtered(*rows);
     return status_of(ended, trace);
   });
 }

@@ -13,7 +13,8 @@ namespace tracectl {
 
 struct TraceOptions {
   ProbeOptions probes;
-  std::string action;             // as --do
+  std::string action;  // as --do
+  std::optional<std::string> when;
   std::optional<double> seconds;  // --for
   bool partial = false;
   bool dry_run = false;
@@ -23,6 +24,7 @@ struct StageOptions {
   std::string session;
   ProbeOptions probes;
   std::string action = "event";
+  std::optional<std::string> when;
 };
 
 struct CommitOptionsText {
