@@ -154,6 +154,7 @@ void add_staging(CLI::App& app, CommandLine& line) {
   add_probe_options(set, line.stage.probes);
   add_do(set, line.stage.action);
   add_when(set, line.stage.when);
+  set.add_flag("--explain", line.stage.explain, "say how the spec was read, and what it costs");
   auto& remove = add_verb(*stage, "remove", "take settings out of the draft", line.chosen,
                           [&] { return run_stage_remove(line.common, line.stage); });
   add_probe_options(remove, line.stage.probes);

@@ -16,12 +16,18 @@ constexpr auto kDaemon = Backend::Needs::daemon;
 
 std::string nothing(const Empty&) { return {}; }
 
+std::string spec_text(const SpecPart& spec) {
+  return "do:   " + spec.action + "\n" + (spec.when ? "when: " + *spec.when + "\n" : "") +
+         "cost: at most " + plural(spec.instructions, "instruction") + " for each hit\n";
+}
+
 std::string stage_text(const StageReply& reply) {
   std::string text = "the draft has " + plural(reply.settings, "setting");
   if (reply.sites)
     text += "; this covers " + plural(reply.probes, "probe") + ", " + plural(reply.sites, "site");
   text += '\n';
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
+  if (reply.spec) text += spec_text(*reply.spec);
   return text + refusals_text(reply.refused);
 }
 
@@ -62,7 +68,8 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                       .scope = scope_of(options.probes),
                       .target = target->part,
                       .action = options.action,
-                      .when = options.when},
+                      .when = options.when,
+                      .explain = options.explain},
              stage_text);
 }
 

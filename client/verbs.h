@@ -25,6 +25,7 @@ struct StageOptions {
   ProbeOptions probes;
   std::string action = "event";
   std::optional<std::string> when;
+  bool explain = false;
 };
 
 struct CommitOptionsText {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/control/explain.h"
 #include "daemon/control/parts.h"
 #include "daemon/kernel/doctor.h"
 #include "daemon/protocol/convert.h"
@@ -62,6 +63,13 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   std::vector<Setting> settings;
   for (const Pattern& pattern : *patterns) settings.push_back({pattern, *target, *spec});
   return settings;
+}
+
+const Site* first_site(const Resolution& resolution) {
+  for (const Resolved& part : resolution.parts)
+    for (const Probe& probe : *part.probes)
+      if (!probe.sites.empty()) return &probe.sites.front();
+  return nullptr;
 }
 
 template <class... Requests> std::vector<std::string> method_names(RequestList<Requests...>) {
@@ -194,12 +202,25 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 
 // ---- settings ----
 
+// Nothing where the setting covers no site, or its spec cannot be at the first it covers.
+std::optional<SpecPart> Commands::explained(const Setting& setting) {
+  const auto found = engine_.list({setting.pattern}, setting.target);
+  const Site* site = found ? first_site(*found) : nullptr;
+  if (!site) return std::nullopt;
+  auto part = explain(setting.spec, *site->args);
+  if (!part) return std::nullopt;
+  return std::move(*part);
+}
+
 Result<StageReply> Commands::handle(const StageSet& request, Peer&) {
   auto settings = settings_of(request);
   if (!settings) return settings.error();
+  const Setting first = settings->front();
   auto staged = engine_.stage_set(request.session, std::move(*settings));
   if (!staged) return staged.error();
-  return tracectl::part_of(*staged);
+  StageReply reply = tracectl::part_of(*staged);
+  if (request.explain) reply.spec = explained(first);
+  return reply;
 }
 
 Result<StageReply> Commands::handle(const StageRemove& request, Peer&) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,6 +77,7 @@ class Commands {
 
  private:
   protocol::SessionPart part_of(const Session& session) const;
+  std::optional<protocol::SpecPart> explained(const Setting& setting);
 
   Engine& engine_;
   const ServerCounts& counts_;

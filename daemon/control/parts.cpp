@@ -114,8 +114,8 @@ ReadReply part_of(const ReadSummary& summary) {
 }
 
 StageReply part_of(const StageSummary& summary) {
-  return StageReply{summary.settings, summary.probes, summary.sites, parts_of(summary.refused),
-                    summary.notes};
+  return StageReply{summary.settings,          summary.probes, summary.sites,
+                    parts_of(summary.refused), summary.notes,  std::nullopt};
 }
 
 CommitReply part_of(const CommitSummary& summary) {

@@ -12,18 +12,31 @@
 
 namespace tracectl::protocol {
 
+// What a spec says, in its canonical text, and what its expressions cost.
+struct SpecPart {
+  std::string action = {};
+  std::optional<std::string> when = {};
+  uint64_t instructions = 0;  // of the machine in the kernel: the most that one hit runs
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("do", s.action);
+    f("when", s.when);
+    f("instructions", s.instructions);
+  }
+};
 // What a pattern covers, as far as it can be known before the commit.
 struct StageReply {
   uint64_t settings = 0;  // in the draft now
   uint64_t probes = 0, sites = 0;
   std::vector<RefusalPart> refused;
   std::vector<std::string> notes;
+  std::optional<SpecPart> spec = {};  // where it was asked for, at the first of these sites
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("settings", s.settings);
     f("probes", s.probes);
     f("sites", s.sites);
     f("refused", s.refused);
     f("notes", s.notes);
+    f("spec", s.spec);
   }
 };
 struct StageSet {
@@ -35,6 +48,7 @@ struct StageSet {
   TargetPart target;
   std::string action = "event";
   std::optional<std::string> when = {};  // only hits for which this holds
+  bool explain = false;                  // answer with `spec`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("patterns", s.patterns);
@@ -42,6 +56,7 @@ struct StageSet {
     f("target", s.target);
     f.optional("do", s.action);
     f("when", s.when);
+    f.optional("explain", s.explain);
   }
 };
 // Takes settings with these patterns (and, if one is given, this target) out of the draft.

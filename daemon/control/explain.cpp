@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/explain.h"
+
+#include "daemon/spec/compile.h"
+
+namespace tracectl {
+namespace {
+
+std::vector<const Expr*> values_of(const Spec& spec) {
+  std::vector<const Expr*> values;
+  for (const Expr& value : spec.values) values.push_back(&value);
+  for (const Aggregate& aggregate : spec.aggregates) {
+    if (aggregate.value) values.push_back(&*aggregate.value);
+    for (const Expr& key : aggregate.by) values.push_back(&key);
+  }
+  return values;
+}
+
+Result<uint64_t> instructions_of(const Spec& spec, const Arguments& arguments) {
+  uint64_t instructions = 0;
+  if (spec.when) {
+    auto code = compile_condition(*spec.when, arguments);
+    if (!code) return code.error();
+    instructions += cost_bound(*code);
+  }
+  for (const Expr* value : values_of(spec)) {
+    auto code = compile_value(*value, arguments);
+    if (!code) return code.error();
+    instructions += cost_bound(*code);
+  }
+  return instructions;
+}
+
+}  // namespace
+
+Result<protocol::SpecPart> explain(const Spec& spec, const Arguments& arguments) {
+  auto instructions = instructions_of(spec, arguments);
+  if (!instructions) return instructions.error();
+  protocol::SpecPart part{.action = to_string(spec), .instructions = *instructions};
+  if (spec.when) part.when = to_string(*spec.when);
+  return part;
+}
+
+}  // namespace tracectl
