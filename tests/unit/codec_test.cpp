@@ -26,6 +26,7 @@ TEST(Codec, AbsentFieldsWithADefaultKeepIt) {
   ASSERT_TRUE(request);
   EXPECT_EQ(request->scope, "local");
   EXPECT_EQ(request->action, "event");
+  EXPECT_FALSE(request->when.has_value());
   EXPECT_EQ(request->target.pids, std::vector<int64_t>{7});
   EXPECT_FALSE(from_json<SessionCreate>(text("{}"))->name.has_value());
 }
@@ -71,11 +72,12 @@ TEST(Codec, IntegersOutOfRangeAreRefused) {
 TEST(Codec, WhatIsWrittenReadsBackAsTheSame) {
   SessionPart session;
   session.name = "s";
-  session.settings = {{"u::f", "local", {{1, 2}, {"/x"}, true, {}}, "event"}};
+  session.settings = {{"u::f", "local", {{1, 2}, {"/x"}, true, {}}, "event", "arg0 > 1"}};
   session.hits = UINT64_MAX;
   json first = to_json(session);
   EXPECT_FALSE(first.contains("draft"));
   EXPECT_EQ(first["settings"][0]["do"], "event");
+  EXPECT_EQ(first["settings"][0]["when"], "arg0 > 1");
   EXPECT_EQ(to_json(*from_json<SessionPart>(first)), first);
   session.draft.emplace();
   EXPECT_EQ(to_json(*from_json<SessionPart>(to_json(session)))["draft"], json::array());
@@ -93,6 +95,37 @@ TEST(Codec, AReadHasFiguresOnlyWhereItWasASwitch) {
   SwitchReply other{.phases_us = *reply.phases_us, .skew_ns = *reply.skew_ns};
   EXPECT_EQ(written["phases_us"], to_json(other)["phases_us"]);
   EXPECT_EQ(written["skew_ns"], to_json(other)["skew_ns"]);
+}
+
+TEST(Codec, MembersOfAnyNameAreReadByTheirType) {
+  auto row =
+      from_json<RowPart>(text(R"({"probe":"p","count":1,"by":{"a b":-1,"":null,"comm + 1":"x"}})"));
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->by->at("a b"), Key{int64_t{-1}});
+  EXPECT_EQ(row->by->at(""), Key{std::monostate{}});
+  EXPECT_EQ(row->by->at("comm + 1"), Key{std::string{"x"}});
+  EXPECT_EQ(refusal<RowPart>(R"({"probe":"p","count":1,"by":{"tid":1.5}})").message,
+            "by.tid: expected an integer, a string or null, got a number with a fraction or "
+            "exponent, or too big");
+  EXPECT_EQ(refusal<RowPart>(R"({"probe":"p","count":1,"by":[]})").message,
+            "by: expected an object, got an array");
+}
+
+TEST(Codec, MembersOfAnyNameAreNotTakenWithoutEnd) {
+  json many = {{"probe", "p"}, {"count", 1}, {"by", json::object()}};
+  for (int i = 0; i < 16; ++i) many["by"][std::to_string(i)] = i;
+  EXPECT_TRUE(from_json<RowPart>(many));
+  many["by"]["one more"] = 1;
+  EXPECT_EQ(from_json<RowPart>(many).error().message, "by: at most 16 members are taken");
+}
+
+TEST(Codec, NumbersKeepTheirKind) {
+  EXPECT_EQ(from_json<RowPart>(text(R"({"probe":"p","count":1,"avg":3})"))->avg, 3.0);
+  EXPECT_EQ(from_json<RowPart>(text(R"({"probe":"p","count":1,"sum":18446744073709551615})"))->sum,
+            Integer{UINT64_MAX});
+  EXPECT_EQ(refusal<RowPart>(R"({"probe":"p","count":1,"sum":1.5})").field, "sum");
+  EXPECT_EQ(refusal<RowPart>(R"({"probe":"p","count":1,"avg":"3"})").message,
+            "avg: expected a number, got a string");
 }
 
 TEST(Codec, DeepNestingIsRefused) {

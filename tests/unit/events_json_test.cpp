@@ -109,6 +109,15 @@ TEST(EventJson, FloatsAreNumbersThatReadBackAsTheSame) {
   EXPECT_EQ(arg_read_back(type(8, true, true), bits_of(-INFINITY)), "-Infinity");
 }
 
+TEST(EventJson, StringsAreThoseTheValuesCount) {
+  Argument string;
+  string.is_string = true;
+  Event event = event_with({string, type(4, true), string, string, string},
+                           {Value{1}, Value{5}, Value{0}, std::nullopt, Value{2}});
+  event.strings = {"a\"\n", "b\xff"};
+  EXPECT_EQ(read_back(event)["args"], (json{"b" + kReplacement, 5, "a\"\n", nullptr, nullptr}));
+}
+
 TEST(EventJson, CommMayHoldAnyBytes) {
   EXPECT_EQ(comm_read_back("a\"b\\c\n\x01\x7f"), "a\"b\\c\n\x01\x7f");
   EXPECT_EQ(comm_read_back("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x98"),
@@ -177,6 +186,22 @@ TEST(EventLine, TheClientReadsBackTheEvent) {
   EXPECT_EQ(got.comm, sent.comm);
   EXPECT_EQ(got.source->probe, sent.source->probe);
   EXPECT_EQ(got.source->session, sent.source->session);
+  EXPECT_EQ(event_json(got, wall), event_json(sent, wall));
+}
+
+TEST(EventLine, TheClientReadsBackStrings) {
+  Argument string;
+  string.is_string = true;
+  Event sent = event_with({string, type(8, true, true), string},
+                          {Value{0}, Value{bits_of(INFINITY)}, Value{1}});
+  sent.strings = {"select", ""};
+  WallClock wall;
+  std::string line;
+  append_event_line(line, sent, wall);
+  const Event got = std::get<Event>(*through_the_wire(line));
+  EXPECT_EQ(got.strings, sent.strings);
+  EXPECT_TRUE(got.source->arguments[0].is_string);
+  EXPECT_TRUE(got.source->arguments[1].is_float);
   EXPECT_EQ(event_json(got, wall), event_json(sent, wall));
 }
 

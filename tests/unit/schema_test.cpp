@@ -33,20 +33,23 @@ bool is_of_any_type(const json& value, const json& type) {
 
 bool conforms(const json& value, const json& schema) {
   if (!is_of_any_type(value, schema.at("type"))) return false;
-  if (schema.contains("minimum") && value < schema["minimum"]) return false;
+  if (value.is_number() && schema.contains("minimum") && value < schema["minimum"]) return false;
   if (value.is_array()) {
     return std::all_of(value.begin(), value.end(),
                        [&](const json& item) { return conforms(item, schema.at("items")); });
   }
   if (!value.is_object()) return true;
-  for (const auto& name : schema.at("required")) {
+  for (const auto& name : schema.value("required", json::array())) {
     if (!value.contains(name.get<std::string>())) return false;
   }
+  const json& others = schema.at("additionalProperties");
+  if (schema.contains("properties") && others != false) return false;
   for (const auto& [name, member] : value.items()) {
-    if (!schema.at("properties").contains(name)) return false;
-    if (!conforms(member, schema["properties"][name])) return false;
+    const bool known = schema.contains("properties") && schema["properties"].contains(name);
+    if (!known && others == false) return false;
+    if (!conforms(member, known ? schema["properties"][name] : others)) return false;
   }
-  return schema.at("additionalProperties") == false;
+  return value.size() <= schema.value("maxProperties", SIZE_MAX);
 }
 
 json definition(const std::string& name) { return schema().at("$defs").at(name); }
@@ -85,6 +88,22 @@ TEST(Schema, AgreesWithTheReaderOnWhatIsRequiredAndKnown) {
     EXPECT_EQ(conforms(request, definition("stage.set.request")),
               from_json<StageSet>(request).has_value())
         << text;
+  }
+}
+
+TEST(Schema, AgreesWithTheReaderOnRows) {
+  const char* rows[] = {R"({"probe":"p","count":1})",
+                        R"({"probe":"p","count":1,"by":{"u8 arg0":null,"tid":7,"comm":"x"}})",
+                        R"({"probe":"p","count":1,"by":{"tid":1.5}})",
+                        R"({"probe":"p","count":1,"by":{"tid":{}}})",
+                        R"({"probe":"p","count":1,"avg":1.5,"sum":-1,"max":18446744073709551615})",
+                        R"({"probe":"p","count":1,"sum":1.5})",
+                        R"({"probe":"p","count":1,"hist":[{"max":-1,"count":3}],"step":10})",
+                        R"({"probe":"p","count":1,"hist":[{"max":-1}]})"};
+  const json schema_of_rows = definition("session.read.reply")["properties"]["rows"]["items"];
+  for (const char* text : rows) {
+    json row = json::parse(text);
+    EXPECT_EQ(conforms(row, schema_of_rows), from_json<RowPart>(row).has_value()) << text;
   }
 }
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What people read of results: whole texts, as a terminal shows them.
+#include <gtest/gtest.h>
+
+#include "client/render/rows.h"
+#include "client/render/text.h"
+
+using namespace tracectl;
+using namespace tracectl::protocol;
+
+namespace {
+
+std::string text_of_rows(std::vector<RowPart> rows, uint64_t hits) {
+  ReadReply reply;
+  reply.rows = std::move(rows);
+  reply.total_hits = hits;
+  return rows_text(reply);
+}
+
+RowPart histogram(std::vector<BucketPart> buckets, std::optional<uint64_t> step = {}) {
+  RowPart row{.probe = "u:/x:f"};
+  row.of = "arg0";
+  row.count = 1;
+  row.hist = std::move(buckets);
+  row.step = step;
+  return row;
+}
+
+std::string event_of(const Argument& type, std::vector<std::string> strings, Value value) {
+  Event event;
+  event.source = std::make_shared<EventSource>(EventSource{"u:/x:f", "s", {type}});
+  event.args = {value};
+  event.strings = std::move(strings);
+  const std::string text = event_text(event, 0);
+  return text.substr(text.find("u:/x:f"));
+}
+
+}  // namespace
+
+TEST(RowsText, CountsAreATableOfTheirOwn) {
+  EXPECT_EQ(
+      text_of_rows({{.probe = "u:/x:f", .count = 12}, {.probe = "u:/x:longer", .count = 3}}, 15),
+      "COUNT  PROBE\n"
+      "   12  u:/x:f\n"
+      "    3  u:/x:longer\n"
+      "15 hits\n");
+}
+
+TEST(RowsText, NumbersOfKeysStandToTheRightAndTextsToTheLeftInQuotes) {
+  EXPECT_EQ(text_of_rows({{.probe = "p",
+                           .by = Named<Key>{{"str(arg0)", std::string{"a\x1b"}}, {"tid", 7ul}},
+                           .count = 2},
+                          {.probe = "p",
+                           .by = Named<Key>{{"str(arg0)", std::monostate{}}, {"tid", 12345ul}},
+                           .count = 1}},
+                         3),
+            "str(arg0)    TID  COUNT  PROBE\n"
+            "\"a\\x1b\"        7      2  p\n"
+            "?          12345      1  p\n"
+            "3 hits\n");
+}
+
+TEST(RowsText, RowsWithOtherColumnsHaveAnotherTable) {
+  RowPart sums{.probe = "p", .count = 2};
+  sums.of = "arg1 - arg0";
+  sums.sum = int64_t{-5};
+  sums.avg = -2.5;
+  RowPart none = sums;
+  none.probe = "q";
+  none.count = 0;
+  none.sum = int64_t{0};
+  none.avg = std::nullopt;
+  none.unread = 4;
+  EXPECT_EQ(text_of_rows({{.probe = "p", .count = 2}, sums, none}, 6),
+            "COUNT  PROBE\n"
+            "    2  p\n"
+            "\n"
+            "arg1 - arg0:\n"
+            "COUNT  SUM    AVG  PROBE\n"
+            "    2   -5  -2.50  p\n"
+            "    0    0         q\n"
+            "6 hits, 4 values could not be read\n");
+}
+
+TEST(RowsText, WhatIsNotInTheTablesIsToldBelow) {
+  ReadReply reply;
+  reply.rows = {{.probe = "f", .count = 3}, {.probe = "g"}, {.probe = "h"}};
+  reply.total_hits = 3;
+  EXPECT_EQ(rows_text(reply), "COUNT  PROBE\n    3  f\n3 hits, 2 probes never hit\n");
+  reply.total_hits = 10;
+  reply.total_filtered = 7;
+  reply.dropped_ring = 1;
+  reply.dropped_keys = 2;
+  EXPECT_EQ(rows_text(reply),
+            "COUNT  PROBE\n    3  f\n10 hits, 7 filtered out, 2 probes with no hit taken, 1 events "
+            "lost, 2 hits without a key\n");
+}
+
+TEST(Histogram, EmptyBucketsBetweenOthersAreShown) {
+  EXPECT_EQ(text_of_rows({histogram({{.max = int64_t{-1}, .count = 1},
+                                     {.min = 1ul, .max = 1ul, .count = 100},
+                                     {.min = 1024ul, .max = 2047ul, .count = 50}})},
+                         151),
+            "arg0 at u:/x:f:\n"
+            "(..., 0)      1  |                                        |\n"
+            "[0]           0  |                                        |\n"
+            "[1]         100  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "[2, 4)        0  |                                        |\n"
+            "[4, 8)        0  |                                        |\n"
+            "[8, 16)       0  |                                        |\n"
+            "[16, 32)      0  |                                        |\n"
+            "[32, 64)      0  |                                        |\n"
+            "[64, 128)     0  |                                        |\n"
+            "[128, 256)    0  |                                        |\n"
+            "[256, 512)    0  |                                        |\n"
+            "[512, 1K)     0  |                                        |\n"
+            "[1K, 2K)     50  |@@@@@@@@@@@@@@@@@@@@                    |\n"
+            "151 hits\n");
+}
+
+TEST(Histogram, TheHighestBucketHasNoEnd) {
+  EXPECT_EQ(text_of_rows(
+                {histogram({{.min = uint64_t{1} << 62, .max = (uint64_t{1} << 63) - 1, .count = 1},
+                            {.min = uint64_t{1} << 63, .count = 1}})},
+                2),
+            "arg0 at u:/x:f:\n"
+            "[4E, 8E)   1  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "[8E, ...)  1  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "2 hits\n");
+}
+
+TEST(Histogram, ALinearOneHasPlainNumbersAndOneLineForEachGap) {
+  RowPart row = histogram({{.max = int64_t{-11}, .count = 4},
+                           {.min = int64_t{-10}, .max = int64_t{-1}, .count = 8},
+                           {.min = int64_t{1020}, .max = int64_t{1029}, .count = 2},
+                           {.min = int64_t{1030}, .count = 1}},
+                          10);
+  row.by = Named<Key>{{"comm", std::string{"x"}}};
+  EXPECT_EQ(text_of_rows({row}, 15),
+            "arg0 at u:/x:f, comm \"x\":\n"
+            "(..., -10)    4  |@@@@@@@@@@@@@@@@@@@@                    |\n"
+            "[-10, 0)      8  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "[0, 1020)     0  |                                        |\n"
+            "[1020, 1030)  2  |@@@@@@@@@@                              |\n"
+            "[1030, ...)   1  |@@@@@                                   |\n"
+            "15 hits\n");
+}
+
+TEST(EventText, StringsStandInQuotesWithoutWhatATerminalObeys) {
+  Argument string;
+  string.is_string = true;
+  EXPECT_EQ(event_of(string, {"a \"b\" \x1b[2J"}, 0), "u:/x:f(\"a \\\"b\\\" \\x1b[2J\")\n");
+  EXPECT_EQ(event_of(string, {}, std::nullopt), "u:/x:f(?)\n");
+  EXPECT_EQ(event_of(string, {}, 3), "u:/x:f(?)\n");
+}
