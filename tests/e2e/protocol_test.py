@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The protocol as any program can speak it: a socket and lines of JSON, held against the schema."""
 
+import collections
 import json
 import os
 import re
@@ -82,6 +83,41 @@ class Protocol(support.DaemonTest):
             self.result(method)
         self.result('session.show', session='s')
         self.result('session.delete', session='s')
+
+    def test_conditions_values_and_rows_of_every_kind(self):
+        program = self.program('values', '2', '1000')
+        here = {'pids': [program.pid]}
+        do = ('event(str(arg3), arg0, s16(arg5)), count by comm, str(arg3), sum(arg2), avg(arg0), '
+              'min(arg0), max(arg2), hist(arg1), lhist(arg0, 0, 100, 10) by u32(arg5 + 4)')
+        self.result('session.create', name='s')
+        staged = self.result('stage.set', session='s', patterns=['usdt::values:work'], target=here,
+                             do=do, when='str(arg3) != "select"', explain=True)
+        self.assertEqual(staged['spec']['when'], 'str(arg3) != "select"')
+        self.result('session.subscribe', session='s')
+        self.result('stage.commit', session='s')
+        program.send('go')
+        truth = program.result()
+        self.result('session.flush', session='s')
+        events = [n['params'] for n in self.client.notifications if n['method'] == 'event']
+        for event in events[:100]:
+            check('event', event)
+        holds = truth['holds']['str(arg3) != "select"']
+        names = collections.Counter(event['args'][0] for event in events)
+        self.assertEqual(names, {name: sums[0] for name, sums in truth['by_name'].items()
+                                 if name != 'select'})
+        self.assertIn(None, {event['args'][2] for event in events})
+        read = self.result('session.read', session='s')
+        self.assertEqual((read['total_hits'], read['total_filtered']),
+                         (truth['calls'], truth['calls'] - holds))
+        self.assertEqual(sum(row['count'] for row in read['rows'] if 'str(arg3)' in row.get('by', {})),
+                         holds)
+        settings = self.result('probe.info', pattern='usdt::values:work')['settings']
+        self.assertEqual(settings[0]['when'], 'str(arg3) != "select"')
+        self.assertEqual(self.result('session.show', session='s')['filtered'],
+                         truth['calls'] - holds)
+        spot = self.error('invalid', 'stage.set', session='s', patterns=['u::f'], target=here,
+                          when='arg0 >')['data']
+        self.assertEqual((spot['field'], spot['text'], spot['column']), ('when', 'arg0 >', 6))
 
     def expect_figures(self, reply, epoch):
         self.assertEqual(reply['epoch'], epoch)
