@@ -27,6 +27,7 @@ Status NotificationReader::remember(const Notification& notification) {
 }
 
 void NotificationReader::name_arguments(Event& event) const {
+  if (!event.strings.empty()) return;  // values that were asked for, not the probe's arguments
   const auto known = described_.find({event.source->session, event.source->probe});
   if (known == described_.end()) return;
   if (known->second->arguments.size() == event.args.size()) event.source = known->second;
