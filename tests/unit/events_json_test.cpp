@@ -7,6 +7,7 @@
 
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
+#include "daemon/protocol/notification_reader.h"
 
 using namespace tracectl;
 using namespace tracectl::protocol;
@@ -203,6 +204,26 @@ TEST(EventLine, TheClientReadsBackStrings) {
   EXPECT_TRUE(got.source->arguments[0].is_string);
   EXPECT_TRUE(got.source->arguments[1].is_float);
   EXPECT_EQ(event_json(got, wall), event_json(sent, wall));
+}
+
+TEST(EventLine, StringsAreNotTakenForTheParametersThatWereDescribed) {
+  Argument named = type(8, false), string;
+  named.name = "size";
+  string.is_string = true;
+  auto read = [reader = NotificationReader{}](const std::string& line) mutable {
+    return *reader.read(std::get<Notification>(*parse_incoming(line)));
+  };
+  WallClock wall;
+  std::string probe, plain, values;
+  Event event = event_with({named}, {Value{80}});
+  append_probe_line(probe, *event.source);
+  append_event_line(plain, event, wall);
+  Event other = event_with({string}, {Value{0}});
+  other.strings = {"select"};
+  append_event_line(values, other, wall);
+  EXPECT_FALSE(read(probe));
+  EXPECT_EQ(std::get<Event>(*read(plain)).source->arguments[0].name, "size");
+  EXPECT_TRUE(std::get<Event>(*read(values)).source->arguments[0].is_string);
 }
 
 TEST(EventLine, TheClientReadsBackTheLoss) {
