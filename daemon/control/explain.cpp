@@ -2,6 +2,7 @@
 #include "daemon/control/explain.h"
 
 #include "daemon/spec/compile.h"
+#include "daemon/spec/names.h"
 
 namespace tracectl {
 namespace {
@@ -17,13 +18,15 @@ std::vector<const Expr*> values_of(const Spec& spec) {
 }
 
 Result<uint64_t> instructions_of(const Spec& spec, const Arguments& arguments) {
+  auto numbered = with_numbers(spec, arguments);
+  if (!numbered) return numbered.error();
   uint64_t instructions = 0;
-  if (spec.when) {
-    auto code = compile_condition(*spec.when, arguments);
+  if (numbered->when) {
+    auto code = compile_condition(*numbered->when, arguments);
     if (!code) return code.error();
     instructions += cost_bound(*code);
   }
-  for (const Expr* value : values_of(spec)) {
+  for (const Expr* value : values_of(*numbered)) {
     auto code = compile_value(*value, arguments);
     if (!code) return code.error();
     instructions += cost_bound(*code);
