@@ -164,7 +164,8 @@ std::string totals_text(const ReadReply& reply) {
   std::string text = plural(reply.total_hits, "hit");
   if (reply.total_filtered) text += fmt::format(", {} filtered out", reply.total_filtered);
   if (const size_t silent = silent_probes(reply.rows))
-    text += ", " + plural(silent, "probe") + (reply.total_filtered ? " with no hit taken" : " never hit");
+    text += ", " + plural(silent, "probe") +
+            (reply.total_filtered ? " with no hit taken" : " never hit");
   if (const uint64_t unread = unread_values(reply.rows))
     text += ", " + plural(unread, "value") + " could not be read";
   if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);

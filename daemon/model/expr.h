@@ -51,7 +51,7 @@ struct Expr {
   Operator op = Operator::add;     // unary and binary
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
-  uint64_t number = 0;    // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes
+  uint64_t number = 0;  // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
   // then 0 until a site is known (spec/names.h).
   std::string text = {};
