@@ -5,83 +5,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 
-#include "daemon/kernel/bpf_kernel.h"
-#include "daemon/model/pattern.h"
-#include "daemon/spec/parse.h"
-#include "daemon/trace/engine.h"
-#include "tests/bench/command.h"
-#include "tests/bench/measure.h"
-#include "tests/bench/site.h"
-#include "tests/support/must.h"
-#include "tests/support/program.h"
+#include "tests/bench/hit_setup.h"
 
 namespace tracectl::bench {
 namespace {
 
 using namespace on_kernel;
 
-constexpr uint64_t kCalls = 300'000;
-constexpr int kRounds = 21;
-constexpr int kToolRounds = 5;
 constexpr double kLongRunNs = 10e9;
-
-void wait_until_armed(const Program& target, Command& tool) {
-  while (changed_code(target.pid(), target.path()).empty()) {
-    tool.expect_running();
-    ::usleep(1000);
-  }
-}
-
-class Setup {
- public:
-  // What is traced here does not fork.
-  explicit Setup(bool fast_nops = true)
-      : engine_(must(Engine::start(must(open_kernel({.fast_nops = fast_nops})), EngineOptions{}))) {
-  }
-
-  Program& target() { return target_; }
-
-  double unprobed(const Site& site) { return ns_of_a_call(target_, site, kCalls); }
-
-  double with_empty(const Site& site) {
-    const Fd link = empty_.arm(target_, site);
-    return ns_of_a_call(target_, site, kCalls);
-  }
-
-  double with_spec(const Site& site, const std::string& spec) {
-    must(engine_->create_session("bench"));
-    must(engine_->stage_set("bench", {{must(parse_pattern(std::string("usdt::hot:") + site.probe)),
-                                       process(target_.pid()), must(parse_spec(spec))}}));
-    must(engine_->commit("bench", {}));
-    const double ns = ns_of_a_call(target_, site, kCalls);
-    if (const auto hits = must(engine_->read("bench", false)).results.totals.hits; hits != kCalls)
-      throw std::runtime_error("counted " + std::to_string(hits));
-    must(engine_->delete_session("bench"));
-    return ns;
-  }
-
-  double with_tool(std::vector<std::string> words, const Site& site) {
-    Command tool{std::move(words)};
-    wait_until_armed(target_, tool);
-    const double ns = ns_of_a_call(target_, site, kCalls);
-    tool.end(SIGINT);
-    return ns;
-  }
-
- private:
-  Program target_{"hot", {}};
-  EmptyProgram empty_;
-  std::unique_ptr<Engine> engine_;
-};
-
-std::vector<std::string> bpftrace(const Program& target, const Site& site,
-                                  const std::string& action) {
-  return {"bpftrace", "-p", std::to_string(target.pid()), "-e",
-          "usdt:" + target.path() + ":hot:" + site.probe + " { " + action + " }"};
-}
 
 std::vector<std::string> tracectl_trace(const Program& target, const Site& site) {
   return {build_folder() + "/tracectl",
@@ -91,10 +24,6 @@ std::vector<std::string> tracectl_trace(const Program& target, const Site& site)
           "-p",
           std::to_string(target.pid()),
           std::string("usdt::hot:") + site.probe};
-}
-
-std::string row(const char* what, const Site& site) {
-  return std::string(what) + ", " + site.name + ", ns";
 }
 
 void counted(Setup& setup, const Site& site) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A hit of one site of the program `hot`, under one thing after another: nothing, an empty BPF
+// program, a session with some spec, another tool.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/model/pattern.h"
+#include "daemon/spec/parse.h"
+#include "daemon/trace/engine.h"
+#include "tests/bench/command.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/site.h"
+#include "tests/support/must.h"
+#include "tests/support/program.h"
+
+namespace tracectl::bench {
+
+inline constexpr uint64_t kCalls = 300'000;
+inline constexpr int kRounds = 21;
+inline constexpr int kToolRounds = 5;
+
+inline void wait_until_armed(const on_kernel::Program& target, Command& tool) {
+  while (on_kernel::changed_code(target.pid(), target.path()).empty()) {
+    tool.expect_running();
+    ::usleep(1000);
+  }
+}
+
+class Setup {
+ public:
+  // What is traced here does not fork.
+  explicit Setup(bool fast_nops = true)
+      : engine_(on_kernel::must(Engine::start(
+            on_kernel::must(open_kernel({.fast_nops = fast_nops})), EngineOptions{}))) {}
+
+  on_kernel::Program& target() { return target_; }
+
+  double unprobed(const Site& site) { return ns_of_a_call(target_, site, kCalls); }
+
+  double with_empty(const Site& site) {
+    const Fd link = empty_.arm(target_, site);
+    return ns_of_a_call(target_, site, kCalls);
+  }
+
+  double with_spec(const Site& site, const std::string& spec, const std::string& when = "") {
+    on_kernel::must(engine_->create_session("bench"));
+    Setting set{on_kernel::must(parse_pattern(std::string("usdt::hot:") + site.probe)),
+                on_kernel::process(target_.pid()), on_kernel::must(parse_spec(spec))};
+    if (!when.empty()) set.spec.when = on_kernel::must(parse_condition(when));
+    on_kernel::must(engine_->stage_set("bench", {std::move(set)}));
+    on_kernel::must(engine_->commit("bench", {}));
+    const double ns = ns_of_a_call(target_, site, kCalls);
+    if (const auto hits = on_kernel::must(engine_->read("bench", false)).results.totals.hits;
+        hits != kCalls)
+      throw std::runtime_error("counted " + std::to_string(hits));
+    on_kernel::must(engine_->delete_session("bench"));
+    return ns;
+  }
+
+  double with_tool(std::vector<std::string> words, const Site& site) {
+    Command tool{std::move(words)};
+    wait_until_armed(target_, tool);
+    const double ns = ns_of_a_call(target_, site, kCalls);
+    tool.end(SIGINT);
+    return ns;
+  }
+
+ private:
+  on_kernel::Program target_{"hot", {}};
+  EmptyProgram empty_;
+  std::unique_ptr<Engine> engine_;
+};
+
+inline std::vector<std::string> bpftrace(const on_kernel::Program& target, const Site& site,
+                                         const std::string& action) {
+  return {"bpftrace", "-p", std::to_string(target.pid()), "-e",
+          "usdt:" + target.path() + ":hot:" + site.probe + " { " + action + " }"};
+}
+
+inline std::string row(const char* what, const Site& site) {
+  return std::string(what) + ", " + site.name + ", ns";
+}
+
+}  // namespace tracectl::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What conditions and aggregates cost a hit: against a BPF program that does nothing, and against
+// bpftrace asked the same.
+#include "tests/bench/hit_setup.h"
+
+namespace tracectl::bench {
+namespace {
+
+constexpr const char* kFourTerms = "arg0 < 1000000000 && arg1 == 2 && arg2 != 0 && tid != 1";
+
+void condition(Setup& setup, const Site& site) {
+  const auto empty = [&] { return setup.with_empty(site); };
+  const auto counted = [&] { return setup.with_spec(site, "count"); };
+  const auto with_condition = [&] { return setup.with_spec(site, "count", kFourTerms); };
+  const Pairs pairs = in_turn(kRounds, with_condition, empty);
+  print_row(row("four terms and count, over an empty program", site), pairs,
+            site.fast ? "" : reach(median(pairs.ratios()), 1.10));
+  print_row(row("four terms and count, over count", site),
+            in_turn(kRounds, with_condition, counted), "");
+  const auto tool = [&] {
+    return setup.with_tool(
+        {"bpftrace", "-p", std::to_string(setup.target().pid()), "-e",
+         "usdt:" + setup.target().path() + ":hot:" + site.probe +
+             " / arg0 < 1000000000 && arg1 == 2 && arg2 != 0 && tid != 1 / { @ = count(); }"},
+        site);
+  };
+  print_row(row("four terms and count, over bpftrace", site),
+            in_turn(kToolRounds, with_condition, tool), "");
+}
+
+struct Question {
+  const char* name;
+  const char* ours;
+  const char* bpftrace;
+};
+constexpr Question kQuestions[] = {
+    {"count by tid", "count by tid", "@[tid] = count();"},
+    {"hist", "hist(arg0)", "@ = hist(arg0);"},
+    {"sum by comm", "sum(arg1) by comm", "@[comm] = sum(arg1);"},
+};
+
+void aggregates(Setup& setup, const Site& site) {
+  for (const Question& question : kQuestions) {
+    const auto ours = [&] { return setup.with_spec(site, question.ours); };
+    const auto tool = [&] {
+      return setup.with_tool(bpftrace(setup.target(), site, question.bpftrace), site);
+    };
+    const Pairs pairs = in_turn(kToolRounds, ours, tool);
+    print_row(row((std::string(question.name) + ", over bpftrace").c_str(), site), pairs,
+              reach(median(pairs.ratios()), 1));
+  }
+}
+
+void run() {
+  print_heading();
+  Setup setup;
+  for (const Site& site : {kEmulated, kFast}) condition(setup, site);
+  for (const Site& site : {kEmulated, kFast}) aggregates(setup, site);
+}
+
+}  // namespace
+}  // namespace tracectl::bench
+
+int main() { tracectl::bench::run(); }
