@@ -110,12 +110,13 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to };
 
 	hit.layout = bpf_map_lookup_elem(&layouts, &layout_index);
-	hit.spec = bpf_map_lookup_elem(&specs, &spec_index);
+	if (spec_index)
+		hit.spec = bpf_map_lookup_elem(&specs, &spec_index);
 	hit.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	hit.loss = loss;
-	if (!hit.layout || !hit.spec || !hit.ring || !loss)
+	if (!hit.layout || !hit.ring || !loss)
 		return false;
-	if (hit.spec->value_count ? emit_values(&hit) : emit_args(&hit))
+	if (hit.spec && hit.spec->value_count ? emit_values(&hit) : emit_args(&hit))
 		return true;
 	__sync_fetch_and_add(&loss->dropped, 1);
 	return false;
