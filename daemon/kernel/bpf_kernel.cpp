@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "bpf/tracer.skel.h"
 #include "daemon/base/clock.h"
@@ -19,6 +18,7 @@
 #include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
+#include "daemon/kernel/tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -81,43 +81,6 @@ tc_executable executable_key(dev_t device, ino_t inode) {
   return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
 }
 
-// Calls with each key of a table and its values: one, or one for each of the CPUs.
-template <class Key, class Value, class OnEntry>
-Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) {
-  constexpr uint32_t kBatch = 4096;
-  std::vector<Key> keys(kBatch);
-  std::vector<Value> values(size_t{kBatch} * values_of_key);
-  uint32_t position = 0;
-  bool first = true;
-  for (int err = 0; err == 0; first = false) {
-    uint32_t count = kBatch;
-    err = bpf_map_lookup_batch(bpf_map__fd(map), first ? nullptr : &position, &position,
-                               keys.data(), values.data(), &count, nullptr);
-    if (err != 0 && err != -ENOENT)
-      return Error::from_errno(std::string("read the table of ") + bpf_map__name(map), -err);
-    for (uint32_t i = 0; i < count; ++i)
-      on_entry(keys[i],
-               std::span<const Value>(values).subspan(size_t{i} * values_of_key, values_of_key));
-  }
-  return ok();
-}
-
-void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
-  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);
-}
-
-struct TextKey {
-  char bytes[TC_STR_LEN];
-};
-
-// The sum of two CPUs' parts of a sum.
-void add(const tc_sum& part, tc_sum& to) {
-  to.count += part.count;
-  to.sum += part.sum;
-  to.high = std::max(to.high, part.high);
-  to.low = std::max(to.low, part.low);
-}
-
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open(const KernelOptions& options);
@@ -148,16 +111,22 @@ class BpfKernel final : public Kernel {
 
   tc_stat read_stat(uint32_t stat) const override;
   void clear_stat(uint32_t stat) override;
-  Result<std::vector<KeyCount>> read_counts() const override;
-  Result<std::vector<KeySum>> read_sums() const override;
+  Result<std::vector<KeyCount>> read_counts() const override {
+    return tracectl::read_counts(skeleton_->maps.counts, cpu_count_);
+  }
+  Result<std::vector<KeySum>> read_sums() const override {
+    return tracectl::read_sums(skeleton_->maps.sums, cpu_count_);
+  }
   void delete_counts(std::span<const tc_key> keys) override {
     delete_keys(skeleton_->maps.counts, keys);
   }
   void delete_sums(std::span<const tc_key> keys) override {
     delete_keys(skeleton_->maps.sums, keys);
   }
-  Result<std::unordered_map<uint64_t, std::string>> read_texts() const override;
-  void forget_texts() override;
+  Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
+    return tracectl::read_texts(skeleton_->maps.texts);
+  }
+  void forget_texts() override { tracectl::forget_texts(skeleton_->maps.texts); }
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {
     bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rates), &stat);
@@ -336,44 +305,6 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
 void BpfKernel::clear_stat(uint32_t stat) {
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
     view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat] = tc_stat{};
-}
-
-Result<std::vector<KeyCount>> BpfKernel::read_counts() const {
-  std::vector<KeyCount> result;
-  auto read = each_entry<tc_key, uint64_t>(
-      skeleton_->maps.counts, cpu_count_, [&](const tc_key& key, std::span<const uint64_t> counts) {
-        result.push_back({key, std::accumulate(counts.begin(), counts.end(), uint64_t{0})});
-      });
-  if (!read) return read.error();
-  return result;
-}
-
-Result<std::vector<KeySum>> BpfKernel::read_sums() const {
-  std::vector<KeySum> result;
-  auto read = each_entry<tc_key, tc_sum>(skeleton_->maps.sums, cpu_count_,
-                                         [&](const tc_key& key, std::span<const tc_sum> sums) {
-                                           KeySum& all = result.emplace_back(KeySum{key, {}});
-                                           for (const tc_sum& sum : sums) add(sum, all.sum);
-                                         });
-  if (!read) return read.error();
-  return result;
-}
-
-Result<std::unordered_map<uint64_t, std::string>> BpfKernel::read_texts() const {
-  std::unordered_map<uint64_t, std::string> texts;
-  auto read = each_entry<TextKey, uint32_t>(
-      skeleton_->maps.texts, 1, [&](const TextKey& text, std::span<const uint32_t> number) {
-        texts.emplace(number[0], std::string(text.bytes, ::strnlen(text.bytes, TC_STR_LEN)));
-      });
-  if (!read) return read.error();
-  return texts;
-}
-
-void BpfKernel::forget_texts() {
-  const int fd = bpf_map__fd(skeleton_->maps.texts);
-  TextKey text;
-  while (bpf_map_get_next_key(fd, nullptr, &text) == 0)
-    if (bpf_map_delete_elem(fd, &text) != 0) return;
 }
 
 Status BpfKernel::add_rate(uint32_t stat) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace tracectl {
+namespace {
+
+// Calls with each key of a table and its values: one, or one for each of the CPUs.
+template <class Key, class Value, class OnEntry>
+Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) {
+  constexpr uint32_t kBatch = 4096;
+  std::vector<Key> keys(kBatch);
+  std::vector<Value> values(size_t{kBatch} * values_of_key);
+  uint32_t position = 0;
+  bool first = true;
+  for (int err = 0; err == 0; first = false) {
+    uint32_t count = kBatch;
+    err = bpf_map_lookup_batch(bpf_map__fd(map), first ? nullptr : &position, &position,
+                               keys.data(), values.data(), &count, nullptr);
+    if (err != 0 && err != -ENOENT)
+      return Error::from_errno(std::string("read the table of ") + bpf_map__name(map), -err);
+    for (uint32_t i = 0; i < count; ++i)
+      on_entry(keys[i],
+               std::span<const Value>(values).subspan(size_t{i} * values_of_key, values_of_key));
+  }
+  return ok();
+}
+
+struct TextKey {
+  char bytes[TC_STR_LEN];
+};
+
+// The sum of two CPUs' parts of a sum.
+void add(const tc_sum& part, tc_sum& to) {
+  to.count += part.count;
+  to.sum += part.sum;
+  to.high = std::max(to.high, part.high);
+  to.low = std::max(to.low, part.low);
+}
+
+}  // namespace
+
+Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count) {
+  std::vector<KeyCount> result;
+  auto read = each_entry<tc_key, uint64_t>(
+      map, cpu_count, [&](const tc_key& key, std::span<const uint64_t> counts) {
+        result.push_back({key, std::accumulate(counts.begin(), counts.end(), uint64_t{0})});
+      });
+  if (!read) return read.error();
+  return result;
+}
+
+Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count) {
+  std::vector<KeySum> result;
+  auto read = each_entry<tc_key, tc_sum>(map, cpu_count,
+                                         [&](const tc_key& key, std::span<const tc_sum> sums) {
+                                           KeySum& all = result.emplace_back(KeySum{key, {}});
+                                           for (const tc_sum& sum : sums) add(sum, all.sum);
+                                         });
+  if (!read) return read.error();
+  return result;
+}
+
+Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {
+  std::unordered_map<uint64_t, std::string> texts;
+  auto read = each_entry<TextKey, uint32_t>(
+      map, 1, [&](const TextKey& text, std::span<const uint32_t> number) {
+        texts.emplace(number[0], std::string(text.bytes, ::strnlen(text.bytes, TC_STR_LEN)));
+      });
+  if (!read) return read.error();
+  return texts;
+}
+
+void forget_texts(const bpf_map* map) {
+  const int fd = bpf_map__fd(map);
+  TextKey text;
+  while (bpf_map_get_next_key(fd, nullptr, &text) == 0)
+    if (bpf_map_delete_elem(fd, &text) != 0) return;
+}
+
+void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
+  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The tables of the kernel that aggregates are kept in (bpf/aggregate.bpf.h), read whole. Reading may
+// run beside programs that add to them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bpf/abi.h"
+#include "daemon/base/result.h"
+#include "daemon/kernel/kernel.h"
+
+struct bpf_map;
+
+namespace tracectl {
+
+// Summed over the CPUs.
+Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count);
+Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count);
+void delete_keys(const bpf_map* map, std::span<const tc_key> keys);
+
+// Strings of keys by their numbers.
+Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
+void forget_texts(const bpf_map* map);
+
+}  // namespace tracectl
