@@ -4,6 +4,7 @@ out itself (tests/targets/values.cpp)."""
 
 import json
 import re
+import subprocess
 import unittest
 
 import support
@@ -150,6 +151,56 @@ class Specs(support.DaemonTest):
         self.refused(9, 'count by pud', 'count', *here, '--by', 'pud')
         self.refused(5, 'hist(arg99)', 'hist', *here, '--of', 'arg99')
         self.refused(4, 'sum(comm)', 'trace', *here, '--do', 'sum(comm)')
+
+
+def of_bpftrace(said, name):
+    """The text that bpftrace printed for a map: one line a key, or a histogram."""
+    return re.findall(rf'^@{name}(?:\[(.*)\])?: (.*(?:\n\[.*)*)', said, re.M)
+
+
+@support.needs_root
+class Bpftrace(support.DaemonTest):
+    SCRIPT = """usdt:PATH:values:work /pid == PID && (int64)arg0 > 5 && arg4 != 3/ {
+        @calls[str(arg3)] = count(); @sum = sum((int64)arg0); @least = min(arg4); @bytes = hist(arg4);
+    }"""
+
+    def answers(self):
+        """What bpftrace and tracectl say of the same hits."""
+        program = self.program('values', '2', '3000')
+        path = target('values')
+        script = self.SCRIPT.replace('PATH', path).replace('PID', str(program.pid))
+        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
+            try:
+                self.assertTrue(any('Attaching' in line
+                                    for line in iter(witness.stdout.readline, '')))
+                support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
+                self.daemon.json('session', 'new', 's')
+                self.daemon.json('stage', 's', 'set', PROBE, '-p', str(program.pid), '--when',
+                                 'arg0 > 5 && arg4 != 3', '--do',
+                                 'count by str(arg3), sum(arg0), min(arg4), hist(arg4)')
+                self.daemon.json('commit', 's')
+                program.send('go')
+                program.result()
+                read = self.daemon.json('read', 's')
+                # It ends with its target; a signal that comes before its loop begins is lost on it.
+                program.send('exit')
+                return witness.communicate(timeout=60)[0], read['rows']
+            finally:
+                witness.kill()
+
+    def test_gives_the_same_answers_to_the_same_questions(self):
+        said, rows = self.answers()
+        self.assertEqual({name: int(count) for name, count in of_bpftrace(said, 'calls')},
+                         {row['by']['str(arg3)']: row['count'] for row in rows if 'by' in row})
+        [total] = [row['sum'] for row in rows if 'sum' in row]
+        [least] = [row['min'] for row in rows if 'min' in row]
+        [buckets] = [row['hist'] for row in rows if 'hist' in row]
+        self.assertEqual(of_bpftrace(said, 'sum'), [('', str(total))])
+        self.assertEqual(of_bpftrace(said, 'least'), [('', str(least))])
+        theirs = re.findall(r'^\[(\d+)(?:, (\d+)\)|\]) +(\d+) ', said, re.M)
+        self.assertEqual([(int(low), int(count)) for low, _, count in theirs if int(count)],
+                         [(bucket['min'], bucket['count']) for bucket in buckets])
 
 
 if __name__ == '__main__':
