@@ -2,15 +2,59 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <span>
 
+#include "daemon/code/exits.h"
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
+
+namespace {
+
+using namespace tracectl;
+
+bool is_in(const CodeRange& range, uint64_t address) {
+  return address - range.address < range.bytes.size();
+}
+
+// Exits are in order, none twice, each an instruction of the function; and a jump that leaves does
+// not lead into it.
+void check_exits(const FunctionCode& function, std::span<const uint8_t> code,
+                 const Surroundings& surroundings) {
+  auto exits = find_exits(function, surroundings);
+  if (!exits) return;
+  uint64_t free_from = 0;
+  for (const Exit& exit : *exits) {
+    if (exit.address < free_from) std::abort();
+    free_from = exit.address + 1;
+    auto instruction = decode_instruction(code.subspan(exit.address - function.body.address));
+    if (!instruction || instruction->length != exit.length || instruction->cost != exit.cost)
+      std::abort();
+    if (exit.target != 0 && is_in(function.body, exit.target)) std::abort();
+  }
+}
+
+void check_exits(const FunctionCode& function, std::span<const uint8_t> code) {
+  CodeRange all{function.body.address, code};
+  Surroundings surroundings{
+      .read =
+          [&](uint64_t address, std::span<uint8_t> into) {
+            for (size_t i = 0; i < into.size(); ++i) into[i] = code[(address + i) % code.size()];
+            return into.size();
+          },
+      .part_at =
+          [&](uint64_t address) { return is_in(all, address) ? std::optional{all} : std::nullopt; },
+      .is_function = [](uint64_t address) { return address % 2 == 0; }};
+  check_exits(function, code, {});
+  check_exits(function, code, surroundings);
+}
+
+}  // namespace
 
 // Input: one byte where to cut off the function's other part, one byte of offset, then code.
 // What is answered must lie within the function and be an instruction the room itself accepts.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tracectl;
-  if (size < 2) return 0;
+  if (size < 3) return 0;
   std::span<const uint8_t> code{data + 2, size - 2};
   size_t cut = data[0] < code.size() ? data[0] : code.size();
   CodeRange other{0x1000 + cut, code.subspan(cut)};
@@ -24,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (auto placement = place(code, data[1]); placement && data[1] + placement->length > code.size())
     std::abort();
+  check_exits(function, code);
   static_cast<void>(nop5_is_safe(function, data[1]).has_value());
   return 0;
 }
