@@ -139,7 +139,7 @@ static __always_inline bool within_limit(struct tc_rate *rate, __u64 limit)
 
 	for (i = 0; i < RAISE_TRIES; i++) {
 		__u64 old = *(volatile __u64 *)&rate->in_second;
-		__u64 now = old >> 32 == second >> 32 ? old : second;
+		__u64 now = old >= second ? old : second;	/* a newer second stays begun */
 
 		if ((__u32)now >= limit)
 			return false;

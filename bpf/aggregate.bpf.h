@@ -51,7 +51,7 @@ static __always_inline __u32 linear_bucket(const struct tc_aggregate *aggregate,
 	if (!step)
 		return 0;
 	if (beyond || (__s64)value >= aggregate->max)
-		return 1 + (width + step - 1) / step;
+		return 2 + (width - 1) / step;	/* max is beyond min */
 	return 1 + (value - aggregate->min) / step;
 }
 
@@ -81,10 +81,10 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	}
 	if (!sum)
 		return false;
-	__sync_fetch_and_add(&sum->count, 1);
 	__sync_fetch_and_add(&sum->sum, value);
 	raise(&sum->high, as_unsigned);
 	raise(&sum->low, ~as_unsigned);
+	__sync_fetch_and_add(&sum->count, 1);	/* last: who sees it sees the others */
 	return true;
 }
 

@@ -26,8 +26,10 @@ double average(const Row& row) {
 BucketPart part_of(const RowShape& shape, unsigned number, uint64_t count) {
   const Bucket bucket = bucket_of(shape, number);
   BucketPart part{.count = count};
-  if (!bucket.from_least) part.min = integer(shape, bucket.low);
-  if (!bucket.to_most) part.max = integer(shape, bucket.high);
+  RowShape bounds = shape;
+  if (shape.kind == RowShape::Kind::lhist) bounds.is_unsigned = false;  // as they were given
+  if (!bucket.from_least) part.min = integer(bounds, bucket.low);
+  if (!bucket.to_most) part.max = integer(bounds, bucket.high);
   return part;
 }
 

@@ -9,8 +9,8 @@ namespace tracectl {
 namespace {
 
 bool is_sound(const tc_record& record, size_t length) {
-  return record.kind == TC_RECORD_HIT && record.arg_count <= record.arg_room &&
-         record.arg_room <= TC_MAX_RECORD_WORDS &&
+  return record.kind == TC_RECORD_HIT && record.arg_count <= TC_MAX_VALUES &&
+         record.arg_count <= record.arg_room && record.arg_room <= TC_MAX_RECORD_WORDS &&
          length >= sizeof(tc_record) + record.arg_room * 8u;
 }
 

@@ -294,10 +294,11 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
   tc_stat sum{};
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
     const tc_stat& row = view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat];
+    // Hits last, as programs count them first: of a hit under way no part is seen without it.
+    sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_ACQUIRE);
+    sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_ACQUIRE);
+    sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_ACQUIRE);
     sum.hits += __atomic_load_n(&row.hits, __ATOMIC_RELAXED);
-    sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_RELAXED);
-    sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_RELAXED);
-    sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_RELAXED);
   }
   return sum;
 }

@@ -24,10 +24,10 @@ Bucket linear_bucket(const RowShape& shape, unsigned number) {
   const auto low = static_cast<uint64_t>(shape.low), high = static_cast<uint64_t>(shape.high);
   const auto step = static_cast<uint64_t>(shape.step);
   if (number == 0) return {shape.is_unsigned ? 0 : kSign, low - 1, true, false};
-  const uint64_t start = low + (number - 1) * step;
-  if (start - low >= high - low)
+  if (number - 1 > (high - low - 1) / step)
     return {high, shape.is_unsigned ? ~uint64_t{0} : ~kSign, false, true};
-  return {start, std::min(start - low + step, high - low) + low - 1, false, false};
+  const uint64_t start = low + (number - 1) * step;
+  return {start, start + std::min(step, high - start) - 1, false, false};
 }
 
 }  // namespace

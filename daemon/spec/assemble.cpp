@@ -87,6 +87,8 @@ class Assembler {
       auto compiled = compile_value(*one.value, arguments_);
       if (!compiled) return compiled.error();
       meaning.shape.is_unsigned = compiled->type == ValueType::u64;
+      // Sites of one probe can differ: what is compared otherwise is a row of its own.
+      if (meaning.shape.is_unsigned) meaning.name += " unsigned";
       if (auto placed = place(*compiled))
         to.value = *placed;
       else

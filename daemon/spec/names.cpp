@@ -11,6 +11,8 @@
 namespace tracectl {
 namespace {
 
+bool is_readable(const Argument& argument) { return argument.place != Argument::Place::unreadable; }
+
 bool is_argument(const Expr& expr) {
   return expr.kind == Expr::Kind::operand && expr.operand == Operand::arg;
 }
@@ -57,7 +59,26 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments) {
   return ok();
 }
 
+void list_arguments(const Expr& expr, const Arguments& arguments, std::string& list) {
+  if (is_argument(expr)) {
+    list += std::to_string(expr.number);
+    if (expr.number < arguments.size()) list += ' ' + type_name(arguments[expr.number]);
+    if (expr.number < arguments.size() && !is_readable(arguments[expr.number]))
+      list += " unreadable";
+    list += ',';
+  }
+  for (const Expr& child : expr.children) list_arguments(child, arguments, list);
+}
+
 }  // namespace
+
+Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments) {
+  auto numbered = with_numbers(spec, arguments);
+  if (!numbered) return numbered.error();
+  std::string list;
+  each_expr(*numbered, [&](const Expr& expr) { list_arguments(expr, arguments, list); });
+  return list;
+}
 
 bool uses_arguments(const Spec& spec) {
   bool any = spec.event && spec.values.empty();

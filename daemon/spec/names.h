@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <string>
+
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
 #include "daemon/model/spec.h"
 
 namespace tracectl {
+
+// What of a site's arguments a spec is compiled from: where this is the same its code is. Fails as
+// with_numbers() does.
+Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments);
 
 // Whether what the spec works out depends on a site's arguments.
 bool uses_arguments(const Spec& spec);

@@ -159,10 +159,12 @@ Status Commit::plan_pause(bool paused) {
 
 // ---- after the switch ----
 
-void Commit::retire() { tracectl::retire(kernel_, session_, gone_); }
+void Commit::retire() { booked_ = tracectl::retire(kernel_, session_, gone_); }
 
 void Commit::settle(uint64_t epoch) {
-  for (const SessionHook* held : gone_) discard(held->hook);
+  // What could not be booked is lost rather than counted for somebody else.
+  for (const SessionHook* held : gone_)
+    if (booked_ || !held->hook.spec) discard(held->hook);
   made_.clear();
   for (auto& [slot, held] : next_)
     for (SessionHook& one : held)

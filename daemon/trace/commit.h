@@ -65,6 +65,7 @@ class Commit {
   std::vector<Hook> made_;  // for it; there is room for one before it is made
   HeldHooks gone_;          // not in force after the switch; the session has them until then
   Changes changes_;
+  bool booked_ = true;             // what gone_ had counted
   bool only_counters_ = false;     // old and new hooks share all but their counters
   bool paused_ = session_.paused;  // after the switch
 };

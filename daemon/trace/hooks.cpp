@@ -29,15 +29,15 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   if (auto given = give_spec(want, hook); !given) return given.error();
   if (want.setting().spec.event)
     if (auto named = name_source(session, want, hook); !named) return named.error();
-  if (auto taken = take_counters(hook); !taken) return taken.error();
-  const auto executable = want.executable();
-  if (!executable) return hook;
-  auto set = set_targets_.take(executable->first, executable->second);
-  if (!set) {
-    discard_counters(hook);
-    return set.error();
+  if (const auto executable = want.executable()) {
+    auto set = set_targets_.take(executable->first, executable->second);
+    if (!set) return set.error();
+    hook.set_target = *set;
   }
-  hook.set_target = *set;
+  if (auto taken = take_counters(hook); !taken) {
+    if (hook.set_target) set_targets_.give_back(hook.set_target);
+    return taken.error();
+  }
   return hook;
 }
 
@@ -60,7 +60,7 @@ Status Hooks::give_spec(const Want& want, Hook& hook) {
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
-  auto installed = specs_.install(want.part->setting, want.site->args, hook.layout);
+  auto installed = specs_.install(want.part->setting, *want.site->args);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   return ok();

@@ -204,7 +204,11 @@ class UsdtFinder {
   std::shared_ptr<const Arguments> readable_arguments(const UsdtSite& site) {
     Arguments arguments = site.args;
     for (Argument& argument : arguments) {
-      if (!argument.link_relative || argument.base != Register::none) continue;
+      if (!argument.link_relative) continue;
+      if (argument.base != Register::none) {  // an address known only where the file is loaded
+        argument.place = Argument::Place::unreadable;
+        continue;
+      }
       argument.link_relative = false;
       argument.base = Register::rip;
       argument.offset -= static_cast<int64_t>(site.address);

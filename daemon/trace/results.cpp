@@ -24,14 +24,13 @@ void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
 }
 
 KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
-  switch (type) {
-    case ValueType::s64: return static_cast<int64_t>(part);
-    case ValueType::u64: return part;
-    case ValueType::string:
-    case ValueType::comm: break;
+  if (!is_integer(type)) {
+    const auto text = texts.find(part);
+    return text == texts.end() ? KeyValue{} : KeyValue{text->second};
   }
-  const auto text = texts.find(part);
-  return text == texts.end() ? KeyValue{} : KeyValue{text->second};
+  // Equal keys are one, whatever their types at different sites.
+  if (type == ValueType::u64 && part & kSign) return part;
+  return static_cast<int64_t>(part);
 }
 
 // What the kernel's tables hold of some hooks, and whose it is.
@@ -108,16 +107,17 @@ class KeyedRows {
   std::vector<tc_key> counts_, sums_;  // that were theirs
 };
 
-void book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
+bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
   HooksByStat keyed;
   for (const SessionHook* held : gone) {
     add_row(*held, kernel.read_stat(held->hook.stat), past);
     if (has_keys(*held)) keyed.emplace(held->hook.stat, held);
   }
   KeyedRows rows{std::move(keyed)};
-  if (!rows.read(kernel, past)) return;
+  if (!rows.read(kernel, past)) return false;
   kernel.delete_counts(rows.counts());
   kernel.delete_sums(rows.sums());
+  return true;
 }
 
 }  // namespace
@@ -143,12 +143,12 @@ Totals current_totals(const Kernel& kernel, const Session& session) {
   return totals;
 }
 
-void retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
+bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
   for (const SessionHook* held : gone) session.past.totals.add(kernel.read_stat(held->hook.stat));
   try {
-    book(kernel, gone, session.past);
+    return book(kernel, gone, session.past);
   } catch (const std::bad_alloc&) {
-    return;
+    return false;
   }
 }
 

@@ -14,7 +14,8 @@ Totals current_totals(const Kernel& kernel, const Session& session);
 
 // Adds what hooks have counted to the session's past and takes it from the kernel's tables. To be
 // called when nobody counts for them any more: then it is final. It cannot fail: a count for which
-// there is no memory is lost, and the totals, which take none, show it.
-void retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone);
+// there is no memory is lost, and the totals, which take none, show it. False: the tables still hold
+// keys of theirs, so nobody else may have their counters.
+bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone);
 
 }  // namespace tracectl

@@ -6,17 +6,18 @@
 namespace tracectl {
 namespace {
 
-// Everything of an argument that the kernel reads of its table: of a register all of it is taken
-// whatever the size, and of what cannot be read nothing. Names and types are no part of it.
+// Everything of an argument that the kernel reads of its table: of what cannot be read nothing. Names
+// and types are no part of it, but for the size, from which expressions extend.
 std::string key_of(const Argument& a) {
   std::string key = std::to_string(int(a.place));
   const auto add = [&](int64_t part) { key += ' ' + std::to_string(part); };
+  if (a.place != Argument::Place::unreadable) add(a.size_bytes);
   if (a.place == Argument::Place::constant) add(a.offset);
   if (a.place == Argument::Place::in_register)
     for (const int part : {int(a.base), int(a.high_byte)}) add(part);
   if (a.place == Argument::Place::memory)
-    for (const int64_t part : {int64_t(a.size_bytes), int64_t(a.link_relative), int64_t(a.base),
-                               int64_t(a.index), int64_t(a.scale), a.offset})
+    for (const int64_t part :
+         {int64_t(a.link_relative), int64_t(a.base), int64_t(a.index), int64_t(a.scale), a.offset})
       add(part);
   return key;
 }

@@ -3,18 +3,23 @@
 
 #include <algorithm>
 
+#include "daemon/spec/names.h"
+
 namespace tracectl {
 
 Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
-                               const std::shared_ptr<const Arguments>& arguments, uint32_t layout) {
+                               const Arguments& arguments) {
   if (!needs_assembly(setting->spec)) return SpecPtr{};
-  const auto known = known_.find({setting.get(), layout});
+  auto from = compiled_from(setting->spec, arguments);
+  if (!from) return from.error();
+  std::pair<const Setting*, std::string> key{setting.get(), std::move(*from)};
+  const auto known = known_.find(key);
   if (known != known_.end())
     if (SpecPtr spec = known->second.spec.lock()) return spec;
-  auto made = make(setting->spec, *arguments);
+  auto made = make(setting->spec, arguments);
   if (!made) return made.error();
   if (known_.size() >= kMostKnown) known_.clear();
-  known_[{setting.get(), layout}] = {setting, *made};
+  known_[std::move(key)] = {setting, *made};
   return *made;
 }
 
@@ -23,14 +28,13 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments) {
   if (!assembled) return assembled.error();
   forget_texts_if_unused();
   with_texts_.reserve(with_texts_.size() + 1);
-  const auto place = places_->take();
-  if (!place)
+  if (places_->used() + 1 == places_->limit())
     return Error{Code::exhausted, "the table of specs is full (" +
                                       std::to_string(places_->limit()) +
                                       "): remove settings of this or another session"};
   const bool has_texts = (*assembled)->has_texts;
-  SpecPtr made = std::make_shared<const InstalledSpec>(places_, *place, std::move(*assembled));
-  kernel_.write_spec(*place, made->operator->()->kernel);
+  SpecPtr made = std::make_shared<const InstalledSpec>(places_, std::move(*assembled));
+  kernel_.write_spec(made->place(), (*made)->kernel);
   if (has_texts) with_texts_.push_back(made);
   return made;
 }

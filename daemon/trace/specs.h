@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/kernel/kernel.h"
 #include "daemon/model/setting.h"
@@ -16,9 +18,9 @@ namespace tracectl {
 // that has been in force is kept until no program can run it.
 class InstalledSpec {
  public:
-  InstalledSpec(std::shared_ptr<IdPool> places, uint32_t place,
-                std::unique_ptr<const AssembledSpec> spec)
-      : places_(std::move(places)), place_(place), spec_(std::move(spec)) {}
+  // There must be a place.
+  InstalledSpec(std::shared_ptr<IdPool> places, std::unique_ptr<const AssembledSpec> spec)
+      : places_(std::move(places)), place_(places_->take().value()), spec_(std::move(spec)) {}
   ~InstalledSpec() { places_->give_back(place_); }
   InstalledSpec(const InstalledSpec&) = delete;
   InstalledSpec& operator=(const InstalledSpec&) = delete;
@@ -40,9 +42,9 @@ class Specs {
  public:
   explicit Specs(Kernel& kernel) : kernel_(kernel) {}
 
-  // None if the kernel needs nothing beyond the hook. `layout` is the number of the arguments.
+  // None if the kernel needs nothing beyond the hook.
   Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting,
-                          const std::shared_ptr<const Arguments>& arguments, uint32_t layout);
+                          const Arguments& arguments);
 
  private:
   struct Known {
@@ -55,7 +57,7 @@ class Specs {
   void forget_texts_if_unused();
 
   Kernel& kernel_;
-  std::map<std::pair<const Setting*, uint32_t>, Known> known_;
+  std::map<std::pair<const Setting*, std::string>, Known> known_;  // also by compiled_from()
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_SPECS);
   std::vector<std::weak_ptr<const InstalledSpec>> with_texts_;
 };
