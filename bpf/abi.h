@@ -165,7 +165,7 @@ struct tc_executable {
  * The code of an expression. The machine has TC_REGISTERS registers of 64 bits, which hold nothing
  * at first: code writes one before it reads it. Code moves forward only, every skip lands within
  * it, and every way through it ends with TC_OP_RETURN. Operands that are no registers are loaded by
- * the instruction that uses them, because each instruction costs some 6 ns.
+ * the instruction that uses them, because each instruction costs.
  *
  * Running fails where memory cannot be read and where something is divided by 0. A condition that
  * failed does not hold; a value that failed is none.
