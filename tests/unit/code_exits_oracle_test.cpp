@@ -283,7 +283,7 @@ void print(const std::string& path, const Survey& survey) {
 class Exits : public testing::TestWithParam<const char*> {};
 
 TEST_P(Exits, AreThoseOfObjdumpThroughAWholeProgram) {
-  if (access(GetParam(), R_OK) != 0) GTEST_SKIP() << "no " << GetParam() << " on this machine";
+  ASSERT_EQ(access(GetParam(), R_OK), 0) << GetParam() << ": scripts/install-deps installs it";
   Survey survey = survey_of(GetParam());
   print(GetParam(), survey);
   EXPECT_GT(survey.functions, 500u);

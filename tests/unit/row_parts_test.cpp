@@ -111,6 +111,27 @@ TEST(RowParts, LinearBucketsEndWhereTheyWereToldTo) {
       {"min":10,"max":14,"count":3},{"min":15,"count":4}])"));
 }
 
+// The bounds of a linear histogram are those that were given, whatever the values are.
+TEST(RowParts, LinearBucketsOfUnsignedValuesCanBeginBelowZero) {
+  Row row = histogram(RowShape::Kind::lhist, true, {{1, 2}, {12, 3}});
+  row.shape.low = -5;
+  row.shape.high = 100;
+  row.shape.step = 10;
+  EXPECT_EQ(only_row({"p"}, row)["hist"],
+            json::parse(R"([{"min":-5,"max":4,"count":2},{"min":100,"count":3}])"));
+}
+
+TEST(RowParts, LinearBucketsOfAllThereIsDoNotWrap) {
+  Row row = histogram(RowShape::Kind::lhist, false, {{1, 1}, {3, 2}, {4, 3}});
+  row.shape.low = -INT64_MAX;
+  row.shape.high = INT64_MAX;
+  row.shape.step = 9'000'000'000'000'000'000;
+  EXPECT_EQ(only_row({"p"}, row)["hist"],
+            json::parse(R"([{"min":-9223372036854775807,"max":-223372036854775808,"count":1},
+      {"min":8776627963145224193,"max":9223372036854775806,"count":2},
+      {"min":9223372036854775807,"count":3}])"));
+}
+
 TEST(RowParts, TheDearestComeFirstThenByName) {
   Row few, many;
   few.count = 1;
