@@ -44,12 +44,20 @@ enum {
 	TC_MAX_AGGREGATES = 8,
 	TC_KEY_PARTS = 3,
 	TC_MAX_RECORD_WORDS = TC_MAX_VALUES * TC_STR_LEN / 8,
+	TC_MAX_CALLERS = 16384,		/* threads, times the sessions that follow their calls */
+	TC_MAX_DEPTH = 128,		/* calls open in a thread for one session */
+	TC_MAX_TRAMPOLINES = 64,	/* of one thread: the kernel's own bound */
+	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
+	TC_MAX_TIMES = 16384,		/* keys of `time` */
+	TC_TIME_BUCKETS = 65,
 };
 
 /* What a hook does with a hit. */
 enum tc_hook_flag {
 	TC_EVENT = 1 << 0,
 	TC_FIRST_OF_GROUP = 1 << 1,
+	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
+	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
 };
 
 struct tc_hook {
@@ -74,7 +82,8 @@ enum tc_handover {
 struct tc_generation {
 	__u64 link;		/* enum tc_handover << 32 | incarnation of the link that serves it */
 	__u32 hook_count;	/* 0: disabled */
-	__u32 pad[5];
+	__u32 pushed;		/* bytes on the stack above the return address, at the site */
+	__u32 pad[4];
 	struct tc_hook first;
 };
 
@@ -102,8 +111,13 @@ struct tc_key {
 	__u64 part[TC_KEY_PARTS];
 };
 
-/* Set in `missing` where the value could not be read: such hits are counted, by the parts. */
-enum { TC_VALUE_MISSING = 1 << 7 };
+/*
+ * Set in `missing`: the value could not be read, the call was left without returning, or nobody saw
+ * how it went on. Such hits are counted, by the parts.
+ */
+enum { TC_VALUE_MISSING = 1 << 7, TC_CALL_UNWOUND = 1 << 6, TC_CALL_CUT = 1 << 5 };
+
+enum { TC_NO_AGGREGATE = 255 };	/* of calls cut: they are those of a hook */
 
 /*
  * A sum on one CPU. `high` and `low` begin as 0 and only grow: they are the greatest v and the
@@ -114,6 +128,16 @@ struct tc_sum {
 	__u64 sum;
 	__u64 high;
 	__u64 low;
+};
+
+/* The time that calls took, in ns, on one CPU. */
+struct tc_time {
+	__u64 count;
+	__u64 total;
+	__u64 self;		/* of it: not in calls that the session follows as well */
+	__u64 high;
+	__u64 low;		/* ~least */
+	__u64 buckets[TC_TIME_BUCKETS];	/* 0: 0 ns; n: from 2^(n-1) to below 2^n */
 };
 
 /* How often a hook that samples or limits has been matched. */
@@ -181,8 +205,12 @@ enum tc_source {
 	TC_FROM_CPU,
 	TC_FROM_CGROUP,
 	TC_FROM_TS,		/* ns, CLOCK_BOOTTIME */
+	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only, as: */
+	TC_FROM_DURATION,	/* ns */
 	TC_SOURCES,
 };
+
+enum { TC_RETVAL_SIGNED = 1 << 7 };
 
 /*
  * _S and _U: signed or unsigned, where that differs. _SU: a is signed and b unsigned, and they are
@@ -289,17 +317,27 @@ enum tc_aggregate_kind {
 	TC_SUM,			/* also average, least and greatest */
 	TC_HIST,		/* bucket 0: below 0; 1: 0; n: from 2^(n-2) to below 2^(n-1) */
 	TC_LHIST,		/* bucket 0: below min; n: min + (n-1) * step and on; the last: max and on */
+	TC_TIME,		/* of calls; it has no value */
 };
 
 struct tc_aggregate {
 	__u8 kind;		/* enum tc_aggregate_kind */
 	__u8 is_unsigned;	/* its value is */
 	__u8 key_count;
-	__u8 pad[5];
+	__u8 at_return;
+	__u8 pad[4];
 	struct tc_value value;
 	struct tc_value keys[TC_KEY_PARTS];
 	__s64 min, max;
 	__u64 step;
+};
+
+/* What of a spec is for the return of a call. */
+enum tc_at_return {
+	TC_CONDITION_AT_RETURN = 1 << 0,	/* and with it sample and limit */
+	TC_EVENT_AT_RETURN = 1 << 1,		/* instead of the hit's */
+	TC_RETURN_EVENT = 1 << 2,		/* beside it */
+	TC_KEEP_ARGS = 1 << 3,
 };
 
 /* What a hook does with a hit, where that takes more than its flags. Shared by hooks, immutable. */
@@ -311,16 +349,25 @@ struct tc_spec {
 	__u32 value_count;	/* of a record; 0: it has the arguments */
 	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text */
 	__u32 aggregate_count;
-	__u32 pad;
+	__u32 at_return;	/* enum tc_at_return */
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
 	struct tc_text texts[TC_SPEC_TEXTS];
 	struct tc_insn code[TC_SPEC_INSNS];
 };
 
-enum tc_record_kind { TC_RECORD_HIT = 1 };
+enum tc_record_kind {
+	TC_RECORD_HIT = 1,
+	TC_RECORD_RETURN,	/* two words come before its values: the return value, and the duration */
+	TC_RECORD_UNWOUND,	/* the same, without a return value */
+};
 
-/* One hit in a ring. `args` has room for arg_room values; those past arg_count are 0. */
+enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
+
+/*
+ * One hit in a ring. `args` has room for arg_room values, behind the words that its kind has there;
+ * those past arg_count are 0.
+ */
 struct tc_record {
 	__u64 ts_ns;		/* CLOCK_BOOTTIME, read after reserving */
 	__u64 epoch;
@@ -332,7 +379,7 @@ struct tc_record {
 	__u8 arg_count;
 	__u8 arg_room;
 	__u16 arg_valid;	/* bit n: argument n could be read */
-	__u16 pad;
+	__u16 flags;		/* enum tc_record_flag */
 	__u32 pad2;
 	char comm[TC_COMM_LEN];
 	__u64 args[];
@@ -349,6 +396,17 @@ struct tc_first_hit {
 	__u64 epoch;
 	__u64 ts_ns;		/* CLOCK_BOOTTIME */
 	__u64 pad[6];
+};
+
+/*
+ * The cookie of a site: incarnation of the link << 32 | slot. Of an instruction by which a function
+ * leaves also, from bit 16 on: what of it.
+ */
+enum {
+	TC_COOKIE_EXIT_SHIFT = 16,
+	TC_EXIT_HAS_RETVAL = 1 << 0,	/* it is a return, no jump to another function */
+	TC_EXIT_CONDITIONAL = 1 << 1,	/* a jump on a condition: */
+	TC_EXIT_CONDITION_SHIFT = 4,	/*   its number (Intel SDM, Jcc) */
 };
 
 /* What a ring has lost, on its own cache line. */
@@ -369,6 +427,7 @@ TC_ASSERT_SIZE(struct tc_slot, 128);
 TC_ASSERT_SIZE(struct tc_stat, 32);
 TC_ASSERT_SIZE(struct tc_key, 32);
 TC_ASSERT_SIZE(struct tc_sum, 32);
+TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);
 TC_ASSERT_SIZE(struct tc_rate, 16);
 TC_ASSERT_SIZE(struct tc_value, 8);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);

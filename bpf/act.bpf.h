@@ -44,6 +44,7 @@ struct streamed {
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
 	const struct tc_ring_loss *loss;
+	const struct ended *ended;	/* the call that ends by it, or null */
 	void *ring;
 };
 
@@ -71,7 +72,7 @@ static __always_inline struct tc_record *begin_record(const struct streamed *hit
 	record->source = hit->source;
 	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
-	record->pad = 0;
+	record->flags = 0;
 	record->pad2 = 0;
 	return record;
 }
@@ -161,59 +162,88 @@ static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 }
 
 /* Whether the hit is taken; a condition that cannot be worked out does not hold. */
-static __always_inline bool lets_pass(struct hit *hit, const struct tc_hook *hook,
-				      const struct tc_spec *spec)
+static __always_inline bool lets_pass(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				      const struct tc_spec *spec, const struct ended *ended)
 {
 	__u64 holds = 0;
 
 	if (spec->has_condition &&
-	    !(evaluate(hit->ctx, code_of(hook), packed(&spec->condition), &holds) && holds))
+	    !(evaluate(ctx, code_of(hook), packed(&spec->condition), &holds, ended) && holds))
 		return false;
 	return !(spec->sample || spec->limit) || within_rate(spec, hook->stat);
 }
 
-static __always_inline void aggregate(struct hit *hit, const struct tc_hook *hook, __u32 count,
-				      struct tc_stat *stat)
+static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				      __u32 count, struct tc_stat *stat, const struct ended *ended)
 {
 	__u32 i;
 
 	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
 		if (i >= count)
 			return;
-		if (!add_to_aggregate(hit->ctx, code_of(hook), hook->stat, i))
+		if (!add_to_aggregate(ctx, code_of(hook), hook->stat, i, ended))
 			__sync_fetch_and_add(&stat->dropped_keys, 1);
 	}
 }
 
-static __noinline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
-				   struct tc_stat *stat)
+/* Nobody will see how the call goes on. */
+static __noinline void count_cut(__u32 stat)
+{
+	struct tc_key key = { .stat = stat, .aggregate = TC_NO_AGGREGATE, .missing = TC_CALL_CUT };
+
+	count_key(&key);
+}
+
+/* Follows a call of the hook, which is to be acted on when it ends. Programs that cannot cut it. */
+typedef bool follow_call(struct hit *hit, const struct tc_hook *hook);
+
+static __always_inline bool follow_none(struct hit *hit, const struct tc_hook *hook)
+{
+	return false;
+}
+
+static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
+					struct tc_stat *stat, follow_call follow)
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 
 	if (!spec)
 		return;
-	if (!lets_pass(hit, hook, spec)) {
+	if (!(spec->at_return & TC_CONDITION_AT_RETURN) && !lets_pass(hit->ctx, hook, spec, 0)) {
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
-	aggregate(hit, hook, spec->aggregate_count, stat);
-	if (hook->flags & TC_EVENT)
+	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
+	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
 		stream_hit(hit, hook, stat);
+	if (hook->flags & TC_CALL && !follow(hit, hook))
+		count_cut(hook->stat);
+}
+
+static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,
+				       struct tc_stat *stat)
+{
+	act_by_spec(hit, hook, stat, follow_none);
+}
+
+static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
+{
+	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
+
+	return bpf_map_lookup_elem(&stats, &index);
 }
 
 static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 stat_index = cpu * TC_MAX_STATS + hook->stat;
-	struct tc_stat *stat = bpf_map_lookup_elem(&stats, &stat_index);
+	struct tc_stat *stat = stat_of(hook);
 
 	if (!stat)
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
 	if (hook->spec)
-		act_by_spec(hit, hook, stat);
+		act_by_its_spec(hit, hook, stat);
 	else if (hook->flags & TC_EVENT)
 		stream_hit(hit, hook, stat);
 }

@@ -88,15 +88,39 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	return true;
 }
 
+static const struct tc_time no_time;
+
+static __always_inline bool add_to_time(const struct tc_key *key, const struct ended *ended)
+{
+	struct tc_time *time = bpf_map_lookup_elem(&times, key);
+	__u32 bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
+
+	if (!time) {
+		bpf_map_update_elem(&times, key, &no_time, BPF_NOEXIST);
+		time = bpf_map_lookup_elem(&times, key);
+	}
+	if (!time || bucket >= TC_TIME_BUCKETS)
+		return false;
+	__sync_fetch_and_add(&time->total, ended->duration_ns);
+	__sync_fetch_and_add(&time->self, ended->self_ns);
+	raise(&time->high, ended->duration_ns);
+	raise(&time->low, ~ended->duration_ns);
+	__sync_fetch_and_add(&time->buckets[bucket], 1);
+	__sync_fetch_and_add(&time->count, 1);	/* last: who sees it sees the others */
+	return true;
+}
+
 struct aggregation {
 	bpf_user_pt_regs_t *ctx;
 	__u64 code;
 	const struct tc_aggregate *aggregate;
+	const struct ended *ended;
 	struct tc_key key;
 };
 
 /* The string of a value; false where it cannot be read. */
-__on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, struct string *string)
+__on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, struct string *string,
+			  const struct ended *ended)
 {
 	struct tc_value what;
 	__u64 address = 0;
@@ -108,7 +132,8 @@ __on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, stru
 		string_of_comm(string);
 		return true;
 	}
-	return evaluate(ctx, code, value, &address) && read_string(string, address, what.most_bytes);
+	return evaluate(ctx, code, value, &address, ended) &&
+	       read_string(string, address, what.most_bytes);
 }
 
 enum { NO_ROOM = -1 };
@@ -121,12 +146,12 @@ static __always_inline int key_part(struct aggregation *to, __u32 i)
 	__u64 part = 0;
 
 	if (value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR) {
-		if (!text_of(to->ctx, to->code, packed(value), &string))
+		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
 			return false;
 		to->key.part[i] = number_of_string(&string);
 		return to->key.part[i] ? true : NO_ROOM;
 	}
-	if (!evaluate(to->ctx, to->code, packed(value), &part))
+	if (!evaluate(to->ctx, to->code, packed(value), &part, to->ended))
 		return false;
 	to->key.part[i] = part;
 	return true;
@@ -155,9 +180,15 @@ static __always_inline bool add_value(struct aggregation *to)
 	const struct tc_aggregate *aggregate = to->aggregate;
 	__u64 value = 0;
 
+	if (to->ended && to->ended->kind == TC_RECORD_UNWOUND) {
+		to->key.missing |= TC_CALL_UNWOUND;
+		return count_key(&to->key);
+	}
 	if (aggregate->kind == TC_COUNT)
 		return count_key(&to->key);
-	if (!evaluate(to->ctx, to->code, packed(&aggregate->value), &value)) {
+	if (aggregate->kind == TC_TIME)
+		return !to->ended || add_to_time(&to->key, to->ended);
+	if (!evaluate(to->ctx, to->code, packed(&aggregate->value), &value, to->ended)) {
 		to->key.missing |= TC_VALUE_MISSING;
 		return count_key(&to->key);
 	}
@@ -168,11 +199,13 @@ static __always_inline bool add_value(struct aggregation *to)
 	return count_key(&to->key);
 }
 
-/* False where there is no room for a new key. */
-__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 number)
+/* False where there is no room for a new key. `ended`, if the hit is the end of a call. */
+__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 number,
+				   const struct ended *ended)
 {
 	struct aggregation to = { .ctx = ctx,
 				  .code = code,
+				  .ended = ended,
 				  .key = { .stat = stat, .aggregate = number } };
 	__u32 index = code;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
@@ -180,6 +213,8 @@ __on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 st
 	if (!spec || number >= TC_MAX_AGGREGATES)
 		return true;
 	to.aggregate = &spec->aggregates[number];
+	if (!to.aggregate->at_return != !ended)
+		return true;
 	return make_key(&to) && add_value(&to);
 }
 

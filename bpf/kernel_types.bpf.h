@@ -26,11 +26,26 @@ struct signal_struct {
 	} live;
 } __attribute__((preserve_access_index));
 
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct {
+	unsigned long vm_start;
+} __attribute__((preserve_access_index));
+
+struct thread_struct {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	int tgid;
 	char comm[TC_COMM_LEN];
 	struct signal_struct *signal;
+	struct mm_struct *mm;
+	__u64 start_boottime;
+	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
 #endif

@@ -13,6 +13,7 @@ struct machine {
 	bpf_user_pt_regs_t *ctx;
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
+	const struct ended *ended;	/* of a call that ends now; null while it begins */
 	__u64 registers[TC_REGISTERS];
 	__u64 result;	/* once it is DONE */
 	__u32 next;	/* instruction */
@@ -61,6 +62,15 @@ static __always_inline __u64 extended(__u64 value, __u8 size, bool is_signed)
 	return is_signed ? (__u64)((__s64)(value << unused) >> unused) : value << unused >> unused;
 }
 
+/* An argument as it was when the call began. */
+static __always_inline bool kept_arg(const struct ended *ended, __u8 number, __u64 *value)
+{
+	if (number >= TC_CALL_ARGS)
+		return false;
+	*value = ended->args[number];
+	return ended->arg_valid >> number & 1;
+}
+
 static __noinline bool load_arg(struct machine *m, __u8 number, bool is_signed, __u64 *value)
 {
 	const struct tc_arg *arg;
@@ -69,6 +79,12 @@ static __noinline bool load_arg(struct machine *m, __u8 number, bool is_signed, 
 	if (number >= TC_MAX_ARGS)
 		return false;
 	arg = &m->layout->args[number];
+	if (m->ended) {
+		if (!kept_arg(m->ended, number, &loaded))
+			return false;
+		*value = extended(loaded, arg->size, is_signed);
+		return true;
+	}
 	switch (arg->place) {
 	case TC_ARG_CONSTANT:
 		loaded = arg->offset;
@@ -98,6 +114,12 @@ static __always_inline struct thread ids_of_current(void)
 	return thread;
 }
 
+static __always_inline bool load_retval(const struct ended *ended, __u8 type, __u64 *value)
+{
+	*value = extended(ended->retval, type & ~TC_RETVAL_SIGNED, type & TC_RETVAL_SIGNED);
+	return ended->has_retval;
+}
+
 static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u64 *value)
 {
 	switch (from) {
@@ -124,6 +146,13 @@ static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u6
 		return true;
 	case TC_FROM_TS:
 		*value = bpf_ktime_get_boot_ns();
+		return true;
+	case TC_FROM_RETVAL:
+		return m->ended && load_retval(m->ended, number, value);
+	case TC_FROM_DURATION:
+		if (!m->ended)
+			return false;
+		*value = m->ended->duration_ns;
 		return true;
 	}
 	return false;
@@ -307,10 +336,14 @@ static __always_inline __u64 packed(const struct tc_value *value)
 	return *(const __u64 *)value;
 }
 
-/* Whether the value, packed, can be worked out; of a string it is the address. */
-__on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *result)
+/*
+ * Whether the value, packed, can be worked out; of a string it is the address. `ended`, if the hit is
+ * the end of a call.
+ */
+__on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *result,
+			   const struct ended *ended)
 {
-	struct machine machine = { .ctx = ctx };
+	struct machine machine = { .ctx = ctx, .ended = ended };
 	__u32 spec = code, layout = code >> 32;
 	struct tc_value what;
 

@@ -66,6 +66,14 @@ struct {
 	__type(value, struct tc_sum);
 } sums SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_TIMES);
+	__type(key, struct tc_key);
+	__type(value, struct tc_time);
+} times SEC(".maps");
+
 /* Strings that keys have, numbered from 1. User space empties it when no hook has such keys. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -13,8 +13,12 @@ struct hit {
 	bpf_user_pt_regs_t *ctx;
 	struct thread thread;	/* once a hook has asked; a tid of 0: not yet */
 	__u64 epoch;
+	__u32 slot;
 	__u32 next;
 	bool taken;	/* by a hook of the group */
+	__u32 followed;	/* the call is, by a hook */
+	bool has_retval;
+	__u64 sp;	/* where the return address is, of a call */
 };
 
 /* Ids as the engine sees them: in a container the kernel's own are the host's. */

@@ -20,6 +20,7 @@
 #include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
+#include "bpf/calls.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/act.bpf.h"
@@ -32,17 +33,25 @@ static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook
 	return true;
 }
 
+static __always_inline const struct tc_hook *take_next_hook(struct hit *hit)
+{
+	const struct tc_hook *hook;
+
+	if (!hit->next)
+		return 0;
+	hook = bpf_map_lookup_elem(&hooks, &hit->next);
+	if (hook)
+		hit->next = hook->next;
+	return hook;
+}
+
 static long run_next_hook(__u32 i, void *data)
 {
 	struct hit *hit = data;
-	struct tc_hook *hook;
+	const struct tc_hook *hook = take_next_hook(hit);
 
-	if (!hit->next)
-		return 1;
-	hook = bpf_map_lookup_elem(&hooks, &hit->next);
 	if (!hook)
 		return 1;
-	hit->next = hook->next;
 	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
 		hit->taken = run_hook(hit, hook);
 	return 0;
@@ -75,32 +84,43 @@ static __noinline bool attend(__u32 to, __u64 under)
 	return true;
 }
 
-SEC("uprobe")
-int on_site(struct pt_regs *ctx)
+/* The settings of the site under the epoch that is loaded here; null where nobody wants the hit. */
+static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, struct hit *hit)
 {
-	__u64 cookie, link, served_by;
-	__u32 slot, attend_to;
 	struct tc_generation *generation;
-	struct hit hit;
+	__u64 cookie, link, served_by;
+	__u32 attend_to;
 
-	hit.epoch = *(volatile __u64 *)&epoch;
+	hit->epoch = *(volatile __u64 *)&epoch;
 	test_delay();
 	attend_to = *(volatile __u32 *)&attention;
-	if (attend_to && !attend(attend_to, hit.epoch))
+	if (attend_to && !attend(attend_to, hit->epoch))
 		return 0;
-	if (!*(volatile __u32 *)&in_force[hit.epoch & 1])
+	if (!*(volatile __u32 *)&in_force[hit->epoch & 1])
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
-	slot = cookie % TC_MAX_SLOTS;
+	hit->slot = cookie % TC_MAX_SLOTS;
 	link = cookie >> 32;
-	generation = &slots[slot].generation[hit.epoch & 1];
+	generation = &slots[hit->slot].generation[hit->epoch & 1];
 	if (!generation->hook_count)
 		return 0;
 	served_by = *(volatile __u64 *)&generation->link;
-	if (served_by != link && !takes_in_handover(served_by, link, slot))
+	if (served_by != link && !takes_in_handover(served_by, link, hit->slot))
 		return 0;
-	hit.ctx = ctx;
-	hit.thread.tid = 0;	/* the rest is not zeroed: that would cost a tenth of a count */
+	hit->ctx = ctx;
+	hit->thread.tid = 0;	/* the rest is not zeroed: that would cost a tenth of a count */
+	return generation;
+}
+
+SEC("uprobe")
+int on_site(struct pt_regs *ctx)
+{
+	struct tc_generation *generation;
+	struct hit hit;
+
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return 0;
 	hit.taken = run_hook(&hit, &generation->first);
 	hit.next = generation->first.next;
 	if (hit.next)
@@ -108,6 +128,7 @@ int on_site(struct pt_regs *ctx)
 	return 0;
 }
 
+#include "bpf/returns.bpf.h"
 #include "bpf/members.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -21,22 +21,23 @@ static __always_inline __u32 fill_value(const struct streamed *hit, const struct
 	if (!is_text(value)) {
 		if (at > room - 1)
 			return 0;
-		*valid = evaluate(hit->ctx, hit->code, packed(value), &number);
+		*valid = evaluate(hit->ctx, hit->code, packed(value), &number, hit->ended);
 		record->args[at] = number;
 		return 1;
 	}
 	if (room < STR_WORDS || at > room - STR_WORDS)
 		return 0;
-	*valid = text_of(hit->ctx, hit->code, packed(value), &string);
+	*valid = text_of(hit->ctx, hit->code, packed(value), &string, hit->ended);
 	__builtin_memcpy(&record->args[at], string.bytes, TC_STR_LEN);
 	return STR_WORDS;
 }
 
+/* `before`: words that are not for values. */
 static __always_inline void fill_values(const struct streamed *hit, struct tc_record *record,
-					const __u32 room)
+					const __u32 room, const __u32 before)
 {
 	const struct tc_spec *spec = hit->spec;
-	__u64 i = unknown_zero, at = unknown_zero;
+	__u64 i = unknown_zero, at = unknown_zero + before;
 	__u32 valid = unknown_zero;
 	struct bpf_iter_num values;
 
@@ -56,7 +57,7 @@ static __always_inline void fill_values(const struct streamed *hit, struct tc_re
 	bpf_iter_num_destroy(&values);
 	record->arg_valid = valid;
 	record->arg_count = i;
-	record->arg_room = room;
+	record->arg_room = room - before;
 }
 
 static __always_inline bool emit_values_sized(const struct streamed *hit, const __u32 room)
@@ -65,7 +66,7 @@ static __always_inline bool emit_values_sized(const struct streamed *hit, const 
 
 	if (!record)
 		return false;
-	fill_values(hit, record, room);
+	fill_values(hit, record, room, 0);
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;
 }

@@ -76,6 +76,12 @@ void add_when(CLI::App& verb, std::optional<std::string>& when) {
   verb.add_option("--when", when, "only hits for which this holds: 'arg1 > 4096 && pid != 7'");
 }
 
+void add_returns(CLI::App& verb, std::string& returns) {
+  verb.add_option("--returns", returns,
+                  "how returns are seen: auto, exits, or trampoline, which kills a program that "
+                  "leaves a call by an exception");
+}
+
 void add_by(CLI::App& verb, std::string& by) {
   verb.add_option("--by", by, "a row for each value of these: pid,comm or 'str(arg0)'");
 }
@@ -83,6 +89,7 @@ void add_by(CLI::App& verb, std::string& by) {
 void add_trace_options(CLI::App& verb, CommandLine& line) {
   add_probe_options(verb, line.trace.probes);
   add_when(verb, line.trace.when);
+  add_returns(verb, line.trace.returns);
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
@@ -117,6 +124,11 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_trace_options(hist, line);
   hist.add_option("--of", line.of, "the value: arg2, 'arg1 - arg0', 'u32(arg0 + 8)'")->required();
   add_by(hist, line.by);
+
+  auto& time = add_verb(app, "time", "what calls take, until ^C or the targets end", line.chosen,
+                        [&] { return run_count(line.common, line.trace); });
+  add_trace_options(time, line);
+  add_by(time, line.by);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -154,6 +166,7 @@ void add_staging(CLI::App& app, CommandLine& line) {
   add_probe_options(set, line.stage.probes);
   add_do(set, line.stage.action);
   add_when(set, line.stage.when);
+  add_returns(set, line.stage.returns);
   set.add_flag("--explain", line.stage.explain, "say how the spec was read, and what it costs");
   auto& remove = add_verb(*stage, "remove", "take settings out of the draft", line.chosen,
                           [&] { return run_stage_remove(line.common, line.stage); });
@@ -237,6 +250,7 @@ void complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   std::string& action = line.trace.action;
   if (app.got_subcommand("count")) action = "count";
+  if (app.got_subcommand("time")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
   if (!line.by.empty()) action += " by " + line.by;
   if (action.empty()) action = "event";

@@ -18,7 +18,8 @@ std::string nothing(const Empty&) { return {}; }
 
 std::string spec_text(const SpecPart& spec) {
   return "do:   " + spec.action + "\n" + (spec.when ? "when: " + *spec.when + "\n" : "") +
-         "cost: at most " + plural(spec.instructions, "instruction") + " for each hit\n";
+         "cost: at most " + plural(spec.instructions, "instruction") + " for each hit\n" +
+         (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n" : "");
 }
 
 std::string stage_text(const StageReply& reply) {
@@ -69,6 +70,7 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                       .target = target->part,
                       .action = options.action,
                       .when = options.when,
+                      .returns = options.returns,
                       .explain = options.explain},
              stage_text);
 }

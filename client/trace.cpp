@@ -36,7 +36,8 @@ class Trace {
                                          .scope = scope_of(options_.probes),
                                          .target = target_.part,
                                          .action = options_.action,
-                                         .when = options_.when});
+                                         .when = options_.when,
+                                         .returns = options_.returns});
     if (!staged) return staged.error();
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});

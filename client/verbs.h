@@ -15,6 +15,7 @@ struct TraceOptions {
   ProbeOptions probes;
   std::string action;  // as --do
   std::optional<std::string> when;
+  std::string returns = "auto";
   std::optional<double> seconds;  // --for
   bool partial = false;
   bool dry_run = false;
@@ -25,6 +26,7 @@ struct StageOptions {
   ProbeOptions probes;
   std::string action = "event";
   std::optional<std::string> when;
+  std::string returns = "auto";
   bool explain = false;
 };
 

@@ -245,9 +245,23 @@ class Reading {
   Arguments arguments_;
 };
 
+// A function that follows the calling convention.
+struct Known {
+  Die die;
+  bool is_cxx;
+};
+
+Argument no_result(std::string why) {
+  Argument none;
+  none.text = std::move(why);
+  return none;
+}
+
 }  // namespace
 
 struct FunctionParameters::Impl {
+  std::optional<Known> find(const Function& function);
+
   std::optional<DebugInfo> info;
   TypeReader types;
 };
@@ -260,13 +274,35 @@ FunctionParameters::FunctionParameters(FunctionParameters&&) noexcept = default;
 FunctionParameters& FunctionParameters::operator=(FunctionParameters&&) noexcept = default;
 FunctionParameters::~FunctionParameters() = default;
 
-std::optional<Arguments> FunctionParameters::of(const Function& function) {
-  if (!impl_->info || !keeps_convention(function.name)) return std::nullopt;
-  const auto found = choose(impl_->info->functions_at(function.address), function.name);
+std::optional<Known> FunctionParameters::Impl::find(const Function& function) {
+  if (!info || !keeps_convention(function.name)) return std::nullopt;
+  const auto found = choose(info->functions_at(function.address), function.name);
   if (!found || !has_usual_convention(*found)) return std::nullopt;
   const Language language = language_of(*found);
   if (language == Language::other) return std::nullopt;
-  return Reading(*found, function.address, language == Language::cxx, impl_->types).run();
+  return Known{*found, language == Language::cxx};
+}
+
+std::optional<Arguments> FunctionParameters::of(const Function& function) {
+  const auto known = impl_->find(function);
+  if (!known) return std::nullopt;
+  return Reading(known->die, function.address, known->is_cxx, impl_->types).run();
+}
+
+std::optional<Argument> FunctionParameters::result_of(const Function& function) {
+  const auto known = impl_->find(function);
+  if (!known) return std::nullopt;
+  if (!dwarf::has(known->die, DW_AT_type)) return no_result("the function returns nothing");
+  const ParameterType type = impl_->types.read(dwarf::type_of(known->die), known->is_cxx);
+  const Passing& passing = type.passing;
+  if (type.is_aggregate || type.by_reference || passing.way != Passing::Way::registers ||
+      passing.integer_registers + passing.vector_registers != 1)
+    return no_result("the function returns a " + text_of_type(dwarf::type_of(known->die)) +
+                     ", which is no integer");
+  Argument result = type.value;
+  result.place = Argument::Place::in_register;
+  result.base = Register::rax;
+  return result;
 }
 
 }  // namespace tracectl

@@ -25,6 +25,10 @@ class FunctionParameters {
   // an empty list where it has no parameters. Those on the stack are at offsets from rsp.
   std::optional<Arguments> of(const Function& function);
 
+  // The type of the function's result as rax has it at a return; it has no place. Unreadable, with
+  // the reason in `text`, where it is elsewhere, or nothing. None where the function is unknown.
+  std::optional<Argument> result_of(const Function& function);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -23,6 +23,7 @@ using Align = Table::Align;
 
 // Rows with the same columns.
 struct Kind {
+  bool time = false;
   bool histogram = false;
   std::string of;
   std::vector<std::string> keys;
@@ -32,14 +33,19 @@ struct Kind {
 
 using Group = std::vector<const RowPart*>;
 
+// Of more only the table is shown; --json has all.
+constexpr size_t kMostTimesDrawn = 3;
+
 Kind kind_of(const RowPart& row) {
-  Kind kind{.histogram = row.hist.has_value(), .of = row.of.value_or(""), .keys = {}};
+  Kind kind{.time = row.self.has_value(),
+            .histogram = row.hist.has_value(),
+            .of = row.of.value_or(""), .keys = {}};
   if (row.by)
     for (const auto& [name, key] : *row.by) kind.keys.push_back(name);
   return kind;
 }
 
-bool is_empty(const RowPart& row) { return row.count == 0 && !row.unread; }
+bool is_empty(const RowPart& row) { return row.count == 0 && !row.unread && !row.unwound; }
 
 std::map<Kind, Group> groups_of(const std::vector<RowPart>& rows) {
   std::map<Kind, Group> groups;
@@ -97,11 +103,45 @@ constexpr ValueColumn kValueColumns[] = {
      [](const RowPart& row) { return row.max.has_value(); }},
 };
 
-std::vector<const ValueColumn*> value_columns(const Group& rows) {
-  std::vector<const ValueColumn*> columns;
-  for (const ValueColumn& column : kValueColumns)
+std::string duration_of(const std::optional<Integer>& ns) {
+  if (!ns) return "";
+  return std::visit([](auto value) { return duration_text(static_cast<uint64_t>(value)); }, *ns);
+}
+
+std::string average_of(const RowPart& row) {
+  if (!row.count || !row.sum) return "";
+  const auto total = std::visit([](auto value) { return static_cast<uint64_t>(value); }, *row.sum);
+  return duration_text(total / row.count);
+}
+
+bool always(const RowPart&) { return true; }
+
+constexpr ValueColumn kTimeColumns[] = {
+    {"CALLS", [](const RowPart& row) { return std::to_string(row.count); }, always},
+    {"TOTAL", [](const RowPart& row) { return duration_of(row.sum); }, always},
+    {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); }, always},
+    {"AVG", average_of, always},
+    {"MIN", [](const RowPart& row) { return duration_of(row.min); }, always},
+    {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
+};
+
+// Calls, or hits, that were left without a return.
+constexpr ValueColumn kUnwoundColumn = {
+    "UNWOUND", [](const RowPart& row) { return std::to_string(row.unwound.value_or(0)); },
+    [](const RowPart& row) { return row.unwound.has_value(); }};
+
+std::vector<const ValueColumn*> value_columns(const Kind& kind, const Group& rows) {
+  std::vector<const ValueColumn*> candidates, columns;
+  if (kind.time)
+    for (const ValueColumn& column : kTimeColumns) candidates.push_back(&column);
+  else
+    for (const ValueColumn& column : kValueColumns) candidates.push_back(&column);
+  candidates.push_back(&kUnwoundColumn);
+  for (const ValueColumn* candidate : candidates) {
+    const ValueColumn& column = *candidate;
     if (std::any_of(rows.begin(), rows.end(), [&](auto* row) { return column.is_in(*row); }))
       columns.push_back(&column);
+  }
   return columns;
 }
 
@@ -116,14 +156,14 @@ std::vector<std::string> cells_of(const RowPart& row,
 }
 
 std::string table_text(const Kind& kind, const Group& rows) {
-  const auto values = value_columns(rows);
+  const auto values = value_columns(kind, rows);
   std::vector<Table::Column> columns;
   for (const std::string& name : kind.keys) columns.push_back(key_column(name, rows));
   for (const ValueColumn* value : values) columns.push_back({value->title, Align::right});
   columns.push_back({"PROBE"});
   Table table(std::move(columns));
   for (const RowPart* row : rows) table.add(cells_of(*row, values));
-  return (kind.of.empty() ? "" : kind.of + ":\n") + table.text();
+  return (kind.of.empty() || kind.time ? "" : kind.of + ":\n") + table.text();
 }
 
 // ---- histograms ----
@@ -169,6 +209,7 @@ std::string totals_text(const ReadReply& reply) {
   if (const uint64_t unread = unread_values(reply.rows))
     text += ", " + plural(unread, "value") + " could not be read";
   if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
+  if (reply.cut) text += fmt::format(", {} calls too deep to be followed", reply.cut);
   if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
   return text + "\n";
 }
@@ -179,7 +220,9 @@ std::string rows_text(const ReadReply& reply) {
   std::string text;
   for (const auto& [kind, rows] : groups_of(reply.rows)) {
     if (!text.empty()) text += '\n';
-    text += kind.histogram ? histograms_text(rows) : table_text(kind, rows);
+    if (kind.time || !kind.histogram) text += table_text(kind, rows);
+    if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
+    if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram) text += histograms_text(rows);
   }
   text += totals_text(reply);
   if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);

@@ -83,6 +83,18 @@ std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& 
   return text;
 }
 
+std::string duration_text(uint64_t ns) {
+  constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+  double value = static_cast<double>(ns);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  const int digits = unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, digits, kUnits[unit]);
+}
+
 // ---- errors ----
 
 std::string error_text(const Error& error) {
@@ -265,6 +277,22 @@ std::string value_of(const Event& event, const Argument& argument, const Value& 
 
 }  // namespace
 
+namespace {
+
+// How a call has ended.
+std::string end_text(const Event& event) {
+  if (event.kind == EventKind::hit) return {};
+  const std::string took =
+      event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
+  if (event.kind == EventKind::unwound) return " unwound" + took;
+  static const Argument kUnknown{.is_signed = true};
+  const Argument type = event.source->result.value_or(kUnknown);
+  const bool is_nothing = !event.retval;
+  return (is_nothing ? std::string{" returned"} : " = " + value_text(type, event.retval)) + took;
+}
+
+}  // namespace
+
 std::string event_text(const Event& event, uint64_t start_ns) {
   std::string args;
   for (size_t i = 0; i < event.args.size(); ++i) {
@@ -273,9 +301,9 @@ std::string event_text(const Event& event, uint64_t start_ns) {
     const Argument& argument = typed ? event.source->arguments[i] : kPlain;
     args += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
   }
-  return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({})\n",
+  return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}\n",
                      seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,
-                     event.comm, event.source->probe, args);
+                     event.comm, event.source->probe, args, end_text(event));
 }
 
 std::string lost_text(const Lost& lost, uint64_t start_ns) {

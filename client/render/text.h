@@ -20,6 +20,9 @@ std::string plural(uint64_t count, const char* noun);
 std::string figures_text(const protocol::PhasesPart& phases,
                          const std::vector<protocol::SkewPart>& skew);
 
+// 742 ns, 12.3 us, 4.56 ms, 7.89 s: three figures.
+std::string duration_text(uint64_t ns);
+
 // What is wrong, where (a caret under the spot), and what to do; ends with a line feed.
 std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/base/nearest.h"
 #include "daemon/control/commands.h"
 
 #include <spdlog/spdlog.h>
@@ -53,6 +54,19 @@ Result<Spec> spec_of(const StageSet& request) {
   return spec;
 }
 
+// uretprobe: is uprobe: with the return, where it is streamed at all.
+bool asks_for_return(const std::string& pattern) {
+  return pattern.starts_with("ur:") || pattern.starts_with("uretprobe:");
+}
+
+Result<Returns> returns_of(const std::string& name) {
+  if (const auto returns = returns_named(name)) return *returns;
+  return Error{Code::invalid,
+               "unknown way to see returns \"" + name + "\": auto, trampoline, exits" +
+                   did_you_mean(name, {"auto", "trampoline", "exits"}),
+               "returns"};
+}
+
 Result<std::vector<Setting>> settings_of(const StageSet& request) {
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
@@ -60,8 +74,14 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   if (!target) return target.error();
   auto spec = spec_of(request);
   if (!spec) return spec.error();
+  auto returns = returns_of(request.returns);
+  if (!returns) return returns.error();
   std::vector<Setting> settings;
-  for (const Pattern& pattern : *patterns) settings.push_back({pattern, *target, *spec});
+  for (size_t i = 0; i < patterns->size(); ++i) {
+    settings.push_back({(*patterns)[i], *target, *spec, *returns});
+    Spec& own = settings.back().spec;
+    own.returns |= own.event && asks_for_return(request.patterns[i]);
+  }
   return settings;
 }
 
@@ -204,10 +224,12 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 
 // Nothing where the setting covers no site, or its spec cannot be at the first it covers.
 std::optional<SpecPart> Commands::explained(const Setting& setting) {
-  const auto found = engine_.list({setting.pattern}, setting.target);
+  const auto returns =
+      follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
+  const auto found = engine_.list({setting.pattern}, setting.target, returns);
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;
-  auto part = explain(setting.spec, *site->args);
+  auto part = explain(setting.spec, *site);
   if (!part) return std::nullopt;
   return std::move(*part);
 }

@@ -17,8 +17,10 @@ std::vector<const Expr*> values_of(const Spec& spec) {
   return values;
 }
 
-Result<uint64_t> instructions_of(const Spec& spec, const Arguments& arguments) {
-  auto numbered = with_numbers(spec, arguments);
+Result<uint64_t> instructions_of(const Spec& spec, const Site& site) {
+  const Arguments& arguments = *site.args;
+  const bool typed = site.returns && site.returns->result;
+  auto numbered = with_numbers(spec, arguments, typed ? &*site.returns->result : nullptr);
   if (!numbered) return numbered.error();
   uint64_t instructions = 0;
   if (numbered->when) {
@@ -36,11 +38,15 @@ Result<uint64_t> instructions_of(const Spec& spec, const Arguments& arguments) {
 
 }  // namespace
 
-Result<protocol::SpecPart> explain(const Spec& spec, const Arguments& arguments) {
-  auto instructions = instructions_of(spec, arguments);
+Result<protocol::SpecPart> explain(const Spec& spec, const Site& site) {
+  auto instructions = instructions_of(spec, site);
   if (!instructions) return instructions.error();
   protocol::SpecPart part{.action = to_string(spec), .instructions = *instructions};
   if (spec.when) part.when = to_string(*spec.when);
+  if (site.returns) {
+    part.returns = site.returns->way == Way::exits ? "exits" : "trampoline";
+    part.returns_because = site.returns->reason;
+  }
   return part;
 }
 

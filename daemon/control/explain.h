@@ -4,13 +4,13 @@
 #pragma once
 
 #include "daemon/base/result.h"
-#include "daemon/model/argument.h"
+#include "daemon/model/probe.h"
 #include "daemon/model/spec.h"
 #include "daemon/protocol/messages.h"
 
 namespace tracectl {
 
 // At a site with these arguments.
-Result<protocol::SpecPart> explain(const Spec& spec, const Arguments& arguments);
+Result<protocol::SpecPart> explain(const Spec& spec, const Site& site);
 
 }  // namespace tracectl

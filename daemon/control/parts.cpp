@@ -77,7 +77,9 @@ std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
 SettingPart part_of(const Setting& setting) {
   return SettingPart{to_string(setting.pattern), name_of(setting.pattern.scope),
                      protocol::part_of(setting.target), to_string(setting.spec),
-                     when_of(setting.spec)};
+                     when_of(setting.spec),
+                     follows_calls(setting.spec) ? std::optional<std::string>(name_of(setting.returns))
+                                                 : std::nullopt};
 }
 
 // Several processes can map one file: its probes are listed once.
@@ -104,6 +106,7 @@ ReadReply part_of(const ReadSummary& summary) {
                   .total_filtered = summary.results.totals.filtered,
                   .dropped_ring = summary.results.totals.dropped_ring,
                   .dropped_keys = summary.results.totals.dropped_keys,
+                  .cut = summary.results.totals.cut,
                   .phases_us = std::nullopt,
                   .skew_ns = std::nullopt};
   if (summary.figures) {

@@ -40,6 +40,15 @@ std::vector<BucketPart> buckets_of(const Row& row) {
   return parts;
 }
 
+void add_time(const Row& row, RowPart& part) {
+  part.sum = Integer{row.sum};
+  part.self = row.self;
+  part.hist = buckets_of(row);
+  if (row.count == 0) return;
+  part.min = Integer{row.min};
+  part.max = Integer{row.max};
+}
+
 void add_sums(const Row& row, RowPart& part) {
   if (row.shape.sum) part.sum = integer(row.shape, row.sum);
   if (row.count == 0) return;
@@ -65,7 +74,9 @@ RowPart part_of(const RowKey& key, const Row& row) {
   if (!key.by.empty()) part.by = named(key.by);
   if (row.shape.kind == RowShape::Kind::sums) add_sums(row, part);
   if (is_histogram(row.shape)) add_histogram(row, part);
+  if (row.shape.kind == RowShape::Kind::time) add_time(row, part);
   if (row.unread) part.unread = row.unread;
+  if (row.unwound) part.unwound = row.unwound;
   return part;
 }
 

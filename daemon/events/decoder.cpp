@@ -8,10 +8,29 @@
 namespace tracectl {
 namespace {
 
+bool is_end(const tc_record& record) {
+  return record.kind == TC_RECORD_RETURN || record.kind == TC_RECORD_UNWOUND;
+}
+
+// Words before the values: of the end of a call the return value and the duration.
+size_t words_before(const tc_record& record) { return is_end(record) ? 2 : 0; }
+
 bool is_sound(const tc_record& record, size_t length) {
-  return record.kind == TC_RECORD_HIT && record.arg_count <= TC_MAX_VALUES &&
+  return (record.kind == TC_RECORD_HIT || is_end(record)) && record.arg_count <= TC_MAX_VALUES &&
          record.arg_count <= record.arg_room && record.arg_room <= TC_MAX_RECORD_WORDS &&
-         length >= sizeof(tc_record) + record.arg_room * 8u;
+         length >= sizeof(tc_record) + (words_before(record) + record.arg_room) * 8u;
+}
+
+uint64_t word_at(const std::byte* words, size_t index) {
+  uint64_t word = 0;
+  std::memcpy(&word, words + index * sizeof(word), sizeof(word));
+  return word;
+}
+
+void decode_end(const tc_record& record, const std::byte* words, Event& event) {
+  event.kind = record.kind == TC_RECORD_RETURN ? EventKind::returned : EventKind::unwound;
+  if (record.flags & TC_RECORD_HAS_RETVAL) event.retval = word_at(words, 0);
+  event.duration_ns = word_at(words, 1);
 }
 
 std::string comm_of(const tc_record& record) {
@@ -40,11 +59,7 @@ class Values {
  private:
   const std::byte* here() const { return words_ + at_ * sizeof(uint64_t); }
 
-  uint64_t number() const {
-    uint64_t value = 0;
-    std::memcpy(&value, here(), sizeof(value));
-    return value;
-  }
+  uint64_t number() const { return word_at(words_, at_); }
 
   uint64_t string_into(std::vector<std::string>& strings) const {
     const auto* bytes = reinterpret_cast<const char*>(here());
@@ -78,7 +93,9 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
                               .args = {},
                               .strings = {}},
                         record.ring_dropped};
-  Values values{record, bytes.data() + sizeof(tc_record)};
+  const std::byte* words = bytes.data() + sizeof(tc_record);
+  if (is_end(record)) decode_end(record, words, decoded.event);
+  Values values{record, words + words_before(record) * sizeof(uint64_t)};
   if (!values.read(source->second->arguments, decoded.event)) return std::nullopt;
   return decoded;
 }

@@ -43,6 +43,20 @@ struct Sites {
     semaphores.push_back(site.semaphore);
     cookies.push_back(uint64_t{incarnation} << 32 | site.slot);
   }
+  void add_exits(const ArmedSite& site, uint32_t incarnation) {
+    for (const ExitSite& exit : site.exits) {
+      offsets.push_back(exit.offset);
+      semaphores.push_back(0);
+      cookies.push_back(uint64_t{incarnation} << 32 | cookie_part(exit) << TC_COOKIE_EXIT_SHIFT |
+                        site.slot);
+    }
+  }
+  static uint64_t cookie_part(const ExitSite& exit) {
+    uint64_t part = exit.has_result ? TC_EXIT_HAS_RETVAL : 0;
+    if (exit.condition)
+      part |= TC_EXIT_CONDITIONAL | uint64_t{*exit.condition} << TC_EXIT_CONDITION_SHIFT;
+    return part;
+  }
   std::span<const uint64_t> semaphores_or_none() const {
     const bool any =
         std::any_of(semaphores.begin(), semaphores.end(), [](uint64_t s) { return s != 0; });
@@ -59,46 +73,53 @@ class Batch {
       const ArmedSite& site = request.sites[i];
       sites_.add(site, request.incarnation);
       if (site.nop5 && ignore) nops_.add(site, request.incarnation);
+      exits_.add_exits(site, request.incarnation);
     }
   }
 
   // What keeps breakpoints is closed with the link and behind it: to take a probe off the kernel
   // walks every process that maps the file, and waits for those that run into other probes.
-  std::optional<Link> link(int program_fd) const {
-    Fd keeping;
+  std::optional<Link> link(const Programs::OfWay& programs) const {
+    std::vector<Fd> beside;
     if (!nops_.offsets.empty()) {
-      keeping = keep_breakpoints(program_fd, request_.object_fd, nops_.offsets,
-                                 nops_.semaphores_or_none(), ignore_);
+      Fd keeping = keep_breakpoints(programs.at_site, request_.object_fd, nops_.offsets,
+                                    nops_.semaphores_or_none(), ignore_);
       if (!keeping) return std::nullopt;
+      beside.push_back(std::move(keeping));
     }
-    Fd link = link_placed(program_fd);
+    if (!exits_.offsets.empty()) {
+      Fd exits = link_placed(programs.at_exit, kAttachUprobeMulti, exits_);
+      if (!exits) return std::nullopt;
+      beside.push_back(std::move(exits));
+    }
+    Fd link = link_placed(programs.at_site, programs.attach_type, sites_);
     if (!link) return std::nullopt;
-    return Link{std::move(link), request_.incarnation, std::move(keeping)};
+    return Link{std::move(link), request_.incarnation, std::move(beside)};
   }
 
  private:
   // Where the processes it is for do not map the file yet the kernel takes an instruction that it
   // will not place later, and says nothing. With the code mapped here it must place it now, or
   // refuse; a filter that leaves us out needs a link of ours for that.
-  Fd link_placed(int program_fd) const {
-    if (request_.filter != 0 && !request_.unmapped) return link_for(program_fd, request_.filter);
-    const auto mapped = map_ourselves();
-    if (request_.filter != 0 && !link_for(program_fd, ::getpid())) return Fd{};
-    return link_for(program_fd, request_.filter);
+  Fd link_placed(int program_fd, unsigned attach_type, const Sites& sites) const {
+    const auto link_for = [&](pid_t filter) {
+      return link_uprobe_multi({.program_fd = program_fd,
+                                .attach_type = attach_type,
+                                .object_fd = request_.object_fd,
+                                .filter = filter,
+                                .offsets = sites.offsets,
+                                .semaphores = sites.semaphores_or_none(),
+                                .cookies = sites.cookies});
+    };
+    if (request_.filter != 0 && !request_.unmapped) return link_for(request_.filter);
+    const auto mapped = map_ourselves(sites);
+    if (request_.filter != 0 && !link_for(::getpid())) return Fd{};
+    return link_for(request_.filter);
   }
 
-  Fd link_for(int program_fd, pid_t filter) const {
-    return link_uprobe_multi({.program_fd = program_fd,
-                              .object_fd = request_.object_fd,
-                              .filter = filter,
-                              .offsets = sites_.offsets,
-                              .semaphores = sites_.semaphores_or_none(),
-                              .cookies = sites_.cookies});
-  }
-
-  std::optional<Mapping> map_ourselves() const {
+  std::optional<Mapping> map_ourselves(const Sites& sites) const {
     const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    const auto [first, last] = std::minmax_element(sites_.offsets.begin(), sites_.offsets.end());
+    const auto [first, last] = std::minmax_element(sites.offsets.begin(), sites.offsets.end());
     const uint64_t start = *first / page * page;
     auto mapping = Mapping::map(request_.object_fd, start, *last - start + 1, PROT_READ | PROT_EXEC,
                                 MAP_PRIVATE);
@@ -109,7 +130,8 @@ class Batch {
   const ArmRequest& request_;
   const IgnoreHits& ignore_;
   Sites sites_;
-  Sites nops_;  // those of them that are 5-byte nops and must not become calls
+  Sites nops_;   // those of them that are 5-byte nops and must not become calls
+  Sites exits_;  // of their functions
 };
 
 // Errors of single sites are worth a search; errors of the whole machine are not, nor is a file that
@@ -122,8 +144,9 @@ bool may_be_one_sites(int err) {
 // programs leave at the gate, as nothing has been switched on.
 class RefusalSearch {
  public:
-  RefusalSearch(int program_fd, const ArmRequest& request, const IgnoreHits& ignore)
-      : program_fd_(program_fd), request_(request), ignore_(ignore) {}
+  RefusalSearch(const Programs::OfWay& programs, const ArmRequest& request,
+                const IgnoreHits& ignore)
+      : programs_(programs), request_(request), ignore_(ignore) {}
 
   std::vector<ArmFailure::Site> run(std::span<const size_t> sites) {
     search(sites);
@@ -136,7 +159,7 @@ class RefusalSearch {
     while (!open.empty() && found_.size() < kMostRefusals) {
       const auto part = open.back();
       open.pop_back();
-      if (Batch(request_, part, ignore_).link(program_fd_)) continue;
+      if (Batch(request_, part, ignore_).link(programs_)) continue;
       if (!may_be_one_sites(errno)) return;
       if (part.size() == 1) {
         found_.push_back({part[0], cause(errno)});
@@ -147,7 +170,7 @@ class RefusalSearch {
     }
   }
 
-  int program_fd_;
+  const Programs::OfWay& programs_;
   const ArmRequest& request_;
   const IgnoreHits& ignore_;
   std::vector<ArmFailure::Site> found_;
@@ -155,17 +178,17 @@ class RefusalSearch {
 
 }  // namespace
 
-std::variant<Link, ArmFailure> arm_sites(int program_fd, const ArmRequest& request,
-                                         const IgnoreHits& ignore) {
+std::variant<Link, ArmFailure> arm_sites(const Programs::OfWay& programs,
+                                         const ArmRequest& request, const IgnoreHits& ignore) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto link = Batch(request, all, ignore).link(program_fd);
+  auto link = Batch(request, all, ignore).link(programs);
   const int err = errno;
   if (link) return std::move(*link);
 
   ArmFailure failure;
   if (may_be_one_sites(err))
-    failure.refused_sites = RefusalSearch(program_fd, request, ignore).run(all);
+    failure.refused_sites = RefusalSearch(programs, request, ignore).run(all);
   const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +

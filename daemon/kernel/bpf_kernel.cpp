@@ -16,6 +16,7 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/tables.h"
@@ -94,7 +95,9 @@ class BpfKernel final : public Kernel {
                                       [](const ArmedSite& site) { return site.nop5; });
     IgnoreHits ignore;
     if (any_nop5 && !nop5_becomes_call()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
-    return arm_sites(bpf_program__fd(skeleton_->progs.on_site), request, ignore);
+    const auto programs = programs_.of(request.way);
+    if (!programs) return ArmFailure{programs.error(), {}};
+    return arm_sites(*programs, request, ignore);
   }
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
@@ -116,6 +119,15 @@ class BpfKernel final : public Kernel {
   }
   Result<std::vector<KeySum>> read_sums() const override {
     return tracectl::read_sums(skeleton_->maps.sums, cpu_count_);
+  }
+  Result<std::vector<KeyTime>> read_times() const override {
+    return tracectl::read_times(skeleton_->maps.times, cpu_count_);
+  }
+  void delete_times(std::span<const tc_key> keys) override {
+    delete_keys(skeleton_->maps.times, keys);
+  }
+  void forget_calls(uint32_t session) override {
+    tracectl::forget_calls(skeleton_->maps.callers, session);
   }
   void delete_counts(std::span<const tc_key> keys) override {
     delete_keys(skeleton_->maps.counts, keys);
@@ -152,6 +164,7 @@ class BpfKernel final : public Kernel {
   BpfKernel(Skeleton skeleton, unsigned cpu_count)
       : skeleton_(std::move(skeleton)),
         cpu_count_(cpu_count),
+        programs_(*skeleton_),
         progress_(bpf_program__fd(skeleton_->progs.on_site)) {}
 
   Status map_arrays();
@@ -170,6 +183,7 @@ class BpfKernel final : public Kernel {
   // Before, a link with a filter let pass whatever task shares the memory, a child of vfork() say
   // (kernel/trace/bpf_trace.c, uprobe_prog_run).
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
+  Programs programs_;
   ProgressWait progress_;
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_;
   uint64_t switched_ns_ = 0;

@@ -21,22 +21,23 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
+#include "daemon/model/probe.h"
 
 namespace tracectl {
 
 using SlotId = uint32_t;
 
-// One uprobe_multi link; closing it disarms its sites, and returns when no program runs for them.
+// One uprobe_multi link, with what belongs to it; closing it disarms its sites, and returns when no program runs for them.
 class Link {
  public:
   // `beside`: what is to be closed after it.
-  Link(Fd fd, uint32_t incarnation, Fd beside = {})
+  Link(Fd fd, uint32_t incarnation, std::vector<Fd> beside = {})
       : beside_(std::move(beside)), fd_(std::move(fd)), incarnation_(incarnation) {}
 
   uint32_t incarnation() const { return incarnation_; }
 
  private:
-  Fd beside_;
+  std::vector<Fd> beside_;
   Fd fd_;
   uint32_t incarnation_;
 };
@@ -46,6 +47,7 @@ struct ArmedSite {
   uint64_t offset = 0;     // in the file
   uint64_t semaphore = 0;  // in the file, 0 if the probe has none
   bool nop5 = false;       // a 5-byte nop
+  std::span<const ExitSite> exits = {};  // where the way is by exits; the bytes stay the caller's
 };
 
 // All sites of one link: one file, one filter.
@@ -55,6 +57,7 @@ struct ArmRequest {
   pid_t filter = 0;         // the only process it traps, or 0 for all that map the file
   bool unmapped = false;    // that process does not map the file yet
   uint32_t incarnation = 0;
+  Way way = Way::entry;
   std::vector<ArmedSite> sites;
 };
 
@@ -76,6 +79,11 @@ struct KeyCount {
 struct KeySum {
   tc_key key;
   tc_sum sum{};
+};
+
+struct KeyTime {
+  tc_key key;
+  tc_time time{};
 };
 
 // The rings of one session, one a CPU; closing them frees their memory.
@@ -135,8 +143,10 @@ class Kernel {
   virtual void clear_stat(uint32_t stat) = 0;
   virtual Result<std::vector<KeyCount>> read_counts() const = 0;
   virtual Result<std::vector<KeySum>> read_sums() const = 0;
+  virtual Result<std::vector<KeyTime>> read_times() const = 0;
   virtual void delete_counts(std::span<const tc_key> keys) = 0;
   virtual void delete_sums(std::span<const tc_key> keys) = 0;
+  virtual void delete_times(std::span<const tc_key> keys) = 0;
   // Strings of keys, by their numbers.
   virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
   // When no hook has such keys.
@@ -144,6 +154,9 @@ class Kernel {
   // What a hook that samples or limits keeps beside these counters.
   virtual Status add_rate(uint32_t stat) = 0;
   virtual void remove_rate(uint32_t stat) = 0;
+
+  // Of threads whose calls the session has followed; when no hook of it does any more.
+  virtual void forget_calls(uint32_t session) = 0;
 
   // ---- rings ----
   virtual Result<Rings> open_rings(uint32_t session, size_t size_bytes) = 0;

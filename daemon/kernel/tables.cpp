@@ -44,6 +44,21 @@ void add(const tc_sum& part, tc_sum& to) {
   to.low = std::max(to.low, part.low);
 }
 
+void add(const tc_time& part, tc_time& to) {
+  to.count += part.count;
+  to.total += part.total;
+  to.self += part.self;
+  to.high = std::max(to.high, part.high);
+  to.low = std::max(to.low, part.low);
+  for (size_t i = 0; i < std::size(to.buckets); ++i) to.buckets[i] += part.buckets[i];
+}
+
+// bpf/calls.bpf.h, struct caller.
+struct Caller {
+  uint32_t tid;
+  uint32_t session;
+};
+
 }  // namespace
 
 Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count) {
@@ -65,6 +80,26 @@ Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count) {
                                          });
   if (!read) return read.error();
   return result;
+}
+
+Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) {
+  std::vector<KeyTime> result;
+  auto read = each_entry<tc_key, tc_time>(map, cpu_count,
+                                          [&](const tc_key& key, std::span<const tc_time> times) {
+                                            KeyTime& all = result.emplace_back(KeyTime{key, {}});
+                                            for (const tc_time& time : times) add(time, all.time);
+                                          });
+  if (!read) return read.error();
+  return result;
+}
+
+void forget_calls(const bpf_map* map, uint32_t session) {
+  std::vector<Caller> callers;
+  Caller caller;
+  const Caller* previous = nullptr;
+  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &caller) == 0; previous = &caller)
+    if (caller.session == session) callers.push_back(caller);
+  for (const Caller& one : callers) bpf_map_delete_elem(bpf_map__fd(map), &one);
 }
 
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {

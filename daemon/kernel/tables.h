@@ -20,10 +20,14 @@ namespace tracectl {
 // Summed over the CPUs.
 Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count);
 Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count);
+Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count);
 void delete_keys(const bpf_map* map, std::span<const tc_key> keys);
 
 // Strings of keys by their numbers.
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
 void forget_texts(const bpf_map* map);
+
+// Of a table by thread and session the entries of a session.
+void forget_calls(const bpf_map* map, uint32_t session);
 
 }  // namespace tracectl

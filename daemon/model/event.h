@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,12 +20,20 @@ struct EventSource {
   std::string probe;  // canonical name: usdt:/usr/bin/python3.11:python:gc__start
   std::string session;
   Arguments arguments;  // of the site, or the values asked for instead, in order
+  std::optional<Argument> result = {};  // the type of the function's, if it is known
 };
 
 // One value of an event; nullopt where the program's memory could not be read.
 using Value = std::optional<uint64_t>;  // bits; the source's Argument says how to read them
 
+// What has happened: the probe was hit, or a call that began with it has ended.
+enum class EventKind : uint8_t { hit, returned, unwound };
+
+const char* name_of(EventKind kind);
+std::optional<EventKind> event_kind_named(std::string_view name);
+
 struct Event {
+  EventKind kind = EventKind::hit;
   uint64_t ts_ns = 0;  // since boot (CLOCK_BOOTTIME)
   uint64_t epoch = 0;
   unsigned cpu = 0;
@@ -34,6 +43,8 @@ struct Event {
   std::shared_ptr<const EventSource> source;
   std::vector<Value> args;
   std::vector<std::string> strings;  // which arguments that are strings count
+  Value retval = {};                      // of a return by an instruction that has it
+  std::optional<uint64_t> duration_ns = {};  // of the call
 };
 
 enum class LossCause {

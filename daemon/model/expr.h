@@ -35,7 +35,8 @@ enum class Operator : uint8_t {
   negate,
 };
 
-enum class Operand : uint8_t { arg, pid, tid, uid, cpu, comm, cgroup, ts };
+// Those from `retval` on are known when a call returns, not when it begins.
+enum class Operand : uint8_t { arg, pid, tid, uid, cpu, comm, cgroup, ts, retval, duration };
 
 // What is read from the memory of the program.
 enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };
@@ -46,12 +47,15 @@ struct Expr {
 
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
+  static constexpr uint64_t kSignedResult = 1 << 7;
 
   Kind kind = Kind::integer;
   Operator op = Operator::add;     // unary and binary
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
-  uint64_t number = 0;  // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes
+  // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes; retval: its size in
+  // bytes, and kSignedResult, or 0 until a site is known (spec/names.h)
+  uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
   // then 0 until a site is known (spec/names.h).
   std::string text = {};

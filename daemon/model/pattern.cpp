@@ -174,12 +174,14 @@ Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
   }
   Pattern pattern;
   pattern.scope = scope;
-  if (kind->text == "uprobe" || kind->text == "u")
+  if (kind->text == "uprobe" || kind->text == "u" || kind->text == "uretprobe" ||
+      kind->text == "ur")
     return parse_function(source, std::move(pattern));
   pattern.kind = ProbeKind::usdt;
   if (kind->text == "usdt" || kind->text == "U") return parse_usdt(source, std::move(pattern));
   return source.error(0, "unknown kind of probe \"" + shown(kind->text) +
-                             "\": uprobe (u) traces functions, usdt (U) USDT probes");
+                             "\": uprobe (u) traces functions, uretprobe (ur) their returns "
+                             "too, usdt (U) USDT probes");
 }
 
 std::string to_string(const Pattern& pattern) {

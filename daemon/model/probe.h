@@ -14,6 +14,29 @@
 
 namespace tracectl {
 
+// How the kernel runs a site's programs.
+enum class Way : uint8_t { entry, trampoline, exits };
+
+// An instruction by which a function leaves.
+struct ExitSite {
+  uint64_t offset = 0;                 // in the file
+  bool has_result = false;             // a return; not a jump to another function
+  std::optional<uint8_t> condition{};  // of a jump: the low 4 bits of its opcode (Intel SDM, Jcc)
+
+  bool operator==(const ExitSite&) const = default;
+};
+
+// How the returns of a function's calls are seen.
+struct ReturnPlan {
+  Way way = Way::entry;
+  const char* reason = "";        // for the way
+  uint32_t pushed_bytes = 0;      // on the stack above the return address, where the probe sits
+  std::vector<ExitSite> exits{};  // by exits only
+  std::optional<Argument> result{};  // its type; none where it is not known
+
+  bool operator==(const ReturnPlan&) const = default;
+};
+
 // One address at which a probe fires.
 struct Site {
   uint64_t offset = 0;       // of the probed instruction, in the file
@@ -21,6 +44,7 @@ struct Site {
   uint64_t semaphore = 0;    // in the file, 0 if there is none
   CostClass cost = CostClass::slow;
   std::shared_ptr<const Arguments> args;
+  std::shared_ptr<const ReturnPlan> returns;  // where they were asked for
 };
 
 // A function or USDT probe of one object.

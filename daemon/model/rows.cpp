@@ -49,6 +49,8 @@ void Row::add(const Row& other) {
   if (other.count && (!count || less(shape, max, other.max))) max = other.max;
   count += other.count;
   unread += other.unread;
+  unwound += other.unwound;
+  self += other.self;
   sum += other.sum;
   for (const auto& [number, values] : other.buckets) buckets[number] += values;
 }

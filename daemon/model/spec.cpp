@@ -9,7 +9,12 @@ namespace {
 
 // In the order of Aggregate::Kind.
 constexpr std::array kAggregates =
-    std::to_array<std::string_view>({"count", "sum", "avg", "min", "max", "hist", "lhist"});
+    std::to_array<std::string_view>({"count", "sum", "avg", "min", "max", "hist", "lhist", "time"});
+
+bool any_waits(const std::vector<Expr>& exprs) {
+  return std::any_of(exprs.begin(), exprs.end(),
+                     [](const Expr& expr) { return waits_for_return(expr); });
+}
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
@@ -34,6 +39,28 @@ std::string buckets_text(const Aggregate& lhist) {
 
 }  // namespace
 
+bool waits_for_return(const Expr& expr) {
+  if (expr.kind == Expr::Kind::operand && expr.operand >= Operand::retval) return true;
+  return any_waits(expr.children);
+}
+
+bool waits_for_return(const Aggregate& aggregate) {
+  return aggregate.kind == Aggregate::Kind::time ||
+         (aggregate.value && waits_for_return(*aggregate.value)) || any_waits(aggregate.by);
+}
+
+bool is_all_at_return(const Spec& spec) { return spec.when && waits_for_return(*spec.when); }
+
+bool is_event_at_return(const Spec& spec) {
+  return spec.event && (is_all_at_return(spec) || any_waits(spec.values));
+}
+
+bool follows_calls(const Spec& spec) {
+  return spec.returns || is_all_at_return(spec) || any_waits(spec.values) ||
+         std::any_of(spec.aggregates.begin(), spec.aggregates.end(),
+                     [](const Aggregate& one) { return waits_for_return(one); });
+}
+
 std::string_view name_of(Aggregate::Kind kind) { return kAggregates[static_cast<size_t>(kind)]; }
 
 std::optional<Aggregate::Kind> aggregate_named(std::string_view name) {
@@ -56,6 +83,7 @@ std::string to_string(const Aggregate& aggregate) {
 std::string to_string(const Spec& spec) {
   std::vector<std::string> actions;
   if (spec.event) actions.push_back(event_text(spec));
+  if (spec.returns) actions.push_back("return");
   for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
   if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
   if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");

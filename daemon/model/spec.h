@@ -14,13 +14,13 @@ namespace tracectl {
 
 // What is aggregated in the kernel. Its rows are by probe, and by the keys.
 struct Aggregate {
-  enum class Kind : uint8_t { count, sum, avg, min, max, hist, lhist };
+  enum class Kind : uint8_t { count, sum, avg, min, max, hist, lhist, time };
 
   static constexpr size_t kMostKeys = 3;
   static constexpr uint64_t kMostBuckets = 1000;  // of lhist, without those below min and above max
 
   Kind kind = Kind::count;
-  std::optional<Expr> value = {};  // of all but count
+  std::optional<Expr> value = {};  // of all but count and time
   int64_t min = 0;                 // lhist: the buckets are min, min + step, ... below max
   int64_t max = 0;
   int64_t step = 0;
@@ -41,6 +41,7 @@ struct Spec {
   std::optional<Expr> when = {};           // only where this holds
   bool event = false;                      // stream a record of the hit
   std::vector<Expr> values = {};           // of the record; none: all arguments
+  bool returns = false;                    // stream the return too
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // one hit in so many; at least 1
   std::optional<uint64_t> limit = {};      // so many a second; at least 1
@@ -49,6 +50,16 @@ struct Spec {
 
   bool operator==(const Spec&) const = default;
 };
+
+// Whether it is worked out when a call returns: it has the return value or the duration in it.
+bool waits_for_return(const Expr& expr);
+bool waits_for_return(const Aggregate& aggregate);
+// Whether all that the spec does does: by its condition.
+bool is_all_at_return(const Spec& spec);
+// Whether the event is one of the return instead of the hit.
+bool is_event_at_return(const Spec& spec);
+// Whether the return is of any interest.
+bool follows_calls(const Spec& spec);
 
 // The canonical text of what a hit does, as --do takes it. The condition has its own text.
 std::string to_string(const Spec& spec);

@@ -79,6 +79,10 @@ ArgumentPart part_of(const Argument& argument, size_t index) {
 
 ProbeNotification described(const EventSource& source) {
   ProbeNotification wire{.session = source.session, .probe = source.probe, .args = {}};
+  if (source.result) {
+    wire.result = part_of(*source.result, 0);
+    wire.result->name = "retval";
+  }
   for (const Argument& argument : source.arguments) {
     ArgumentPart& part = wire.args.emplace_back(part_of(argument, wire.args.size()));
     if (!argument.enumerators) continue;
@@ -132,6 +136,11 @@ Arguments arguments_of(const ProbeNotification& notification) {
   Arguments arguments;
   for (const ArgumentPart& part : notification.args) arguments.push_back(argument_of(part));
   return arguments;
+}
+
+std::optional<Argument> result_of(const ProbeNotification& notification) {
+  if (!notification.result) return std::nullopt;
+  return argument_of(*notification.result);
 }
 
 }  // namespace tracectl::protocol

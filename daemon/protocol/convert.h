@@ -27,5 +27,6 @@ ArgumentPart part_of(const Argument& argument, size_t index);
 // All that is to be known to show values, and back: a part's name is the parameter's, or argN.
 ProbeNotification described(const EventSource& source);
 Arguments arguments_of(const ProbeNotification& notification);
+std::optional<Argument> result_of(const ProbeNotification& notification);
 
 }  // namespace tracectl::protocol

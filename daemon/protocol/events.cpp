@@ -75,6 +75,15 @@ void append_args(std::string& out, const Event& event) {
   out += ']';
 }
 
+// Of a call that has ended.
+void append_end(std::string& out, const Event& event) {
+  if (event.kind == EventKind::hit) return;
+  static const Argument kUnknown{.is_signed = true};
+  out += ",\"retval\":";
+  append_value(out, event, event.retval, event.source->result.value_or(kUnknown));
+  if (event.duration_ns) append_field(out, ",\"duration\":", *event.duration_ns);
+}
+
 // ---- reading ----
 
 Error malformed(const char* what) {
@@ -129,12 +138,23 @@ void add_args(const std::vector<Scalar>& scalars, EventSource& source, Event& ev
   }
 }
 
+void add_result(const Scalar& scalar, EventSource& source, Event& event) {
+  TypedValue value =
+      std::visit([&](const auto& held) { return typed(held, event.strings); }, scalar);
+  if (value.type.is_string) return;
+  source.result = std::move(value.type);
+  event.retval = value.bits;
+}
+
 Result<StreamItem> event_of(EventNotification wire) {
-  if (wire.kind != "hit") return malformed("a kind of event this program does not know");
+  const auto kind = event_kind_named(wire.kind);
+  if (!kind) return malformed("a kind of event this program does not know");
   if (!fits<unsigned>(wire.cpu)) return malformed("cpu is out of range");
   if (!fits<pid_t>(wire.pid) || !fits<pid_t>(wire.tid))
     return malformed("pid or tid is out of range");
   Event event;
+  event.kind = *kind;
+  event.duration_ns = wire.duration;
   event.ts_ns = wire.ts;
   event.epoch = wire.epoch;
   event.cpu = static_cast<unsigned>(wire.cpu);
@@ -145,6 +165,7 @@ Result<StreamItem> event_of(EventNotification wire) {
   source->probe = std::move(wire.probe);
   source->session = std::move(wire.session);
   add_args(wire.args, *source, event);
+  if (wire.retval) add_result(*wire.retval, *source, event);
   event.source = std::move(source);
   return StreamItem{std::move(event)};
 }
@@ -208,8 +229,11 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   append_string(out, event.comm);
   out += ",\"probe\":";
   append_string(out, event.source->probe);
-  out += ",\"kind\":\"hit\"";
+  out += ",\"kind\":\"";
+  out += name_of(event.kind);
+  out += '"';
   append_args(out, event);
+  append_end(out, event);
   out += '}';
 }
 

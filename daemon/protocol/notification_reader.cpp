@@ -22,7 +22,7 @@ Status NotificationReader::remember(const Notification& notification) {
   auto wire = from_json<ProbeNotification>(notification.params);
   if (!wire) return wire.error().in("the peer's probe");
   described_[{wire->session, wire->probe}] = std::make_shared<const EventSource>(
-      EventSource{wire->probe, wire->session, arguments_of(*wire)});
+      EventSource{wire->probe, wire->session, arguments_of(*wire), result_of(*wire)});
   return ok();
 }
 
@@ -30,7 +30,9 @@ void NotificationReader::name_arguments(Event& event) const {
   if (!event.strings.empty()) return;  // values that were asked for, not the probe's arguments
   const auto known = described_.find({event.source->session, event.source->probe});
   if (known == described_.end()) return;
-  if (known->second->arguments.size() == event.args.size()) event.source = known->second;
+  const bool only_ends = event.kind != EventKind::hit && event.args.empty();
+  if (only_ends || known->second->arguments.size() == event.args.size())
+    event.source = known->second;
 }
 
 }  // namespace tracectl::protocol

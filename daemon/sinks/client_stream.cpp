@@ -13,13 +13,15 @@ void ClientStream::append(const StreamItem& item) {
 }
 
 void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
-  const auto has_name = [](const Argument& argument) { return !argument.name.empty(); };
+  const auto is_worth_telling = [](const EventSource& one) {
+    return one.result || std::any_of(one.arguments.begin(), one.arguments.end(),
+                                     [](const Argument& a) { return !a.name.empty(); });
+  };
   auto& told = told_[source->probe];
   if (told == source) return;
-  const bool had_names =
-      told && std::any_of(told->arguments.begin(), told->arguments.end(), has_name);
+  const bool was_told = told && is_worth_telling(*told);
   told = source;
-  if (had_names || std::any_of(source->arguments.begin(), source->arguments.end(), has_name))
+  if (was_told || is_worth_telling(*source))
     protocol::append_probe_line(lines_, *source);
 }
 

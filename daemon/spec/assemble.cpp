@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "daemon/spec/compile.h"
+#include "daemon/spec/lexer.h"
 #include "daemon/spec/names.h"
 
 namespace tracectl {
@@ -18,8 +19,9 @@ bool is_sum(Kind kind) {
   return kind == Kind::sum || kind == Kind::avg || kind == Kind::min || kind == Kind::max;
 }
 
-bool counts_hits(const Aggregate& aggregate) {
-  return aggregate.kind == Kind::count && aggregate.by.empty();
+// Of hits that are taken when the call returns an aggregate is kept.
+bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
+  return aggregate.kind == Kind::count && aggregate.by.empty() && !is_all_at_return(spec);
 }
 
 bool is_text(ValueType type) { return type == ValueType::string || type == ValueType::comm; }
@@ -39,6 +41,10 @@ class Assembler {
     out_->kernel.sample = spec.sample.value_or(0);
     out_->kernel.limit = spec.limit.value_or(0);
     out_->is_rated = spec.sample || spec.limit;
+    out_->follows_calls = follows_calls(spec);
+    out_->kernel.at_return = at_return(spec);
+    all_at_return_ = is_all_at_return(spec);
+    if (auto kept = check_kept(spec); !kept) return kept;
     if (spec.when)
       if (auto taken = condition(*spec.when); !taken) return taken;
     for (const Expr& value : spec.values)
@@ -51,6 +57,43 @@ class Assembler {
   std::unique_ptr<AssembledSpec> result() && { return std::move(out_); }
 
  private:
+  static uint32_t at_return(const Spec& spec) {
+    uint32_t flags = 0;
+    if (is_all_at_return(spec)) flags |= TC_CONDITION_AT_RETURN;
+    if (is_event_at_return(spec)) flags |= TC_EVENT_AT_RETURN;
+    if (spec.returns) flags |= TC_RETURN_EVENT;
+    if (keeps_arguments(spec)) flags |= TC_KEEP_ARGS;
+    return flags;
+  }
+
+  // Of the arguments the first are kept for the return.
+  Status check_kept(const Spec& spec) const {
+    if (all_at_return_)
+      if (auto kept = check_kept(*spec.when, *spec.when); !kept) return kept;
+    for (const Expr& value : spec.values)
+      if (is_event_at_return(spec))
+        if (auto kept = check_kept(value, value); !kept) return kept;
+    for (const Aggregate& one : spec.aggregates) {
+      if (!all_at_return_ && !waits_for_return(one)) continue;
+      if (one.value)
+        if (auto kept = check_kept(*one.value, *one.value); !kept) return kept;
+      for (const Expr& key : one.by)
+        if (auto kept = check_kept(key, key); !kept) return kept;
+    }
+    return ok();
+  }
+
+  static Status check_kept(const Expr& part, const Expr& whole) {
+    const bool is_arg = part.kind == Expr::Kind::operand && part.operand == Operand::arg;
+    if (is_arg && part.number >= TC_CALL_ARGS)
+      return error_at(to_string(whole), column_of(part, whole),
+                      "only the first " + std::to_string(int{TC_CALL_ARGS}) +
+                          " arguments are kept until the call returns");
+    for (const Expr& child : part.children)
+      if (auto kept = check_kept(child, whole); !kept) return kept;
+    return ok();
+  }
+
   Status condition(const Expr& expr) {
     auto code = compile_condition(expr, arguments_);
     if (!code) return code.error();
@@ -94,6 +137,7 @@ class Assembler {
       else
         return placed.error();
     }
+    to.at_return = all_at_return_ || waits_for_return(one);
     to.is_unsigned = meaning.shape.is_unsigned;
     to.min = one.min;
     to.max = one.max;
@@ -145,10 +189,13 @@ class Assembler {
     meaning.shape.kind = one.kind == Kind::count   ? RowShape::Kind::count
                          : one.kind == Kind::hist  ? RowShape::Kind::hist
                          : one.kind == Kind::lhist ? RowShape::Kind::lhist
+                         : one.kind == Kind::time  ? RowShape::Kind::time
                                                    : RowShape::Kind::sums;
     meaning.shape.low = one.min;
     meaning.shape.high = one.max;
     meaning.shape.step = one.step;
+    if (one.kind == Kind::time) meaning.shape.of = "duration";
+    if (one.kind == Kind::time) meaning.shape.is_unsigned = true;
     ask_for(one.kind, meaning.shape);
     return meaning;
   }
@@ -156,6 +203,7 @@ class Assembler {
   static tc_aggregate_kind kernel_kind(Kind kind) {
     if (kind == Kind::count) return TC_COUNT;
     if (kind == Kind::hist) return TC_HIST;
+    if (kind == Kind::time) return TC_TIME;
     return kind == Kind::lhist ? TC_LHIST : TC_SUM;
   }
 
@@ -217,21 +265,25 @@ class Assembler {
   std::vector<const Aggregate*> aggregates_;  // that made those of out_
   std::vector<std::string> texts_;
   uint32_t insns_ = 0;
+  bool all_at_return_ = false;
 };
 
 }  // namespace
 
 bool needs_assembly(const Spec& spec) {
-  return spec.when || !spec.values.empty() || spec.sample || spec.limit ||
-         !std::all_of(spec.aggregates.begin(), spec.aggregates.end(), counts_hits);
+  return spec.when || !spec.values.empty() || spec.returns || spec.sample || spec.limit ||
+         !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
+                      [&](const Aggregate& one) { return counts_hits(spec, one); });
 }
 
-Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments) {
+Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments,
+                                                const Argument* result) {
   if (spec.tag || spec.silent)
     return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
-  auto numbered = with_numbers(spec, arguments);
+  auto numbered = with_numbers(spec, arguments, result);
   if (!numbered) return numbered.error();
-  std::erase_if(numbered->aggregates, counts_hits);
+  std::erase_if(numbered->aggregates,
+                [&](const Aggregate& one) { return counts_hits(spec, one); });
   Assembler assembler{arguments};
   if (auto taken = assembler.take(*numbered); !taken) return taken.error();
   return std::move(assembler).result();

@@ -32,6 +32,7 @@ struct AssembledSpec {
   Arguments values;                          // of a record that has values of its own
   bool is_rated = false;                     // it samples or limits
   bool has_texts = false;                    // a key is a string
+  bool follows_calls = false;                // it does at the return too
 };
 
 // Whether a hook with these needs an AssembledSpec; an event of all arguments and a count of hits,
@@ -39,7 +40,8 @@ struct AssembledSpec {
 bool needs_assembly(const Spec& spec);
 
 // Fails where an expression does not fit the arguments, or the spec is too long; the error has a
-// spot in the expression.
-Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments);
+// spot in the expression. `result` is the type of the function's result, if it is known.
+Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments,
+                                                const Argument* result = nullptr);
 
 }  // namespace tracectl

@@ -15,12 +15,15 @@ using Kind = Expr::Kind;
 constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
 constexpr size_t kMostCommBytes = TC_COMM_LEN - 1;
 constexpr uint64_t kMostShift = 63;
+constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // of a result: its size, and no sign
 
 ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
   switch (expr.operand) {
     case Operand::comm: return ValueType::comm;
     case Operand::ts:
+    case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
+    case Operand::retval: return expr.number == kUnsignedWhole ? ValueType::u64 : ValueType::s64;
     case Operand::arg: break;
     default: return ValueType::s64;
   }

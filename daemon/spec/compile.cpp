@@ -21,6 +21,9 @@ using Kind = Expr::Kind;
 
 static_assert(Expr::kMostTextBytes == TC_TEXT_LEN && Expr::kMostStrBytes == TC_STR_LEN);
 
+static_assert(Expr::kSignedResult == TC_RETVAL_SIGNED);
+constexpr uint64_t kWholeResult = sizeof(uint64_t);
+
 constexpr Source kMinusOne{TC_FROM_IMMEDIATE, 0, -1};
 constexpr Source kZero{TC_FROM_IMMEDIATE, 0, 0};
 constexpr Source kOne{TC_FROM_IMMEDIATE, 0, 1};
@@ -70,6 +73,8 @@ tc_source source_of(Operand operand) {
     case Operand::uid: return TC_FROM_UID;
     case Operand::cpu: return TC_FROM_CPU;
     case Operand::cgroup: return TC_FROM_CGROUP;
+    case Operand::retval: return TC_FROM_RETVAL;
+    case Operand::duration: return TC_FROM_DURATION;
     default: return TC_FROM_TS;
   }
 }
@@ -189,6 +194,8 @@ class Compiler {
   }
 
   Source operand(const Expr& expr) const {
+    if (expr.operand == Operand::retval)
+      return {TC_FROM_RETVAL, static_cast<uint8_t>(expr.number ? expr.number : kWholeResult), 0};
     if (expr.operand != Operand::arg) return {source_of(expr.operand)};
     tc_source from = arguments_[expr.number].is_signed ? TC_FROM_ARG_SIGNED : TC_FROM_ARG;
     return {from, static_cast<uint8_t>(expr.number), 0};

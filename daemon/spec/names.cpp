@@ -48,14 +48,32 @@ Error unknown_name(const Expr& part, const Expr& whole, const Arguments& argumen
   return error_at(to_string(whole), column_of(part, whole), std::move(message));
 }
 
-Status number(Expr& part, const Expr& whole, const Arguments& arguments) {
+bool is_result(const Expr& expr) {
+  return expr.kind == Expr::Kind::operand && expr.operand == Operand::retval;
+}
+
+Status set_result(Expr& part, const Expr& whole, const Argument* result) {
+  const Argument whole_register{.is_signed = true};
+  const Argument& type = result ? *result : whole_register;
+  const auto fail = [&](std::string message) {
+    return error_at(to_string(whole), column_of(part, whole), std::move(message));
+  };
+  if (!is_readable(type)) return fail("there is no retval here: " + type.text);
+  if (type.is_float)
+    return fail("retval is a float (" + type_name(type) + "), not an integer");
+  part.number = type.size_bytes | (type.is_signed ? Expr::kSignedResult : 0);
+  return ok();
+}
+
+Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result) {
+  if (is_result(part)) return set_result(part, whole, result);
   if (is_argument(part) && !part.text.empty()) {
     const auto index = index_of(arguments, part.text);
     if (!index) return unknown_name(part, whole, arguments);
     part.number = *index;
   }
   for (Expr& child : part.children)
-    if (auto numbered = number(child, whole, arguments); !numbered) return numbered;
+    if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
   return ok();
 }
 
@@ -67,13 +85,15 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
       list += " unreadable";
     list += ',';
   }
+  if (is_result(expr)) list += "result " + std::to_string(expr.number) + ',';
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
 }
 
 }  // namespace
 
-Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments) {
-  auto numbered = with_numbers(spec, arguments);
+Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
+                                  const Argument* result) {
+  auto numbered = with_numbers(spec, arguments, result);
   if (!numbered) return numbered.error();
   std::string list;
   each_expr(*numbered, [&](const Expr& expr) { list_arguments(expr, arguments, list); });
@@ -86,10 +106,24 @@ bool uses_arguments(const Spec& spec) {
   return any;
 }
 
-Result<Spec> with_numbers(Spec spec, const Arguments& arguments) {
+bool keeps_arguments(const Spec& spec) {
+  const bool all = is_all_at_return(spec);
+  const auto any_uses = [](const std::vector<Expr>& exprs) {
+    return std::any_of(exprs.begin(), exprs.end(), [](const Expr& e) { return uses_arguments(e); });
+  };
+  const auto keeps = [&](const Aggregate& one) {
+    return (all || waits_for_return(one)) &&
+           ((one.value && uses_arguments(*one.value)) || any_uses(one.by));
+  };
+  if (all && (uses_arguments(*spec.when) || (spec.event && spec.values.empty()))) return true;
+  if (is_event_at_return(spec) && any_uses(spec.values)) return true;
+  return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), keeps);
+}
+
+Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result) {
   Status numbered = ok();
   each_expr(spec, [&](Expr& expr) {
-    if (numbered) numbered = number(expr, expr, arguments);
+    if (numbered) numbered = number(expr, expr, arguments, result);
   });
   if (!numbered) return numbered.error();
   return spec;

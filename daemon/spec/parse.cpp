@@ -19,13 +19,13 @@ namespace {
 static_assert(Spec::kMostValues == TC_MAX_ARGS);
 
 constexpr const char* kActions =
-    "event, event(E, ...), count, sum(E), avg(E), min(E), max(E), hist(E), "
+    "event, event(E, ...), return, count, time, sum(E), avg(E), min(E), max(E), hist(E), "
     "lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent";
 
 // None of them is ever the name of a value, so what follows a comma behind a key is clear.
 constexpr std::array kActionNames =
-    std::to_array<std::string_view>({"event", "count", "sum", "avg", "min", "max", "hist", "lhist",
-                                     "sample", "limit", "tag", "silent"});
+    std::to_array<std::string_view>({"event", "return", "count", "time", "sum", "avg", "min", "max",
+                                     "hist", "lhist", "sample", "limit", "tag", "silent"});
 
 bool is_action(const Token& token) {
   return token.kind == Token::Kind::word &&
@@ -43,7 +43,7 @@ class SpecParser {
     } while (cursor_.take_if(Token::Kind::comma));
     if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent;
-    if (!acts) spec_.event = true;
+    if (!acts || spec_.returns) spec_.event = true;
     return std::move(spec_);
   }
 
@@ -54,6 +54,7 @@ class SpecParser {
     cursor_.take();
     if (auto kind = aggregate_named(name.text)) return aggregate(name, *kind);
     if (name.text == "event") return event(name);
+    if (name.text == "return") return returns(name);
     if (name.text == "sample") return number(name, spec_.sample);
     if (name.text == "limit") return number(name, spec_.limit);
     if (name.text == "tag") return tag(name);
@@ -69,6 +70,11 @@ class SpecParser {
       if (Status status = event_value(); !status) return status;
     } while (cursor_.take_if(Token::Kind::comma));
     return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  // The return is streamed beside the hit.
+  Status returns(const Token& name) {
+    return std::exchange(spec_.returns, true) ? twice(name) : ok();
   }
 
   Status event_value() {
@@ -87,7 +93,7 @@ class SpecParser {
     Aggregate aggregate{.kind = kind};
     if (spec_.aggregates.size() == Spec::kMostAggregates)
       return cursor_.error(name, std::to_string(Spec::kMostAggregates) + " aggregates at most");
-    if (kind != Aggregate::Kind::count)
+    if (kind != Aggregate::Kind::count && kind != Aggregate::Kind::time)
       if (Status status = aggregate_value(name, aggregate); !status) return status;
     if (cursor_.take_word("by"))
       if (Status status = keys(aggregate.by); !status) return status;

@@ -16,7 +16,8 @@ const SessionHooks* held_at(const Slots& slots, const Session& session, const Sl
 bool stays(const SessionHook& held, const Want& want) {
   const bool same_setting =
       held.setting == want.part->setting ||
-      (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target);
+      (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target &&
+       held.setting->returns == want.setting().returns);
   return same_setting && *held.probe == want.probe->name &&
          same_process(held.process, want.part->process);
 }
@@ -80,7 +81,12 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   gone_.insert(gone_.end(), held.begin(), held.end());
   const Want& any = wanted.wants.front();
   const bool nop5 = any.site->cost == CostClass::fast;
-  return put({wanted.key, any.part->object, any.part->unmapped, nop5}, std::move(planned));
+  std::shared_ptr<const ReturnPlan> returns;
+  for (const Want& want : wanted.wants)
+    if (want.site->returns && (!returns || want.site->returns->way == Way::exits))
+      returns = want.site->returns;
+  return put({wanted.key, any.part->object, any.part->unmapped, nop5, std::move(returns)},
+             std::move(planned));
 }
 
 Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
@@ -151,7 +157,11 @@ Status Commit::plan_pause(bool paused) {
   expect(session_.hooks.size(), 0);
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned = held;
-    for (SessionHook& one : planned) one.hook.paused = paused;
+    for (SessionHook& one : planned) {
+      one.hook.paused = paused;
+      // Returns that nobody saw: a call that was open before is not open now for all that is known.
+      if (!paused) hooks_.renew_serial(one.hook);
+    }
     if (auto done = put(slots_.by_id.at(slot), std::move(planned)); !done) return done;
   }
   return ok();

@@ -38,10 +38,11 @@ Engine::~Engine() = default;
 
 // ---- looking ----
 
-Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target) {
+Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target,
+                                std::optional<Returns> returns) {
   Resolution all;
   for (const Pattern& pattern : patterns) {
-    auto one = resolver_.resolve(pattern, target);
+    auto one = resolver_.resolve(pattern, target, returns);
     if (!one) return one.error();
     std::move(one->parts.begin(), one->parts.end(), std::back_inserter(all.parts));
     std::move(one->refused.begin(), one->refused.end(), std::back_inserter(all.refused));
@@ -127,6 +128,7 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
     reader_->close((*session)->id);
     kernel_->close_rings((*session)->id);
   }
+  kernel_->forget_calls((*session)->id);
   session_ids_.give_back((*session)->id);
   sessions_.erase(name);
   if (sessions_.empty()) resolver_.forget_files();
@@ -137,10 +139,10 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
 
 // Before anything is touched: whether each spec can be said at each of its sites.
 Status Engine::check_specs(const Coverage& coverage) {
-  std::set<std::pair<const Setting*, const Arguments*>> checked;
+  std::set<std::tuple<const Setting*, const Arguments*, const ReturnPlan*>> checked;
   for (const auto& [key, wants] : coverage.wants)
     for (const Want& want : wants)
-      if (checked.insert({&want.setting(), want.site->args.get()}).second)
+      if (checked.insert({&want.setting(), want.site->args.get(), want.site->returns.get()}).second)
         if (auto possible = Hooks::check(want); !possible) return possible;
   return ok();
 }

@@ -81,7 +81,8 @@ class Engine {
                                                const EngineOptions& options);
   ~Engine();
 
-  Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target);
+  Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,
+                          std::optional<Returns> returns = std::nullopt);
   // What is set on armed probes whose names fit the pattern.
   std::vector<ProbeSettingInfo> info(const Pattern& pattern) const;
 

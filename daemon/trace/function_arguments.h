@@ -22,6 +22,9 @@ class FunctionArguments {
   std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
                                             std::span<const uint8_t> code);
 
+  // The type of the function's result, if it is known.
+  std::optional<Argument> result_of(const Function& function);
+
  private:
   const ElfFile& file_;
   std::optional<FunctionParameters> parameters_;

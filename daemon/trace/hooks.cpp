@@ -6,6 +6,10 @@
 namespace tracectl {
 namespace {
 
+const Argument* result_of(const Site& site) {
+  return site.returns && site.returns->result ? &*site.returns->result : nullptr;
+}
+
 // What an event's reader has to know of its arguments, beside their places.
 std::string meaning_of(const Arguments& arguments) {
   std::string meaning;
@@ -44,7 +48,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
 Status Hooks::check(const Want& want) {
   const Spec& spec = want.setting().spec;
   if (!needs_assembly(spec) && !spec.tag && !spec.silent) return ok();
-  auto assembled = assemble(spec, *want.site->args);
+  auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
   if (!assembled) return in_probe(assembled.error(), want);
   return ok();
 }
@@ -60,10 +64,23 @@ Status Hooks::give_spec(const Want& want, Hook& hook) {
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
-  auto installed = specs_.install(want.part->setting, *want.site->args);
+  auto installed =
+      specs_.install(want.part->setting, *want.site->args, result_of(*want.site));
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
+  if (hook.spec && (*hook.spec)->follows_calls) {
+    hook.way = want.site->returns->way;
+    hook.flags |= TC_CALL;
+    renew_serial(hook);
+  }
   return ok();
+}
+
+void Hooks::renew_serial(Hook& hook) {
+  if (!(hook.flags & TC_CALL)) return;
+  constexpr uint32_t kFlags = (1u << TC_SERIAL_SHIFT) - 1;
+  if (++last_serial_ >> (32 - TC_SERIAL_SHIFT)) last_serial_ = 1;
+  hook.flags = (hook.flags & kFlags) | last_serial_ << TC_SERIAL_SHIFT;
 }
 
 Result<Hook> Hooks::with_fresh_counters(const Hook& hook) {
@@ -103,14 +120,18 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   const bool own_values = hook.spec && !(*hook.spec)->values.empty();
   const Arguments& args = own_values ? (*hook.spec)->values : *want.site->args;
   const std::string values = own_values ? to_string(want.setting().spec) : "";
-  SourceKey key{want.probe->name, hook.layout, meaning_of(args) + values};
+  const Argument* result = result_of(*want.site);
+  const std::string of_result = result ? "-> " + meaning_of({*result}) : "";
+  SourceKey key{want.probe->name, hook.layout, meaning_of(args) + of_result + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.
     const uint32_t source = ++last_source_;
     reader_.add_source(
         session.id, source,
-        std::make_shared<const EventSource>(EventSource{want.probe->name, session.name, args}));
+        std::make_shared<const EventSource>(
+            EventSource{want.probe->name, session.name, args,
+                        result ? std::optional(*result) : std::nullopt}));
     known = session.sources.emplace(std::move(key), source).first;
   }
   hook.source = known->second;

@@ -25,6 +25,8 @@ class Hooks {
   Result<Hook> make(Session& session, const Want& want);
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);
+  // Calls that the hook has followed so far are nothing to it any more.
+  void renew_serial(Hook& hook);
   void discard(const Hook& hook);
   void discard_counters(const Hook& hook);
 
@@ -41,6 +43,7 @@ class Hooks {
   SetTargets set_targets_;
   Specs specs_;
   uint32_t last_source_ = 0;
+  uint32_t last_serial_ = 0;
 };
 
 }  // namespace tracectl

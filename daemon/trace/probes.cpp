@@ -7,6 +7,7 @@
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
 #include "daemon/trace/function_arguments.h"
+#include "daemon/trace/return_planner.h"
 #include "usdt/demangle.h"
 
 namespace tracectl {
@@ -25,8 +26,11 @@ struct FunctionBytes {
 
 class FunctionFinder {
  public:
-  FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all)
-      : object_(object), pattern_(pattern), all_(all), arguments_(object.elf()) {}
+  FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all,
+                 std::optional<Returns> returns)
+      : object_(object), pattern_(pattern), all_(all), arguments_(object.elf()) {
+    if (returns) return_planner_.emplace(object.elf(), all, *returns);
+  }
 
   ProbeMatch run() {
     index_cold_parts();
@@ -60,7 +64,7 @@ class FunctionFinder {
       probe.demangled = demangle(function.name);
     }
     auto code = read_code(function);
-    auto placed = code ? place_in(function, *code) : code.error();
+    auto placed = code ? place_call(function, *code) : code.error();
     if (!placed)
       match_.refused.push_back(
           {probe.name, function.offset + pattern_.offset, std::nullopt, placed.error().message});
@@ -68,14 +72,28 @@ class FunctionFinder {
       add_site(probe, function, *placed, *code);
   }
 
+  using Planned = ReturnPlanner::Planned;
+
+  Result<Planned> place_call(const Function& function, const FunctionBytes& code) {
+    auto placed = place_in(function, code);
+    if (!placed) return placed.error();
+    if (!return_planner_) return Planned{*placed, nullptr};
+    if (pattern_.offset)
+      return Error{Code::unsupported, "within a function there is no call to follow: leave +" +
+                                          std::to_string(pattern_.offset) + " away"};
+    return return_planner_->plan(function, code.view, *placed, arguments_.result_of(function));
+  }
+
   // A symbol and its version alias name the same instruction.
-  void add_site(Probe& probe, const Function& function, const Placement& placed,
+  void add_site(Probe& probe, const Function& function, const Planned& planned,
                 const FunctionBytes& code) {
+    const Placement& placed = planned.placement;
     Site site{.offset = function.offset + pattern_.offset + placed.moved_bytes,
               .moved_bytes = placed.moved_bytes,
               .semaphore = 0,
               .cost = placed.cost,
-              .args = nullptr};
+              .args = nullptr,
+              .returns = planned.plan};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
     site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
@@ -128,6 +146,7 @@ class FunctionFinder {
   const Pattern& pattern_;
   const std::vector<Function>& all_;
   FunctionArguments arguments_;
+  std::optional<ReturnPlanner> return_planner_;
   std::multimap<std::string_view, const Function*> cold_parts_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;
@@ -165,7 +184,8 @@ class UsdtFinder {
                            .moved_bytes = 0,
                            .semaphore = site.semaphore.value_or(0),
                            .cost = *cost,
-                           .args = readable_arguments(site)});
+                           .args = readable_arguments(site),
+                           .returns = nullptr});
   }
 
   // The function around the site proves it an instruction's start, and the red zone dead. Where
@@ -243,13 +263,18 @@ bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   return plain && glob_match(pattern.function, *plain);
 }
 
-Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern) {
+Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern,
+                               std::optional<Returns> returns) {
   if (pattern.kind == ProbeKind::usdt) {
+    if (returns)
+      return Error{Code::invalid,
+                   to_string(pattern) + " is no function: it has no return, retval, duration or "
+                                        "time; --from and --to measure between two probes"};
     const auto& sites = object.usdt_sites();
     if (!sites) return sites.error();
     return UsdtFinder(object, pattern, *sites).run();
   }
-  return FunctionFinder(object, pattern, object.elf().functions()).run();
+  return FunctionFinder(object, pattern, object.elf().functions(), returns).run();
 }
 
 }  // namespace tracectl

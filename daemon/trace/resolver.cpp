@@ -189,29 +189,31 @@ size_t Resolution::site_count() const {
 }
 
 Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
-                                                         const Pattern& pattern) {
+                                                         const Pattern& pattern,
+                                                         std::optional<Returns> returns) {
   const auto known = std::find_if(matches_.begin(), matches_.end(), [&](const Found& found) {
-    return found.object == object && found.pattern == pattern;
+    return found.object == object && found.pattern == pattern && found.returns == returns;
   });
   if (known != matches_.end()) {
     matches_.splice(matches_.begin(), matches_, known);
     return known->match;
   }
-  auto match = find_probes(*object, pattern);
+  auto match = find_probes(*object, pattern, returns);
   if (!match) return match.error();
   auto shared = std::make_shared<const ProbeMatch>(std::move(*match));
-  matches_.push_front({object, pattern, shared});
+  matches_.push_front({object, pattern, returns, shared});
   if (matches_.size() > kMostKept) matches_.pop_back();
   return shared;
 }
 
-Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target) {
+Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
+                                     std::optional<Returns> returns) {
   auto files = targets_.find(pattern, target);
   if (!files) return files.error();
   Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
   auto& refused = resolution.refused;
   for (TargetFile& file : files->files) {
-    const auto match = find(file.object, pattern);
+    const auto match = find(file.object, pattern, returns);
     if (!match) return match.error();
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();

@@ -38,7 +38,9 @@ class Resolver {
  public:
   Resolver() : targets_(objects_) {}
 
-  Result<Resolution> resolve(const Pattern& pattern, const Target& target);
+  // With `returns` for calls that are followed until they return.
+  Result<Resolution> resolve(const Pattern& pattern, const Target& target,
+                             std::optional<Returns> returns = std::nullopt);
 
   // Files read, and what was found in them, stay known for the next resolution until this is called.
   void forget_files() {
@@ -48,11 +50,13 @@ class Resolver {
 
  private:
   // What staging has found the commit need not look for again. An object is one state of a file.
-  Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern);
+  Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
+                                                 std::optional<Returns> returns);
 
   struct Found {
     ObjectPtr object;
     Pattern pattern;
+    std::optional<Returns> returns;
     std::shared_ptr<const ProbeMatch> match;
   };
   static constexpr size_t kMostKept = 8;

@@ -10,14 +10,16 @@ using HooksByStat = std::unordered_map<uint32_t, const SessionHook*>;
 using Texts = std::unordered_map<uint64_t, std::string>;
 
 constexpr uint64_t kSign = uint64_t{1} << 63;
-constexpr unsigned kMostPartBits = TC_VALUE_MISSING - 1;
+constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
 
 bool has_keys(const SessionHook& held) {
-  return held.hook.spec && !(*held.hook.spec)->aggregates.empty();
+  return held.hook.spec &&
+         (!(*held.hook.spec)->aggregates.empty() || (*held.hook.spec)->follows_calls);
 }
 
 // A count without keys is the hits that the spec has let pass.
 void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
+  if (is_all_at_return(held.setting->spec)) return;  // an aggregate counts what is taken
   for (const Aggregate& aggregate : held.setting->spec.aggregates)
     if (aggregate.kind == Aggregate::Kind::count && aggregate.by.empty())
       results.rows[{*held.probe, "count"}].count += stat.hits - stat.filtered;
@@ -44,11 +46,17 @@ class KeyedRows {
     if (!counts) return counts.error();
     auto sums = kernel.read_sums();
     if (!sums) return sums.error();
+    auto times = kernel.read_times();
+    if (!times) return times.error();
     auto texts = kernel.read_texts();
     if (!texts) return texts.error();
     texts_ = std::move(*texts);
-    for (const KeyCount& count : *counts)
+    for (const KeyCount& count : *counts) {
+      if (is_cut(count.key)) add_cut(count, results);
       if (const AggregateMeaning* meaning = meaning_of(count.key)) add(count, *meaning, results);
+    }
+    for (const KeyTime& time : *times)
+      if (const AggregateMeaning* meaning = meaning_of(time.key)) add(time, *meaning, results);
     for (const KeySum& sum : *sums)
       if (const AggregateMeaning* meaning = meaning_of(sum.key)) add(sum, *meaning, results);
     return ok();
@@ -56,6 +64,7 @@ class KeyedRows {
 
   const std::vector<tc_key>& counts() const { return counts_; }
   const std::vector<tc_key>& sums() const { return sums_; }
+  const std::vector<tc_key>& times() const { return times_; }
 
  private:
   // None if the key is none of theirs.
@@ -81,7 +90,9 @@ class KeyedRows {
 
   void add(const KeyCount& count, const AggregateMeaning& meaning, Results& results) {
     Row part{.shape = meaning.shape};
-    if (count.key.missing & TC_VALUE_MISSING) {
+    if (count.key.missing & TC_CALL_UNWOUND) {
+      part.unwound = count.count;
+    } else if (count.key.missing & TC_VALUE_MISSING) {
       part.unread = count.count;
     } else {
       part.count = count.count;
@@ -102,9 +113,32 @@ class KeyedRows {
     sums_.push_back(sum.key);
   }
 
+  void add(const KeyTime& of, const AggregateMeaning& meaning, Results& results) {
+    const tc_time& time = of.time;
+    Row part{.shape = meaning.shape,
+             .count = time.count,
+             .self = time.self,
+             .sum = time.total,
+             .min = ~time.low,
+             .max = time.high};
+    for (unsigned i = 0; i < TC_TIME_BUCKETS; ++i)
+      if (time.buckets[i]) part.buckets[i + 1] = time.buckets[i];  // as histograms number them
+    row_of(of.key, meaning, results).add(part);
+    times_.push_back(of.key);
+  }
+
+  bool is_cut(const tc_key& key) const {
+    return key.aggregate == TC_NO_AGGREGATE && hooks_.contains(key.stat);
+  }
+
+  void add_cut(const KeyCount& count, Results& results) {
+    results.totals.cut += count.count;
+    counts_.push_back(count.key);
+  }
+
   HooksByStat hooks_;
   Texts texts_;
-  std::vector<tc_key> counts_, sums_;  // that were theirs
+  std::vector<tc_key> counts_, sums_, times_;  // that were theirs
 };
 
 bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
@@ -117,6 +151,7 @@ bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& 
   if (!rows.read(kernel, past)) return false;
   kernel.delete_counts(rows.counts());
   kernel.delete_sums(rows.sums());
+  kernel.delete_times(rows.times());
   return true;
 }
 

@@ -35,6 +35,7 @@ struct Totals {
   uint64_t filtered = 0;  // by conditions, samples and limits
   uint64_t dropped_ring = 0;
   uint64_t dropped_keys = 0;
+  uint64_t cut = 0;  // calls whose return nobody will see, as too many were open
 
   void add(const tc_stat& stat) {
     hits += stat.hits;

@@ -16,6 +16,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/model/probe.h"
 #include "daemon/trace/id_pool.h"
 #include "daemon/trace/object.h"
 #include "daemon/trace/specs.h"
@@ -53,7 +54,8 @@ struct Hook {
   uint32_t layout = 0;
   uint32_t source = 0;
   SpecPtr spec;         // none if its flags say it all
-  bool paused = false;  // no generation has it
+  Way way = Way::entry;  // that it needs
+  bool paused = false;   // no generation has it
 
   bool operator==(const Hook&) const = default;
 };
@@ -64,10 +66,12 @@ struct SlotSite {
   std::shared_ptr<const Object> object;
   bool unmapped = false;  // its process had not mapped the file when this was asked for
   bool nop5 = false;      // as in ArmedSite
+  std::shared_ptr<const ReturnPlan> returns;  // once a hook has followed calls here
 };
 
 struct Slot : SlotSite {
   uint32_t link = 0;           // incarnation of the link that serves it
+  Way way = Way::entry;        // of that link
   std::vector<Hook> hooks;     // those of a session together, in the order of Wants
   std::vector<uint32_t> rest;  // indices in the kernel of those that are not paused, but the first
   uint64_t lingers_until_ns =

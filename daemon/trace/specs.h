@@ -43,8 +43,8 @@ class Specs {
   explicit Specs(Kernel& kernel) : kernel_(kernel) {}
 
   // None if the kernel needs nothing beyond the hook.
-  Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting,
-                          const Arguments& arguments);
+  Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting, const Arguments& arguments,
+                          const Argument* result);
 
  private:
   struct Known {
@@ -53,7 +53,7 @@ class Specs {
   };
   static constexpr size_t kMostKnown = 256;
 
-  Result<SpecPtr> make(const Spec& spec, const Arguments& arguments);
+  Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result);
   void forget_texts_if_unused();
 
   Kernel& kernel_;

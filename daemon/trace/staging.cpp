@@ -62,6 +62,8 @@ Staging::Change& Staging::change(SlotId slot) {
   fresh.hooks = now.hooks;
   fresh.lingers_until_ns = now.lingers_until_ns;
   fresh.link = now.link;
+  fresh.way = now.way;
+  fresh.returns = now.returns;
   return fresh;
 }
 
@@ -73,12 +75,13 @@ Result<SlotId> Staging::want(const SlotSite& site, SessionId session,
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
     changes_.add(*id).is_new = true;
-    slots_.by_id[*id] = Slot{site, 0, {}, {}, 0};
+    slots_.by_id[*id] = Slot{site, 0, Way::entry, {}, {}, 0};
     found = slots_.by_key.emplace(site.key, *id).first;
     reached(Step::allocate);
   }
   Change& staged = change(found->second);
   staged.lingers_until_ns = 0;
+  if (site.returns) staged.returns = site.returns;
   auto& hooks = staged.hooks;
   std::erase_if(hooks, [&](const Hook& hook) { return hook.session == session; });
   hooks.insert(hooks.end(), wanted.begin(), wanted.end());
@@ -116,17 +119,39 @@ Status Staging::stage() {
   return ok();
 }
 
-// A link cannot shrink or grow: new slots get a link of their own, one for each file and filter,
-// and a link that loses some of its slots is replaced by one for those that stay.
+// The way that serves all hooks. Calls that are open began by the one they began by: so a slot does
+// not leave the exits for the trampoline while it is followed.
+void Staging::plan_way(SlotId slot, Change& change) {
+  Way way = Way::entry;
+  for (const Hook& hook : change.hooks) way = std::max(way, hook.way);
+  if (change.hooks.empty()) return;
+  const Way now = slots_.by_id.at(slot).way;
+  change.way = way == Way::trampoline && now == Way::exits ? now : way;
+}
+
+void Staging::plan_handover(SlotId slot, uint32_t incarnation) {
+  Change& staged = changes_.at(slot);
+  staged.link = incarnation;
+  staged.handover = slots_.by_id.at(slot).key.filter ? TC_HANDOVER_OF_ONE : TC_HANDOVER_OF_ALL;
+}
+
+// A link cannot shrink or grow, nor go another way: new slots get a link of their own, one for each
+// file, filter and way, as do those whose way changes; and a link that loses some of its slots is
+// replaced by one for those that stay.
 void Staging::plan_links() {
   std::set<uint32_t> losing;
-  std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t>, uint32_t> fresh;
+  std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t, Way>, uint32_t> fresh;
   for (auto& [id, change] : changes_) {
-    if (!change.is_armed() && change.link) losing.insert(change.link);
-    if (!change.is_new) continue;
-    const SlotKey& key = slots_.by_id.at(id).key;
-    uint32_t& incarnation = fresh[{key.device, key.inode, key.filter, key.filter_birth}];
+    plan_way(id, change);
+    const Slot& slot = slots_.by_id.at(id);
+    const bool changes_way = change.is_armed() && change.way != slot.way && !change.is_new;
+    if ((!change.is_armed() || changes_way) && change.link) losing.insert(change.link);
+    if (!change.is_new && !changes_way) continue;
+    const SlotKey& key = slot.key;
+    uint32_t& incarnation =
+        fresh[{key.device, key.inode, key.filter, key.filter_birth, change.way}];
     if (!incarnation) incarnation = ++slots_.last_incarnation;
+    if (changes_way) plan_handover(id, incarnation);
     change.link = incarnation;
     new_links_[incarnation].push_back(id);
   }
@@ -134,14 +159,10 @@ void Staging::plan_links() {
     old_links_.push_back(old);
     std::vector<SlotId> stay;
     for (const SlotId id : slots_.slots_of_link.at(old))
-      if (change(id).is_armed()) stay.push_back(id);
+      if (change(id).is_armed() && change(id).link == old) stay.push_back(id);
     if (stay.empty()) continue;
     const uint32_t incarnation = ++slots_.last_incarnation;
-    for (const SlotId id : stay) {
-      changes_.at(id).link = incarnation;
-      changes_.at(id).handover =
-          slots_.by_id.at(id).key.filter ? TC_HANDOVER_OF_ONE : TC_HANDOVER_OF_ALL;
-    }
+    for (const SlotId id : stay) plan_handover(id, incarnation);
     new_links_[incarnation] = std::move(stay);
   }
 }
@@ -177,6 +198,7 @@ void Staging::write_generation(SlotId slot, unsigned generation, const Change& c
     ++count;
   }
   to.link = uint64_t{change.handover} << 32 | change.link;
+  to.pushed = change.returns ? change.returns->pushed_bytes : 0;
   to.hook_count = count;
 }
 
@@ -220,10 +242,14 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
                      .filter = any.key.filter,
                      .unmapped = any.unmapped,
                      .incarnation = incarnation,
+                     .way = changes_.at(ids.front()).way,
                      .sites = {}};
   for (const SlotId id : ids) {
     const Slot& slot = slots_.by_id.at(id);
-    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5});
+    const auto& returns = changes_.at(id).returns;
+    const auto exits = returns && request.way == Way::exits ? std::span(returns->exits)
+                                                            : std::span<const ExitSite>();
+    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5, exits});
   }
   auto armed = kernel_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {
@@ -318,6 +344,8 @@ void Staging::free_old() {
     slot.rest = std::move(change.rest);
     slot.lingers_until_ns = change.lingers_until_ns;
     slot.link = change.link;
+    slot.way = change.way;
+    slot.returns = std::move(change.returns);
     slot.unmapped = false;  // its instruction has been placed once
     if (!stays) forget(id);
   }

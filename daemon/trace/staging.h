@@ -80,6 +80,8 @@ class Staging {
     uint64_t lingers_until_ns = 0;          // after the switch
     std::vector<uint32_t> rest;             // allocated for those not paused, but the first
     uint32_t link = 0;                      // after the switch
+    Way way = Way::entry;                   // of that link
+    std::shared_ptr<const ReturnPlan> returns;
     tc_handover handover = TC_NO_HANDOVER;  // from the link it has now, which is closed then
 
     bool is_armed() const { return !hooks.empty() || lingers_until_ns; }  // after the switch
@@ -107,6 +109,8 @@ class Staging {
   Change& change(SlotId slot);
   Status stage();
   void plan_links();
+  void plan_way(SlotId slot, Change& change);
+  void plan_handover(SlotId slot, uint32_t incarnation);
   bool hands_over() const;
   Status allocate_hooks();
   void write_staging();

@@ -82,6 +82,9 @@ class FakeKernel final : public Kernel {
   void clear_stat(uint32_t) override {}
   Result<std::vector<KeyCount>> read_counts() const override { return std::vector<KeyCount>{}; }
   Result<std::vector<KeySum>> read_sums() const override { return std::vector<KeySum>{}; }
+  Result<std::vector<KeyTime>> read_times() const override { return std::vector<KeyTime>{}; }
+  void delete_times(std::span<const tc_key>) override {}
+  void forget_calls(uint32_t) override {}
   void delete_counts(std::span<const tc_key>) override {}
   void delete_sums(std::span<const tc_key>) override {}
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {

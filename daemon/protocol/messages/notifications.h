@@ -23,8 +23,10 @@ struct EventNotification {
   int64_t pid = 0, tid = 0;
   std::string comm;
   std::string probe;
-  std::string kind;  // "hit"
+  std::string kind;  // "hit"; of a call that has ended "return" or, if it did not return, "unwound"
   std::vector<Scalar> args;
+  std::optional<Scalar> retval = {};      // of a call that has ended; null where it is not known
+  std::optional<uint64_t> duration = {};  // of a call that has ended, in ns
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
     f("wall", s.wall);
@@ -37,6 +39,8 @@ struct EventNotification {
     f("probe", s.probe);
     f("kind", s.kind);
     f("args", s.args);
+    f("retval", s.retval);
+    f("duration", s.duration);
   }
 };
 // Comes before the first event of a probe whose parameters have names, and again when they have
@@ -45,11 +49,13 @@ struct ProbeNotification {
   static constexpr const char* kMethod = "probe";
   std::string session;
   std::string probe;
-  std::vector<ArgumentPart> args;  // of its events, in order
+  std::vector<ArgumentPart> args;            // of its events, in order
+  std::optional<ArgumentPart> result = {};  // of the function, if it is known
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("probe", s.probe);
     f("args", s.args);
+    f("result", s.result);
   }
 };
 struct LostNotification {

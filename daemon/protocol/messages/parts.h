@@ -114,12 +114,14 @@ struct SettingPart {
   TargetPart target;
   std::string action;                    // the spec, as --do takes it
   std::optional<std::string> when = {};  // its condition, as --when takes it
+  std::optional<std::string> returns = {};  // how returns are seen, where they are: as --returns
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f("scope", s.scope);
     f("target", s.target);
     f("do", s.action);
     f("when", s.when);
+    f("returns", s.returns);
   }
 };
 

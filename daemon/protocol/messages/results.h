@@ -37,6 +37,9 @@ struct RowPart {
   std::optional<std::vector<BucketPart>> hist = {};  // those that are not empty, in order
   std::optional<uint64_t> step = {};                 // of a linear histogram
   std::optional<uint64_t> unread = {};  // hits whose value could not be read; not in `count`
+  // Of `time`: what the calls took without those within them that the session follows as well, ns.
+  std::optional<uint64_t> self = {};
+  std::optional<uint64_t> unwound = {};  // calls that were left without a return; not in `count`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("of", s.of);
@@ -49,6 +52,8 @@ struct RowPart {
     f("hist", s.hist);
     f("step", s.step);
     f("unread", s.unread);
+    f("self", s.self);
+    f("unwound", s.unwound);
   }
 };
 struct ReadReply {
@@ -58,6 +63,7 @@ struct ReadReply {
   uint64_t total_filtered = 0;  // not taken: by conditions, samples and limits
   uint64_t dropped_ring = 0;    // of those taken, events: no room in the ring
   uint64_t dropped_keys = 0;    // values by a key: the table of keys was full
+  uint64_t cut = 0;             // calls whose end is not seen: too many were open in their thread
   // With `clear`, which is a switch; a plain read is none.
   std::optional<PhasesPart> phases_us;
   std::optional<std::vector<SkewPart>> skew_ns;
@@ -68,6 +74,7 @@ struct ReadReply {
     f("total_filtered", s.total_filtered);
     f("dropped_ring", s.dropped_ring);
     f("dropped_keys", s.dropped_keys);
+    f("cut", s.cut);
     f("phases_us", s.phases_us);
     f("skew_ns", s.skew_ns);
   }

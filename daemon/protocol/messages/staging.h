@@ -17,10 +17,14 @@ struct SpecPart {
   std::string action = {};
   std::optional<std::string> when = {};
   uint64_t instructions = 0;  // of the machine in the kernel: the most that one hit runs
+  // How returns are seen: "trampoline" or "exits", and why so.
+  std::optional<std::string> returns = {}, returns_because = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("do", s.action);
     f("when", s.when);
     f("instructions", s.instructions);
+    f("returns", s.returns);
+    f("returns_because", s.returns_because);
   }
 };
 // What a pattern covers, as far as it can be known before the commit.
@@ -48,6 +52,7 @@ struct StageSet {
   TargetPart target;
   std::string action = "event";
   std::optional<std::string> when = {};  // only hits for which this holds
+  std::string returns = "auto";          // how returns are seen: "auto", "trampoline" or "exits"
   bool explain = false;                  // answer with `spec`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -56,6 +61,7 @@ struct StageSet {
     f("target", s.target);
     f.optional("do", s.action);
     f("when", s.when);
+    f.optional("returns", s.returns);
     f.optional("explain", s.explain);
   }
 };

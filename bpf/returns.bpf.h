@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Sites whose hooks have to do when the call returns as well. They are served by programs of their
+ * own, loaded when they are first needed, in one of two ways:
+ *
+ *   on_call_and_return      by the kernel's return trampoline, in a uprobe session
+ *   on_call, on_leave       by probes on the instructions by which the function leaves
+ *
+ * The calls themselves are kept alike (bpf/calls.bpf.h). What a hook has to say is said by the hook
+ * that is in force when the call ends, if it is the one under which it began.
+ */
+#ifndef TRACECTL_RETURNS_BPF_H
+#define TRACECTL_RETURNS_BPF_H
+
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+enum { END_WORDS = 2 };	/* words of a record before its values: return value, duration */
+
+static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
+{
+	struct tc_record *record = begin_record(end, END_WORDS + room);
+	__u32 i;
+
+	if (!record)
+		return false;
+	record->kind = end->ended->kind;
+	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
+	record->args[0] = end->ended->retval;
+	record->args[1] = end->ended->duration_ns;
+	for (i = 0; i < room; i++)
+		record->args[END_WORDS + i] = end->ended->args[i];
+	record->arg_valid = room ? end->ended->arg_valid : 0;
+	record->arg_count = room && end->layout->arg_count < room ? end->layout->arg_count : room;
+	record->arg_room = room;
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_ended_values(struct streamed *end, const __u32 room)
+{
+	struct tc_record *record = begin_record(end, END_WORDS + room);
+
+	if (!record)
+		return false;
+	record->kind = end->ended->kind;
+	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
+	fill_values(end, record, END_WORDS + room, END_WORDS);
+	record->args[0] = end->ended->retval;
+	record->args[1] = end->ended->duration_ns;
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_end(struct streamed *end)
+{
+	if (!(end->spec->at_return & TC_EVENT_AT_RETURN))
+		return emit_ended(end, 0);
+	if (!end->spec->value_count)
+		return emit_ended(end, TC_CALL_ARGS);
+	if (end->spec->value_words <= TC_MAX_VALUES)
+		return emit_ended_values(end, TC_MAX_VALUES);
+	return emit_ended_values(end, TC_MAX_RECORD_WORDS);
+}
+
+/* Streams a record of the end of a call, as stream() does of a hit. */
+__on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under,
+			     const struct ended *ended)
+{
+	__u32 ring_index = (to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 layout_index = code >> 32, spec_index = code;
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed end = { .ctx = ctx,
+				.epoch = under,
+				.code = code,
+				.source = to,
+				.loss = loss,
+				.ended = ended };
+
+	end.layout = bpf_map_lookup_elem(&layouts, &layout_index);
+	end.spec = bpf_map_lookup_elem(&specs, &spec_index);
+	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!ended || !end.layout || !end.spec || !end.ring || !loss)
+		return false;
+	if (emit_end(&end))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
+static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				       __u64 under, const struct ended *ended)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = stat_of(hook);
+	__u64 to = (__u64)hook->session << 32 | hook->source;
+
+	if (!spec || !stat)
+		return;
+	if (spec->at_return & TC_CONDITION_AT_RETURN && !lets_pass(ctx, hook, spec, ended)) {
+		__sync_fetch_and_add(&stat->filtered, 1);
+		return;
+	}
+	aggregate(ctx, hook, spec->aggregate_count, stat, ended);
+	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT) &&
+	    !stream_end(ctx, code_of(hook), to, under, ended))
+		__sync_fetch_and_add(&stat->dropped_ring, 1);
+}
+
+/* Closes calls of the thread that are over though they have not returned. */
+__on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, __u32 session, __u64 under, __u64 sp,
+			       bool begins)
+{
+	struct calls *calls = calls_of_thread(session);
+	struct ended ended = { .kind = TC_RECORD_UNWOUND };
+	struct bpf_iter_num steps;
+	struct tc_hook hook;
+
+	if (!calls)
+		return 0;
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		const struct call *call = call_at(calls, calls->depth - 1);
+
+		if (!calls->depth || !is_over(calls, call, sp, begins))
+			break;
+		end_innermost(calls, &ended);
+		if (find_hook(under, call->slot, call->serial, &hook))
+			act_on_end(ctx, &hook, under, &ended);
+	}
+	bpf_iter_num_destroy(&steps);
+	return 0;
+}
+
+/* ---- where a call begins ---- */
+
+static __always_inline void keep_args(struct call *call, bpf_user_pt_regs_t *ctx, __u32 layout)
+{
+	struct machine machine = { .ctx = ctx };
+	__u32 i;
+
+	call->arg_valid = 0;
+	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
+	if (!machine.layout)
+		return;
+	for (i = 0; i < TC_CALL_ARGS; i++) {
+		__u64 value = 0;
+
+		if (i < machine.layout->arg_count && load_arg(&machine, i, false, &value))
+			call->arg_valid |= 1 << i;
+		call->args[i] = value;
+	}
+}
+
+/* Keeps the call of a hook (its session and serial number) as the innermost; false if it is cut. */
+__on_its_own bool open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, __u64 at, __u32 way)
+{
+	__u32 session = whose >> 32, serial = whose, spec_index = code;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
+	struct calls *calls = calls_of_thread(session);
+	struct call *call;
+	__u32 most = way == BY_TRAMPOLINE ? TC_MAX_TRAMPOLINES : TC_MAX_DEPTH;
+
+	if (!calls)
+		calls = begin_calls(session);
+	if (!spec || !calls || calls->depth >= most)
+		return false;
+	call = call_at(calls, calls->depth);
+	call->sp = read_register(ctx, 4) + (__u32)(at >> 32);
+	call->slot = at;
+	call->serial = serial;
+	call->way = way;
+	call->within_ns = 0;
+	call->return_address = 0;
+	call->arg_valid = 0;
+	if (way == BY_EXITS)
+		bpf_probe_read_user(&call->return_address, sizeof(call->return_address),
+				    (const void *)call->sp);
+	if (spec->at_return & TC_KEEP_ARGS)
+		keep_args(call, ctx, code >> 32);
+	call->began_ns = bpf_ktime_get_boot_ns();
+	calls->depth++;
+	return true;
+}
+
+static __always_inline bool follow(struct hit *hit, const struct tc_hook *hook, enum way way)
+{
+	__u64 whose = (__u64)hook->session << 32 | hook->flags >> TC_SERIAL_SHIFT;
+	__u64 at = (__u64)slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed << 32 |
+		   hit->slot;
+
+	bool opened = open_call(hit->ctx, code_of(hook), whose, at, way);
+
+	hit->followed |= opened;
+	return opened;
+}
+
+static __always_inline bool follow_by_exits(struct hit *hit, const struct tc_hook *hook)
+{
+	return follow(hit, hook, BY_EXITS);
+}
+
+static __always_inline bool follow_by_trampoline(struct hit *hit, const struct tc_hook *hook)
+{
+	return follow(hit, hook, BY_TRAMPOLINE);
+}
+
+static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook *hook,
+					   follow_call follow_it)
+{
+	struct tc_stat *stat = stat_of(hook);
+
+	if (!stat)
+		return;
+	test_delay();
+	__sync_fetch_and_add(&stat->hits, 1);
+	if (hook->spec)
+		act_by_spec(hit, hook, stat, follow_it);
+	else if (hook->flags & TC_EVENT)
+		stream_hit(hit, hook, stat);
+}
+
+static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook,
+					     follow_call follow_it)
+{
+	if (!is_for(hook, hit))
+		return false;
+	if (hook->flags & TC_CALL)
+		close_unwound(hit->ctx, hook->session, hit->epoch, hit->sp, true);
+	act_and_follow(hit, hook, follow_it);
+	return true;
+}
+
+static __always_inline void run_next_hook_of_call(struct hit *hit, const struct tc_hook *hook,
+						  follow_call follow_it)
+{
+	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
+		hit->taken = run_hook_of_call(hit, hook, follow_it);
+}
+
+static __always_inline void begin_call(struct hit *hit, const struct tc_generation *generation)
+{
+	hit->sp = read_register(hit->ctx, 4) + generation->pushed;
+	hit->followed = 0;
+	hit->next = generation->first.next;
+}
+
+static long follow_next_by_exits(__u32 i, void *data)
+{
+	struct hit *hit = data;
+	const struct tc_hook *hook = take_next_hook(hit);
+
+	if (!hook)
+		return 1;
+	run_next_hook_of_call(hit, hook, follow_by_exits);
+	return 0;
+}
+
+static long follow_next_by_trampoline(__u32 i, void *data)
+{
+	struct hit *hit = data;
+	const struct tc_hook *hook = take_next_hook(hit);
+
+	if (!hook)
+		return 1;
+	run_next_hook_of_call(hit, hook, follow_by_trampoline);
+	return 0;
+}
+
+/* ---- where a call ends ---- */
+
+/* Moves the call behind all that are open beside it, on other stacks: it becomes the innermost. */
+static __always_inline bool make_innermost(struct calls *calls, __u64 sp, __u32 slot, __u32 serial)
+{
+	__u64 last = calls->depth - 1, i = last;
+	struct bpf_iter_num steps;
+	struct call found;
+	bool is_there = false;
+
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		const struct call *call = call_at(calls, i);
+
+		checked_as_used(i);
+		is_there = call->sp == sp && call->slot == slot && call->serial == serial;
+		if (is_there || !i)
+			break;
+		i--;
+	}
+	bpf_iter_num_destroy(&steps);
+	if (!is_there || i == last)
+		return is_there;
+	found = *call_at(calls, i);
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		checked_as_used(i);
+		if (i >= last)
+			break;
+		*call_at(calls, i) = *call_at(calls, i + 1);
+		i++;
+	}
+	bpf_iter_num_destroy(&steps);
+	*call_at(calls, last) = found;
+	return true;
+}
+
+/* Ends the call of the hook that returns to the address at sp, if it is one that was followed. */
+static __noinline void end_call(struct hit *hit, const struct tc_hook *hook)
+{
+	struct ended ended = { .kind = TC_RECORD_RETURN };
+	struct calls *calls = calls_of_thread(hook->session);
+
+	if (!calls || !calls->depth ||
+	    !make_innermost(calls, hit->sp, hit->slot, hook->flags >> TC_SERIAL_SHIFT))
+		return;
+	ended.has_retval = hit->has_retval;
+	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
+	end_innermost(calls, &ended);
+	act_on_end(hit->ctx, hook, hit->epoch, &ended);
+}
+
+static __always_inline void leave_by(struct hit *hit, const struct tc_hook *hook)
+{
+	if (!(hook->flags & TC_CALL))
+		return;
+	close_unwound(hit->ctx, hook->session, hit->epoch, hit->sp, false);
+	end_call(hit, hook);
+}
+
+static long leave_by_next(__u32 i, void *data)
+{
+	struct hit *hit = data;
+	const struct tc_hook *hook = take_next_hook(hit);
+
+	if (!hook)
+		return 1;
+	leave_by(hit, hook);
+	return 0;
+}
+
+/* All hooks of the slot: whoever follows the call knows it. */
+static __always_inline int leave(struct pt_regs *ctx, __u64 sp, bool has_retval)
+{
+	const struct tc_generation *generation;
+	struct hit hit = { .ctx = ctx, .sp = sp, .has_retval = has_retval };
+
+	hit.epoch = *(volatile __u64 *)&epoch;
+	test_delay();
+	hit.slot = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
+	generation = &slots[hit.slot].generation[hit.epoch & 1];
+	if (!generation->hook_count)
+		return 0;
+	leave_by(&hit, &generation->first);
+	hit.next = generation->first.next;
+	if (hit.next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, leave_by_next, &hit, 0);
+	return 0;
+}
+
+/* ---- the programs ---- */
+
+SEC("?uprobe")
+int on_call(struct pt_regs *ctx)
+{
+	const struct tc_generation *generation;
+	struct hit hit;
+
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return 0;
+	begin_call(&hit, generation);
+	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_exits);
+	if (hit.next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_exits, &hit, 0);
+	return 0;
+}
+
+/* Intel SDM, volume 2, appendix B, "Encoding of Conditional Test (tttn) Field". */
+static __always_inline bool condition_holds(__u64 flags, __u8 condition)
+{
+	bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1;
+	bool sign = flags >> 7 & 1, overflow = flags >> 11 & 1, holds = false;
+
+	switch (condition >> 1 & 7) {
+	case 0: holds = overflow; break;
+	case 1: holds = carry; break;
+	case 2: holds = zero; break;
+	case 3: holds = carry || zero; break;
+	case 4: holds = sign; break;
+	case 5: holds = parity; break;
+	case 6: holds = sign != overflow; break;
+	case 7: holds = zero || sign != overflow; break;
+	}
+	return holds != (condition & 1);
+}
+
+SEC("?uprobe")
+int on_leave(struct pt_regs *ctx)
+{
+	__u64 what = bpf_get_attach_cookie(ctx) >> TC_COOKIE_EXIT_SHIFT;
+
+	if (what & TC_EXIT_CONDITIONAL &&
+	    !condition_holds(ctx->eflags, what >> TC_EXIT_CONDITION_SHIFT & 15))
+		return 0;
+	return leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL);
+}
+
+/* At the entry 0 asks for the return: nobody's call shall go through a trampoline in vain. */
+SEC("?uprobe")
+int on_call_and_return(struct pt_regs *ctx)
+{
+	const struct tc_generation *generation;
+	struct hit hit;
+
+	if (bpf_session_is_return())
+		return leave(ctx, ctx->rsp - 8, true);
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return 1;
+	begin_call(&hit, generation);
+	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_trampoline);
+	if (hit.next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_trampoline, &hit, 0);
+	if (hit.followed)
+		return 0;
+	return 1;
+}
+
+/* ---- threads that end ---- */
+
+/* What is by keys of the call is counted without them: they are worked out at a hit only. */
+static __always_inline void count_left(const struct tc_hook *hook, const struct tc_spec *spec)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
+		const struct tc_aggregate *aggregate = &spec->aggregates[i];
+		struct tc_key key = { .stat = hook->stat, .aggregate = i };
+
+		if (i >= spec->aggregate_count)
+			return;
+		key.missing = TC_CALL_UNWOUND | ((1 << (aggregate->key_count & 3)) - 1);
+		if (aggregate->at_return)
+			count_key(&key);
+	}
+}
+
+static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
+					const struct ended *ended)
+{
+	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed end = { .epoch = under, .source = hook->source, .loss = loss, .ended = ended };
+
+	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!end.ring || !loss)
+		return false;
+	if (emit_ended(&end, 0))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
+/* A condition on the return value cannot be worked out, and one on the rest is not: it does not hold. */
+static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
+					const struct ended *ended)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = stat_of(hook);
+
+	if (!spec || !stat)
+		return;
+	if (spec->at_return & TC_CONDITION_AT_RETURN) {
+		__sync_fetch_and_add(&stat->filtered, 1);
+		return;
+	}
+	count_left(hook, spec);
+	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT) &&
+	    !stream_left(hook, under, ended))
+		__sync_fetch_and_add(&stat->dropped_ring, 1);
+}
+
+__on_its_own int close_left(__u32 session, __u64 under)
+{
+	struct calls *calls = calls_of_thread(session);
+	struct caller caller = caller_of(session);
+	struct ended ended = { .kind = TC_RECORD_UNWOUND };
+	struct bpf_iter_num steps;
+	struct tc_hook hook;
+
+	if (!calls)
+		return 0;
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		const struct call *call = call_at(calls, calls->depth - 1);
+
+		if (!calls->depth)
+			break;
+		end_innermost(calls, &ended);
+		if (find_hook(under, call->slot, call->serial, &hook))
+			act_on_left(&hook, under, &ended);
+	}
+	bpf_iter_num_destroy(&steps);
+	bpf_map_delete_elem(&callers, &caller);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int on_thread_exit(__u64 *ctx)
+{
+	__u64 under = *(volatile __u64 *)&epoch;
+	struct bpf_iter_num numbers;
+	int *session;
+
+	bpf_iter_num_new(&numbers, 0, TC_MAX_SESSIONS);
+	while ((session = bpf_iter_num_next(&numbers))) {
+		__u32 number = *session;
+
+		if (sessions_with_calls[number / 64 % (TC_MAX_SESSIONS / 64)] >> number % 64 & 1)
+			close_left(number, under);
+	}
+	bpf_iter_num_destroy(&numbers);
+	return 0;
+}
+
+#endif

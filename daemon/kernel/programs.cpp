@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <vector>
+
+#include "bpf/abi.h"
+#include "bpf/tracer.skel.h"
+#include "daemon/kernel/release.h"
+#include "daemon/kernel/uprobe_multi.h"
+
+namespace tracectl {
+
+struct Programs::Loaded {
+  explicit Loaded(tracer* fresh) : skeleton(fresh) {}
+  ~Loaded() {
+    bpf_link__destroy(thread_exit);
+    tracer::destroy(skeleton);
+  }
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+
+  tracer* skeleton;
+  bpf_link* thread_exit = nullptr;
+};
+
+Programs::Programs(tracer& skeleton) : skeleton_(skeleton) {}
+Programs::~Programs() = default;
+
+Result<Programs::OfWay> Programs::of(Way way) {
+  if (way == Way::entry)
+    return OfWay{bpf_program__fd(skeleton_.progs.on_site), -1, kAttachUprobeMulti};
+  auto loaded = load(way);
+  if (!loaded) return loaded.error();
+  const auto& progs = (*loaded)->skeleton->progs;
+  if (way == Way::trampoline)
+    return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession};
+  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave),
+               kAttachUprobeMulti};
+}
+
+// Opened anew from the same object, with the maps of the first.
+Result<Programs::Loaded*> Programs::load(Way way) {
+  auto& place = loaded_[static_cast<size_t>(way)];
+  if (place) return place.get();
+  if (way == Way::trampoline && !release_is_at_least(6, 13))
+    return Error{Code::unsupported,
+                 "this kernel has no uprobe sessions (Linux 6.13): take --returns exits"};
+  auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));
+  if (!loaded->skeleton) return Error::from_errno("open the BPF programs for returns");
+  tracer& fresh = *loaded->skeleton;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, fresh.obj) bpf_program__set_autoload(program, false);
+  const std::vector<bpf_program*> wanted =
+      way == Way::trampoline ? std::vector{fresh.progs.on_call_and_return}
+                             : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
+  for (bpf_program* one : wanted) {
+    bpf_program__set_autoload(one, true);
+    bpf_program__set_expected_attach_type(
+        one, static_cast<bpf_attach_type>(way == Way::trampoline ? kAttachUprobeSession
+                                                                 : kAttachUprobeMulti));
+  }
+  bpf_program__set_autoload(fresh.progs.on_thread_exit, true);
+  if (auto shared = share_maps(fresh); !shared) return shared.error();
+  if (int err = bpf_object__load(fresh.obj); err != 0)
+    return Error::from_errno("load the BPF programs for returns", -err);
+  loaded->thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
+  if (!loaded->thread_exit) return Error::from_errno("follow the ends of threads");
+  place = std::move(loaded);
+  return place.get();
+}
+
+Status Programs::share_maps(tracer& fresh) const {
+  const bpf_map* first = nullptr;
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, fresh.obj) {
+    first = bpf_object__next_map(skeleton_.obj, first);  // the same object: the same order
+    if (!first || bpf_map__reuse_fd(map, bpf_map__fd(first)) != 0)
+      return Error::from_errno(std::string("share the table ") + bpf_map__name(map));
+  }
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "daemon/base/result.h"
+#include "daemon/model/probe.h"
+
+struct tracer;
+
+namespace tracectl {
+
+// The programs that serve sites, by the way these are armed. Those that few need are loaded when they
+// are first needed: the kernel takes longer to check one than to arm a thousand sites.
+class Programs {
+ public:
+  // `skeleton` is loaded; it is borrowed, and its maps are shared.
+  explicit Programs(tracer& skeleton);
+  ~Programs();
+
+  // The program at a site, and the one at the exits of its function, or -1.
+  struct OfWay {
+    int at_site = -1;
+    int at_exit = -1;
+    unsigned attach_type = 0;
+  };
+  Result<OfWay> of(Way way);
+
+ private:
+  struct Loaded;
+
+  Result<Loaded*> load(Way way);
+  Status share_maps(tracer& fresh) const;
+
+  tracer& skeleton_;
+  std::array<std::unique_ptr<Loaded>, 3> loaded_;  // by way
+};
+
+}  // namespace tracectl

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/model/event.h"
+
+namespace tracectl {
+
+const char* name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::hit: return "hit";
+    case EventKind::returned: return "return";
+    case EventKind::unwound: return "unwound";
+  }
+  return "";
+}
+
+std::optional<EventKind> event_kind_named(std::string_view name) {
+  for (const EventKind kind : {EventKind::hit, EventKind::returned, EventKind::unwound})
+    if (name == name_of(kind)) return kind;
+  return std::nullopt;
+}
+
+}  // namespace tracectl

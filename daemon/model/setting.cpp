@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/model/setting.h"
+
+namespace tracectl {
+
+const char* name_of(Returns returns) {
+  switch (returns) {
+    case Returns::automatic: return "auto";
+    case Returns::trampoline: return "trampoline";
+    case Returns::exits: return "exits";
+  }
+  return "";
+}
+
+std::optional<Returns> returns_named(std::string_view name) {
+  for (const Returns one : {Returns::automatic, Returns::trampoline, Returns::exits})
+    if (name == name_of(one)) return one;
+  return std::nullopt;
+}
+
+}  // namespace tracectl
