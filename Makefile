@@ -230,13 +230,14 @@ $(with_bpf)/bpf/tracer.bpf.o: $(with_bpf)/bpf/tracer.bpf.c
 	$(call bpf_object,-DTC_TEST_DELAY -I$(with_bpf))
 $(with_bpf)/bpf/tracer.skel.h: $(with_bpf)/bpf/tracer.bpf.o
 	$(skeleton_of)
-$(with_bpf)/bpf_kernel.o: daemon/kernel/bpf_kernel.cpp $(with_bpf)/bpf/tracer.skel.h
+mutant_kernel := $(with_bpf)/bpf_kernel.o $(with_bpf)/programs.o
+$(mutant_kernel): $(with_bpf)/%.o: daemon/kernel/%.cpp $(with_bpf)/bpf/tracer.skel.h
 	$(call say,CXX,$@)
 	$(V)$(CXX) -I$(with_bpf) $(cxx_flags) -c $< -o $@
 $(M)/%.o: $(M)/%.cpp
 	$(call say,CXX,$@)
 	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -c $< -o $@
-$(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(with_bpf)/bpf_kernel.o $(support) $(engine)
+$(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(mutant_kernel) $(support) $(engine)
 	$(call link,$(test_libs))
 $(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(engine)
 	$(call link,$(test_libs))

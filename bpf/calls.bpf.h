@@ -148,9 +148,64 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 	       there != call->return_address;
 }
 
-static __always_inline struct call *call_at(struct calls *calls, __u64 index)
+static __always_inline struct call *call_at(const struct calls *calls, __u64 index)
 {
-	return &calls->open[index & (TC_MAX_DEPTH - 1)];
+	return (struct call *)&calls->open[index & (TC_MAX_DEPTH - 1)];
+}
+
+enum { NO_CALL = TC_MAX_DEPTH };
+
+/*
+ * A call that is over, the innermost first, or NO_CALL. Calls of one stack end in their order: where
+ * only the stack that the thread began on is concerned the innermost tells for all.
+ */
+__on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
+{
+	struct bpf_iter_num steps;
+	bool found = false;
+	__u64 i;
+
+	if (!calls || !calls->depth)
+		return NO_CALL;
+	i = calls->depth - 1;
+	if (is_over(calls, call_at(calls, i), sp, begins))
+		return i;
+	if (on_own_stack(calls, sp) && on_own_stack(calls, call_at(calls, i)->sp))
+		return NO_CALL;
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		checked_as_used(i);
+		found = is_over(calls, call_at(calls, i), sp, begins);
+		if (found || !i)
+			break;
+		i--;
+	}
+	bpf_iter_num_destroy(&steps);
+	return found ? i : NO_CALL;
+}
+
+/* Makes the call the innermost, behind those that are open beside it on other stacks. */
+__on_its_own int make_innermost(struct calls *calls, __u64 i)
+{
+	struct bpf_iter_num steps;
+	struct call moved;
+	__u64 last;
+
+	if (!calls || i + 1 >= calls->depth)
+		return 0;
+	last = calls->depth - 1;
+	moved = *call_at(calls, i);
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		checked_as_used(i);
+		if (i >= last)
+			break;
+		*call_at(calls, i) = *call_at(calls, i + 1);
+		i++;
+	}
+	bpf_iter_num_destroy(&steps);
+	*call_at(calls, last) = moved;
+	return 0;
 }
 
 /* Takes the innermost call off; what it took is the share of the call around it. */

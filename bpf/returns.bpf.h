@@ -120,10 +120,13 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, __u32 session, __u64 und
 		return 0;
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
-		const struct call *call = call_at(calls, calls->depth - 1);
+		__u64 over = find_over(calls, sp, begins);
+		const struct call *call;
 
-		if (!calls->depth || !is_over(calls, call, sp, begins))
+		if (over == NO_CALL)
 			break;
+		make_innermost(calls, over);
+		call = call_at(calls, calls->depth - 1);
 		end_innermost(calls, &ended);
 		if (find_hook(under, call->slot, call->serial, &hook))
 			act_on_end(ctx, &hook, under, &ended);
@@ -269,39 +272,28 @@ static long follow_next_by_trampoline(__u32 i, void *data)
 
 /* ---- where a call ends ---- */
 
-/* Moves the call behind all that are open beside it, on other stacks: it becomes the innermost. */
-static __always_inline bool make_innermost(struct calls *calls, __u64 sp, __u32 slot, __u32 serial)
+/* The call with its return address at sp that this hook follows; NO_CALL if there is none. */
+__on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __u32 serial)
 {
-	__u64 last = calls->depth - 1, i = last;
 	struct bpf_iter_num steps;
-	struct call found;
-	bool is_there = false;
+	bool found = false;
+	__u64 i;
 
+	if (!calls || !calls->depth)
+		return NO_CALL;
+	i = calls->depth - 1;
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
 		const struct call *call = call_at(calls, i);
 
 		checked_as_used(i);
-		is_there = call->sp == sp && call->slot == slot && call->serial == serial;
-		if (is_there || !i)
+		found = call->sp == sp && call->slot == slot && call->serial == serial;
+		if (found || !i)
 			break;
 		i--;
 	}
 	bpf_iter_num_destroy(&steps);
-	if (!is_there || i == last)
-		return is_there;
-	found = *call_at(calls, i);
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
-	while (bpf_iter_num_next(&steps)) {
-		checked_as_used(i);
-		if (i >= last)
-			break;
-		*call_at(calls, i) = *call_at(calls, i + 1);
-		i++;
-	}
-	bpf_iter_num_destroy(&steps);
-	*call_at(calls, last) = found;
-	return true;
+	return found ? i : NO_CALL;
 }
 
 /* Ends the call of the hook that returns to the address at sp, if it is one that was followed. */
@@ -309,10 +301,14 @@ static __noinline void end_call(struct hit *hit, const struct tc_hook *hook)
 {
 	struct ended ended = { .kind = TC_RECORD_RETURN };
 	struct calls *calls = calls_of_thread(hook->session);
+	__u64 call;
 
-	if (!calls || !calls->depth ||
-	    !make_innermost(calls, hit->sp, hit->slot, hook->flags >> TC_SERIAL_SHIFT))
+	if (!calls)
 		return;
+	call = find_call(calls, hit->sp, hit->slot, hook->flags >> TC_SERIAL_SHIFT);
+	if (call == NO_CALL)
+		return;
+	make_innermost(calls, call);
 	ended.has_retval = hit->has_retval;
 	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
 	end_innermost(calls, &ended);
