@@ -33,6 +33,11 @@ bool leaves(const Step& step, const Listing& listing) {
   return step.has_target && step.flow != Flow::call && !listing.contains(step.target);
 }
 
+// Where the jump enters the function anew: no way within it.
+bool starts_again(const Step& step, const Listing& listing) {
+  return step.has_target && step.flow != Flow::call && step.target == listing[0].address;
+}
+
 bool goes_on(Flow flow) {
   return flow == Flow::next || flow == Flow::call || flow == Flow::conditional ||
          flow == Flow::odd_branch;
@@ -70,7 +75,7 @@ class Descent {
   Status leave(size_t index) {
     const Step& step = listing_[index];
     StackHeight height = after(step, heights_[index]);
-    if (step.has_target && step.flow != Flow::call)
+    if (step.has_target && step.flow != Flow::call && !starts_again(step, listing_))
       if (auto target = listing_.at(step.target)) arrive(*target, height);
     if (step.flow == Flow::indirect)
       for (size_t target : jumps_.at(index).targets) arrive(target, height);
@@ -150,7 +155,19 @@ MaybeExit direct_exit(const Step& step, std::optional<int64_t> on_stack,
   return exit_at(step, is_jump ? ExitKind::tail_jump : ExitKind::conditional_tail_jump);
 }
 
+MaybeExit exit_to_entry(const Step& step, std::optional<int64_t> on_stack) {
+  if (step.flow == Flow::odd_branch)
+    return no_exits(step.address,
+                    "it jumps to its own entry by a branch on something else than the flags");
+  if (on_stack.value_or(0) != 0)
+    return no_exits(step.address, "it jumps to its own entry with something left on the stack");
+  return exit_at(step,
+                 step.flow == Flow::jump ? ExitKind::tail_jump : ExitKind::conditional_tail_jump);
+}
+
 MaybeExit indirect_exit(const Step& step, const IndirectJump& jump, std::optional<int64_t> height) {
+  if (std::ranges::find(jump.targets, size_t{0}) != jump.targets.end())
+    return no_exits(step.address, "it jumps to its own entry by a table, so not always");
   if (jump.leads == Leads::inside) return std::optional<Exit>{};
   if (jump.leads == Leads::outside && height == 0)
     return exit_at(step, ExitKind::indirect_tail_jump);
@@ -210,6 +227,7 @@ class Looked {
     if (step.flow == Flow::ret) return exit_at(step, ExitKind::ret);
     if (step.flow == Flow::far_away) return no_exits(step.address, "it leaves for another segment");
     if (step.flow == Flow::indirect) return indirect_exit(step, jumps_->at(index), height);
+    if (starts_again(step, *listing_)) return exit_to_entry(step, height);
     if (leaves(step, *listing_)) return direct_exit(step, height, *surroundings_);
     return std::optional<Exit>{};
   }

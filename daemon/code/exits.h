@@ -50,8 +50,10 @@ struct Surroundings {
 
 // Every instruction by which the function leaves to its caller or, in tail position, to another
 // function; sorted by address. `others` are its further parts: jumps between them and the body are
-// no exits. A jump to the function's own entry is none either. The list is empty for a function
-// that never returns. Not told are calls of functions that do not return, exceptions and longjmp.
+// no exits. A jump to the function's own entry is one, whose target is that entry: a probe there
+// fires anew with the stack pointer of the call that is open, which therefore ends at the jump. The
+// list is empty for a function that never returns. Not told are calls of functions that do not
+// return, exceptions and longjmp.
 //
 // gcc's .cold parts have no symbols in stripped files, and a jump to one looks like a tail jump.
 // They are told by `part_at`, as code that is jumped to with something left on the stack, or that
@@ -60,8 +62,9 @@ struct Surroundings {
 // Fails with Code::unsupported and the reason where the list might not be right: the symbol has
 // no size; bytes that are no instruction; a jump into the middle of one; a call of a place within
 // the function; a jump through a register that may lead anywhere; a part of it that is not known;
-// code that runs on past its end; a jump out of it that is conditional, or in code that is reached
-// in no known way (a landing pad), to what is not known to be a function.
+// code that runs on past its end; a jump to its entry by a table, or with something left on the
+// stack; a jump out of it that is conditional, or in code that is reached in no known way (a
+// landing pad), to what is not known to be a function.
 Result<std::vector<Exit>> find_exits(const FunctionCode& function,
                                      const Surroundings& surroundings = {});
 

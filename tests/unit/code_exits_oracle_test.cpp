@@ -105,7 +105,7 @@ void add_exit(Lines::const_iterator line, Lines::const_iterator first, const Ran
     return;
   }
   uint64_t target = std::strtoull(text.c_str() + text.find(' '), nullptr, 16);
-  if (is_in(ranges, target)) return;
+  if (is_in(ranges, target) && target != ranges[0].first) return;
   const char* kind = text.starts_with("jmp") ? "tail jump" : "conditional tail jump";
   exits.insert(word(line->first, kind, target));
 }

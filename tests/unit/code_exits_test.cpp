@@ -81,7 +81,29 @@ TEST(ExitsOf, AJumpOutIsATailJumpWithItsTarget) {
 
 TEST(ExitsOf, AJumpWithinIsNone) {
   EXPECT_EQ(found("eb 01 cc c3"), "1003 ret");
-  EXPECT_EQ(found("90 eb fd"), "");  // to its own start
+  EXPECT_EQ(found("90 90 eb fd"), "");
+}
+
+TEST(ExitsOf, AJumpToItsOwnEntryIsOne) {
+  EXPECT_EQ(found("90 eb fd"), "1001 tail jump 1000");
+  EXPECT_EQ(found("eb fe"), "1000 tail jump 1000");
+  EXPECT_EQ(found("53 5b e9 f9 ff ff ff"), "1002 tail jump 1000");
+  auto exits = exits_of("ff cf 75 fc c3");  // dec %edi; jne to the dec; ret
+  EXPECT_EQ(words(exits), "1002 conditional tail jump 1000, 1004 ret");
+  EXPECT_EQ(exits->at(0).condition, 5);  // ne
+}
+
+TEST(ExitsOf, AJumpToItsOwnEntryFromAnotherPartIsOne) {
+  Bytes body = bytes("90 74 7d c3");        // je 0x1080
+  Bytes part = bytes("90 e9 7a ff ff ff");  // at 0x1080: nop, jmp 0x1000
+  CodeRange others[] = {{0x1080, part}};
+  FunctionCode function{.body = {kBody, body}, .extent = Extent::whole, .others = others};
+  EXPECT_EQ(words(find_exits(function)), "1003 ret, 1081 tail jump 1000");
+}
+
+// The lock prefix is at the entry, and the probe with it: behind it nothing starts anew.
+TEST(ExitsOf, AJumpOverALockPrefixAtTheEntryIsNone) {
+  EXPECT_EQ(found("f0 48 0f b1 17 75 fa c3"), "1007 ret");
 }
 
 TEST(ExitsOf, AConditionalJumpOutIsOneIfItGoesToAFunction) {
@@ -125,13 +147,18 @@ TEST(ExitsOf, WhatASwitchLeadsToIsFollowed) {
   EXPECT_THAT(found(code), HasSubstr("at 0x1012"));
 }
 
+TEST(ExitsOf, ASwitchThatLeadsToTheEntryIsRefused) {
+  Surroundings file{.read = file_with(bytes("00 f0 ff ff"))};  // 0x1000 - 0x2000
+  EXPECT_THAT(found(std::string{kSwitch} + "c3", file), HasSubstr("to its own entry by a table"));
+}
+
 TEST(ExitsOf, ATableOfAddressesIsJudgedByItsFirst) {
-  for (std::string code : {"ff 24 c5 00 20 00 00 c3",              // jmp *0x2000(,%rax,8)
-                           "48 8b 04 c5 00 20 00 00 ff e0 c3",     // mov ..., %rax; jmp *%rax
-                           "48 8d 15 f9 0f 00 00 ff 24 c2 c3"}) {  // lea, jmp *(%rdx,%rax,8)
+  for (std::string code : {"90 ff 24 c5 00 20 00 00 c3",              // jmp *0x2000(,%rax,8)
+                           "90 48 8b 04 c5 00 20 00 00 ff e0 c3",     // mov ..., %rax; jmp *%rax
+                           "90 48 8d 15 f8 0f 00 00 ff 24 c2 c3"}) {  // lea, jmp *(%rdx,%rax,8)
     EXPECT_THAT(found(code), HasSubstr("where to is unknown")) << code;
-    Surroundings to_code{.read = file_with(bytes("00 10 00 00 00 00 00 00"))};
-    EXPECT_THAT(found(code, to_code), testing::MatchesRegex("100[7a] ret")) << code;
+    Surroundings to_code{.read = file_with(bytes("01 10 00 00 00 00 00 00"))};
+    EXPECT_THAT(found(code, to_code), testing::MatchesRegex("100[8b] ret")) << code;
     Surroundings to_others{.read = file_with(bytes("00 50 00 00 00 00 00 00"))};
     EXPECT_THAT(found(code, to_others), HasSubstr("indirect tail jump, ")) << code;
     Surroundings to_nothing{.read = file_with(Bytes(8))};
@@ -158,7 +185,7 @@ TEST(ExitsOf, WhatWasLoadedBeforeACallIsGone) {  // mov (%rdi,%rax,8),...; call;
 TEST(ExitsOf, NotrackIsASwitchs) { EXPECT_EQ(found("50 48 01 d0 3e ff e0 58 c3"), "1008 ret"); }
 
 TEST(ExitsOf, AFunctionThatNeverReturnsHasNone) {
-  for (const char* code : {"e8 00 10 00 00", "50 e8 00 10 00 00 66 90", "0f 0b", "eb fe", "f4"})
+  for (const char* code : {"e8 00 10 00 00", "50 e8 00 10 00 00 66 90", "0f 0b", "90 eb fe", "f4"})
     EXPECT_EQ(found(code), "") << code;
 }
 
@@ -249,8 +276,10 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"c3 48", "at 0x1001 the bytes are no instruction"},
                     std::pair{"eb 01 48 89 c3 c3", "at 0x1000 it jumps into the middle"},
                     std::pair{"e8 01 00 00 00 90 c3", "calls a place within the function"},
-                    std::pair{"e3 7e c3", "something else than the flags"},  // jrcxz
-                    std::pair{"e2 7e c3", "something else than the flags"},  // loop
+                    std::pair{"e3 7e c3", "something else than the flags"},            // jrcxz
+                    std::pair{"e2 7e c3", "something else than the flags"},            // loop
+                    std::pair{"e2 fe c3", "own entry by a branch on something else"},  // loop
+                    std::pair{"53 eb fd", "own entry with something left on the stack"},
                     std::pair{"cb", "another segment"}, std::pair{"48 cf", "another segment"},
                     std::pair{"ff 2f", "another segment"},
                     std::pair{"85 ff 74 01 c3 90", "at 0x1005 its code runs on past its end"},
