@@ -176,6 +176,8 @@ std::optional<Section> ElfFile::section(std::string_view name) const {
   return impl_->image.section(name);
 }
 
+std::vector<Section> ElfFile::code_sections() const { return impl_->image.code_sections(); }
+
 // ---- symbols ----
 
 void ElfFile::Impl::add_symbols(const ElfImage& from, uint32_t table_type, bool exported,

@@ -72,6 +72,7 @@ class ElfFile {
   const std::string& debug_root() const;
 
   std::optional<Section> section(std::string_view name) const;
+  std::vector<Section> code_sections() const;  // loaded from the file, and executable
   std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind
 
  private:

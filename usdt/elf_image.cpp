@@ -122,6 +122,21 @@ std::optional<Section> ElfImage::section(std::string_view name) const {
   return Section{std::string(name), header.sh_addr, header.sh_offset, header.sh_size};
 }
 
+std::vector<Section> ElfImage::code_sections() const {
+  constexpr uint64_t kFlags = SHF_ALLOC | SHF_EXECINSTR;
+  std::vector<Section> sections;
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf(), &names) != 0) return sections;
+  for (Elf_Scn* at = elf_nextscn(elf(), nullptr); at; at = elf_nextscn(elf(), at)) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(at, &header) || (header.sh_flags & kFlags) != kFlags) continue;
+    const char* name = elf_strptr(elf(), names, header.sh_name);
+    if (name && header.sh_type != SHT_NOBITS)
+      sections.push_back({name, header.sh_addr, header.sh_offset, header.sh_size});
+  }
+  return sections;
+}
+
 std::optional<std::vector<uint8_t>> ElfImage::section_bytes(std::string_view name) const {
   const auto found = find_section(name);
   if (!found || found->second.sh_type == SHT_NOBITS) return std::nullopt;

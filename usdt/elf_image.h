@@ -36,6 +36,7 @@ class ElfImage {
   uint64_t file_size() const { return file_size_; }
 
   std::optional<Section> section(std::string_view name) const;
+  std::vector<Section> code_sections() const;  // loaded from the file, and executable
   std::optional<std::vector<uint8_t>> section_bytes(std::string_view name) const;
   std::string build_id() const;  // hex, empty if none
 

@@ -39,6 +39,11 @@ const Result<std::vector<UsdtSite>>& Object::usdt_sites() const {
   return *usdt_sites_;
 }
 
+const UnwindRanges& Object::unwind_ranges() const {
+  if (!unwind_ranges_) unwind_ranges_.emplace(elf_);
+  return *unwind_ranges_;
+}
+
 Result<ObjectPtr> Objects::open(Fd fd, const std::string& path) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);

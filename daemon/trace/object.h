@@ -13,6 +13,7 @@
 #include "daemon/base/result.h"
 #include "usdt/elf_file.h"
 #include "usdt/notes.h"
+#include "usdt/unwind_ranges.h"
 
 namespace tracectl {
 
@@ -40,6 +41,7 @@ class Object {
 
   // Read when first asked for.
   const Result<std::vector<UsdtSite>>& usdt_sites() const;
+  const UnwindRanges& unwind_ranges() const;
 
  private:
   Object(std::string path, Fd fd, FileIdentity identity, ElfFile elf);
@@ -49,6 +51,7 @@ class Object {
   FileIdentity identity_;
   ElfFile elf_;
   mutable std::optional<Result<std::vector<UsdtSite>>> usdt_sites_;
+  mutable std::optional<UnwindRanges> unwind_ranges_;
 };
 
 using ObjectPtr = std::shared_ptr<const Object>;

@@ -61,6 +61,11 @@ size_t ElfBuilder::add_section(std::string name, uint32_t type, std::string byte
   return sections_.size();
 }
 
+void ElfBuilder::add_code_section(std::string name, uint64_t address, uint64_t size) {
+  add_section(std::move(name), SHT_PROGBITS, std::string(size, '\x90'), address);
+  sections_.back().header.sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+}
+
 void ElfBuilder::add_symbol(std::string_view name, uint64_t address, uint64_t size, unsigned type) {
   Elf64_Sym symbol{};
   symbol.st_name = static_cast<Elf64_Word>(names_.size());

@@ -31,6 +31,8 @@ class ElfBuilder {
 
   // Its number. `address` 0: not loaded.
   size_t add_section(std::string name, uint32_t type, std::string bytes, uint64_t address = 0);
+  // Executable, of the file's segment.
+  void add_code_section(std::string name, uint64_t address, uint64_t size);
   void add_function(std::string_view name, uint64_t address, uint64_t size);
   void add_object(std::string_view name, uint64_t address);
 
