@@ -208,15 +208,30 @@ TEST(UnwindTable, TheEncodingIsFoundAmongOtherData) {
 }
 
 TEST(UnwindTable, OfOtherAugmentationsNothingIsBelieved) {
-  EXPECT_THAT(parsed(Table{cie("zRS", std::string(1, '\0'))}.add(0x1000, 8)), IsEmpty());
-  EXPECT_THAT(parsed(Table{cie("zX", "")}.add(0x1000, 8)), IsEmpty());
+  EXPECT_THAT(parsed(Table{cie("zRS", std::string(2, '\0'))}.add(0x1000, 8)), IsEmpty());
+  EXPECT_THAT(parsed(Table{cie("zX", std::string(1, '\0'))}.add(0x1000, 8)), IsEmpty());
   EXPECT_THAT(parsed(Table{cie("eh", "")}.add(0x1000, 8)), IsEmpty());
+  EXPECT_THAT(parsed(Table{cie("LR", std::string(1, '\0'))}.add(0x1000, 8)), IsEmpty());
   EXPECT_THAT(parsed(Table{cie("zR", "")}.add(0x1000, 8)), IsEmpty());  // without its byte
   EXPECT_THAT(parsed(Table{cie("zP",
                                "\x04"
                                "abc")}
                          .add(0x1000, 8)),
               IsEmpty());
+}
+
+// The register of the return address: a byte in version 1, packed in version 3.
+TEST(UnwindTable, ACieIsOfVersionOneOrThree) {
+  const auto parsed_with = [](char version, const std::string& reg) {
+    const std::string augmentation{"zR\0", 3};
+    const std::string content = version + augmentation + "\1\x78" + reg + "\1\x03";
+    return parsed(Table{entry(0, content)}.add(0x1000, 8, 4));
+  };
+  const Ranges expected{{0x1000, 8}};
+  EXPECT_EQ(parsed_with(1, "\x90"), expected);
+  EXPECT_EQ(parsed_with(3, "\x90\1"), expected);
+  for (const char version : {'\0', '\2', '\4', '\5'})
+    EXPECT_THAT(parsed_with(version, "\x10"), IsEmpty()) << int{version};
 }
 
 TEST(UnwindTable, EachFdeHasTheEncodingOfItsOwnCie) {
@@ -240,7 +255,9 @@ TEST(UnwindTable, AnFdeWithoutACieOrARangeIsLeftOut) {
 
 TEST(UnwindTable, EntriesOfThe64BitFormArePassedOver) {
   Table table = absolute();
-  table.bytes += little_endian(0xffffffff, 4) + little_endian(12, 8) + std::string(12, '\0');
+  table.bytes += little_endian(0xffffffff, 4) + little_endian(20, 8);
+  table.bytes += little_endian(table.bytes.size(), 4) + little_endian(0x1100, 8);  // to the CIE
+  table.bytes += little_endian(8, 8);
   EXPECT_THAT(parsed(table.add(0x1000, 8)), ElementsAre(AddressRange{0x1000, 8}));
 }
 
