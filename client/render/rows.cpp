@@ -39,7 +39,8 @@ constexpr size_t kMostTimesDrawn = 3;
 Kind kind_of(const RowPart& row) {
   Kind kind{.time = row.self.has_value(),
             .histogram = row.hist.has_value(),
-            .of = row.of.value_or(""), .keys = {}};
+            .of = row.of.value_or(""),
+            .keys = {}};
   if (row.by)
     for (const auto& [name, key] : *row.by) kind.keys.push_back(name);
   return kind;

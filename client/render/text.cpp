@@ -177,6 +177,9 @@ std::string info_text(const ProbeInfoReply& reply) {
                                      {"PAUSED"}};
   if (generations) columns.insert(columns.end(), {{"GENERATION 0"}, {"GENERATION 1"}});
   columns.push_back({"PATTERN"});
+  const bool returns = std::any_of(reply.settings.begin(), reply.settings.end(),
+                                   [](const ProbeSetting& s) { return s.returns.has_value(); });
+  if (returns) columns.push_back({"RETURNS"});
   Table table(std::move(columns));
   for (const ProbeSetting& s : reply.settings) {
     std::vector<std::string> cells{s.probe,
@@ -191,6 +194,8 @@ std::string info_text(const ProbeInfoReply& reply) {
     if (s.generations)
       for (const GenerationPart& one : *s.generations) cells.push_back(generation_text(one));
     cells.push_back(s.pattern);
+    if (returns)
+      cells.push_back(s.returns ? *s.returns + ": " + s.returns_because.value_or("") : kAlways);
     table.add(std::move(cells));
   }
   return table.text();
@@ -282,8 +287,7 @@ namespace {
 // How a call has ended.
 std::string end_text(const Event& event) {
   if (event.kind == EventKind::hit) return {};
-  const std::string took =
-      event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
+  const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
   if (event.kind == EventKind::unwound) return " unwound" + took;
   static const Argument kUnknown{.is_signed = true};
   const Argument type = event.source->result.value_or(kUnknown);

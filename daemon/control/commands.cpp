@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/base/nearest.h"
 #include "daemon/control/commands.h"
+#include "daemon/base/nearest.h"
 
 #include <spdlog/spdlog.h>
 #include <sys/utsname.h>
@@ -224,8 +224,7 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 
 // Nothing where the setting covers no site, or its spec cannot be at the first it covers.
 std::optional<SpecPart> Commands::explained(const Setting& setting) {
-  const auto returns =
-      follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
+  const auto returns = follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
   const auto found = engine_.list({setting.pattern}, setting.target, returns);
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;

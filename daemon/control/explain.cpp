@@ -44,7 +44,7 @@ Result<protocol::SpecPart> explain(const Spec& spec, const Site& site) {
   protocol::SpecPart part{.action = to_string(spec), .instructions = *instructions};
   if (spec.when) part.when = to_string(*spec.when);
   if (site.returns) {
-    part.returns = site.returns->way == Way::exits ? "exits" : "trampoline";
+    part.returns = name_of(site.returns->way);
     part.returns_because = site.returns->reason;
   }
   return part;

@@ -75,11 +75,14 @@ std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
 }
 
 SettingPart part_of(const Setting& setting) {
-  return SettingPart{to_string(setting.pattern), name_of(setting.pattern.scope),
-                     protocol::part_of(setting.target), to_string(setting.spec),
+  return SettingPart{to_string(setting.pattern),
+                     name_of(setting.pattern.scope),
+                     protocol::part_of(setting.target),
+                     to_string(setting.spec),
                      when_of(setting.spec),
-                     follows_calls(setting.spec) ? std::optional<std::string>(name_of(setting.returns))
-                                                 : std::nullopt};
+                     follows_calls(setting.spec)
+                         ? std::optional<std::string>(name_of(setting.returns))
+                         : std::nullopt};
 }
 
 // Several processes can map one file: its probes are listed once.
@@ -144,18 +147,23 @@ SwitchReply part_of(const SwitchSummary& summary) {
 }
 
 ProbeSetting part_of(const ProbeSettingInfo& info) {
-  return ProbeSetting{.probe = info.probe,
-                      .session = info.session,
-                      .pattern = to_string(info.setting.pattern),
-                      .scope = name_of(info.setting.pattern.scope),
-                      .action = to_string(info.setting.spec),
-                      .when = when_of(info.setting.spec),
-                      .target = protocol::part_of(info.setting.target),
-                      .paused = info.paused,
-                      .sites = info.sites,
-                      .epoch = info.epoch,
-                      .hits = info.hits,
-                      .generations = std::nullopt};
+  return ProbeSetting{
+      .probe = info.probe,
+      .session = info.session,
+      .pattern = to_string(info.setting.pattern),
+      .scope = name_of(info.setting.pattern.scope),
+      .action = to_string(info.setting.spec),
+      .when = when_of(info.setting.spec),
+      .target = protocol::part_of(info.setting.target),
+      .paused = info.paused,
+      .returns =
+          info.returns ? std::optional<std::string>(name_of(info.returns->way)) : std::nullopt,
+      .returns_because =
+          info.returns ? std::optional<std::string>(info.returns->reason) : std::nullopt,
+      .sites = info.sites,
+      .epoch = info.epoch,
+      .hits = info.hits,
+      .generations = std::nullopt};
 }
 
 std::vector<GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch) {

@@ -87,6 +87,7 @@ class Batch {
       if (!keeping) return std::nullopt;
       beside.push_back(std::move(keeping));
     }
+    // Before the site itself: where a function begins by leaving, what was armed last runs first.
     if (!exits_.offsets.empty()) {
       Fd exits = link_placed(programs.at_exit, kAttachUprobeMulti, exits_);
       if (!exits) return std::nullopt;
@@ -178,8 +179,8 @@ class RefusalSearch {
 
 }  // namespace
 
-std::variant<Link, ArmFailure> arm_sites(const Programs::OfWay& programs,
-                                         const ArmRequest& request, const IgnoreHits& ignore) {
+std::variant<Link, ArmFailure> arm_sites(const Programs::OfWay& programs, const ArmRequest& request,
+                                         const IgnoreHits& ignore) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
   auto link = Batch(request, all, ignore).link(programs);

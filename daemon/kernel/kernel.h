@@ -44,9 +44,9 @@ class Link {
 
 struct ArmedSite {
   SlotId slot = 0;
-  uint64_t offset = 0;     // in the file
-  uint64_t semaphore = 0;  // in the file, 0 if the probe has none
-  bool nop5 = false;       // a 5-byte nop
+  uint64_t offset = 0;                   // in the file
+  uint64_t semaphore = 0;                // in the file, 0 if the probe has none
+  bool nop5 = false;                     // a 5-byte nop
   std::span<const ExitSite> exits = {};  // where the way is by exits; the bytes stay the caller's
 };
 

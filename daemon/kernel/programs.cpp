@@ -37,8 +37,7 @@ Result<Programs::OfWay> Programs::of(Way way) {
   const auto& progs = (*loaded)->skeleton->progs;
   if (way == Way::trampoline)
     return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession};
-  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave),
-               kAttachUprobeMulti};
+  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti};
 }
 
 // Opened anew from the same object, with the maps of the first.

@@ -19,7 +19,7 @@ namespace tracectl {
 struct EventSource {
   std::string probe;  // canonical name: usdt:/usr/bin/python3.11:python:gc__start
   std::string session;
-  Arguments arguments;  // of the site, or the values asked for instead, in order
+  Arguments arguments;                  // of the site, or the values asked for instead, in order
   std::optional<Argument> result = {};  // the type of the function's, if it is known
 };
 
@@ -42,8 +42,8 @@ struct Event {
   std::string comm;
   std::shared_ptr<const EventSource> source;
   std::vector<Value> args;
-  std::vector<std::string> strings;  // which arguments that are strings count
-  Value retval = {};                      // of a return by an instruction that has it
+  std::vector<std::string> strings;          // which arguments that are strings count
+  Value retval = {};                         // of a return by an instruction that has it
   std::optional<uint64_t> duration_ns = {};  // of the call
 };
 

@@ -17,6 +17,15 @@ namespace tracectl {
 // How the kernel runs a site's programs.
 enum class Way : uint8_t { entry, trampoline, exits };
 
+inline const char* name_of(Way way) {
+  switch (way) {
+    case Way::entry: return "entry";
+    case Way::trampoline: return "trampoline";
+    case Way::exits: return "exits";
+  }
+  return "";
+}
+
 // An instruction by which a function leaves.
 struct ExitSite {
   uint64_t offset = 0;                 // in the file
@@ -29,9 +38,9 @@ struct ExitSite {
 // How the returns of a function's calls are seen.
 struct ReturnPlan {
   Way way = Way::entry;
-  const char* reason = "";        // for the way
-  uint32_t pushed_bytes = 0;      // on the stack above the return address, where the probe sits
-  std::vector<ExitSite> exits{};  // by exits only
+  const char* reason = "";           // for the way
+  uint32_t pushed_bytes = 0;         // on the stack above the return address, where the probe sits
+  std::vector<ExitSite> exits{};     // by exits only
   std::optional<Argument> result{};  // its type; none where it is not known
 
   bool operator==(const ReturnPlan&) const = default;

@@ -58,11 +58,11 @@ Bucket bucket_of(const RowShape& shape, unsigned number);
 
 struct Row {
   RowShape shape = {};
-  uint64_t count = 0;   // hits, or values
-  uint64_t unread = 0;  // hits whose value could not be read; not in `count`
+  uint64_t count = 0;    // hits, or values
+  uint64_t unread = 0;   // hits whose value could not be read; not in `count`
   uint64_t unwound = 0;  // calls that were left without a return; not in `count`
   uint64_t self = 0;     // of the time: not in other calls that the session follows
-  uint64_t sum = 0;     // modulo 2^64, as are the bits of min and max: see is_unsigned
+  uint64_t sum = 0;      // modulo 2^64, as are the bits of min and max: see is_unsigned
   uint64_t min = 0, max = 0;
   std::map<unsigned, uint64_t> buckets = {};  // by number
 

@@ -21,8 +21,7 @@ void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
   if (told == source) return;
   const bool was_told = told && is_worth_telling(*told);
   told = source;
-  if (was_told || is_worth_telling(*source))
-    protocol::append_probe_line(lines_, *source);
+  if (was_told || is_worth_telling(*source)) protocol::append_probe_line(lines_, *source);
 }
 
 void ClientStream::drain(std::string& to) {

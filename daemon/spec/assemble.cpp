@@ -282,8 +282,7 @@ Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Argument
     return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
   auto numbered = with_numbers(spec, arguments, result);
   if (!numbered) return numbered.error();
-  std::erase_if(numbered->aggregates,
-                [&](const Aggregate& one) { return counts_hits(spec, one); });
+  std::erase_if(numbered->aggregates, [&](const Aggregate& one) { return counts_hits(spec, one); });
   Assembler assembler{arguments};
   if (auto taken = assembler.take(*numbered); !taken) return taken.error();
   return std::move(assembler).result();

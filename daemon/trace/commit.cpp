@@ -101,7 +101,8 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   if (!hook) return hook.error();
   made_.push_back(*hook);
   hook->paused = paused_;
-  return SessionHook{*hook, want.probe_name(), want.part->setting, want.part->process, 0};
+  return SessionHook{
+      *hook, want.probe_name(), want.part->setting, want.part->process, want.site->returns, 0};
 }
 
 Status Commit::put(const SlotSite& site, SessionHooks held) {

@@ -64,8 +64,7 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
                  "choose the processes for " + to_string(setting.pattern) +
                      ": -p PID, -x PATH, -a, or -- COMMAND",
                  "target"};
-  const auto returns =
-      follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
+  const auto returns = follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
   auto resolved = resolver.resolve(setting.pattern, setting.target, returns);
   if (!resolved) return resolved.error();
   const auto shared = std::make_shared<const Setting>(setting);

@@ -64,8 +64,7 @@ Status Hooks::give_spec(const Want& want, Hook& hook) {
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
-  auto installed =
-      specs_.install(want.part->setting, *want.site->args, result_of(*want.site));
+  auto installed = specs_.install(want.part->setting, *want.site->args, result_of(*want.site));
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   if (hook.spec && (*hook.spec)->follows_calls) {
@@ -129,9 +128,8 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
     const uint32_t source = ++last_source_;
     reader_.add_source(
         session.id, source,
-        std::make_shared<const EventSource>(
-            EventSource{want.probe->name, session.name, args,
-                        result ? std::optional(*result) : std::nullopt}));
+        std::make_shared<const EventSource>(EventSource{
+            want.probe->name, session.name, args, result ? std::optional(*result) : std::nullopt}));
     known = session.sources.emplace(std::move(key), source).first;
   }
   hook.source = known->second;

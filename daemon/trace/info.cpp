@@ -25,6 +25,7 @@ void add(Kernel& kernel, SlotId slot, const SessionHook& held, ProbeSettingInfo&
   info.epoch = std::max(info.epoch, held.epoch);
   info.hits += kernel.read_stat(held.hook.stat).hits;
   ++info.sites;
+  if (!info.returns) info.returns = held.returns;
   for (size_t i = 0; i < info.generations.size(); ++i)
     info.generations[i] += has(kernel, kernel.slots()[slot].generation[i], held.hook);
 }

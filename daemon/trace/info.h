@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
+#include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
@@ -20,6 +22,7 @@ struct ProbeSettingInfo {
   std::string session;
   Setting setting;
   bool paused = false;
+  std::shared_ptr<const ReturnPlan> returns;  // how returns are seen at the first of its sites
   size_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;

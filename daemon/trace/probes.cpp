@@ -29,7 +29,7 @@ class FunctionFinder {
   FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all,
                  std::optional<Returns> returns)
       : object_(object), pattern_(pattern), all_(all), arguments_(object.elf()) {
-    if (returns) return_planner_.emplace(object.elf(), all, *returns);
+    if (returns) return_planner_.emplace(object, all, *returns);
   }
 
   ProbeMatch run() {
@@ -267,9 +267,9 @@ Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern,
                                std::optional<Returns> returns) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns)
-      return Error{Code::invalid,
-                   to_string(pattern) + " is no function: it has no return, retval, duration or "
-                                        "time; --from and --to measure between two probes"};
+      return Error{Code::invalid, to_string(pattern) +
+                                      " is no function: it has no return, retval, duration or "
+                                      "time; --from and --to measure between two probes"};
     const auto& sites = object.usdt_sites();
     if (!sites) return sites.error();
     return UsdtFinder(object, pattern, *sites).run();

@@ -8,6 +8,8 @@
 namespace tracectl {
 namespace {
 
+constexpr uint64_t kMostPartBytes = 1 << 20;
+
 // The linker's table of functions that every Go program has: src/runtime/symtab.go.
 bool is_go(const ElfFile& file) {
   return file.section(".gopclntab") || file.section(".data.rel.ro.gopclntab");
@@ -26,8 +28,8 @@ ReadFile reader_of(const ElfFile& file) {
 
 }  // namespace
 
-ReturnPlanner::ReturnPlanner(const ElfFile& file, const std::vector<Function>& all, Returns choice)
-    : file_(file), choice_(choice), moves_stacks_(is_go(file)) {
+ReturnPlanner::ReturnPlanner(const Object& object, const std::vector<Function>& all, Returns choice)
+    : object_(object), file_(object.elf()), choice_(choice), moves_stacks_(is_go(object.elf())) {
   for (const Function& function : all)
     if (function.name.find(".cold") == std::string::npos) starts_.insert(function.address);
 }
@@ -36,14 +38,13 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
                                                    const FunctionCode& code,
                                                    const Placement& placed,
                                                    std::optional<Argument> result) {
-  const bool takes_trampoline =
-      choice_ == Returns::trampoline ||
-      (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
-  auto planned = takes_trampoline
-                     ? by_trampoline(code, placed,
-                                     choice_ == Returns::trampoline ? "as asked for"
-                                                                    : "it calls nothing")
-                     : by_exits(function, code, placed);
+  const bool takes_trampoline = choice_ == Returns::trampoline ||
+                                (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
+  auto planned =
+      takes_trampoline
+          ? by_trampoline(code, placed,
+                          choice_ == Returns::trampoline ? "as asked for" : "it calls nothing")
+          : by_exits(function, code, placed);
   if (!planned) return planned;
   auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
   with_result->result = std::move(result);
@@ -64,8 +65,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& 
     if (!unmoved) return unmoved.error();
     planned.placement = *unmoved;
   }
-  planned.plan =
-      std::make_shared<ReturnPlan>(ReturnPlan{.way = Way::trampoline, .reason = reason});
+  planned.plan = std::make_shared<ReturnPlan>(ReturnPlan{.way = Way::trampoline, .reason = reason});
   return planned;
 }
 
@@ -95,9 +95,10 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
 }
 
 Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code) {
+  parts_.clear();
   auto exits = find_exits(
       code, {.read = reader_of(file_),
-             .part_at = {},
+             .part_at = [this](uint64_t address) { return part_at(address); },
              .is_function = [this](uint64_t address) { return starts_.contains(address); }});
   if (!exits) return exits.error();
   std::vector<ExitSite> sites;
@@ -109,12 +110,25 @@ Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code) 
   return sites;
 }
 
+std::optional<CodeRange> ReturnPlanner::part_at(uint64_t address) {
+  const auto range = object_.unwind_ranges().range_at(address);
+  if (!range || range->size > kMostPartBytes) return std::nullopt;
+  const auto [part, fresh] = parts_.try_emplace(range->address);
+  if (fresh) {
+    const auto offset = file_.offset_of(range->address);
+    auto bytes = offset ? file_.read_at_most(*offset, range->size) : Error{};
+    if (bytes) part->second = std::move(*bytes);
+  }
+  if (part->second.size() != range->size) return std::nullopt;
+  return CodeRange{range->address, part->second};
+}
+
 Result<ExitSite> ReturnPlanner::site_of(const Exit& exit) const {
   const auto offset = file_.offset_of(exit.address);
   if (!offset) return Error{Code::unsupported, "an exit is not in the file"};
   if (exit.refusal)
-    return Error{Code::unsupported, std::string{"no probe can sit on one of its exits: "} +
-                                        exit.refusal};
+    return Error{Code::unsupported,
+                 std::string{"no probe can sit on one of its exits: "} + exit.refusal};
   ExitSite site{.offset = *offset, .has_result = exit.kind == ExitKind::ret};
   if (exit.kind == ExitKind::conditional_tail_jump) site.condition = exit.condition;
   return site;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -11,7 +12,7 @@
 #include "daemon/code/placement.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
-#include "usdt/elf_file.h"
+#include "daemon/trace/object.h"
 
 namespace tracectl {
 
@@ -23,7 +24,7 @@ namespace tracectl {
 // things, so by itself this takes the trampoline for functions only in which nobody else runs.
 class ReturnPlanner {
  public:
-  ReturnPlanner(const ElfFile& file, const std::vector<Function>& all, Returns choice);
+  ReturnPlanner(const Object& object, const std::vector<Function>& all, Returns choice);
 
   struct Planned {
     Placement placement;
@@ -42,10 +43,14 @@ class ReturnPlanner {
   Result<std::vector<ExitSite>> exits_of(const FunctionCode& code);
   Result<ExitSite> site_of(const Exit& exit) const;
 
+  std::optional<CodeRange> part_at(uint64_t address);
+
+  const Object& object_;
   const ElfFile& file_;
   Returns choice_;
   bool moves_stacks_ = false;
-  std::unordered_set<uint64_t> starts_;  // of functions
+  std::unordered_set<uint64_t> starts_;             // of functions
+  std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function that is planned
 };
 
 }  // namespace tracectl

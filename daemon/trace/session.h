@@ -22,8 +22,9 @@ struct SessionHook {
   Hook hook;
   std::shared_ptr<const std::string> probe;
   std::shared_ptr<const Setting> setting;
-  std::shared_ptr<const Process> process;  // the only one it is for, or none
-  uint64_t epoch = 0;                      // under which it came into force
+  std::shared_ptr<const Process> process;     // the only one it is for, or none
+  std::shared_ptr<const ReturnPlan> returns;  // if it follows calls
+  uint64_t epoch = 0;                         // under which it came into force
 };
 
 // Those of one slot, in the order of Wants.

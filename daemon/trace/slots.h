@@ -53,7 +53,7 @@ struct Hook {
   uint16_t set_target = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
-  SpecPtr spec;         // none if its flags say it all
+  SpecPtr spec;          // none if its flags say it all
   Way way = Way::entry;  // that it needs
   bool paused = false;   // no generation has it
 
@@ -66,7 +66,7 @@ struct SlotSite {
   std::shared_ptr<const Object> object;
   bool unmapped = false;  // its process had not mapped the file when this was asked for
   bool nop5 = false;      // as in ArmedSite
-  std::shared_ptr<const ReturnPlan> returns;  // once a hook has followed calls here
+  std::shared_ptr<const ReturnPlan> returns = {};  // once a hook has followed calls here
 };
 
 struct Slot : SlotSite {

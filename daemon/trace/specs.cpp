@@ -23,8 +23,7 @@ Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
   return *made;
 }
 
-Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments,
-                            const Argument* result) {
+Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const Argument* result) {
   auto assembled = assemble(spec, arguments, result);
   if (!assembled) return assembled.error();
   forget_texts_if_unused();

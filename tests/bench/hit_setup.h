@@ -49,9 +49,19 @@ class Setup {
   }
 
   double with_spec(const Site& site, const std::string& spec, const std::string& when = "") {
+    return with_setting(site, std::string("usdt::hot:") + site.probe, spec, when);
+  }
+
+  // On the entry of the site's function.
+  double with_spec_of_call(const Site& site, const std::string& spec, Returns returns) {
+    return with_setting(site, std::string("uprobe::") + site.function, spec, "", returns);
+  }
+
+  double with_setting(const Site& site, const std::string& pattern, const std::string& spec,
+                      const std::string& when, Returns returns = Returns::automatic) {
     on_kernel::must(engine_->create_session("bench"));
-    Setting set{on_kernel::must(parse_pattern(std::string("usdt::hot:") + site.probe)),
-                on_kernel::process(target_.pid()), on_kernel::must(parse_spec(spec))};
+    Setting set{on_kernel::must(parse_pattern(pattern)), on_kernel::process(target_.pid()),
+                on_kernel::must(parse_spec(spec)), returns};
     if (!when.empty()) set.spec.when = on_kernel::must(parse_condition(when));
     on_kernel::must(engine_->stage_set("bench", {std::move(set)}));
     on_kernel::must(engine_->commit("bench", {}));

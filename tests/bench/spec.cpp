@@ -52,11 +52,36 @@ void aggregates(Setup& setup, const Site& site) {
   }
 }
 
+// The time of each call, by the kernel's trampoline on both sides; the call itself does next to nothing.
+constexpr const char* kTime =
+    "@total = stats(nsecs - @begun[tid]); @times = hist(nsecs - @begun[tid]);";
+
+void times(Setup& setup, const Site& site) {
+  const std::string function = setup.target().path() + ":" + site.function;
+  const auto ours = [&] { return setup.with_spec_of_call(site, "time", Returns::trampoline); };
+  const auto tool = [&] {
+    return setup.with_tool(
+        {"bpftrace", "-p", std::to_string(setup.target().pid()), "-e",
+         "uprobe:" + function + " { @begun[tid] = nsecs; } uretprobe:" + function +
+             " / @begun[tid] / { " + kTime + " delete(@begun[tid]); }"},
+        site);
+  };
+  const Pairs pairs = in_turn(kToolRounds, ours, tool);
+  print_row(row("time, over bpftrace", site), pairs, reach(median(pairs.ratios()), 1));
+  const auto hist = [&] {
+    return setup.with_spec_of_call(site, "hist(duration)", Returns::trampoline);
+  };
+  print_row(row("hist(duration), over time", site), in_turn(kToolRounds, hist, ours), "");
+  const auto by_exits = [&] { return setup.with_spec_of_call(site, "time", Returns::exits); };
+  print_row(row("time by exits, over time", site), in_turn(kToolRounds, by_exits, ours), "");
+}
+
 void run() {
   print_heading();
   Setup setup;
   for (const Site& site : {kEmulated, kFast}) condition(setup, site);
   for (const Site& site : {kEmulated, kFast}) aggregates(setup, site);
+  for (const Site& site : {kEmulated, kFast}) times(setup, site);
 }
 
 }  // namespace

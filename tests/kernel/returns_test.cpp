@@ -44,10 +44,11 @@ bool is_moved(const std::string& function) {
   return function == "calls_moved" || function == "calls_mover";
 }
 
-TEST_F(Returned, EveryCallIsARetunOrUnwoundAsTheProgramCountsThem) {
+TEST_F(Returned, EveryCallIsAReturnOrUnwoundAsTheProgramCountsThem) {
   begin("s", "calls_*", "time");
   const auto said = parsed(program_.run());
-  program_.leave();
+  program_.send("exit");
+  program_.wait_for_end();
   EXPECT_EQ(said["checksum"], untraced()["checksum"]);
   const auto found = rows("s");
   for (const auto& [function, truth] : said["functions"].items()) {

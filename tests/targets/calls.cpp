@@ -65,15 +65,13 @@ static uint64_t least_parent, most_parent, least_child, most_child;
 
 TRACED void calls_child(uint64_t ns) {
   const uint64_t begun = now();
-  while (now() - begun < ns) {
-  }
+  while (now() - begun < ns) {}
   least_child += now() - begun;
 }
 
 TRACED void calls_parent(uint64_t ns) {
   const uint64_t begun = now();
-  while (now() - begun < ns) {
-  }
+  while (now() - begun < ns) {}
   const uint64_t before = now();
   calls_child(ns / 2);
   most_child += now() - before;
@@ -194,7 +192,7 @@ static void run_coroutines() {
 
 // Copies what its caller has on the stack, up to `top`, to another stack and goes on there.
 asm(".pushsection .text\n"
-    "move_stack:\n"          // rdi: top of the old stack, rsi: top of the new one
+    "move_stack:\n"  // rdi: top of the old stack, rsi: top of the new one
     " mov %rdi, %rcx\n sub %rsp, %rcx\n mov %rsp, %rax\n"
     " mov %rsi, %rdx\n sub %rcx, %rdx\n mov %rdx, %r8\n"
     " mov %rdx, %rdi\n mov %rax, %rsi\n rep movsb\n"

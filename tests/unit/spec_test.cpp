@@ -93,11 +93,26 @@ TEST(Spec, RowsAreByProbeAlways) {
   EXPECT_EQ(refusal("count by probe, probe", 16), "probe stands here twice");
 }
 
+TEST(Spec, SaysWhatWaitsForTheReturn) {
+  EXPECT_TRUE(parsed("return").event);
+  EXPECT_TRUE(parsed("return").returns);
+  EXPECT_EQ(refusal("return, return", 8), "return stands here twice");
+  EXPECT_FALSE(follows_calls(parsed("event, count by arg0, sum(arg1)")));
+  for (const char* text : {"return", "time", "count by retval", "sum(duration)", "event(retval)"})
+    EXPECT_TRUE(follows_calls(parsed(text))) << text;
+  EXPECT_TRUE(is_event_at_return(parsed("event(arg0, duration)")));
+  EXPECT_FALSE(is_event_at_return(parsed("event(arg0), time")));
+  Spec spec = parsed("event, count");
+  spec.when = *parse_condition("arg0 > 1 && retval < 0");
+  EXPECT_TRUE(is_all_at_return(spec) && is_event_at_return(spec) && follows_calls(spec));
+}
+
 TEST(Spec, CanonicalTextReadsBackAsTheSameSpec) {
   for (const char* text :
        {"event", "count", "event, count", "count by tid, pid", "event, count by pid",
         "event(arg0, str(arg1), str(arg2, 5)), sum(arg0 * 2) by comm, avg(arg1), min(arg2)",
         "max(arg3) by arg1 & 7, str(arg2), hist(arg0), lhist(arg0, -5, 100, 10) by uid",
+        "event, return, time by arg0, retval, hist(duration) by retval & 1, time",
         "event, sample(10), limit(100), tag(\"a\\\"b\"), silent"}) {
     EXPECT_EQ(to_string(parsed(text)), text);
     EXPECT_EQ(parsed(to_string(parsed(text))), parsed(text));

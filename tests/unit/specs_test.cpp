@@ -29,7 +29,9 @@ Arguments two(const char* first, const char* second) {
 
 class SharedSpecs : public ::testing::Test {
  protected:
-  SpecPtr install(const Arguments& arguments) { return must(specs_.install(setting_, arguments, nullptr)); }
+  SpecPtr install(const Arguments& arguments) {
+    return must(specs_.install(setting_, arguments, nullptr));
+  }
 
   FakeKernel kernel_;
   Specs specs_{kernel_};
@@ -72,6 +74,64 @@ TEST(LayoutsOfArguments, DifferWhereAWidthDoes) {
   };
   EXPECT_NE(index(8), index(4));
   EXPECT_EQ(index(8), index(8));
+}
+
+// ---- what a spec has for the return ----
+
+AssembledSpec assembled(const char* action, const char* when = nullptr,
+                        const Argument* result = nullptr) {
+  Spec spec = must(parse_spec(action));
+  if (when) spec.when = must(parse_condition(when));
+  return *must(assemble(spec, two("size", "fd"), result));
+}
+
+TEST(AtTheReturn, IsWhatNeedsItAndNothingElse) {
+  EXPECT_EQ(assembled("count by arg0").kernel.at_return, 0u);
+  EXPECT_EQ(assembled("event, return").kernel.at_return, uint32_t{TC_RETURN_EVENT});
+  EXPECT_EQ(assembled("event(retval)").kernel.at_return, uint32_t{TC_EVENT_AT_RETURN});
+  EXPECT_EQ(assembled("event(retval, arg1)").kernel.at_return,
+            uint32_t{TC_EVENT_AT_RETURN | TC_KEEP_ARGS});
+  EXPECT_EQ(assembled("event", "retval == 0").kernel.at_return,
+            uint32_t{TC_CONDITION_AT_RETURN | TC_EVENT_AT_RETURN | TC_KEEP_ARGS});
+  const AssembledSpec mixed = assembled("sum(arg0), time by arg1, count by tid");
+  EXPECT_EQ(mixed.kernel.at_return, uint32_t{TC_KEEP_ARGS});
+  EXPECT_EQ(mixed.kernel.aggregates[0].at_return, 0);
+  EXPECT_EQ(mixed.kernel.aggregates[1].at_return, 1);
+  EXPECT_EQ(mixed.kernel.aggregates[2].at_return, 0);
+}
+
+// Hits are counted when they begin: of calls that are taken when they end another count is kept.
+TEST(AtTheReturn, CallsThatAreTakenThereAreCountedThere) {
+  EXPECT_EQ(assembled("count", "arg0 > 1").kernel.aggregate_count, 0u);
+  const AssembledSpec spec = assembled("count", "retval > 1");
+  ASSERT_EQ(spec.kernel.aggregate_count, 1u);
+  EXPECT_EQ(spec.kernel.aggregates[0].kind, TC_COUNT);
+  EXPECT_EQ(spec.kernel.aggregates[0].at_return, 1);
+}
+
+TEST(AtTheReturn, TheResultHasTheTypeThatIsKnown) {
+  Argument result = in_register(Register::rax, 4, true, "");
+  EXPECT_EQ(assembled("sum(retval)", nullptr, &result).kernel.aggregates[0].value.a,
+            4 | TC_RETVAL_SIGNED);
+  EXPECT_EQ(assembled("sum(retval)").kernel.aggregates[0].value.a, 8 | TC_RETVAL_SIGNED);
+  result = in_register(Register::rax, 8, false, "");
+  const AssembledSpec spec = assembled("sum(retval)", nullptr, &result);
+  EXPECT_EQ(spec.kernel.aggregates[0].value.a, 8);
+  EXPECT_TRUE(spec.kernel.aggregates[0].is_unsigned);
+  result.is_float = true;
+  const auto refused = assemble(must(parse_spec("sum(retval)")), {}, &result);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("retval is a float"), std::string::npos);
+  EXPECT_EQ(refused.error().spot->column, 0u);
+}
+
+TEST(AtTheReturn, OnlyTheFirstArgumentsAreKept) {
+  const Arguments seven(7, in_register(Register::rdi, 8, true, ""));
+  EXPECT_TRUE(assemble(must(parse_spec("time by arg5")), seven));
+  EXPECT_TRUE(assemble(must(parse_spec("time, sum(arg6)")), seven));
+  const auto refused = assemble(must(parse_spec("time by arg6")), seven);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("first 6 arguments"), std::string::npos);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct ProbeNotification {
   static constexpr const char* kMethod = "probe";
   std::string session;
   std::string probe;
-  std::vector<ArgumentPart> args;            // of its events, in order
+  std::vector<ArgumentPart> args;           // of its events, in order
   std::optional<ArgumentPart> result = {};  // of the function, if it is known
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);

@@ -112,8 +112,8 @@ struct SettingPart {
   std::string pattern;
   std::string scope;  // "local" or "global"
   TargetPart target;
-  std::string action;                    // the spec, as --do takes it
-  std::optional<std::string> when = {};  // its condition, as --when takes it
+  std::string action;                       // the spec, as --do takes it
+  std::optional<std::string> when = {};     // its condition, as --when takes it
   std::optional<std::string> returns = {};  // how returns are seen, where they are: as --returns
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);

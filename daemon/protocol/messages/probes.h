@@ -61,6 +61,8 @@ struct ProbeSetting {
   std::optional<std::string> when = {};
   TargetPart target;
   bool paused = false;  // the session is
+  // How returns are seen, where they are: "trampoline" or "exits", and why so.
+  std::optional<std::string> returns = {}, returns_because = {};
   uint64_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;
@@ -74,6 +76,8 @@ struct ProbeSetting {
     f("when", s.when);
     f("target", s.target);
     f("paused", s.paused);
+    f("returns", s.returns);
+    f("returns_because", s.returns_because);
     f("sites", s.sites);
     f("epoch", s.epoch);
     f("hits", s.hits);
