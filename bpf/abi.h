@@ -39,6 +39,7 @@ enum {
 	TC_TEXT_LEN = 63,		/* bytes of a text in an expression */
 	TC_STR_LEN = 64,		/* bytes that str(E) gives at most, without a byte 0 behind them */
 	TC_SPEC_INSNS = 256,		/* of all expressions of a spec */
+	TC_MAX_TERM_INSNS = 6,		/* of a condition of terms */
 	TC_SPEC_TEXTS = 16,
 	TC_MAX_VALUES = 12,
 	TC_MAX_AGGREGATES = 8,
@@ -212,6 +213,13 @@ enum tc_source {
 
 enum { TC_RETVAL_SIGNED = 1 << 7 };
 
+/* How the numbers a and b stand to each other. */
+enum tc_relation {
+	TC_LESS = 1 << 0,
+	TC_EQUAL = 1 << 1,
+	TC_GREATER = 1 << 2,
+};
+
 /*
  * _S and _U: signed or unsigned, where that differs. _SU: a is signed and b unsigned, and they are
  * compared as the numbers they stand for. Arithmetic wraps; INT64_MIN / -1 is INT64_MIN and
@@ -245,22 +253,9 @@ enum tc_op {
 
 	TC_OP_SKIP,		/* leaves out the next `skip` instructions; so do all that follow */
 
-	TC_OP_SKIP_UNLESS_EQ,	/* unless a == b, and so on */
-	TC_OP_SKIP_UNLESS_NE,
-	TC_OP_SKIP_UNLESS_LT_S,
-	TC_OP_SKIP_UNLESS_LE_S,
-	TC_OP_SKIP_UNLESS_GT_S,
-	TC_OP_SKIP_UNLESS_GE_S,
-	TC_OP_SKIP_UNLESS_LT_U,
-	TC_OP_SKIP_UNLESS_LE_U,
-	TC_OP_SKIP_UNLESS_GT_U,
-	TC_OP_SKIP_UNLESS_GE_U,
-	TC_OP_SKIP_UNLESS_EQ_SU,
-	TC_OP_SKIP_UNLESS_NE_SU,
-	TC_OP_SKIP_UNLESS_LT_SU,
-	TC_OP_SKIP_UNLESS_LE_SU,
-	TC_OP_SKIP_UNLESS_GT_SU,
-	TC_OP_SKIP_UNLESS_GE_SU,
+	TC_OP_SKIP_UNLESS_S,	/* unless a stands to b as one bit of `to` says, enum tc_relation */
+	TC_OP_SKIP_UNLESS_U,
+	TC_OP_SKIP_UNLESS_SU,
 
 	/*
 	 * The string compared is named by b, enum tc_text_of. Of a string in user memory a is the
@@ -281,7 +276,7 @@ enum tc_text_of {
 
 struct tc_insn {
 	__u8 op;		/* enum tc_op */
-	__u8 to;		/* register; of a text the most bytes, at most TC_STR_LEN */
+	__u8 to;		/* register; relations; of a text the most bytes, at most TC_STR_LEN */
 	__u8 a_from;		/* enum tc_source */
 	__u8 a;			/* number of the register or argument */
 	__u8 b_from;		/* enum tc_source; a and b are not both immediate */
@@ -340,10 +335,20 @@ enum tc_at_return {
 	TC_KEEP_ARGS = 1 << 3,
 };
 
+enum tc_condition_kind {
+	TC_NO_CONDITION,
+	TC_CODE,
+	/*
+	 * At most TC_MAX_TERM_INSNS instructions: comparisons, but not of texts, of an argument, the
+	 * process or the thread as a with an immediate, and returns of an immediate.
+	 */
+	TC_TERMS,
+};
+
 /* What a hook does with a hit, where that takes more than its flags. Shared by hooks, immutable. */
 struct tc_spec {
 	struct tc_value condition;
-	__u64 has_condition;
+	__u64 condition_kind;	/* enum tc_condition_kind */
 	__u64 sample;		/* takes one hit in so many; 0: each */
 	__u64 limit;		/* takes so many a second at most; 0: all */
 	__u32 value_count;	/* of a record; 0: it has the arguments */

@@ -161,15 +161,19 @@ static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 	return !spec->limit || within_limit(rate, spec->limit);
 }
 
-/* Whether the hit is taken; a condition that cannot be worked out does not hold. */
-static __always_inline bool lets_pass(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				      const struct tc_spec *spec, const struct ended *ended)
+/* A condition that cannot be worked out does not hold. */
+static __always_inline bool meets_condition(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+					    const struct tc_spec *spec, const struct ended *ended)
 {
 	__u64 holds = 0;
 
-	if (spec->has_condition &&
-	    !(evaluate(ctx, code_of(hook), packed(&spec->condition), &holds, ended) && holds))
-		return false;
+	return spec->condition_kind == TC_NO_CONDITION ||
+	       (evaluate(ctx, code_of(hook), packed(&spec->condition), &holds, ended) && holds);
+}
+
+/* Whether a hit that meets the condition is taken. */
+static __always_inline bool lets_pass(const struct tc_hook *hook, const struct tc_spec *spec)
+{
 	return !(spec->sample || spec->limit) || within_rate(spec, hook->stat);
 }
 
@@ -202,15 +206,23 @@ static __always_inline bool follow_none(struct hit *hit, const struct tc_hook *h
 	return false;
 }
 
+static __always_inline bool is_taken(struct hit *hit, const struct tc_hook *hook,
+				     const struct tc_spec *spec, enum answer answer)
+{
+	return (answer == YES || meets_condition(hit->ctx, hook, spec, 0)) && lets_pass(hook, spec);
+}
+
+/* `answer`: what is known of the condition. */
 static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
-					struct tc_stat *stat, follow_call follow)
+					struct tc_stat *stat, enum answer answer,
+					follow_call follow)
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 
 	if (!spec)
 		return;
-	if (!(spec->at_return & TC_CONDITION_AT_RETURN) && !lets_pass(hit->ctx, hook, spec, 0)) {
+	if (!(spec->at_return & TC_CONDITION_AT_RETURN) && !is_taken(hit, hook, spec, answer)) {
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
@@ -222,9 +234,34 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 }
 
 static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,
-				       struct tc_stat *stat)
+				       struct tc_stat *stat, enum answer answer)
 {
-	act_by_spec(hit, hook, stat, follow_none);
+	act_by_spec(hit, hook, stat, answer, follow_none);
+}
+
+/* Nothing is to be done with hits but to count those that meet the condition. */
+static __always_inline bool only_counts(const struct tc_hook *hook, const struct tc_spec *spec)
+{
+	return !(hook->flags & (TC_EVENT | TC_CALL) || spec->aggregate_count || spec->sample ||
+		 spec->limit);
+}
+
+/* Most hits end here, and have made no call. */
+static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *hook,
+					struct tc_stat *stat)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	enum answer answer = ASK_THE_MACHINE;
+
+	if (!spec)
+		return;
+	if (spec->condition_kind == TC_TERMS)
+		answer = ask_terms(hit, hook, spec);
+	if (answer == NO)
+		__sync_fetch_and_add(&stat->filtered, 1);
+	else if (answer != YES || !only_counts(hook, spec))
+		act_by_its_spec(hit, hook, stat, answer);
 }
 
 static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
@@ -234,7 +271,8 @@ static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
 	return bpf_map_lookup_elem(&stats, &index);
 }
 
-static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
+/* `at_once`: of the first hook of a slot, most often the only one; the verifier's time for more. */
+static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
 {
 	struct tc_stat *stat = stat_of(hook);
 
@@ -242,8 +280,10 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook)
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->spec)
-		act_by_its_spec(hit, hook, stat);
+	if (hook->spec && at_once)
+		act_at_once(hit, hook, stat);
+	else if (hook->spec)
+		act_by_its_spec(hit, hook, stat, ASK_THE_MACHINE);
 	else if (hook->flags & TC_EVENT)
 		stream_hit(hit, hook, stat);
 }

@@ -20,86 +20,89 @@ struct machine {
 };
 
 /* Compilers would make one load at a computed offset of all these, and the verifier wants constants. */
-#define RETURN_REGISTER(name)                                                               \
-	({                                                                                  \
-		__u64 value_;                                                               \
+#define CASE_REGISTER(number, name)                                                         \
+	case number:                                                                        \
 		asm volatile("%0 = *(u64 *)(%1 + %2)"                                       \
-			     : "=r"(value_)                                                 \
+			     : "=r"(value)                                                  \
 			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, name)));    \
-		return value_;                                                              \
-	})
+		break
 
-__on_its_own __u64 read_register(bpf_user_pt_regs_t *ctx, __u8 number)
+static __always_inline __u64 read_register(bpf_user_pt_regs_t *ctx, __u8 number)
 {
+	__u64 value = 0;
+
 	switch (number) {
-	case 0: RETURN_REGISTER(rax);
-	case 1: RETURN_REGISTER(rcx);
-	case 2: RETURN_REGISTER(rdx);
-	case 3: RETURN_REGISTER(rbx);
-	case 4: RETURN_REGISTER(rsp);
-	case 5: RETURN_REGISTER(rbp);
-	case 6: RETURN_REGISTER(rsi);
-	case 7: RETURN_REGISTER(rdi);
-	case 8: RETURN_REGISTER(r8);
-	case 9: RETURN_REGISTER(r9);
-	case 10: RETURN_REGISTER(r10);
-	case 11: RETURN_REGISTER(r11);
-	case 12: RETURN_REGISTER(r12);
-	case 13: RETURN_REGISTER(r13);
-	case 14: RETURN_REGISTER(r14);
-	case 15: RETURN_REGISTER(r15);
-	case TC_RIP: RETURN_REGISTER(rip);
+	CASE_REGISTER(0, rax);
+	CASE_REGISTER(1, rcx);
+	CASE_REGISTER(2, rdx);
+	CASE_REGISTER(3, rbx);
+	CASE_REGISTER(4, rsp);
+	CASE_REGISTER(5, rbp);
+	CASE_REGISTER(6, rsi);
+	CASE_REGISTER(7, rdi);
+	CASE_REGISTER(8, r8);
+	CASE_REGISTER(9, r9);
+	CASE_REGISTER(10, r10);
+	CASE_REGISTER(11, r11);
+	CASE_REGISTER(12, r12);
+	CASE_REGISTER(13, r13);
+	CASE_REGISTER(14, r14);
+	CASE_REGISTER(15, r15);
+	CASE_REGISTER(TC_RIP, rip);
 	}
-	return 0;
+	return value;
 }
 
 static __always_inline __u64 extended(__u64 value, __u8 size, bool is_signed)
 {
-	__u32 unused = 64 - 8 * (size & 15);
+	__u32 unused = (64 - 8 * size) & 63;
 
-	if (unused >= 64)
-		return value;
 	return is_signed ? (__u64)((__s64)(value << unused) >> unused) : value << unused >> unused;
 }
 
 /* An argument as it was when the call began. */
-static __always_inline bool kept_arg(const struct ended *ended, __u8 number, __u64 *value)
+static __always_inline bool kept_arg(const struct ended *ended, __u32 number, __u64 *value)
 {
+	checked_as_used(number);
 	if (number >= TC_CALL_ARGS)
 		return false;
 	*value = ended->args[number];
 	return ended->arg_valid >> number & 1;
 }
 
-static __noinline bool load_arg(struct machine *m, __u8 number, bool is_signed, __u64 *value)
+/* An argument in memory, unextended. */
+__on_its_own bool load_from_memory(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
+{
+	__u64 address, loaded = 0;
+	bool well;
+
+	if (!arg || !value || arg->place != TC_ARG_MEMORY)
+		return false;
+	address = read_register(ctx, arg->base) + arg->offset;
+	if (arg->index != TC_NO_REGISTER)
+		address += read_register(ctx, arg->index) << (arg->scale_shift & 3);
+	well = read_memory(arg, address, &loaded);
+	*value = loaded;
+	return well;
+}
+
+static __noinline bool load_arg(struct machine *m, __u32 number, bool is_signed, __u64 *value)
 {
 	const struct tc_arg *arg;
-	__u64 loaded = 0, address;
+	__u64 loaded = 0;
 
+	checked_as_used(number);
 	if (number >= TC_MAX_ARGS)
 		return false;
 	arg = &m->layout->args[number];
 	if (m->ended) {
 		if (!kept_arg(m->ended, number, &loaded))
 			return false;
-		*value = extended(loaded, arg->size, is_signed);
-		return true;
-	}
-	switch (arg->place) {
-	case TC_ARG_CONSTANT:
-		loaded = arg->offset;
-		break;
-	case TC_ARG_REGISTER:
+	} else if (arg->place == TC_ARG_REGISTER) {
 		loaded = read_register(m->ctx, arg->base) >> (arg->value_shift & 63);
-		break;
-	case TC_ARG_MEMORY:
-		address = read_register(m->ctx, arg->base) + arg->offset;
-		if (arg->index != TC_NO_REGISTER)
-			address += read_register(m->ctx, arg->index) << (arg->scale_shift & 3);
-		if (!read_memory(arg, address, &loaded))
-			return false;
-		break;
-	default:
+	} else if (arg->place == TC_ARG_CONSTANT) {
+		loaded = arg->offset;
+	} else if (!load_from_memory(m->ctx, arg, &loaded)) {
 		return false;
 	}
 	*value = extended(loaded, arg->size, is_signed);
@@ -225,28 +228,17 @@ static __always_inline bool differs_in_sign(__u64 a, __u64 b)
 	return (__s64)a < 0 || (__s64)b < 0;
 }
 
-static __always_inline bool holds(__u8 op, __u64 a, __u64 b)
+static __always_inline enum tc_relation relation(__u8 op, __u64 a, __u64 b)
 {
-	switch (op) {
-	case TC_OP_SKIP_UNLESS_EQ: return a == b;
-	case TC_OP_SKIP_UNLESS_NE: return a != b;
-	case TC_OP_SKIP_UNLESS_LT_S: return (__s64)a < (__s64)b;
-	case TC_OP_SKIP_UNLESS_LE_S: return (__s64)a <= (__s64)b;
-	case TC_OP_SKIP_UNLESS_GT_S: return (__s64)a > (__s64)b;
-	case TC_OP_SKIP_UNLESS_GE_S: return (__s64)a >= (__s64)b;
-	case TC_OP_SKIP_UNLESS_LT_U: return a < b;
-	case TC_OP_SKIP_UNLESS_LE_U: return a <= b;
-	case TC_OP_SKIP_UNLESS_GT_U: return a > b;
-	case TC_OP_SKIP_UNLESS_GE_U: return a >= b;
-	/* a is signed, b is not: where a is below 0, or b beyond what is signed, a is the less. */
-	case TC_OP_SKIP_UNLESS_EQ_SU: return !differs_in_sign(a, b) && a == b;
-	case TC_OP_SKIP_UNLESS_NE_SU: return differs_in_sign(a, b) || a != b;
-	case TC_OP_SKIP_UNLESS_LT_SU: return differs_in_sign(a, b) || a < b;
-	case TC_OP_SKIP_UNLESS_LE_SU: return differs_in_sign(a, b) || a <= b;
-	case TC_OP_SKIP_UNLESS_GT_SU: return !differs_in_sign(a, b) && a > b;
-	case TC_OP_SKIP_UNLESS_GE_SU: return !differs_in_sign(a, b) && a >= b;
+	const __u64 sign = 1ULL << 63;
+
+	if (op == TC_OP_SKIP_UNLESS_S) {
+		a ^= sign;
+		b ^= sign;
+	} else if (op == TC_OP_SKIP_UNLESS_SU && differs_in_sign(a, b)) {
+		return TC_LESS;	/* a is below 0, or b beyond what is signed */
 	}
-	return true;
+	return a < b ? TC_LESS : a == b ? TC_EQUAL : TC_GREATER;
 }
 
 /* FAILED where the string could not be read. */
@@ -276,8 +268,8 @@ static __always_inline bool carry_out(struct machine *m, const struct tc_insn *i
 
 	if (insn->op >= TC_OP_SKIP_UNLESS_TEXT_EQ)
 		return compare_text(m, insn, a);
-	if (insn->op >= TC_OP_SKIP_UNLESS_EQ) {
-		if (!holds(insn->op, a, b))
+	if (insn->op >= TC_OP_SKIP_UNLESS_S) {
+		if (!(relation(insn->op, a, b) & insn->to))
 			m->next += insn->skip;
 		return true;
 	}
@@ -309,19 +301,34 @@ static __always_inline enum machine_state step(struct machine *m)
 	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
 }
 
-static __always_inline bool run_code(struct machine *m, __u32 start)
+enum { FIRST_STEPS = 4 };	/* more than most code has; the verifier takes each by itself */
+
+/* An iterator's step is a call, as dear as several of the machine's, and so left to long code. */
+static __always_inline enum machine_state run_on(struct machine *m)
 {
 	enum machine_state state = RUNNING;
 	struct bpf_iter_num steps;
 
-	m->next = start;
-	bpf_iter_num_new(&steps, 0, TC_MAX_INSNS);
+	bpf_iter_num_new(&steps, FIRST_STEPS, TC_MAX_INSNS);
 	while (bpf_iter_num_next(&steps)) {
 		state = step(m);
 		if (state != RUNNING)
 			break;
 	}
 	bpf_iter_num_destroy(&steps);
+	return state;
+}
+
+static __always_inline bool run_code(struct machine *m, __u32 start)
+{
+	enum machine_state state = RUNNING;
+	__u32 i;
+
+	m->next = start;
+	for (i = 0; i < FIRST_STEPS && state == RUNNING; i++)
+		state = step(m);
+	if (state == RUNNING)
+		state = run_on(m);
 	return state == DONE;
 }
 

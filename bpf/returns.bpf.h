@@ -97,7 +97,8 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 
 	if (!spec || !stat)
 		return;
-	if (spec->at_return & TC_CONDITION_AT_RETURN && !lets_pass(ctx, hook, spec, ended)) {
+	if (spec->at_return & TC_CONDITION_AT_RETURN &&
+	    !(meets_condition(ctx, hook, spec, ended) && lets_pass(hook, spec))) {
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
@@ -218,7 +219,7 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
 	if (hook->spec)
-		act_by_spec(hit, hook, stat, follow_it);
+		act_by_spec(hit, hook, stat, ASK_THE_MACHINE, follow_it);
 	else if (hook->flags & TC_EVENT)
 		stream_hit(hit, hook, stat);
 }

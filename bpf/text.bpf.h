@@ -69,7 +69,7 @@ __on_its_own bool equals(const struct string *string, const struct tc_text *text
 /* 0 behind its end; no text has a 0 within. */
 static __always_inline __u8 byte_of(const struct tc_text *text, __u32 at)
 {
-	return at < TC_TEXT_LEN && at < text->length ? text->bytes[at] : 0;
+	return at < TC_TEXT_LEN ? text->bytes[at] : 0;
 }
 
 /*

@@ -22,14 +22,16 @@
 #include "bpf/text.bpf.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/machine.bpf.h"
+#include "bpf/terms.bpf.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/act.bpf.h"
 
-static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook)
+static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook,
+				     const bool at_once)
 {
 	if (!is_for(hook, hit))
 		return false;
-	act(hit, hook);
+	act(hit, hook, at_once);
 	return true;
 }
 
@@ -53,7 +55,7 @@ static long run_next_hook(__u32 i, void *data)
 	if (!hook)
 		return 1;
 	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
-		hit->taken = run_hook(hit, hook);
+		hit->taken = run_hook(hit, hook, false);
 	return 0;
 }
 
@@ -121,7 +123,7 @@ int on_site(struct pt_regs *ctx)
 	generation = generation_of(ctx, &hit);
 	if (!generation)
 		return 0;
-	hit.taken = run_hook(&hit, &generation->first);
+	hit.taken = run_hook(&hit, &generation->first, true);
 	hit.next = generation->first.next;
 	if (hit.next)
 		bpf_loop(TC_MAX_HOOKS_OF_SLOT, run_next_hook, &hit, 0);

@@ -99,7 +99,8 @@ class Assembler {
     if (!code) return code.error();
     auto start = append(*code);
     if (!start) return start.error();
-    out_->kernel.has_condition = true;
+    const bool at_once = is_terms(*code) && !(out_->kernel.at_return & TC_CONDITION_AT_RETURN);
+    out_->kernel.condition_kind = at_once ? TC_TERMS : TC_CODE;
     out_->kernel.condition =
         tc_value{.kind = TC_VALUE_CODE, .from = 0, .a = 0, .most_bytes = 0, .code = *start};
     return ok();

@@ -11,6 +11,26 @@ bool compares_text(uint8_t op) {
   return op >= TC_OP_SKIP_UNLESS_TEXT_EQ && op <= TC_OP_SKIP_UNLESS_TEXT_UNLIKE;
 }
 
+namespace {
+
+bool is_at_hand(uint8_t from) {
+  return from == TC_FROM_ARG || from == TC_FROM_ARG_SIGNED || from == TC_FROM_PID ||
+         from == TC_FROM_TID;
+}
+
+bool is_term(const tc_insn& insn) {
+  if (insn.op == TC_OP_RETURN) return insn.a_from == TC_FROM_IMMEDIATE;
+  return insn.op >= TC_OP_SKIP_UNLESS_S && insn.op <= TC_OP_SKIP_UNLESS_SU &&
+         is_at_hand(insn.a_from) && insn.b_from == TC_FROM_IMMEDIATE;
+}
+
+}  // namespace
+
+bool is_terms(const ExprCode& code) {
+  return code.insns.size() <= TC_MAX_TERM_INSNS &&
+         std::all_of(code.insns.begin(), code.insns.end(), is_term);
+}
+
 // From the end backwards: every skip is forward, so what it leads to is known.
 unsigned cost_bound(const ExprCode& code) {
   std::vector<unsigned> costs(code.insns.size() + 1, 0);

@@ -23,6 +23,9 @@ struct ExprCode {
 bool is_skip(uint8_t op);
 bool compares_text(uint8_t op);
 
+// Whether it can be a condition of the kind TC_TERMS.
+bool is_terms(const ExprCode& code);
+
 // The instructions on the longest way through the code.
 unsigned cost_bound(const ExprCode& code);
 

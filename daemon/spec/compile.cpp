@@ -102,27 +102,14 @@ Operator inverse(Operator op) {
   }
 }
 
-enum class Signs { both_signed, both_unsigned, left_signed };
-
-tc_op pick(Signs signs, tc_op both_signed, tc_op both_unsigned, tc_op left_signed) {
-  if (signs == Signs::both_signed) return both_signed;
-  return signs == Signs::both_unsigned ? both_unsigned : left_signed;
-}
-
-tc_op comparison(Operator op, Signs signs) {
+uint8_t relations(Operator op) {
   switch (op) {
-    case Operator::equal:
-      return pick(signs, TC_OP_SKIP_UNLESS_EQ, TC_OP_SKIP_UNLESS_EQ, TC_OP_SKIP_UNLESS_EQ_SU);
-    case Operator::not_equal:
-      return pick(signs, TC_OP_SKIP_UNLESS_NE, TC_OP_SKIP_UNLESS_NE, TC_OP_SKIP_UNLESS_NE_SU);
-    case Operator::less:
-      return pick(signs, TC_OP_SKIP_UNLESS_LT_S, TC_OP_SKIP_UNLESS_LT_U, TC_OP_SKIP_UNLESS_LT_SU);
-    case Operator::less_equal:
-      return pick(signs, TC_OP_SKIP_UNLESS_LE_S, TC_OP_SKIP_UNLESS_LE_U, TC_OP_SKIP_UNLESS_LE_SU);
-    case Operator::greater:
-      return pick(signs, TC_OP_SKIP_UNLESS_GT_S, TC_OP_SKIP_UNLESS_GT_U, TC_OP_SKIP_UNLESS_GT_SU);
-    default:
-      return pick(signs, TC_OP_SKIP_UNLESS_GE_S, TC_OP_SKIP_UNLESS_GE_U, TC_OP_SKIP_UNLESS_GE_SU);
+    case Operator::equal: return TC_EQUAL;
+    case Operator::not_equal: return TC_LESS | TC_GREATER;
+    case Operator::less: return TC_LESS;
+    case Operator::less_equal: return TC_LESS | TC_EQUAL;
+    case Operator::greater: return TC_GREATER;
+    default: return TC_GREATER | TC_EQUAL;
   }
 }
 
@@ -284,7 +271,9 @@ class Compiler {
 
   void skip_if_value(const Expr& expr, bool truth, Label& label, uint8_t free) {
     Source source = value(expr, free);
-    out_.skip_unless(truth ? TC_OP_SKIP_UNLESS_EQ : TC_OP_SKIP_UNLESS_NE, source, kZero, label);
+    out_.skip_unless(TC_OP_SKIP_UNLESS_U,
+                     relations(truth ? Operator::equal : Operator::not_equal), source, kZero,
+                     label);
   }
 
   // && is decided by the first side that is false, || by the first that is true.
@@ -305,7 +294,7 @@ class Compiler {
     auto [a, b, exchanged] = sides(left, right, free, true);
     Operator op = exchanged ? mirrored(expr.op) : expr.op;
     if (truth) op = inverse(op);
-    out_.skip_unless(comparison(op, is_u ? Signs::both_unsigned : Signs::both_signed), a, b, label);
+    out_.skip_unless(is_u ? TC_OP_SKIP_UNLESS_U : TC_OP_SKIP_UNLESS_S, relations(op), a, b, label);
   }
 
   // The signed side comes first.
@@ -316,7 +305,7 @@ class Compiler {
     const Sides at = sides(signed_side, unsigned_side, free, false);
     Operator op = exchanged ? mirrored(expr.op) : expr.op;
     if (truth) op = inverse(op);
-    out_.skip_unless(comparison(op, Signs::left_signed), at.a, at.b, label);
+    out_.skip_unless(TC_OP_SKIP_UNLESS_SU, relations(op), at.a, at.b, label);
   }
 
   void skip_if_text(const Expr& expr, bool truth, Label& label, uint8_t free) {

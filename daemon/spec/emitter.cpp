@@ -23,8 +23,9 @@ void Emitter::op(tc_op op, uint8_t to, const Source& a, const Source& b) {
   insns_.push_back(insn_of(op, to, a, b));
 }
 
-void Emitter::skip_unless(tc_op op, const Source& a, const Source& b, Label& label) {
-  skip_to(label, insn_of(op, 0, a, b));
+void Emitter::skip_unless(tc_op op, uint8_t relations, const Source& a, const Source& b,
+                          Label& label) {
+  skip_to(label, insn_of(op, relations, a, b));
 }
 
 void Emitter::skip_unless_text(tc_op op, tc_text_of of, const Source& address, uint8_t most_bytes,

@@ -28,7 +28,8 @@ using Label = std::vector<size_t>;
 class Emitter {
  public:
   void op(tc_op op, uint8_t to, const Source& a, const Source& b = {TC_FROM_REGISTER});
-  void skip_unless(tc_op op, const Source& a, const Source& b, Label& label);
+  // `relations` are bits of enum tc_relation.
+  void skip_unless(tc_op op, uint8_t relations, const Source& a, const Source& b, Label& label);
   void skip_unless_text(tc_op op, tc_text_of of, const Source& address, uint8_t most_bytes,
                         const std::string& text, Label& label);
   void skip(Label& label);

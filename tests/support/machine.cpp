@@ -43,7 +43,7 @@ class Machine {
       const bool one_operand = insn.op == TC_OP_MOVE || is_read(insn.op) || insn.op == TC_OP_SKIP;
       const uint64_t b = one_operand ? 0 : *load_plain(insn);
       if (is_skip(insn.op)) {
-        if (insn.op == TC_OP_SKIP || !compare(insn.op, *a, b)) at += insn.skip;
+        if (insn.op == TC_OP_SKIP || !compare(insn, *a, b)) at += insn.skip;
         continue;
       }
       auto value = compute(insn.op, *a, b);
@@ -113,27 +113,13 @@ class Machine {
     }
   }
 
-  static bool compare(uint8_t op, uint64_t a, uint64_t b) {
-    const Wide sa = as_signed(a), sb = as_signed(b), ua = a, ub = b;
-    switch (op) {
-      case TC_OP_SKIP_UNLESS_EQ: return a == b;
-      case TC_OP_SKIP_UNLESS_NE: return a != b;
-      case TC_OP_SKIP_UNLESS_LT_S: return sa < sb;
-      case TC_OP_SKIP_UNLESS_LE_S: return sa <= sb;
-      case TC_OP_SKIP_UNLESS_GT_S: return sa > sb;
-      case TC_OP_SKIP_UNLESS_GE_S: return sa >= sb;
-      case TC_OP_SKIP_UNLESS_LT_U: return ua < ub;
-      case TC_OP_SKIP_UNLESS_LE_U: return ua <= ub;
-      case TC_OP_SKIP_UNLESS_GT_U: return ua > ub;
-      case TC_OP_SKIP_UNLESS_GE_U: return ua >= ub;
-      case TC_OP_SKIP_UNLESS_EQ_SU: return sa == ub;
-      case TC_OP_SKIP_UNLESS_NE_SU: return sa != ub;
-      case TC_OP_SKIP_UNLESS_LT_SU: return sa < ub;
-      case TC_OP_SKIP_UNLESS_LE_SU: return sa <= ub;
-      case TC_OP_SKIP_UNLESS_GT_SU: return sa > ub;
-      case TC_OP_SKIP_UNLESS_GE_SU: return sa >= ub;
-      default: throw std::logic_error{"no such comparison"};
-    }
+  static bool compare(const tc_insn& insn, uint64_t a, uint64_t b) {
+    if (insn.to == 0 || insn.to >= (TC_LESS | TC_EQUAL | TC_GREATER))
+      throw std::logic_error{"no such relation"};
+    const Wide left = insn.op == TC_OP_SKIP_UNLESS_U ? Wide{a} : as_signed(a);
+    const Wide right = insn.op == TC_OP_SKIP_UNLESS_S ? as_signed(b) : Wide{b};
+    return (insn.to & TC_LESS && left < right) || (insn.to & TC_EQUAL && left == right) ||
+           (insn.to & TC_GREATER && left > right);
   }
 
   std::optional<std::string> string_of(const tc_insn& insn) const {
