@@ -61,7 +61,7 @@ cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 # One sanitized build serves the unit tests and the fuzz targets.
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g -fno-omit-frame-pointer -Wall -Werror $(sanitize) -fsanitize=fuzzer-no-link
-LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -pthread
+LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -liberty -pthread
 test_libs := -lgmock -lgtest -lgtest_main
 
 # ---- what there is ----

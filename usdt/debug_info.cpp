@@ -113,6 +113,14 @@ std::vector<Die> DebugInfo::functions_at(uint64_t address) {
   return found;
 }
 
+std::optional<Die> DebugInfo::unit_at(uint64_t address) const {
+  auto range = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                [](uint64_t a, const Range& r) { return a < r.start; });
+  for (int looked = 0; range != ranges_.begin() && looked < kMostOverlaps; ++looked)
+    if (address < (--range)->end) return units_[range->unit].die;
+  return std::nullopt;
+}
+
 void DebugInfo::index(Unit& unit) {
   if (unit.indexed) return;
   unit.indexed = true;

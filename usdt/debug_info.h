@@ -30,6 +30,9 @@ class DebugInfo {
   // The functions whose code begins at the address: several where a linker has folded equal ones.
   std::vector<dwarf::Die> functions_at(uint64_t address);
 
+  // The unit whose code the address is in.
+  std::optional<dwarf::Die> unit_at(uint64_t address) const;
+
  private:
   struct End {
     void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }

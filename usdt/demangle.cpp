@@ -2,6 +2,7 @@
 #include "usdt/demangle.h"
 
 #include <cxxabi.h>
+#include <libiberty/demangle.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,9 +24,15 @@ void drop_rust_hash(std::string& name) {
     name.resize(name.size() - kHash);
 }
 
-}  // namespace
+// Mangling v0 of rustc; without the hashes of crates.
+std::optional<std::string> demangle_rust(const std::string& symbol) {
+  const std::unique_ptr<char, Free> text{::rust_demangle(symbol.c_str(), DMGL_NO_OPTS)};
+  if (!text) return std::nullopt;
+  return std::string(text.get());
+}
 
-std::optional<std::string> demangle(const std::string& symbol) {
+std::optional<std::string> demangle_any(const std::string& symbol) {
+  if (symbol.rfind("_R", 0) == 0) return demangle_rust(symbol);
   if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
   int status = 0;
   const std::unique_ptr<char, Free> text{
@@ -35,5 +42,9 @@ std::optional<std::string> demangle(const std::string& symbol) {
   drop_rust_hash(name);
   return name;
 }
+
+}  // namespace
+
+std::optional<std::string> demangle(const std::string& symbol) { return demangle_any(symbol); }
 
 }  // namespace tracectl

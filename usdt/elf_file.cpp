@@ -232,10 +232,14 @@ std::optional<Function> ElfFile::function_at(uint64_t address) const {
 
 const std::string& ElfFile::debug_root() const { return impl_->debug_root; }
 
+Result<ElfImage> ElfFile::open_again() const {
+  return ElfImage::open(Fd{::fcntl(impl_->fd.get(), F_DUPFD_CLOEXEC, 0)}, impl_->path);
+}
+
 std::optional<ElfImage> ElfFile::open_debug_info() const {
   constexpr const char* kNeeded = ".debug_info";
   if (section(kNeeded)) {
-    auto image = ElfImage::open(Fd{::fcntl(impl_->fd.get(), F_DUPFD_CLOEXEC, 0)}, impl_->path);
+    auto image = open_again();
     if (!image) return std::nullopt;
     return std::move(*image);
   }

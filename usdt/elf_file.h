@@ -71,6 +71,9 @@ class ElfFile {
   std::optional<ElfImage> open_debug_info() const;
   const std::string& debug_root() const;
 
+  // Another image of this file; borrows nothing of it.
+  Result<ElfImage> open_again() const;
+
   std::optional<Section> section(std::string_view name) const;
   std::vector<Section> code_sections() const;  // loaded from the file, and executable
   std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// User stacks: as a hit brings them, and as they are shown.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracectl {
+
+constexpr unsigned kMostFrames = 127;
+constexpr unsigned kDefaultFrames = 32;
+
+// How the frames were found.
+enum class StackBy : uint8_t {
+  frame_pointers,  // rbp and what it leads to
+  unwind_tables,   // .eh_frame, from a copied piece of the stack
+};
+
+// Why there are no more frames.
+enum class StackEnd : uint8_t {
+  outermost,          // there are none
+  limit,              // as many were asked for
+  unreadable,         // memory that a frame pointer leads to
+  bad_frame_pointer,  // it does not lead up the stack: code without frame pointers has been there
+  end_of_copy,        // what lies further up was not copied
+  no_table,           // nothing says how to unwind the last frame
+  unknown_process,    // it had ended before anybody saw what it maps
+};
+
+std::string_view name_of(StackBy by);
+std::string_view name_of(StackEnd end);
+std::optional<StackBy> stack_by_named(std::string_view name);
+std::optional<StackEnd> stack_end_named(std::string_view name);
+
+// A place in code. Of code inlined into a function there are several with one address: the
+// innermost first, the function's own last.
+struct Frame {
+  uint64_t address = 0;  // in the process: of the probed instruction, else where a call returns to
+  std::string module;    // path of the file as the process had it; empty: in none that is known
+  std::string build_id;  // hex; empty if the file has none
+  uint64_t offset = 0;   // `address` in the file's own address space
+  std::string function;  // demangled; empty if no symbol says
+  uint64_t function_offset = 0;  // from the symbol's start; 0 of what is inlined
+  std::string file;              // source; empty without debug information
+  unsigned line = 0;
+  bool inlined = false;  // into the next frame
+
+  bool operator==(const Frame&) const = default;
+};
+
+// main+0x1b, its module, its source: on one line, without its address where there is a name.
+std::string to_string(const Frame& frame);
+
+struct Stack {
+  StackBy by = StackBy::frame_pointers;
+  StackEnd end = StackEnd::outermost;
+  std::vector<Frame> frames;  // innermost first
+
+  bool operator==(const Stack&) const = default;
+};
+
+// As a hit brought it.
+struct RawStack {
+  static constexpr size_t kRegisters = 17;  // numbered as instructions do; the last is rip
+
+  unsigned most_frames = kDefaultFrames;
+  StackEnd end = StackEnd::outermost;  // of addresses
+  std::vector<uint64_t> addresses;     // by frame pointers; none: the rest is what there is
+  std::array<uint64_t, kRegisters> registers{};
+  uint64_t start = 0;            // address of the first byte
+  std::vector<std::byte> bytes;  // of the stack, upwards
+};
+
+}  // namespace tracectl
