@@ -51,6 +51,11 @@ enum {
 	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
 	TC_MAX_TIMES = 16384,		/* keys of `time` */
 	TC_TIME_BUCKETS = 65,
+	TC_FEW_FRAMES = 32,		/* of a stack; what is asked for beyond takes room for most */
+	TC_MOST_FRAMES = 127,
+	TC_STACK_CHUNK = 512,		/* bytes; no chunk that begins at a multiple crosses a page */
+	TC_STACK_CHUNKS = 32,		/* that are copied of a stack */
+	TC_RED_ZONE = 128,		/* bytes below the stack pointer that a function may use */
 };
 
 /* What a hook does with a hit. */
@@ -58,6 +63,7 @@ enum tc_hook_flag {
 	TC_EVENT = 1 << 0,
 	TC_FIRST_OF_GROUP = 1 << 1,
 	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
+	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
 	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
 };
 
@@ -66,7 +72,12 @@ struct tc_hook {
 	__u32 stat;		/* index of its counters */
 	__u32 tgid;		/* the only process it is for; 0: the link's filter sees to it */
 	__u16 set_target;	/* 1 + number of the set of processes it is for, or 0 */
-	__u16 session;		/* whose rings take its records */
+	__u8 session;		/* whose rings take its records */
+	/*
+	 * Where the function has not set up its frame pointer: by how many words the return address
+	 * lies above the stack pointer, plus 1. Else 0.
+	 */
+	__u8 words_below_caller;
 	__u32 layout;		/* where its arguments are found */
 	__u32 source;		/* names probe and session in records; never reused while readable */
 	__u32 next;		/* further hook of the same generation, or 0 */
@@ -355,6 +366,8 @@ struct tc_spec {
 	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text */
 	__u32 aggregate_count;
 	__u32 at_return;	/* enum tc_at_return */
+	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */
+	__u32 pad;
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
 	struct tc_text texts[TC_SPEC_TEXTS];
@@ -368,6 +381,35 @@ enum tc_record_kind {
 };
 
 enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
+
+/* What a record has of the stack, behind its arguments. */
+enum tc_stack_kind {
+	TC_STACK_NONE,
+	TC_STACK_FRAMES,	/* struct tc_frames */
+	TC_STACK_COPY,		/* struct tc_stack_copy */
+};
+
+/* Why a walk along frame pointers came to its end. */
+enum tc_walk_end {
+	TC_WALK_OUTERMOST,	/* a frame pointer of 0 */
+	TC_WALK_LIMIT,		/* there were as many as asked for */
+	TC_WALK_UNREADABLE,	/* memory that a frame pointer leads to */
+	TC_WALK_BAD_POINTER,	/* it does not lead up the stack */
+};
+
+/* Addresses follow: the probed one, then return addresses; those past `count` are 0. */
+struct tc_frames {
+	__u32 count;
+	__u32 end;		/* enum tc_walk_end */
+};
+
+/* All registers and the stack above, for who unwinds it later. What could not be read is 0. */
+struct tc_stack_copy {
+	__u64 registers[17];	/* numbered as TC_RIP says */
+	__u64 start;		/* address of the first byte */
+	__u64 byte_count;	/* as many as could be read without a gap */
+	__u8 bytes[TC_STACK_CHUNKS * TC_STACK_CHUNK];
+};
 
 /*
  * One hit in a ring. `args` has room for arg_room values, behind the words that its kind has there;
@@ -385,7 +427,8 @@ struct tc_record {
 	__u8 arg_room;
 	__u16 arg_valid;	/* bit n: argument n could be read */
 	__u16 flags;		/* enum tc_record_flag */
-	__u32 pad2;
+	__u16 stack_kind;	/* enum tc_stack_kind */
+	__u16 stack_words;	/* of 8 bytes, behind the arguments' room */
 	char comm[TC_COMM_LEN];
 	__u64 args[];
 };
@@ -436,7 +479,7 @@ TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);
 TC_ASSERT_SIZE(struct tc_rate, 16);
 TC_ASSERT_SIZE(struct tc_value, 8);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
-TC_ASSERT_SIZE(struct tc_spec, 48 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_spec, 56 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_member, 32);
@@ -444,6 +487,8 @@ TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_insn, 16);
 TC_ASSERT_SIZE(struct tc_text, 64);
 TC_ASSERT_SIZE(struct tc_record, 64);
+TC_ASSERT_SIZE(struct tc_frames, 8);
+TC_ASSERT_SIZE(struct tc_stack_copy, 19 * 8 + 16384);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
 

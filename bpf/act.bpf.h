@@ -41,6 +41,8 @@ struct streamed {
 	__u64 epoch;
 	__u64 code;
 	__u32 source;
+	__u8 flags;	/* of the hook, the lowest of them */
+	__u8 words_below_caller;
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
 	const struct tc_ring_loss *loss;
@@ -73,7 +75,8 @@ static __always_inline struct tc_record *begin_record(const struct streamed *hit
 	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
 	record->flags = 0;
-	record->pad2 = 0;
+	record->stack_kind = TC_STACK_NONE;
+	record->stack_words = 0;
 	return record;
 }
 
@@ -101,15 +104,31 @@ static __always_inline bool emit_args(const struct streamed *hit)
 }
 
 #include "bpf/values.bpf.h"
+#include "bpf/walk.bpf.h"
+#include "bpf/stack.bpf.h"
 
-/* Streams a record of the hit; `to` is the session, and the source. False where it is lost. */
+static __always_inline bool emit(const struct streamed *hit)
+{
+	const struct tc_spec *spec = hit->spec;
+
+	if (spec && spec->stack_frames)
+		return emit_with_stack(hit);
+	return spec && spec->value_count ? emit_values(hit) : emit_args(hit);
+}
+
+/*
+ * Streams a record of the hit; `to` is of the hook its flags, where the caller is, its session and
+ * its source. False where it is lost.
+ */
 __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under)
 {
-	__u32 ring_index = (to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 ring_index = (__u16)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
 	__u32 layout_index = code >> 32, spec_index = code;
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to };
 
+	hit.flags = to >> 56;
+	hit.words_below_caller = to >> 48;
 	hit.layout = bpf_map_lookup_elem(&layouts, &layout_index);
 	if (spec_index)
 		hit.spec = bpf_map_lookup_elem(&specs, &spec_index);
@@ -117,7 +136,7 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	hit.loss = loss;
 	if (!hit.layout || !hit.ring || !loss)
 		return false;
-	if (hit.spec && hit.spec->value_count ? emit_values(&hit) : emit_args(&hit))
+	if (emit(&hit))
 		return true;
 	__sync_fetch_and_add(&loss->dropped, 1);
 	return false;
@@ -126,7 +145,8 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *hook,
 				       struct tc_stat *stat)
 {
-	__u64 to = (__u64)hook->session << 32 | hook->source;
+	__u64 to = (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
+		   (__u64)hook->session << 32 | hook->source;
 
 	if (!stream(hit->ctx, code_of(hook), to, hit->epoch))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);

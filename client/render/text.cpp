@@ -274,6 +274,19 @@ std::string label_of(const Argument& argument, size_t index) {
   return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
 }
 
+const char* why(StackEnd end) {
+  switch (end) {
+    case StackEnd::outermost: return "";
+    case StackEnd::limit: return "more frames than were asked for";
+    case StackEnd::unreadable: return "broken off: memory could not be read";
+    case StackEnd::bad_frame_pointer: return "broken off: no frame pointer leads on";
+    case StackEnd::end_of_copy: return "broken off: the stack is longer than what was copied of it";
+    case StackEnd::no_table: return "broken off: no table says how to unwind this";
+    case StackEnd::unknown_process: return "the process had ended before its files were known";
+  }
+  return "";
+}
+
 // A string's text is the event's; what else there is stands in the value.
 std::string value_of(const Event& event, const Argument& argument, const Value& value) {
   if (!argument.is_string) return value_text(argument, value);
@@ -297,6 +310,13 @@ std::string end_text(const Event& event) {
 
 }  // namespace
 
+std::string stack_text(const Stack& stack) {
+  std::string text;
+  for (const Frame& frame : stack.frames) text += "        " + to_string(frame) + "\n";
+  if (stack.end != StackEnd::outermost) text += fmt::format("        -- {} --\n", why(stack.end));
+  return text;
+}
+
 std::string event_text(const Event& event, uint64_t start_ns) {
   std::string args;
   for (size_t i = 0; i < event.args.size(); ++i) {
@@ -305,9 +325,10 @@ std::string event_text(const Event& event, uint64_t start_ns) {
     const Argument& argument = typed ? event.source->arguments[i] : kPlain;
     args += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
   }
-  return fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}\n",
-                     seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,
-                     event.comm, event.source->probe, args, end_text(event));
+  const std::string line = fmt::format(
+      "{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}\n", seconds_since(event.ts_ns, start_ns),
+      event.cpu, event.pid, event.tid, event.comm, event.source->probe, args, end_text(event));
+  return event.stack ? line + stack_text(*event.stack) : line;
 }
 
 std::string lost_text(const Lost& lost, uint64_t start_ns) {

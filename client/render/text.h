@@ -38,7 +38,7 @@ std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);
 
-// One line: time, process, probe, arguments. `start_ns` is the time that is shown as 0.
+// One line: time, process, probe, arguments; below it the stack, a frame a line. `start_ns` is the time that is shown as 0.
 std::string event_text(const Event& event, uint64_t start_ns);
 std::string lost_text(const Lost& lost, uint64_t start_ns);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/events/decoder.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "bpf/abi.h"
@@ -18,7 +20,8 @@ size_t words_before(const tc_record& record) { return is_end(record) ? 2 : 0; }
 bool is_sound(const tc_record& record, size_t length) {
   return (record.kind == TC_RECORD_HIT || is_end(record)) && record.arg_count <= TC_MAX_VALUES &&
          record.arg_count <= record.arg_room && record.arg_room <= TC_MAX_RECORD_WORDS &&
-         length >= sizeof(tc_record) + (words_before(record) + record.arg_room) * 8u;
+         length >=
+             sizeof(tc_record) + (words_before(record) + record.arg_room + record.stack_words) * 8u;
 }
 
 uint64_t word_at(const std::byte* words, size_t index) {
@@ -72,6 +75,49 @@ class Values {
   size_t at_ = 0;
 };
 
+constexpr StackEnd kWalkEnds[] = {StackEnd::outermost, StackEnd::limit, StackEnd::unreadable,
+                                  StackEnd::bad_frame_pointer};
+
+std::shared_ptr<const RawStack> frames_of(std::span<const std::byte> bytes) {
+  tc_frames head;
+  if (bytes.size() < sizeof(head)) return nullptr;
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  const auto words = bytes.subspan(sizeof(head));
+  if (head.count == 0 || head.count > words.size() / 8 || head.end >= std::size(kWalkEnds))
+    return nullptr;
+  auto stack = std::make_shared<RawStack>();
+  stack->end = kWalkEnds[head.end];
+  stack->addresses.resize(head.count);
+  std::memcpy(stack->addresses.data(), words.data(), size_t{head.count} * 8);
+  return stack;
+}
+
+std::shared_ptr<const RawStack> copy_of(std::span<const std::byte> bytes, unsigned most_frames) {
+  constexpr size_t kHead = offsetof(tc_stack_copy, bytes);
+  if (bytes.size() < kHead) return nullptr;
+  tc_stack_copy head;
+  std::memcpy(&head, bytes.data(), kHead);
+  const auto copied = bytes.subspan(kHead);
+  if (head.byte_count > copied.size()) return nullptr;
+  auto stack = std::make_shared<RawStack>();
+  stack->most_frames = std::clamp(most_frames, 1u, kMostFrames);
+  std::copy(std::begin(head.registers), std::end(head.registers), stack->registers.begin());
+  stack->start = head.start;
+  stack->bytes.assign(copied.begin(), copied.begin() + static_cast<ptrdiff_t>(head.byte_count));
+  return stack;
+}
+
+// False if the record says that it has one, and that is none.
+bool read_stack(const tc_record& record, std::span<const std::byte> bytes, Event& event) {
+  const auto part =
+      bytes.subspan(sizeof(tc_record) + record.arg_room * 8u, record.stack_words * 8u);
+  if (record.stack_kind == TC_STACK_NONE) return record.stack_words == 0;
+  if (record.stack_kind == TC_STACK_FRAMES) event.raw_stack = frames_of(part);
+  if (record.stack_kind == TC_STACK_COPY)
+    event.raw_stack = copy_of(part, event.source->most_frames);
+  return event.raw_stack != nullptr;
+}
+
 }  // namespace
 
 std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, unsigned cpu,
@@ -97,6 +143,7 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
   if (is_end(record)) decode_end(record, words, decoded.event);
   Values values{record, words + words_before(record) * sizeof(uint64_t)};
   if (!values.read(source->second->arguments, decoded.event)) return std::nullopt;
+  if (!read_stack(record, bytes, decoded.event)) return std::nullopt;
   return decoded;
 }
 

@@ -34,16 +34,17 @@ class SignalsBlocked {
 
 }  // namespace
 
-Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel) {
+Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel, Symbolizer& symbolizer) {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");
-  std::unique_ptr<EventReader> reader{new EventReader(kernel, std::move(wake))};
+  std::unique_ptr<EventReader> reader{new EventReader(kernel, symbolizer, std::move(wake))};
   const SignalsBlocked blocked;
   reader->thread_ = std::thread([raw = reader.get()] { raw->run(); });
   return reader;
 }
 
-EventReader::EventReader(Kernel& kernel, Fd wake) : kernel_(kernel), wake_(std::move(wake)) {}
+EventReader::EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake)
+    : kernel_(kernel), symbolizer_(symbolizer), wake_(std::move(wake)) {}
 
 EventReader::~EventReader() {
   {
@@ -70,6 +71,7 @@ Status EventReader::open(uint32_t session, Rings rings) {
     stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), 0});
   }
   const std::lock_guard lock(mutex_);
+  stream.opened = ++streams_opened_;
   streams_.insert_or_assign(session, std::move(stream));
   wake();
   return ok();
@@ -141,9 +143,14 @@ void EventReader::run() {
 }
 
 size_t EventReader::pass() {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   size_t items = 0;
-  for (auto& [session, stream] : streams_) items += pass(session, stream);
+  // Streams can come and go in a pass, which unlocks.
+  for (auto at = streams_.begin(); at != streams_.end();) {
+    const uint32_t session = at->first;
+    items += pass(session, lock);
+    at = streams_.upper_bound(session);
+  }
   passed_.notify_all();
   return items;
 }
@@ -151,7 +158,8 @@ size_t EventReader::pass() {
 // The losses are read first, then the clock, then the rings. So a loss that no record tells of lies
 // behind the last record read and before the time looked at, and whatever fired before the pass
 // began has been released when the bound has come so far.
-size_t EventReader::pass(uint32_t session, Stream& stream) {
+size_t EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
+  Stream& stream = streams_.at(session);
   const uint64_t began_ns = boot_ns();
   std::vector<uint64_t> dropped(stream.lanes.size());
   for (unsigned cpu = 0; cpu < dropped.size(); ++cpu)
@@ -164,10 +172,32 @@ size_t EventReader::pass(uint32_t session, Stream& stream) {
   }
   released_.clear();
   stream.merger.release(released_);
+  if (!make_stacks(session, stream.opened, lock)) return released_.size();
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
   stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
   return released_.size();
+}
+
+// Files can take long to read: whoever asks something of the reader does not wait for that. False if
+// the stream has been closed meanwhile.
+bool EventReader::make_stacks(uint32_t session, uint64_t opened,
+                              std::unique_lock<std::mutex>& lock) {
+  const auto raw_of = [](const StreamItem& item) {
+    const auto* event = std::get_if<Event>(&item);
+    return event ? event->raw_stack.get() : nullptr;
+  };
+  if (std::none_of(released_.begin(), released_.end(), raw_of)) return true;
+  lock.unlock();
+  for (StreamItem& item : released_)
+    if (const RawStack* raw = raw_of(item)) {
+      auto& event = std::get<Event>(item);
+      event.stack = std::make_shared<const Stack>(symbolizer_.stack_of(event.pid, *raw));
+      event.raw_stack.reset();
+    }
+  lock.lock();
+  const auto stream = streams_.find(session);
+  return stream != streams_.end() && stream->second.opened == opened;
 }
 
 Ring::End EventReader::drain(Stream& stream, unsigned cpu) {

@@ -19,6 +19,7 @@
 #include "daemon/events/decoder.h"
 #include "daemon/events/merger.h"
 #include "daemon/events/sink.h"
+#include "daemon/events/symbolizer.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/kernel/ring.h"
 
@@ -35,7 +36,7 @@ struct ReaderStats {
 // Every member may be called from any thread but the reader's own.
 class EventReader {
  public:
-  static Result<std::unique_ptr<EventReader>> start(Kernel& kernel);
+  static Result<std::unique_ptr<EventReader>> start(Kernel& kernel, Symbolizer& symbolizer);
   ~EventReader();
 
   Status open(uint32_t session, Rings rings);
@@ -65,12 +66,14 @@ class EventReader {
     Sources sources;
     std::vector<std::shared_ptr<EventSink>> sinks;
     uint64_t released_ns = 0;  // everything before has been given to the sinks
+    uint64_t opened = 0;       // no other stream has this number
   };
 
-  EventReader(Kernel& kernel, Fd wake);
+  EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);
   void run();
   size_t pass();
-  size_t pass(uint32_t session, Stream& stream);
+  size_t pass(uint32_t session, std::unique_lock<std::mutex>& lock);
+  bool make_stacks(uint32_t session, uint64_t opened, std::unique_lock<std::mutex>& lock);
   Ring::End drain(Stream& stream, unsigned cpu);
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
   void sleep_until_event();
@@ -78,10 +81,12 @@ class EventReader {
   void wake();
 
   Kernel& kernel_;
+  Symbolizer& symbolizer_;
   Fd wake_;                   // an eventfd: something was asked of the reader
   mutable std::mutex mutex_;  // of everything below
   std::condition_variable passed_;
   std::map<uint32_t, Stream> streams_;
+  uint64_t streams_opened_ = 0;
   ReaderStats stats_;
   std::vector<StreamItem> released_;  // kept for its memory
   bool stop_ = false;

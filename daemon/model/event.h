@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/model/argument.h"
+#include "daemon/model/stack.h"
 
 namespace tracectl {
 
@@ -21,6 +22,7 @@ struct EventSource {
   std::string session;
   Arguments arguments;                  // of the site, or the values asked for instead, in order
   std::optional<Argument> result = {};  // the type of the function's, if it is known
+  unsigned most_frames = 0;             // of its stack; 0: it has none
 };
 
 // One value of an event; nullopt where the program's memory could not be read.
@@ -42,9 +44,11 @@ struct Event {
   std::string comm;
   std::shared_ptr<const EventSource> source;
   std::vector<Value> args;
-  std::vector<std::string> strings;          // which arguments that are strings count
-  Value retval = {};                         // of a return by an instruction that has it
-  std::optional<uint64_t> duration_ns = {};  // of the call
+  std::vector<std::string> strings;                // which arguments that are strings count
+  Value retval = {};                               // of a return by an instruction that has it
+  std::optional<uint64_t> duration_ns = {};        // of the call
+  std::shared_ptr<const RawStack> raw_stack = {};  // until `stack` is made of it
+  std::shared_ptr<const Stack> stack = {};         // if it was asked for
 };
 
 enum class LossCause {

@@ -54,6 +54,8 @@ struct Site {
   CostClass cost = CostClass::slow;
   std::shared_ptr<const Arguments> args;
   std::shared_ptr<const ReturnPlan> returns;  // where they were asked for
+  // By how many words the return address lies above rsp, where rbp is not the function's own yet.
+  std::optional<unsigned> words_below_caller = {};
 };
 
 // A function or USDT probe of one object.

@@ -32,6 +32,14 @@ std::string event_text(const Spec& spec) {
   return spec.values.empty() ? "event" : "event(" + list(spec.values) + ")";
 }
 
+// With what differs from the default.
+std::string stack_text(const StackCapture& stack) {
+  std::string inner;
+  if (stack.most_frames != kDefaultFrames) inner = std::to_string(stack.most_frames);
+  if (stack.by) inner += (inner.empty() ? "" : ", ") + std::string(name_of(*stack.by));
+  return inner.empty() ? "stack" : "stack(" + inner + ")";
+}
+
 std::string buckets_text(const Aggregate& lhist) {
   return ", " + std::to_string(lhist.min) + ", " + std::to_string(lhist.max) + ", " +
          std::to_string(lhist.step);
@@ -84,6 +92,7 @@ std::string to_string(const Spec& spec) {
   std::vector<std::string> actions;
   if (spec.event) actions.push_back(event_text(spec));
   if (spec.returns) actions.push_back("return");
+  if (spec.stack) actions.push_back(stack_text(*spec.stack));
   for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
   if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
   if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/model/expr.h"
+#include "daemon/model/stack.h"
 
 namespace tracectl {
 
@@ -32,6 +33,14 @@ struct Aggregate {
 std::string_view name_of(Aggregate::Kind kind);
 std::optional<Aggregate::Kind> aggregate_named(std::string_view name);
 
+// The stack that an event carries.
+struct StackCapture {
+  unsigned most_frames = kDefaultFrames;  // 1 to kMostFrames
+  std::optional<StackBy> by = {};         // none: as the probed object allows
+
+  bool operator==(const StackCapture&) const = default;
+};
+
 // What a hit does.
 struct Spec {
   static constexpr size_t kMostValues = 12;
@@ -42,6 +51,7 @@ struct Spec {
   bool event = false;                      // stream a record of the hit
   std::vector<Expr> values = {};           // of the record; none: all arguments
   bool returns = false;                    // stream the return too
+  std::optional<StackCapture> stack = {};  // of the event
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // one hit in so many; at least 1
   std::optional<uint64_t> limit = {};      // so many a second; at least 1

@@ -11,6 +11,7 @@
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/json_text.h"
+#include "daemon/protocol/stacks.h"
 
 namespace tracectl::protocol {
 namespace {
@@ -167,6 +168,9 @@ Result<StreamItem> event_of(EventNotification wire) {
   add_args(wire.args, *source, event);
   if (wire.retval) add_result(*wire.retval, *source, event);
   event.source = std::move(source);
+  auto stack = stack_of(wire.stack, wire.stack_by, wire.stack_end);
+  if (!stack) return stack.error();
+  if (*stack) event.stack = std::make_shared<const Stack>(std::move(**stack));
   return StreamItem{std::move(event)};
 }
 
@@ -234,6 +238,7 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   out += '"';
   append_args(out, event);
   append_end(out, event);
+  if (event.stack) append_stack(out, *event.stack);
   out += '}';
 }
 

@@ -45,6 +45,7 @@ class Assembler {
     out_->kernel.at_return = at_return(spec);
     all_at_return_ = is_all_at_return(spec);
     if (auto kept = check_kept(spec); !kept) return kept;
+    if (auto stacked = stack(spec); !stacked) return stacked;
     if (spec.when)
       if (auto taken = condition(*spec.when); !taken) return taken;
     for (const Expr& value : spec.values)
@@ -91,6 +92,17 @@ class Assembler {
                           " arguments are kept until the call returns");
     for (const Expr& child : part.children)
       if (auto kept = check_kept(child, whole); !kept) return kept;
+    return ok();
+  }
+
+  // Of where the call began: at its end there is another.
+  Status stack(const Spec& spec) {
+    if (!spec.stack) return ok();
+    if (out_->kernel.at_return & TC_EVENT_AT_RETURN)
+      return Error{Code::unsupported,
+                   "a stack is taken where a call begins, and this event is of its end: stage "
+                   "the two as settings of two sessions"};
+    out_->kernel.stack_frames = spec.stack->most_frames;
     return ok();
   }
 
@@ -272,7 +284,8 @@ class Assembler {
 }  // namespace
 
 bool needs_assembly(const Spec& spec) {
-  return spec.when || !spec.values.empty() || spec.returns || spec.sample || spec.limit ||
+  return spec.when || !spec.values.empty() || spec.returns || spec.stack || spec.sample ||
+         spec.limit ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });
 }

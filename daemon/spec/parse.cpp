@@ -19,13 +19,14 @@ namespace {
 static_assert(Spec::kMostValues == TC_MAX_ARGS);
 
 constexpr const char* kActions =
-    "event, event(E, ...), return, count, time, sum(E), avg(E), min(E), max(E), hist(E), "
+    "event, event(E, ...), return, stack, stack(N), count, time, sum(E), avg(E), min(E), max(E), "
+    "hist(E), "
     "lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent";
 
 // None of them is ever the name of a value, so what follows a comma behind a key is clear.
-constexpr std::array kActionNames =
-    std::to_array<std::string_view>({"event", "return", "count", "time", "sum", "avg", "min", "max",
-                                     "hist", "lhist", "sample", "limit", "tag", "silent"});
+constexpr std::array kActionNames = std::to_array<std::string_view>(
+    {"event", "return", "stack", "count", "time", "sum", "avg", "min", "max", "hist", "lhist",
+     "sample", "limit", "tag", "silent"});
 
 bool is_action(const Token& token) {
   return token.kind == Token::Kind::word &&
@@ -43,7 +44,7 @@ class SpecParser {
     } while (cursor_.take_if(Token::Kind::comma));
     if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent;
-    if (!acts || spec_.returns) spec_.event = true;
+    if (!acts || spec_.returns || spec_.stack) spec_.event = true;
     return std::move(spec_);
   }
 
@@ -55,6 +56,7 @@ class SpecParser {
     if (auto kind = aggregate_named(name.text)) return aggregate(name, *kind);
     if (name.text == "event") return event(name);
     if (name.text == "return") return returns(name);
+    if (name.text == "stack") return stack(name);
     if (name.text == "sample") return number(name, spec_.sample);
     if (name.text == "limit") return number(name, spec_.limit);
     if (name.text == "tag") return tag(name);
@@ -85,6 +87,39 @@ class SpecParser {
     if (!value) return value.error();
     if (auto type = check_value(*value, in_text()); !type) return type.error();
     spec_.values.push_back(*std::move(value));
+    return ok();
+  }
+
+  // stack, stack(N), stack(HOW), stack(N, HOW)
+  Status stack(const Token& name) {
+    if (spec_.stack) return twice(name);
+    spec_.stack.emplace();
+    if (!cursor_.take_if(Token::Kind::open)) return ok();
+    if (!cursor_.at(Token::Kind::word)) {
+      if (Status status = frames(spec_.stack->most_frames); !status) return status;
+      if (!cursor_.take_if(Token::Kind::comma)) return cursor_.expect(Token::Kind::close, "\")\"");
+    }
+    if (Status status = stack_by(*spec_.stack); !status) return status;
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  Status frames(unsigned& to) {
+    const Token at = cursor_.here();
+    auto value = cursor_.integer("how many frames, an integer,");
+    if (!value) return value.error();
+    if (*value == 0 || *value > kMostFrames)
+      return cursor_.error(at, "a stack has 1 to " + std::to_string(kMostFrames) + " frames");
+    to = static_cast<unsigned>(*value);
+    return ok();
+  }
+
+  Status stack_by(StackCapture& stack) {
+    stack.by = stack_by_named(cursor_.here().text);
+    if (!stack.by)
+      return cursor_.error_here(
+          "how the stack is found is missing here: frame_pointers or "
+          "unwind_tables");
+    cursor_.take();
     return ok();
   }
 

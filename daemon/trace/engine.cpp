@@ -21,18 +21,21 @@ bool is_session_name(const std::string& name) {
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
                                               const EngineOptions& options) {
-  auto reader = EventReader::start(*kernel);
+  auto symbolizer = std::make_unique<Symbolizer>();
+  auto reader = EventReader::start(*kernel, *symbolizer);
   if (!reader) return reader.error();
-  return std::unique_ptr<Engine>{new Engine(std::move(kernel), std::move(*reader), options)};
+  return std::unique_ptr<Engine>{
+      new Engine(std::move(kernel), std::move(symbolizer), std::move(*reader), options)};
 }
 
-Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<EventReader> reader,
-               const EngineOptions& options)
+Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
+               std::unique_ptr<EventReader> reader, const EngineOptions& options)
     : options_(options),
       kernel_(std::move(kernel)),
+      symbolizer_(std::move(symbolizer)),
       reader_(std::move(reader)),
       slots_(*kernel_),
-      hooks_(*kernel_, slots_, *reader_) {}
+      hooks_(*kernel_, slots_, *reader_, *symbolizer_) {}
 
 Engine::~Engine() = default;
 

@@ -131,8 +131,8 @@ class Engine {
   size_t rings_open() const;
 
  private:
-  Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<EventReader> reader,
-         const EngineOptions& options);
+  Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
+         std::unique_ptr<EventReader> reader, const EngineOptions& options);
   Result<Session*> find(const std::string& name);
   static Status check_specs(const Coverage& coverage);
   void show_kept_breakpoints(Resolution& resolution) const;
@@ -167,6 +167,7 @@ class Engine {
 
   EngineOptions options_;
   std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Symbolizer> symbolizer_;
   std::unique_ptr<EventReader> reader_;  // ends before the kernel it reads from
   Resolver resolver_;
   Slots slots_;

@@ -23,12 +23,34 @@ std::string meaning_of(const Arguments& arguments) {
   return meaning;
 }
 
+// A stack is walked by frame pointers only where that was asked for or nothing else is there: most
+// programs keep none, or call code that keeps none.
+bool copies_stack(const StackCapture& stack, const Object& object) {
+  if (stack.by) return *stack.by == StackBy::unwind_tables;
+  return object.elf().section(".eh_frame").has_value();
+}
+
+uint32_t event_flags(const Want& want) {
+  const Spec& spec = want.setting().spec;
+  uint32_t flags = spec.event ? TC_EVENT : 0;
+  if (spec.stack && copies_stack(*spec.stack, *want.part->object)) flags |= TC_COPY_STACK;
+  return flags;
+}
+
+// As tc_hook has it.
+uint8_t words_below_caller(const Site& site) {
+  return site.words_below_caller ? static_cast<uint8_t>(*site.words_below_caller + 1) : uint8_t{0};
+}
+
 }  // namespace
 
 Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
+  if (want.setting().spec.stack && want.part->process && !want.part->unmapped)
+    remember(*want.part->process);
   hook.session = session.id;
-  hook.flags = want.setting().spec.event ? TC_EVENT : 0;
+  hook.flags = event_flags(want);
+  hook.words_below_caller = words_below_caller(*want.site);
   hook.tgid = want.part->process ? want.part->process->pid() : 0;
   if (auto given = give_spec(want, hook); !given) return given.error();
   if (want.setting().spec.event)
@@ -43,6 +65,13 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
     return taken.error();
   }
   return hook;
+}
+
+// Once for the many hooks of one process.
+void Hooks::remember(const Process& process) {
+  if (process.birth() == last_remembered_) return;
+  symbolizer_.remember(process.pid());
+  last_remembered_ = process.birth();
 }
 
 Status Hooks::check(const Want& want) {
@@ -118,7 +147,9 @@ Status Hooks::take_counters(Hook& hook) {
 Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   const bool own_values = hook.spec && !(*hook.spec)->values.empty();
   const Arguments& args = own_values ? (*hook.spec)->values : *want.site->args;
-  const std::string values = own_values ? to_string(want.setting().spec) : "";
+  const unsigned frames = want.setting().spec.stack ? want.setting().spec.stack->most_frames : 0;
+  const std::string values =
+      (own_values ? to_string(want.setting().spec) : "") + " " + std::to_string(frames);
   const Argument* result = result_of(*want.site);
   const std::string of_result = result ? "-> " + meaning_of({*result}) : "";
   SourceKey key{want.probe->name, hook.layout, meaning_of(args) + of_result + values};
@@ -126,10 +157,10 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.
     const uint32_t source = ++last_source_;
-    reader_.add_source(
-        session.id, source,
-        std::make_shared<const EventSource>(EventSource{
-            want.probe->name, session.name, args, result ? std::optional(*result) : std::nullopt}));
+    reader_.add_source(session.id, source,
+                       std::make_shared<const EventSource>(
+                           EventSource{want.probe->name, session.name, args,
+                                       result ? std::optional(*result) : std::nullopt, frames}));
     known = session.sources.emplace(std::move(key), source).first;
   }
   hook.source = known->second;

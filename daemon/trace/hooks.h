@@ -16,8 +16,13 @@ namespace tracectl {
 // the set of processes they follow.
 class Hooks {
  public:
-  Hooks(Kernel& kernel, Slots& slots, EventReader& reader)
-      : kernel_(kernel), slots_(slots), reader_(reader), set_targets_(kernel), specs_(kernel) {}
+  Hooks(Kernel& kernel, Slots& slots, EventReader& reader, Symbolizer& symbolizer)
+      : kernel_(kernel),
+        slots_(slots),
+        reader_(reader),
+        symbolizer_(symbolizer),
+        set_targets_(kernel),
+        specs_(kernel) {}
 
   // Whether what it wants can be said at its site; takes nothing.
   static Status check(const Want& want);
@@ -35,11 +40,14 @@ class Hooks {
   static bool is_rated(const Hook& hook);
   Status give_spec(const Want& want, Hook& hook);
   Status take_counters(Hook& hook);
+  void remember(const Process& process);
   Status name_source(Session& session, const Want& want, Hook& hook);
 
   Kernel& kernel_;
   Slots& slots_;
   EventReader& reader_;
+  Symbolizer& symbolizer_;
+  uint64_t last_remembered_ = 0;  // Process::birth
   SetTargets set_targets_;
   Specs specs_;
   uint32_t last_source_ = 0;

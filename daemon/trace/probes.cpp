@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "daemon/code/caller.h"
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
 #include "daemon/trace/function_arguments.h"
@@ -98,6 +99,7 @@ class FunctionFinder {
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
     site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
                                      : argument_registers();
+    site.words_below_caller = words_below_caller(code.body, pattern_.offset + placed.moved_bytes);
     probe.sites.push_back(std::move(site));
   }
 

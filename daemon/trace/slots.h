@@ -24,6 +24,7 @@
 namespace tracectl {
 
 using SessionId = uint16_t;
+static_assert(TC_MAX_SESSIONS - 1 <= UINT8_MAX);  // as tc_hook has it
 
 struct SlotKey {
   dev_t device = 0;
@@ -49,8 +50,9 @@ struct Hook {
   SessionId session = 0;
   uint32_t flags = 0;  // enum tc_hook_flag
   uint32_t stat = 0;
-  pid_t tgid = 0;           // the only process, or 0
-  uint16_t set_target = 0;  // as in tc_hook
+  pid_t tgid = 0;                  // the only process, or 0
+  uint16_t set_target = 0;         // as in tc_hook
+  uint8_t words_below_caller = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
   SpecPtr spec;          // none if its flags say it all

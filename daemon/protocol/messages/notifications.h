@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/protocol/messages/parts.h"
+#include "daemon/protocol/messages/stacks.h"
 #include "daemon/protocol/messages/values.h"
 
 namespace tracectl::protocol {
@@ -27,6 +28,10 @@ struct EventNotification {
   std::vector<Scalar> args;
   std::optional<Scalar> retval = {};      // of a call that has ended; null where it is not known
   std::optional<uint64_t> duration = {};  // of a call that has ended, in ns
+  // If it was asked for; the innermost frame first.
+  std::optional<std::vector<FramePart>> stack = {};
+  std::optional<std::string> stack_by = {};   // "frame_pointers" or "unwind_tables"
+  std::optional<std::string> stack_end = {};  // why there are no more: StackEnd of the model
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
     f("wall", s.wall);
@@ -41,6 +46,9 @@ struct EventNotification {
     f("args", s.args);
     f("retval", s.retval);
     f("duration", s.duration);
+    f("stack", s.stack);
+    f("stack_by", s.stack_by);
+    f("stack_end", s.stack_end);
   }
 };
 // Comes before the first event of a probe whose parameters have names, and again when they have

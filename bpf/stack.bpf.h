@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Records with the user stack behind their arguments. */
+#ifndef TRACECTL_STACK_BPF_H
+#define TRACECTL_STACK_BPF_H
+
+struct few_frames {
+	struct tc_frames head;
+	__u64 address[TC_FEW_FRAMES];
+};
+
+struct most_frames {
+	struct tc_frames head;
+	__u64 address[TC_MOST_FRAMES];
+};
+
+/* Fills all of the room: what is not a frame is 0. */
+static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, const __u32 room,
+					bpf_user_pt_regs_t *ctx, __u8 words_below_caller, __u32 most)
+{
+	__u32 count = unknown_zero;
+	__u64 i = unknown_zero;
+	struct bpf_iter_num places;
+	struct walk walk;
+	bool more = !unknown_zero;
+
+	begin_walk(&walk, ctx, words_below_caller);
+	bpf_iter_num_new(&places, 0, room);
+	while (bpf_iter_num_next(&places)) {
+		checked_as_used(i);
+		if (i >= room)
+			break;
+		if (more && i)
+			more = i < most && next_frame(&walk);
+		address[i] = more ? walk.address : 0;
+		count += more;
+		i++;
+	}
+	bpf_iter_num_destroy(&places);
+	head->count = count;
+	head->end = walk.end;
+}
+
+__on_its_own int fill_few(bpf_user_pt_regs_t *ctx, struct few_frames *to, __u8 words_below_caller, __u32 most)
+{
+	if (!to)
+		return 0;
+	fill_frames(&to->head, to->address, TC_FEW_FRAMES, ctx, words_below_caller, most);
+	return 0;
+}
+
+__on_its_own int fill_most(bpf_user_pt_regs_t *ctx, struct most_frames *to, __u8 words_below_caller, __u32 most)
+{
+	if (!to)
+		return 0;
+	fill_frames(&to->head, to->address, TC_MOST_FRAMES, ctx, words_below_caller, most);
+	return 0;
+}
+
+/* A chunk that cannot be read becomes 0, and ends what is counted. */
+__on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
+{
+	__u64 start = (ctx->rsp - TC_RED_ZONE) & ~(TC_STACK_CHUNK - 1ULL);
+	__u64 i = unknown_zero, count = unknown_zero;
+	struct bpf_iter_num chunks;
+	bool whole = true;
+
+	if (!copy)
+		return 0;
+	copy_registers((struct registers *)copy->registers, ctx);
+	copy->start = start;
+	bpf_iter_num_new(&chunks, 0, TC_STACK_CHUNKS);
+	while (bpf_iter_num_next(&chunks)) {
+		__u64 at;
+
+		checked_as_used(i);
+		if (i >= TC_STACK_CHUNKS)
+			break;
+		at = i * TC_STACK_CHUNK;
+		if (bpf_probe_read_user(copy->bytes + at, TC_STACK_CHUNK, (const void *)(start + at)))
+			whole = false;
+		if (whole)
+			count += TC_STACK_CHUNK;
+		i++;
+	}
+	bpf_iter_num_destroy(&chunks);
+	copy->byte_count = count;
+	return 0;
+}
+
+enum {
+	COPY_WORDS = sizeof(struct tc_stack_copy) / 8,
+	WORDS_OF_FEW = sizeof(struct few_frames) / 8,
+	WORDS_OF_MOST = sizeof(struct most_frames) / 8,
+};
+
+/* `words`: which of the sizes above; it says the kind as well. */
+static __always_inline bool emit_stack_sized(const struct streamed *hit, const __u32 room,
+					     const bool own_values, const __u32 words)
+{
+	struct tc_record *record = begin_record(hit, room + words);
+	void *stack;
+
+	if (!record)
+		return false;
+	if (own_values)
+		fill_values(hit, record, room, 0);
+	else
+		fill_args(record, hit->layout, hit->ctx, room);
+	stack = &record->args[room];
+	if (words == COPY_WORDS)
+		fill_copy(hit->ctx, stack);
+	else if (words == WORDS_OF_FEW)
+		fill_few(hit->ctx, stack, hit->words_below_caller,
+			 hit->spec->stack_frames);
+	else
+		fill_most(hit->ctx, stack, hit->words_below_caller,
+			 hit->spec->stack_frames);
+	record->stack_kind = words == COPY_WORDS ? TC_STACK_COPY : TC_STACK_FRAMES;
+	record->stack_words = words;
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_stack(const struct streamed *hit, const __u32 room,
+				       const bool own_values)
+{
+	if (hit->flags & TC_COPY_STACK)
+		return emit_stack_sized(hit, room, own_values, COPY_WORDS);
+	if (hit->spec->stack_frames <= TC_FEW_FRAMES)
+		return emit_stack_sized(hit, room, own_values, WORDS_OF_FEW);
+	return emit_stack_sized(hit, room, own_values, WORDS_OF_MOST);
+}
+
+/* Beside a stack it matters little how much room arguments and values have. */
+static __always_inline bool emit_with_stack(const struct streamed *hit)
+{
+	return hit->spec->value_count ? emit_stack(hit, TC_MAX_RECORD_WORDS, true)
+				      : emit_stack(hit, TC_MAX_ARGS, false);
+}
+
+#endif

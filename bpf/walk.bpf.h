@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * A user stack by frame pointers: rbp points to where a function has saved its caller's rbp, and
+ * the return address lies above that.
+ *
+ * Not bpf_get_stack(): at a function's entry rbp is still the caller's, so that its walk misses the
+ * caller. Newer kernels add it where the probed instruction is `push %rbp`, but not where a probe
+ * was moved behind it, and they do not say why a walk came to its end.
+ */
+#ifndef TRACECTL_WALK_BPF_H
+#define TRACECTL_WALK_BPF_H
+
+struct walk {
+	__u64 address;		/* of the frame found last */
+	__u64 frame_pointer;
+	__u64 caller;		/* the return address, where rbp is still the caller's; else 0 */
+	__u64 least;		/* no frame pointer is below it */
+	__u32 end;		/* enum tc_walk_end, once next_frame() has been false */
+};
+
+static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ctx, __u8 words)
+{
+	__u64 stack = ctx->rsp;
+
+	walk->address = ctx->rip;
+	walk->frame_pointer = ctx->rbp;
+	walk->least = stack;
+	walk->caller = 0;
+	walk->end = TC_WALK_LIMIT;
+	if (words)
+		bpf_probe_read_user(&walk->caller, 8, (const void *)(stack + (words - 1) * 8));
+}
+
+/* By itself, so that the verifier takes what a loop of it finds for unknown at once. */
+__on_its_own bool next_frame(struct walk *walk)
+{
+	__u64 saved[2];
+
+	if (!walk)
+		return false;
+	if (walk->caller) {
+		walk->address = walk->caller;
+		walk->caller = 0;
+		return true;
+	}
+	if (!walk->frame_pointer) {
+		walk->end = TC_WALK_OUTERMOST;
+		return false;
+	}
+	if (walk->frame_pointer < walk->least || walk->frame_pointer & 7) {
+		walk->end = TC_WALK_BAD_POINTER;
+		return false;
+	}
+	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)walk->frame_pointer)) {
+		walk->end = TC_WALK_UNREADABLE;
+		return false;
+	}
+	walk->least = walk->frame_pointer + sizeof(saved);
+	walk->frame_pointer = saved[0];
+	walk->address = saved[1];
+	return true;
+}
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/events/process_image.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace tracectl {
+
+std::shared_ptr<ObjectSymbols> SymbolFiles::open(const Process& process, const MappedFile& file) {
+  auto fd = open_mapped(process, file);
+  struct stat status {};
+  if (!fd || ::fstat(fd->get(), &status) != 0) return nullptr;
+  const Known::Identity identity{status.st_dev, status.st_ino, status.st_size,
+                                 status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+  const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const Known& known) {
+    return known.identity == identity && known.path == file.path;
+  });
+  if (kept != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, kept);
+    return recent_.front().symbols;
+  }
+  auto symbols = ObjectSymbols::open(fd->get(), file.path, debug_root_);
+  if (!symbols) return nullptr;
+  recent_.push_front({identity, file.path, *symbols});
+  if (recent_.size() > kMostKept) recent_.pop_back();
+  return *symbols;
+}
+
+Result<ProcessImage> ProcessImage::of(const Process& process, SymbolFiles& files) {
+  auto mapped = executable_files(process);
+  if (!mapped) return mapped.error();
+  ProcessImage image;
+  for (const MappedFile& file : *mapped)
+    if (const auto symbols = files.open(process, file)) image.add(file, symbols);
+  std::sort(image.mapped_.begin(), image.mapped_.end(),
+            [](const Mapped& a, const Mapped& b) { return a.start < b.start; });
+  return image;
+}
+
+// A file can be loaded twice, at two places.
+void ProcessImage::add(const MappedFile& file, const std::shared_ptr<ObjectSymbols>& symbols) {
+  std::vector<uint64_t> biases;
+  for (const ExecutableRange& range : file.ranges) {
+    const auto address = symbols->elf().address_of(range.file_offset);
+    if (!address) continue;
+    const uint64_t bias = range.start - *address;
+    mapped_.push_back({range.start, range.end, bias, symbols});
+    if (std::find(biases.begin(), biases.end(), bias) != biases.end()) continue;
+    biases.push_back(bias);
+    loaded_.push_back({symbols->image(), bias});
+  }
+}
+
+const ProcessImage::Mapped* ProcessImage::find(uint64_t address) const {
+  auto after = std::upper_bound(mapped_.begin(), mapped_.end(), address,
+                                [](uint64_t a, const Mapped& m) { return a < m.start; });
+  if (after == mapped_.begin()) return nullptr;
+  const Mapped& mapped = *std::prev(after);
+  return address < mapped.end ? &mapped : nullptr;
+}
+
+Stack ProcessImage::stack_of(const RawStack& raw) {
+  Stack stack{.by = StackBy::frame_pointers, .end = raw.end, .frames = {}};
+  std::vector<uint64_t> addresses = raw.addresses;
+  if (addresses.empty()) {
+    if (!unwinder_) unwinder_.emplace(loaded_);
+    auto found = unwinder_->unwind(raw, raw.most_frames);
+    stack.by = StackBy::unwind_tables;
+    stack.end = found.end;
+    addresses = std::move(found.addresses);
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) append(addresses[i], i == 0, stack.frames);
+  return stack;
+}
+
+void ProcessImage::append(uint64_t address, bool is_first, std::vector<Frame>& frames) const {
+  // A call at the very end of a mapping returns behind it.
+  const Mapped* mapped = find(is_first ? address : address - 1);
+  if (!mapped) {
+    Frame& unknown = frames.emplace_back();
+    unknown.address = address;
+    return;
+  }
+  using Of = ObjectSymbols::Of;
+  const auto of = is_first ? Of::instruction : Of::return_address;
+  for (const Frame& known : mapped->symbols->frames_at(address - mapped->bias, of))
+    frames.emplace_back(known).address = address;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/events/symbolizer.h"
+
+#include <algorithm>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+namespace {
+
+// Of the time at most one part in so many goes into looking at maps again: code that is made at run
+// time is in no file, however often it is looked for.
+constexpr uint64_t kLookShare = 20;
+
+uint64_t innermost_of(const RawStack& raw) {
+  return raw.addresses.empty() ? raw.registers.back() : raw.addresses.front();
+}
+
+bool leads_to_unknown(const ProcessImage& image, const Stack& stack) {
+  return std::any_of(stack.frames.begin(), stack.frames.end(), [&](const Frame& frame) {
+    return frame.module.empty() && !image.knows(frame.address);
+  });
+}
+
+Stack unknown_stack(const RawStack& raw) {
+  Stack stack{.by = raw.addresses.empty() ? StackBy::unwind_tables : StackBy::frame_pointers,
+              .end = StackEnd::unknown_process,
+              .frames = {}};
+  if (!raw.addresses.empty()) stack.end = raw.end;
+  for (const uint64_t address : raw.addresses) stack.frames.emplace_back().address = address;
+  if (raw.addresses.empty()) stack.frames.emplace_back().address = innermost_of(raw);
+  return stack;
+}
+
+}  // namespace
+
+void Symbolizer::remember(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  look_at(pid);
+}
+
+// None for a process that has ended and was not known.
+Symbolizer::Known* Symbolizer::look_at(pid_t pid) {
+  const auto known = processes_.find(pid);
+  const auto kept = [&] { return known == processes_.end() ? nullptr : &known->second; };
+  const uint64_t began_ns = boot_ns();
+  auto process = Process::open(pid);
+  if (!process) return kept();
+  auto image = ProcessImage::of(*process, files_);
+  // One that is about to end maps nothing any more.
+  if (!image || image->is_empty()) return kept();
+  make_room();
+  Known& now = processes_[pid];
+  const uint64_t ended_ns = boot_ns();
+  now = Known{std::make_shared<const Process>(std::move(*process)), std::move(*image), ended_ns,
+              ended_ns - began_ns, ++uses_};
+  return &now;
+}
+
+bool Symbolizer::may_look_again(const Known& known) const {
+  return boot_ns() - known.looked_at_ns > kLookShare * known.look_cost_ns;
+}
+
+// What a process maps is looked at first where it is not known, or where the code that was hit is
+// not: then it executes another program, or is another process of the same number.
+Symbolizer::Known* Symbolizer::find(pid_t pid, const RawStack& raw) {
+  const auto known = processes_.find(pid);
+  if (known == processes_.end()) return look_at(pid);
+  if (known->second.image.knows(innermost_of(raw))) return &known->second;
+  return look_at(pid);
+}
+
+Stack Symbolizer::stack_of(pid_t pid, const RawStack& raw) {
+  const std::lock_guard lock(mutex_);
+  Known* known = find(pid, raw);
+  if (!known) return unknown_stack(raw);
+  known->used = ++uses_;
+  Stack stack = known->image.stack_of(raw);
+  if (!leads_to_unknown(known->image, stack) || !may_look_again(*known)) return stack;
+  known = look_at(pid);
+  return known ? known->image.stack_of(raw) : stack;
+}
+
+void Symbolizer::make_room() {
+  if (processes_.size() < kMostProcesses) return;
+  processes_.erase(
+      std::min_element(processes_.begin(), processes_.end(),
+                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+}
+
+}  // namespace tracectl
