@@ -79,7 +79,10 @@ class Printer {
   }
 
   void print_str(const Expr& expr) {
-    print_call("str", expr.children[0]);
+    if (expr.text == Expr::kCstr)
+      print_call(Expr::kCstr, expr.children[0].children[0]);
+    else
+      print_call("str", expr.children[0]);
     if (expr.number == Expr::kMostStrBytes) return;
     text.back() = ',';
     text += ' ' + std::to_string(expr.number) + ')';
@@ -139,6 +142,12 @@ Expr Expr::of_text(std::string text, size_t column) {
 
 Expr Expr::of_operand(Operand operand, uint64_t index, size_t column) {
   return {.kind = Kind::operand, .operand = operand, .number = index, .column = column};
+}
+
+Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {
+  Expr expr = of_str(of_read(Read::u64, std::move(address), column), most_bytes, column);
+  expr.text = kCstr;
+  return expr;
 }
 
 Expr Expr::of_str(Expr address, uint64_t most_bytes, size_t column) {

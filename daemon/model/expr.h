@@ -48,6 +48,7 @@ struct Expr {
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
   static constexpr uint64_t kSignedResult = 1 << 7;
+  static constexpr const char* kCstr = "cstr";
 
   Kind kind = Kind::integer;
   Operator op = Operator::add;     // unary and binary
@@ -57,7 +58,7 @@ struct Expr {
   // bytes, and kSignedResult, or 0 until a site is known (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
-  // then 0 until a site is known (spec/names.h).
+  // then 0 until a site is known (spec/names.h). str: kCstr where it was asked for as such.
   std::string text = {};
   std::vector<Expr> children = {};  // of str and read: the address
   size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
@@ -69,6 +70,9 @@ struct Expr {
   static Expr of_text(std::string text, size_t column = 0);
   static Expr of_operand(Operand operand, uint64_t index = 0, size_t column = 0);
   static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
+  // The characters of a std::string of libstdc++, whose first member is a pointer to them, as
+  // c_str() gives them: str(u64(address)) by another name.
+  static Expr of_cstr(Expr address, uint64_t most_bytes, size_t column = 0);
   static Expr of_read(Read read, Expr address, size_t column = 0);
   static Expr of_unary(Operator op, Expr child, size_t column = 0);
   static Expr of_binary(Operator op, Expr left, Expr right, size_t column = 0);

@@ -25,12 +25,12 @@ constexpr unsigned kMostParts = 256;  // far more than fit into the code of an e
 constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
-    "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, retval, duration, str(E), s8 u8 s16 "
-    "u16 s32 u32 s64 u64 (E)";
+    "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, retval, duration, str(E), cstr(E), "
+    "s8 u8 s16 u16 s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"arg0", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "retval", "duration", "str", "s8",
-     "u8", "s16", "u16", "s32", "u32", "s64", "u64"});
+    {"arg0", "pid",  "tid", "uid", "cpu", "comm", "cgroup", "ts",  "retval", "duration",
+     "str",  "cstr", "s8",  "u8",  "s16", "u16",  "s32",    "u32", "s64",    "u64"});
 
 // What looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";
@@ -150,7 +150,7 @@ class ExprParser {
 
   Result<Part> name() {
     const Token token = cursor_.here();
-    if (token.text == "str") return str();
+    if (token.text == "str" || token.text == Expr::kCstr) return str();
     if (auto read = read_named(token.text)) return memory(*read);
     if (token.text.starts_with(kNamedArgument)) return argument_by_name();
     if (is_argument(token.text)) return argument();
@@ -178,7 +178,7 @@ class ExprParser {
     return counted(Expr::of_operand(Operand::arg, index, token.column));
   }
 
-  // str(E) or str(E, N)
+  // str(E) or str(E, N), and cstr likewise
   Result<Part> str() {
     const Token token = cursor_.take();
     auto address = open_call(token);
@@ -189,11 +189,12 @@ class ExprParser {
       auto given = cursor_.integer("the most bytes, an integer");
       if (!given) return given.error();
       if (*given < 1 || *given > Expr::kMostStrBytes)
-        return cursor_.error(at,
-                             "str takes 1 to " + std::to_string(Expr::kMostStrBytes) + " bytes");
+        return cursor_.error(at, std::string{token.text} + " takes 1 to " +
+                                     std::to_string(Expr::kMostStrBytes) + " bytes");
       most_bytes = *given;
     }
-    return close_call(Expr::of_str(std::move(address->expr), most_bytes, token.column));
+    const auto make = token.text == Expr::kCstr ? Expr::of_cstr : Expr::of_str;
+    return close_call(make(std::move(address->expr), most_bytes, token.column));
   }
 
   Result<Part> memory(Read read) {
