@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The machine that runs the code of conditions and values (struct tc_insn). The verifier checks one
- * step for all instructions; bpf_loop() takes the steps. Only user space writes code, and whole, yet
- * nothing here trusts it: every index is bounded, and code that runs out has failed.
+ * The machine that runs the code of conditions and values (struct tc_insn). A step is the same for
+ * all instructions; a plain loop takes the first ones, an iterator the rest. Only user space writes
+ * code, and whole, yet nothing here trusts it: every index is bounded, and code that runs out has
+ * failed.
  */
 #ifndef TRACECTL_MACHINE_BPF_H
 #define TRACECTL_MACHINE_BPF_H
@@ -301,7 +302,7 @@ static __always_inline enum machine_state step(struct machine *m)
 	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
 }
 
-enum { FIRST_STEPS = 4 };	/* more than most code has; the verifier takes each by itself */
+enum { FIRST_STEPS = 4 };	/* enough for most code; the verifier walks each of them */
 
 /* An iterator's step is a call, as dear as several of the machine's, and so left to long code. */
 static __always_inline enum machine_state run_on(struct machine *m)

@@ -7,6 +7,10 @@ namespace tracectl {
 
 bool is_skip(uint8_t op) { return op >= TC_OP_SKIP && op < TC_OPS; }
 
+bool compares_numbers(uint8_t op) {
+  return op >= TC_OP_SKIP_UNLESS_S && op <= TC_OP_SKIP_UNLESS_SU;
+}
+
 bool compares_text(uint8_t op) {
   return op >= TC_OP_SKIP_UNLESS_TEXT_EQ && op <= TC_OP_SKIP_UNLESS_TEXT_UNLIKE;
 }
@@ -20,8 +24,7 @@ bool is_at_hand(uint8_t from) {
 
 bool is_term(const tc_insn& insn) {
   if (insn.op == TC_OP_RETURN) return insn.a_from == TC_FROM_IMMEDIATE;
-  return insn.op >= TC_OP_SKIP_UNLESS_S && insn.op <= TC_OP_SKIP_UNLESS_SU &&
-         is_at_hand(insn.a_from) && insn.b_from == TC_FROM_IMMEDIATE;
+  return compares_numbers(insn.op) && is_at_hand(insn.a_from) && insn.b_from == TC_FROM_IMMEDIATE;
 }
 
 }  // namespace

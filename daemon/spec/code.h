@@ -21,6 +21,7 @@ struct ExprCode {
 };
 
 bool is_skip(uint8_t op);
+bool compares_numbers(uint8_t op);
 bool compares_text(uint8_t op);
 
 // Whether it can be a condition of the kind TC_TERMS.

@@ -271,9 +271,8 @@ class Compiler {
 
   void skip_if_value(const Expr& expr, bool truth, Label& label, uint8_t free) {
     Source source = value(expr, free);
-    out_.skip_unless(TC_OP_SKIP_UNLESS_U,
-                     relations(truth ? Operator::equal : Operator::not_equal), source, kZero,
-                     label);
+    out_.skip_unless(TC_OP_SKIP_UNLESS_U, relations(truth ? Operator::equal : Operator::not_equal),
+                     source, kZero, label);
   }
 
   // && is decided by the first side that is false, || by the first that is true.

@@ -42,6 +42,7 @@ void check_registers(const tc_insn& insn, const Arguments& arguments) {
   must(insn.a < (is_arg ? arguments.size() : size_t{TC_REGISTERS}));
   must(insn.b < TC_REGISTERS);
   must(insn.to < TC_REGISTERS || (compares_text(insn.op) && insn.to <= TC_STR_LEN));
+  if (compares_numbers(insn.op)) must(insn.to > 0 && insn.to < (TC_LESS | TC_EQUAL | TC_GREATER));
 }
 
 void check_code(const ExprCode& code, const Arguments& arguments) {

@@ -51,6 +51,26 @@ TEST_F(Conditions, HoldExactlyWhereTheProgramSaysThatTheyDo) {
   EXPECT_GE(conditions.size(), 20u);
 }
 
+// The first session's condition is decided at once if it is of terms, the second's by the machine.
+TEST_F(Conditions, HoldAlikeForTheFirstSessionAtASiteAndTheNext) {
+  Program asked("values", {"0", "0"});
+  const auto texts = parsed(asked.run())["holds"];
+  for (const auto& [condition, none] : texts.items()) {
+    Program program("values", {"1", "1000"});
+    for (const char* session : {"first", "next"}) {
+      create(session);
+      Setting set = setting(kProbe, process(program.pid()), "count");
+      set.spec.when = must(parse_condition(condition));
+      must(engine->stage_set(session, {std::move(set)}));
+      must(engine->commit(session, {}));
+    }
+    const uint64_t holds = parsed(program.run())["holds"][condition];
+    EXPECT_EQ(sum(read("first")), holds) << condition;
+    EXPECT_EQ(sum(read("next")), holds) << condition;
+    for (const char* session : {"first", "next"}) must(engine->delete_session(session));
+  }
+}
+
 TEST_F(Aggregates, SumLeastAndGreatestByStringAreTheProgramsOwn) {
   begin("s", "sum(arg0) by str(arg3), min(arg0) by str(arg3), max(arg0) by str(arg3)");
   const auto said = run();
@@ -64,6 +84,15 @@ TEST_F(Aggregates, SumLeastAndGreatestByStringAreTheProgramsOwn) {
     EXPECT_EQ(static_cast<int64_t>(row.max), truth[3].get<int64_t>());
   }
   EXPECT_EQ(results.totals.dropped_keys, 0u);
+}
+
+TEST_F(Aggregates, StringsOfCxxAreThoseOfTheirCharacters) {
+  begin("s", "count by cstr(arg6)");
+  const auto said = run();
+  const Results results = read("s");
+  ASSERT_EQ(results.rows.size(), said["by_name"].size());
+  for (const auto& [key, row] : results.rows)
+    EXPECT_EQ(row.count, said["by_name"][std::get<std::string>(key.by.at(0).value)][0]);
 }
 
 TEST_F(Aggregates, LeastAndGreatestOfUnsignedValuesAreComparedAsSuch) {

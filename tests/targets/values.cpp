@@ -7,7 +7,8 @@
 // itself what conditions and aggregates of them come to, by the C++ beside each text.
 //
 // Expect: arg0 s64, arg1 s32, arg2 u64, arg3 the address of a string, arg4 u8, arg5 an address that
-// cannot be read each seventh time, else that of a struct { int16_t a; uint32_t b; }.
+// cannot be read each seventh time, else that of a struct { int16_t a; uint32_t b; }; arg6 the address
+// of a std::string, the same string as that of arg3.
 #include <sys/sdt.h>
 
 #include <cinttypes>
@@ -80,6 +81,19 @@ static const Condition kConditions[] = {
      [](const Values& v) { return v.readable && (v.pointed.b >= 3000000000 || v.byte == 1); }},
     {"arg4 == 1 || u32(arg5 + 4) >= 3000000000",
      [](const Values& v) { return v.byte == 1 || (v.readable && v.pointed.b >= 3000000000); }},
+    {"arg1 >= -3 && arg1 <= 700 && arg4 != 5 && tid != 1",
+     [](const Values& v) { return v.i >= -3 && v.i <= 700 && v.byte != 5; }},
+    {"arg2 <= 0x8000000000000000 && arg2 != 0",
+     [](const Values& v) { return v.u <= 0x8000000000000000 && v.u != 0; }},
+    {"!(arg0 > 5 || arg4 < 100)", [](const Values& v) { return !(v.s > 5 || v.byte < 100); }},
+    {"arg0 >= 0x8000000000000001 || pid == 1", [](const Values&) { return false; }},
+    {"arg0 < 0x8000000000000001 && pid != 1", [](const Values&) { return true; }},
+    {"cstr(arg6) == \"update and a longer text\"",
+     [](const Values& v) { return v.name == "update and a longer text"; }},
+    {"cstr(arg6, 3) == \"ins\"", [](const Values& v) { return starts(v.name, "ins"); }},
+    {"cstr(arg6) == \"\"", [](const Values& v) { return v.name.empty(); }},
+    {"cstr(arg6) =~ \"*e*\" || cstr(0) == \"\"",
+     [](const Values& v) { return v.name.find('e') != std::string::npos; }},
 };
 constexpr size_t kCount = sizeof(kConditions) / sizeof(kConditions[0]);
 constexpr size_t kByThread = 19;
@@ -162,7 +176,12 @@ static void add(const Tally& from, Tally& to) {
 __attribute__((noipa)) static void fire(const Values& v) {
   const char* const name = v.name.c_str();
   const void* const pointed = v.readable ? static_cast<const void*>(&v.pointed) : nullptr;
-  DTRACE_PROBE6(values, work, v.s, v.i, v.u, name, v.byte, pointed);
+  // In registers; the byte stays in memory.
+  int64_t s = v.s;
+  int32_t i = v.i;
+  uint64_t u = v.u;
+  __asm__ volatile("" : "+r"(s), "+r"(i), "+r"(u));
+  DTRACE_PROBE7(values, work, s, i, u, name, v.byte, pointed, &v.name);
 }
 
 static void work(unsigned thread, uint64_t rounds) {

@@ -124,6 +124,17 @@ TEST(ExprCode, StringsAreComparedUpToTheirEnd) {
   EXPECT_EQ(outcome("comm =~ \"post[a-z]*\" && comm =~ \"*gres\""), 1u);
 }
 
+// A std::string of libstdc++ begins with the address of its characters.
+TEST(ExprCode, StringsOfCxxAreReadWhereTheyPoint) {
+  MachineHit hit = a_hit();
+  hit.memory += std::string("\x08\x10\0\0\0\0\0\0", 8);
+  EXPECT_EQ(outcome("cstr(0x1015) == \"select 1\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0x1015, 6) == \"select\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0x1000 + 21) =~ \"update*\"", hit), 0u);
+  EXPECT_EQ(outcome("cstr(0x1016) == \"\"", hit), std::nullopt);
+  EXPECT_EQ(outcome("cstr(0) == \"\"", hit), std::nullopt);
+}
+
 TEST(ExprCode, WhatFailsMakesTheWholeFail) {
   EXPECT_EQ(outcome("u8(0) == 1"), std::nullopt);
   EXPECT_EQ(outcome("u8(0) == 1 || 1"), std::nullopt);
@@ -142,7 +153,18 @@ TEST(ExprCode, WhatIsNotNeededIsNotEvaluated) {
   EXPECT_EQ(outcome("!(pid == 11 && u8(0)) && 1"), 1u);
 }
 
-// 6 ns an instruction: four terms are to cost 40 ns at most.
+// Where each costs a call four terms are a third of a hit.
+TEST(ExprCode, UpToFourComparisonsWithNumbersAreDecidedAtOnce) {
+  for (const char* text : {"arg0 > 5", "5 < arg0", "!(arg3 == 1)", "arg0", "pid == 7 || tid != 9",
+                           "arg0 < 5 && arg1 == 2 && arg2 != 0 && tid != 1"})
+    EXPECT_TRUE(is_terms(compiled(text))) << text;
+  for (const char* text :
+       {"arg0 + 1 > 5", "arg0 < arg1", "comm == \"a\"", "u8(arg3) == 1", "uid == 0", "cpu == 1",
+        "arg0 == 1 || arg0 == 2 || arg0 == 3 || arg0 == 4 || arg0 == 5"})
+    EXPECT_FALSE(is_terms(compiled(text))) << text;
+}
+
+// Each instruction costs.
 TEST(ExprCode, TermsOfAConditionAreOneInstructionEach) {
   EXPECT_EQ(cost_bound(compiled("arg0 > 5")), 2u);
   EXPECT_EQ(cost_bound(compiled("5 < arg0")), 2u);
