@@ -56,6 +56,9 @@ enum {
 	TC_STACK_CHUNK = 512,		/* bytes; no chunk that begins at a multiple crosses a page */
 	TC_STACK_CHUNKS = 32,		/* that are copied of a stack */
 	TC_RED_ZONE = 128,		/* bytes below the stack pointer that a function may use */
+	TC_MAX_STARTS = 65536,		/* of all pairs, that wait for their ends */
+	TC_MAX_PAIR_HOOKS = 8192,
+	TC_MAX_SLOWEST = 32,		/* that are kept of each hook; a power of two */
 };
 
 /* What a hook does with a hit. */
@@ -64,6 +67,7 @@ enum tc_hook_flag {
 	TC_FIRST_OF_GROUP = 1 << 1,
 	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
+	TC_PAIR = 1 << 3,	/* it starts or ends what its spec measures from probe to probe */
 	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
 };
 
@@ -150,6 +154,39 @@ struct tc_time {
 	__u64 high;
 	__u64 low;		/* ~least */
 	__u64 buckets[TC_TIME_BUCKETS];	/* 0: 0 ns; n: from 2^(n-1) to below 2^n */
+};
+
+/* A hit that waits for the end of its pair. Found by a tc_key whose `stat` is the pair's number. */
+struct tc_start {
+	__u64 began_ns;		/* CLOCK_BOOTTIME */
+	__u32 pid, tid;
+};
+
+/* One of the pairs that took longest. */
+struct tc_slow {
+	__u64 duration_ns;
+	__u64 ended_ns;		/* CLOCK_BOOTTIME */
+	__u64 part[TC_KEY_PARTS];	/* as in tc_key; so is: */
+	__u32 missing;
+	__u32 from_pid, from_tid;
+	__u32 to_pid, to_tid;
+	__u32 pad;
+};
+
+/* Counters of a hook that is a side of a pair, for all CPUs. By the hook's `stat`. */
+struct tc_pair_stat {
+	__u64 started;		/* starts that were kept; */
+	__u64 overwritten;	/*   of them: another with the same key came before the end */
+	__u64 matched;		/* ends that found their start */
+	__u64 unmatched;	/* ends that did not */
+	__u64 unread;		/* hits whose key could not be read */
+	__u64 dropped;		/* starts and ends for which there was no room, or whose place was busy */
+	__u64 unlisted;		/* that might be among the slowest, but their place was busy */
+	__u64 least_ns;		/* of the slowest, once there are as many as wanted; else 0 */
+	__u64 sequence;		/* of changes below; odd while one is under way */
+	__u32 wanted;		/* how many of the slowest; user space sets it */
+	__u32 listed;
+	struct tc_slow slowest[TC_MAX_SLOWEST];
 };
 
 /* How often a hook that samples or limits has been matched. */
@@ -356,6 +393,12 @@ enum tc_condition_kind {
 	TC_TERMS,
 };
 
+/* What a hit is to a pair of probes between which the time is measured. */
+enum tc_pair_side {
+	TC_PAIR_FROM = 1 << 0,
+	TC_PAIR_TO = 1 << 1,	/* of both it ends what is open, and then starts anew */
+};
+
 /* What a hook does with a hit, where that takes more than its flags. Shared by hooks, immutable. */
 struct tc_spec {
 	struct tc_value condition;
@@ -368,6 +411,9 @@ struct tc_spec {
 	__u32 at_return;	/* enum tc_at_return */
 	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */
 	__u32 pad;
+	__u32 pair;		/* number of the pair it is a side of, never used again; or 0 */
+	__u32 pair_sides;	/* enum tc_pair_side */
+	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
 	struct tc_text texts[TC_SPEC_TEXTS];
@@ -378,6 +424,7 @@ enum tc_record_kind {
 	TC_RECORD_HIT = 1,
 	TC_RECORD_RETURN,	/* two words come before its values: the return value, and the duration */
 	TC_RECORD_UNWOUND,	/* the same, without a return value */
+	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
 };
 
 enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
@@ -479,7 +526,10 @@ TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);
 TC_ASSERT_SIZE(struct tc_rate, 16);
 TC_ASSERT_SIZE(struct tc_value, 8);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
-TC_ASSERT_SIZE(struct tc_spec, 56 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_start, 16);
+TC_ASSERT_SIZE(struct tc_slow, 64);
+TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
+TC_ASSERT_SIZE(struct tc_spec, 64 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_member, 32);

@@ -291,6 +291,9 @@ static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
 	return bpf_map_lookup_elem(&stats, &index);
 }
 
+/* A hit of a side of a pair: bpf/pairs.bpf.h. */
+__on_its_own int act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under);
+
 /* `at_once`: of the first hook of a slot, most often the only one; the verifier's time for more. */
 static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
 {
@@ -300,7 +303,9 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->spec && at_once)
+	if (hook->flags & TC_PAIR)
+		act_on_pair(hit->ctx, hook, hit->epoch);
+	else if (hook->spec && at_once)
 		act_at_once(hit, hook, stat);
 	else if (hook->spec)
 		act_by_its_spec(hit, hook, stat, ASK_THE_MACHINE);

@@ -218,7 +218,9 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->spec)
+	if (hook->flags & TC_PAIR)
+		act_on_pair(hit->ctx, hook, hit->epoch);
+	else if (hook->spec)
 		act_by_spec(hit, hook, stat, ASK_THE_MACHINE, follow_it);
 	else if (hook->flags & TC_EVENT)
 		stream_hit(hit, hook, stat);

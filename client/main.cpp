@@ -52,10 +52,7 @@ struct CommandLine {
   std::function<int()> chosen;
 };
 
-void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
-  verb.add_option("PATTERN", probes.patterns,
-                  "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
-      ->required();
+void add_target_options(CLI::App& verb, ProbeOptions& probes) {
   verb.add_option("-p,--pid", probes.pids, "a process, repeatable")->allow_extra_args(false);
   verb.add_option("-x,--executable", probes.executables,
                   "every process that runs this file, now or later")
@@ -64,6 +61,13 @@ void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
   verb.add_flag("--global", probes.global, "only functions in the dynamic symbol table");
   verb.add_flag("--local", probes.local, "every function, which is the default")
       ->excludes("--global");
+}
+
+void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
+  verb.add_option("PATTERN", probes.patterns,
+                  "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
+      ->required();
+  add_target_options(verb, probes);
 }
 
 // The same words wherever they are taken.
@@ -86,14 +90,32 @@ void add_by(CLI::App& verb, std::string& by) {
   verb.add_option("--by", by, "a row for each value of these: pid,comm or 'str(arg0)'");
 }
 
-void add_trace_options(CLI::App& verb, CommandLine& line) {
-  add_probe_options(verb, line.trace.probes);
+void add_pair_options(CLI::App& verb, LatencyOptions& latency) {
+  verb.add_option("--by", latency.by,
+                  "what both hits have in common: tid, which is the default, arg0, 'str(arg0)'");
+  verb.add_option("--slowest", latency.slowest, "how many of the longest times are listed: 5")
+      ->check(CLI::Range(0, 32));
+}
+
+// For verbs whose pattern is where the time ends.
+void add_from(CLI::App& verb, LatencyOptions& latency) {
+  verb.add_option("--from", latency.from,
+                  "measure the time from a hit of this pattern to one of PATTERN");
+  add_pair_options(verb, latency);
+}
+
+void add_how(CLI::App& verb, CommandLine& line) {
   add_when(verb, line.trace.when);
   add_returns(verb, line.trace.returns);
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
   verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
+}
+
+void add_trace_options(CLI::App& verb, CommandLine& line) {
+  add_probe_options(verb, line.trace.probes);
+  add_how(verb, line);
 }
 
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
@@ -113,6 +135,7 @@ void add_tracing(CLI::App& app, CommandLine& line) {
                          [&] { return run_trace(line.common, line.trace); });
   add_trace_options(trace, line);
   add_do(trace, line.trace.action);
+  add_from(trace, line.trace.latency);
 
   auto& count = add_verb(app, "count", "count hits in the kernel until ^C or the targets end",
                          line.chosen, [&] { return run_count(line.common, line.trace); });
@@ -129,6 +152,17 @@ void add_tracing(CLI::App& app, CommandLine& line) {
                         [&] { return run_count(line.common, line.trace); });
   add_trace_options(time, line);
   add_by(time, line.by);
+
+  auto& latency = add_verb(app, "latency", "the time from one probe to another, matched by a key",
+                           line.chosen, [&] { return run_count(line.common, line.trace); });
+  latency.add_option("--from", line.trace.latency.from, "the pattern at which the time begins")
+      ->required();
+  latency.add_option("--to", line.trace.probes.patterns, "the pattern at which it ends")
+      ->required()
+      ->expected(1);
+  add_pair_options(latency, line.trace.latency);
+  add_target_options(latency, line.trace.probes);
+  add_how(latency, line);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -165,6 +199,7 @@ void add_staging(CLI::App& app, CommandLine& line) {
                        [&] { return run_stage_set(line.common, line.stage); });
   add_probe_options(set, line.stage.probes);
   add_do(set, line.stage.action);
+  add_from(set, line.stage.latency);
   add_when(set, line.stage.when);
   add_returns(set, line.stage.returns);
   set.add_flag("--explain", line.stage.explain, "say how the spec was read, and what it costs");
@@ -250,7 +285,7 @@ void complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   std::string& action = line.trace.action;
   if (app.got_subcommand("count")) action = "count";
-  if (app.got_subcommand("time")) action = "time";
+  if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
   if (!line.by.empty()) action += " by " + line.by;
   if (action.empty()) action = "event";

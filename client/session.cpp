@@ -71,6 +71,9 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                       .action = options.action,
                       .when = options.when,
                       .returns = options.returns,
+                      .from = options.latency.from,
+                      .by = options.latency.by,
+                      .slowest = options.latency.slowest,
                       .explain = options.explain},
              stage_text);
 }

@@ -37,7 +37,10 @@ class Trace {
                                          .target = target_.part,
                                          .action = options_.action,
                                          .when = options_.when,
-                                         .returns = options_.returns});
+                                         .returns = options_.returns,
+                                         .from = options_.latency.from,
+                                         .by = options_.latency.by,
+                                         .slowest = options_.latency.slowest});
     if (!staged) return staged.error();
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
@@ -170,8 +173,9 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
     if (!common.quiet) print_error(printer.summary());
     auto rows = backend.call(SessionRead{.session = trace.session()});
-    if (rows && !rows->rows.empty() && !common.json) print(rows_text(*rows));
-    if (rows && rows->rows.empty() && !common.quiet) tell_filtered(*rows);
+    const bool any = rows && (!rows->rows.empty() || rows->latencies);
+    if (any && !common.json) print(rows_text(*rows));
+    if (rows && !any && !common.quiet) tell_filtered(*rows);
     return status_of(ended, trace);
   });
 }

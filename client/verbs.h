@@ -4,6 +4,7 @@
 // everything else to standard error.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,11 +12,18 @@
 
 namespace tracectl {
 
+// --from, and what is said of the time from there.
+struct LatencyOptions {
+  std::optional<std::string> from, by;
+  std::optional<uint64_t> slowest;
+};
+
 struct TraceOptions {
   ProbeOptions probes;
   std::string action;  // as --do
   std::optional<std::string> when;
   std::string returns = "auto";
+  LatencyOptions latency;
   std::optional<double> seconds;  // --for
   bool partial = false;
   bool dry_run = false;
@@ -27,6 +35,7 @@ struct StageOptions {
   std::string action = "event";
   std::optional<std::string> when;
   std::string returns = "auto";
+  LatencyOptions latency;
   bool explain = false;
 };
 

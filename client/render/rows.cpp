@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/render/histogram.h"
+#include "client/render/latencies.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 #include "daemon/model/expr.h"
@@ -37,7 +38,8 @@ using Group = std::vector<const RowPart*>;
 constexpr size_t kMostTimesDrawn = 3;
 
 Kind kind_of(const RowPart& row) {
-  Kind kind{.time = row.self.has_value(),
+  const bool is_latency = row.hist && row.sum;
+  Kind kind{.time = row.self || is_latency,
             .histogram = row.hist.has_value(),
             .of = row.of.value_or(""),
             .keys = {}};
@@ -116,11 +118,15 @@ std::string average_of(const RowPart& row) {
 }
 
 bool always(const RowPart&) { return true; }
+bool is_of_calls(const RowPart& row) { return row.self.has_value(); }
+bool is_latency(const RowPart& row) { return !is_of_calls(row); }
 
 constexpr ValueColumn kTimeColumns[] = {
-    {"CALLS", [](const RowPart& row) { return std::to_string(row.count); }, always},
+    {"CALLS", [](const RowPart& row) { return std::to_string(row.count); }, is_of_calls},
+    {"COUNT", [](const RowPart& row) { return std::to_string(row.count); }, is_latency},
     {"TOTAL", [](const RowPart& row) { return duration_of(row.sum); }, always},
-    {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); }, always},
+    {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); },
+     is_of_calls},
     {"AVG", average_of, always},
     {"MIN", [](const RowPart& row) { return duration_of(row.min); }, always},
     {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
@@ -217,6 +223,8 @@ std::string totals_text(const ReadReply& reply) {
 
 }  // namespace
 
+std::string key_text(const Key& key) { return text_of(key); }
+
 std::string rows_text(const ReadReply& reply) {
   std::string text;
   for (const auto& [kind, rows] : groups_of(reply.rows)) {
@@ -225,6 +233,7 @@ std::string rows_text(const ReadReply& reply) {
     if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
     if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram) text += histograms_text(rows);
   }
+  if (reply.latencies) text += (text.empty() ? "" : "\n") + latencies_text(*reply.latencies) + '\n';
   text += totals_text(reply);
   if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);
   return text;

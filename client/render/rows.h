@@ -11,4 +11,7 @@ namespace tracectl {
 // the histograms; then what it all comes to.
 std::string rows_text(const protocol::ReadReply& reply);
 
+// A key's value in a table.
+std::string key_text(const protocol::Key& key);
+
 }  // namespace tracectl

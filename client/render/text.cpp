@@ -53,12 +53,18 @@ double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
   return static_cast<double>(static_cast<int64_t>(ts_ns - start_ns)) / 1e9;
 }
 
+std::string latency_text(const SettingPart& setting) {
+  if (!setting.from) return {};
+  return " from " + *setting.from + " by " + setting.by.value_or("");
+}
+
 void add_settings(std::string& out, const char* title, const std::vector<SettingPart>& settings) {
   if (settings.empty()) return;
   Table table({{title}, {"TARGET"}, {"WHEN"}, {"DO"}});
   for (const SettingPart& setting : settings)
     table.add({setting.pattern + (setting.scope == "global" ? " (global)" : ""),
-               target_text(setting.target), setting.when.value_or(kAlways), setting.action});
+               target_text(setting.target), setting.when.value_or(kAlways),
+               setting.action + latency_text(setting)});
   out += "\n" + table.text();
 }
 
@@ -302,6 +308,7 @@ std::string end_text(const Event& event) {
   if (event.kind == EventKind::hit) return {};
   const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
   if (event.kind == EventKind::unwound) return " unwound" + took;
+  if (event.kind == EventKind::latency) return took;
   static const Argument kUnknown{.is_signed = true};
   const Argument type = event.source->result.value_or(kUnknown);
   const bool is_nothing = !event.retval;

@@ -67,6 +67,34 @@ Result<Returns> returns_of(const std::string& name) {
                "returns"};
 }
 
+Error from_needed(const char* field) {
+  return Error{Code::invalid, "it is for times between two probes: give `from` too", field};
+}
+
+// The time from one probe to another, if that is asked for.
+Result<std::optional<Latency>> latency_of(const StageSet& request) {
+  if (!request.from) {
+    if (request.by) return from_needed("by");
+    if (request.slowest) return from_needed("slowest");
+    return std::optional<Latency>{};
+  }
+  auto from = patterns_of({*request.from}, request.scope);
+  if (!from) return Error{from.error().code, from.error().message, "from"};
+  if (request.patterns.size() != 1 || asks_for_return(request.patterns[0]) ||
+      asks_for_return(*request.from))
+    return Error{Code::invalid, "a time is measured from one pattern to one other, no uretprobe",
+                 "patterns"};
+  auto by = parse_keys(request.by.value_or("tid"));
+  if (!by) return in_field(by.error(), "by");
+  Latency latency{.from = std::move(from->front()), .by = std::move(*by)};
+  const uint64_t slowest = request.slowest.value_or(Latency::kSlowest);
+  if (slowest > Latency::kMostSlowest)
+    return Error{Code::invalid, "at most " + std::to_string(Latency::kMostSlowest) + " are kept",
+                 "slowest"};
+  latency.slowest = static_cast<uint32_t>(slowest);
+  return std::optional(std::move(latency));
+}
+
 Result<std::vector<Setting>> settings_of(const StageSet& request) {
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
@@ -76,9 +104,11 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   if (!spec) return spec.error();
   auto returns = returns_of(request.returns);
   if (!returns) return returns.error();
+  auto latency = latency_of(request);
+  if (!latency) return latency.error();
   std::vector<Setting> settings;
   for (size_t i = 0; i < patterns->size(); ++i) {
-    settings.push_back({(*patterns)[i], *target, *spec, *returns});
+    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency});
     Spec& own = settings.back().spec;
     own.returns |= own.event && asks_for_return(request.patterns[i]);
   }
@@ -224,7 +254,7 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 
 // Nothing where the setting covers no site, or its spec cannot be at the first it covers.
 std::optional<SpecPart> Commands::explained(const Setting& setting) {
-  const auto returns = follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
+  const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
   const auto found = engine_.list({setting.pattern}, setting.target, returns);
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;

@@ -75,14 +75,19 @@ std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
 }
 
 SettingPart part_of(const Setting& setting) {
-  return SettingPart{to_string(setting.pattern),
-                     name_of(setting.pattern.scope),
-                     protocol::part_of(setting.target),
-                     to_string(setting.spec),
-                     when_of(setting.spec),
-                     follows_calls(setting.spec)
-                         ? std::optional<std::string>(name_of(setting.returns))
-                         : std::nullopt};
+  SettingPart part{to_string(setting.pattern),
+                   name_of(setting.pattern.scope),
+                   protocol::part_of(setting.target),
+                   to_string(setting.spec),
+                   when_of(setting.spec),
+                   follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns))
+                                          : std::nullopt};
+  if (setting.latency) {
+    part.from = to_string(setting.latency->from);
+    part.by = keys_text(setting.latency->by);
+    part.slowest = setting.latency->slowest;
+  }
+  return part;
 }
 
 // Several processes can map one file: its probes are listed once.
@@ -112,6 +117,7 @@ ReadReply part_of(const ReadSummary& summary) {
                   .cut = summary.results.totals.cut,
                   .phases_us = std::nullopt,
                   .skew_ns = std::nullopt};
+  if (!summary.results.latencies.empty()) reply.latencies = parts_of(summary.results.latencies);
   if (summary.figures) {
     reply.phases_us = part_of(summary.figures->phases);
     reply.skew_ns = parts_of(summary.figures->first_hits);

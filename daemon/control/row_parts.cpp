@@ -42,9 +42,10 @@ std::vector<BucketPart> buckets_of(const Row& row) {
 
 void add_time(const Row& row, RowPart& part) {
   part.sum = Integer{row.sum};
-  part.self = row.self;
+  if (row.shape.of_calls) part.self = row.self;
   part.hist = buckets_of(row);
   if (row.count == 0) return;
+  if (!row.shape.of_calls) part.avg = average(row);
   part.min = Integer{row.min};
   part.max = Integer{row.max};
 }
@@ -93,6 +94,34 @@ std::vector<RowPart> parts_of(const Rows& rows) {
   std::sort(sorted.begin(), sorted.end(), dearer);
   std::vector<RowPart> parts;
   for (const auto* row : sorted) parts.push_back(part_of(row->first, row->second));
+  return parts;
+}
+
+std::vector<LatencyPart> parts_of(const Latencies& latencies) {
+  std::vector<LatencyPart> parts;
+  for (const auto& [key, result] : latencies) {
+    LatencyPart part{.from = key.from,
+                     .to = key.to,
+                     .by = key.by,
+                     .started = result.started,
+                     .matched = result.matched,
+                     .open = result.open(),
+                     .overwritten = result.overwritten,
+                     .unmatched = result.unmatched,
+                     .unread = result.unread,
+                     .dropped = result.dropped,
+                     .slowest = {},
+                     .unlisted = result.unlisted};
+    for (const SlowPair& slow : result.slowest)
+      part.slowest.push_back({.duration = slow.duration_ns,
+                              .ended = slow.ended_ns,
+                              .by = named(slow.by),
+                              .from_pid = slow.from_pid,
+                              .from_tid = slow.from_tid,
+                              .to_pid = slow.to_pid,
+                              .to_tid = slow.to_tid});
+    parts.push_back(std::move(part));
+  }
   return parts;
 }
 

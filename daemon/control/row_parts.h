@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "daemon/model/latencies.h"
 #include "daemon/model/rows.h"
 #include "daemon/protocol/messages.h"
 
@@ -12,5 +13,6 @@ namespace tracectl {
 
 // Dearest first.
 std::vector<protocol::RowPart> parts_of(const Rows& rows);
+std::vector<protocol::LatencyPart> parts_of(const Latencies& latencies);
 
 }  // namespace tracectl

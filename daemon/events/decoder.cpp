@@ -11,7 +11,8 @@ namespace tracectl {
 namespace {
 
 bool is_end(const tc_record& record) {
-  return record.kind == TC_RECORD_RETURN || record.kind == TC_RECORD_UNWOUND;
+  return record.kind == TC_RECORD_RETURN || record.kind == TC_RECORD_UNWOUND ||
+         record.kind == TC_RECORD_LATENCY;
 }
 
 // Words before the values: of the end of a call the return value and the duration.
@@ -31,7 +32,9 @@ uint64_t word_at(const std::byte* words, size_t index) {
 }
 
 void decode_end(const tc_record& record, const std::byte* words, Event& event) {
-  event.kind = record.kind == TC_RECORD_RETURN ? EventKind::returned : EventKind::unwound;
+  event.kind = record.kind == TC_RECORD_RETURN    ? EventKind::returned
+               : record.kind == TC_RECORD_LATENCY ? EventKind::latency
+                                                  : EventKind::unwound;
   if (record.flags & TC_RECORD_HAS_RETVAL) event.retval = word_at(words, 0);
   event.duration_ns = word_at(words, 1);
 }

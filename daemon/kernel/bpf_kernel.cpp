@@ -16,6 +16,7 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/pair_tables.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
@@ -142,6 +143,19 @@ class BpfKernel final : public Kernel {
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {
     bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rates), &stat);
+  }
+
+  Status add_pair_stat(uint32_t stat, uint32_t slowest) override {
+    return tracectl::add_pair_stat(skeleton_->maps.pair_stats, stat, slowest);
+  }
+  void remove_pair_stat(uint32_t stat) override {
+    bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.pair_stats), &stat);
+  }
+  tc_pair_stat read_pair_stat(uint32_t stat) const override {
+    return tracectl::read_pair_stat(skeleton_->maps.pair_stats, stat);
+  }
+  void forget_starts(uint32_t pair) override {
+    tracectl::forget_starts(skeleton_->maps.starts, pair);
   }
 
   Result<Rings> open_rings(uint32_t session, size_t size_bytes) override;

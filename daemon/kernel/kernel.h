@@ -155,6 +155,13 @@ class Kernel {
   virtual Status add_rate(uint32_t stat) = 0;
   virtual void remove_rate(uint32_t stat) = 0;
 
+  // What a hook that is a side of a pair keeps beside these counters, with so many of the slowest.
+  virtual Status add_pair_stat(uint32_t stat, uint32_t slowest) = 0;
+  virtual void remove_pair_stat(uint32_t stat) = 0;
+  virtual tc_pair_stat read_pair_stat(uint32_t stat) const = 0;
+  // Takes no memory. When no hook of the pair is in force.
+  virtual void forget_starts(uint32_t pair) = 0;
+
   // Of threads whose calls the session has followed; when no hook of it does any more.
   virtual void forget_calls(uint32_t session) = 0;
 

@@ -8,12 +8,13 @@ const char* name_of(EventKind kind) {
     case EventKind::hit: return "hit";
     case EventKind::returned: return "return";
     case EventKind::unwound: return "unwound";
+    case EventKind::latency: return "latency";
   }
   return "";
 }
 
 std::optional<EventKind> event_kind_named(std::string_view name) {
-  for (const EventKind kind : {EventKind::hit, EventKind::returned, EventKind::unwound})
+  for (const EventKind kind : {EventKind::hit, EventKind::returned, EventKind::unwound, EventKind::latency})
     if (name == name_of(kind)) return kind;
   return std::nullopt;
 }

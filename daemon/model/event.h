@@ -28,8 +28,9 @@ struct EventSource {
 // One value of an event; nullopt where the program's memory could not be read.
 using Value = std::optional<uint64_t>;  // bits; the source's Argument says how to read them
 
-// What has happened: the probe was hit, or a call that began with it has ended.
-enum class EventKind : uint8_t { hit, returned, unwound };
+// What has happened: the probe was hit, a call that began with it has ended, or it was hit and that
+// ended what a hit of another probe had started.
+enum class EventKind : uint8_t { hit, returned, unwound, latency };
 
 const char* name_of(EventKind kind);
 std::optional<EventKind> event_kind_named(std::string_view name);
@@ -46,7 +47,7 @@ struct Event {
   std::vector<Value> args;
   std::vector<std::string> strings;                // which arguments that are strings count
   Value retval = {};                               // of a return by an instruction that has it
-  std::optional<uint64_t> duration_ns = {};        // of the call
+  std::optional<uint64_t> duration_ns = {};        // of the call, or since that start
   std::shared_ptr<const RawStack> raw_stack = {};  // until `stack` is made of it
   std::shared_ptr<const Stack> stack = {};         // if it was asked for
 };

@@ -42,6 +42,7 @@ struct RowShape {
   Kind kind = Kind::count;
   std::string of = {};       // the expression of its value; empty for a count
   bool is_unsigned = false;  // what that gives
+  bool of_calls = true;      // a time: else it is one between two probes, and no part of it is self
   bool sum = false, avg = false, min = false, max = false;  // which of the sums were asked for
   int64_t low = 0, high = 0, step = 0;                      // of a linear histogram
 

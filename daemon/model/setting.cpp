@@ -18,4 +18,14 @@ std::optional<Returns> returns_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool follows_calls(const Setting& setting) {
+  return !setting.latency && follows_calls(setting.spec);
+}
+
+std::string keys_text(const std::vector<Expr>& keys) {
+  std::string text;
+  for (const Expr& key : keys) text += (text.empty() ? "" : ", ") + to_string(key);
+  return text;
+}
+
 }  // namespace tracectl

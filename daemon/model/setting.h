@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/model/pattern.h"
 #include "daemon/model/spec.h"
@@ -21,14 +23,32 @@ enum class Returns : uint8_t {
 const char* name_of(Returns returns);
 std::optional<Returns> returns_named(std::string_view name);
 
+// Makes of a setting one that measures: the time from a hit of `from` to one of the setting's own
+// pattern for which the keys have the same values, in whatever thread or process of the target.
+struct Latency {
+  static constexpr uint32_t kSlowest = 5, kMostSlowest = 32;
+
+  Pattern from;
+  std::vector<Expr> by;          // worked out at both hits
+  uint32_t slowest = kSlowest;  // how many are kept one by one
+
+  bool operator==(const Latency&) const = default;
+};
+
 // What a session stages: these probes, in these processes, shall do this.
 struct Setting {
   Pattern pattern;
   Target target;
   Spec spec;
   Returns returns = Returns::automatic;
+  std::optional<Latency> latency = {};
 
   bool operator==(const Setting&) const = default;
 };
+
+// Whether the returns of functions are of any interest.
+bool follows_calls(const Setting& setting);
+// The keys as --by takes them.
+std::string keys_text(const std::vector<Expr>& keys);
 
 }  // namespace tracectl

@@ -80,8 +80,10 @@ void append_args(std::string& out, const Event& event) {
 void append_end(std::string& out, const Event& event) {
   if (event.kind == EventKind::hit) return;
   static const Argument kUnknown{.is_signed = true};
-  out += ",\"retval\":";
-  append_value(out, event, event.retval, event.source->result.value_or(kUnknown));
+  if (event.kind != EventKind::latency) {
+    out += ",\"retval\":";
+    append_value(out, event, event.retval, event.source->result.value_or(kUnknown));
+  }
   if (event.duration_ns) append_field(out, ",\"duration\":", *event.duration_ns);
 }
 

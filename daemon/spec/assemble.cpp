@@ -35,15 +35,19 @@ bool is_operand(const ExprCode& code) {
 
 class Assembler {
  public:
-  explicit Assembler(const Arguments& arguments) : arguments_(arguments) {}
+  // `side`: of a pair, or null.
+  Assembler(const Arguments& arguments, const PairSide* side)
+      : arguments_(arguments), side_(side) {}
 
   Status take(const Spec& spec) {
     out_->kernel.sample = spec.sample.value_or(0);
     out_->kernel.limit = spec.limit.value_or(0);
     out_->is_rated = spec.sample || spec.limit;
-    out_->follows_calls = follows_calls(spec);
-    out_->kernel.at_return = at_return(spec);
-    all_at_return_ = is_all_at_return(spec);
+    out_->follows_calls = !side_ && follows_calls(spec);
+    out_->kernel.at_return = side_ ? at_match(spec) : at_return(spec);
+    all_at_return_ = side_ || is_all_at_return(spec);
+    if (side_)
+      if (auto matched = match_by(); !matched) return matched;
     if (auto kept = check_kept(spec); !kept) return kept;
     if (auto stacked = stack(spec); !stacked) return stacked;
     if (spec.when)
@@ -67,12 +71,29 @@ class Assembler {
     return flags;
   }
 
+  static uint32_t at_match(const Spec& spec) {
+    return TC_CONDITION_AT_RETURN | (spec.event ? TC_EVENT_AT_RETURN : 0) |
+           (uses_arguments(spec) ? TC_KEEP_ARGS : 0);
+  }
+
+  // The keys are part of no aggregate.
+  Status match_by() {
+    AggregateMeaning meaning;
+    out_->kernel.pair = side_->number;
+    out_->kernel.pair_sides = side_->sides;
+    Aggregate one;
+    one.by = *side_->by;
+    auto keyed = keys(one, out_->kernel.matched_by, meaning);
+    out_->matched_by = std::move(meaning.by);
+    return keyed;
+  }
+
   // Of the arguments the first are kept for the return.
   Status check_kept(const Spec& spec) const {
-    if (all_at_return_)
+    if (all_at_return_ && spec.when)
       if (auto kept = check_kept(*spec.when, *spec.when); !kept) return kept;
     for (const Expr& value : spec.values)
-      if (is_event_at_return(spec))
+      if (all_at_return_ || is_event_at_return(spec))
         if (auto kept = check_kept(value, value); !kept) return kept;
     for (const Aggregate& one : spec.aggregates) {
       if (!all_at_return_ && !waits_for_return(one)) continue;
@@ -193,7 +214,7 @@ class Assembler {
     shape.max |= kind == Kind::max;
   }
 
-  static AggregateMeaning meaning_of(const Aggregate& one) {
+  AggregateMeaning meaning_of(const Aggregate& one) const {
     AggregateMeaning meaning;
     Aggregate unkeyed = one;
     unkeyed.by.clear();
@@ -207,6 +228,7 @@ class Assembler {
     meaning.shape.low = one.min;
     meaning.shape.high = one.max;
     meaning.shape.step = one.step;
+    meaning.shape.of_calls = !side_;
     if (one.kind == Kind::time) meaning.shape.of = "duration";
     if (one.kind == Kind::time) meaning.shape.is_unsigned = true;
     ask_for(one.kind, meaning.shape);
@@ -274,6 +296,7 @@ class Assembler {
   }
 
   const Arguments& arguments_;
+  const PairSide* side_;
   std::unique_ptr<AssembledSpec> out_ = std::make_unique<AssembledSpec>();
   std::vector<const Aggregate*> aggregates_;  // that made those of out_
   std::vector<std::string> texts_;
@@ -281,7 +304,58 @@ class Assembler {
   bool all_at_return_ = false;
 };
 
+// The keys as one more aggregate, the last: where names have numbers they have, too.
+Spec with_keys(Spec spec, const PairSide& side) {
+  spec.aggregates.push_back({.by = *side.by});
+  return spec;
+}
+
+bool uses_result(const Expr& expr) {
+  if (expr.kind == Expr::Kind::operand && expr.operand == Operand::retval) return true;
+  return std::any_of(expr.children.begin(), expr.children.end(), uses_result);
+}
+
+// What calls have and pairs have not.
+Status check_of_pair(const Spec& spec, const PairSide& side) {
+  const auto no_return = [](const std::string& where) {
+    return Error{Code::invalid, where + ": there is no return between two probes; duration is the "
+                                        "time from the one to the other"};
+  };
+  if (spec.returns) return no_return("return");
+  if (spec.stack)
+    return Error{Code::unsupported,
+                 "no stack is taken of what was measured between two probes: take it at one of them"};
+  std::vector<const Expr*> exprs;
+  if (spec.when) exprs.push_back(&*spec.when);
+  for (const Expr& value : spec.values) exprs.push_back(&value);
+  for (const Aggregate& one : spec.aggregates) {
+    if (one.value) exprs.push_back(&*one.value);
+    for (const Expr& key : one.by) exprs.push_back(&key);
+  }
+  for (const Expr* expr : exprs)
+    if (uses_result(*expr)) return no_return(to_string(*expr));
+  for (const Expr& key : *side.by)
+    if (waits_for_return(key))
+      return Error{Code::invalid, to_string(key) + " is no key: it is not known at the start"};
+  return ok();
+}
+
 }  // namespace
+
+Spec spec_of_sides(const Setting& setting, uint32_t sides) {
+  return sides == TC_PAIR_FROM ? Spec{} : setting.spec;
+}
+
+Result<std::string> pair_compiled_from(const Spec& spec, const PairSide& side,
+                                       const Arguments& arguments) {
+  auto from = compiled_from(with_keys(spec, side), arguments, nullptr);
+  if (!from) return from.error();
+  return *from + " pair " + std::to_string(side.number) + ' ' + std::to_string(side.sides);
+}
+
+bool uses_arguments(const Spec& spec, const PairSide& side) {
+  return uses_arguments(with_keys(spec, side));
+}
 
 bool needs_assembly(const Spec& spec) {
   return spec.when || !spec.values.empty() || spec.returns || spec.stack || spec.sample ||
@@ -291,13 +365,24 @@ bool needs_assembly(const Spec& spec) {
 }
 
 Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments,
-                                                const Argument* result) {
+                                                const Argument* result, const PairSide* side) {
   if (spec.tag || spec.silent)
     return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
-  auto numbered = with_numbers(spec, arguments, result);
+  if (side)
+    if (auto possible = check_of_pair(spec, *side); !possible) return possible.error();
+  auto numbered = with_numbers(side ? with_keys(spec, *side) : spec, arguments, result);
   if (!numbered) return numbered.error();
-  std::erase_if(numbered->aggregates, [&](const Aggregate& one) { return counts_hits(spec, one); });
-  Assembler assembler{arguments};
+  PairSide numbered_side = side ? *side : PairSide{};
+  std::vector<Expr> keys;
+  if (side) {
+    keys = std::move(numbered->aggregates.back().by);
+    numbered->aggregates.pop_back();
+    numbered_side.by = &keys;
+  } else {
+    std::erase_if(numbered->aggregates,
+                  [&](const Aggregate& one) { return counts_hits(spec, one); });
+  }
+  Assembler assembler{arguments, side ? &numbered_side : nullptr};
   if (auto taken = assembler.take(*numbered); !taken) return taken.error();
   return std::move(assembler).result();
 }

@@ -9,7 +9,7 @@
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
 #include "daemon/model/rows.h"
-#include "daemon/model/spec.h"
+#include "daemon/model/setting.h"
 #include "daemon/spec/check.h"
 
 namespace tracectl {
@@ -33,7 +33,23 @@ struct AssembledSpec {
   bool is_rated = false;                     // it samples or limits
   bool has_texts = false;                    // a key is a string
   bool follows_calls = false;                // it does at the return too
+  std::vector<AggregateMeaning::Key> matched_by;  // of a side of a pair
 };
+
+// Of which side of a pair the spec is; what `spec` says of both is said at the end.
+struct PairSide {
+  uint32_t number = 0;
+  uint32_t sides = 0;  // enum tc_pair_side
+  const std::vector<Expr>* by = nullptr;
+};
+
+// What a setting says at sites that are these sides of its pair, if it has one.
+Spec spec_of_sides(const Setting& setting, uint32_t sides);
+// As compiled_from(), of the keys as well.
+Result<std::string> pair_compiled_from(const Spec& spec, const PairSide& side,
+                                       const Arguments& arguments);
+// As uses_arguments(), of the keys as well.
+bool uses_arguments(const Spec& spec, const PairSide& side);
 
 // Whether a hook with these needs an AssembledSpec; an event of all arguments and a count of hits,
 // which every hook has, do not.
@@ -42,6 +58,7 @@ bool needs_assembly(const Spec& spec);
 // Fails where an expression does not fit the arguments, or the spec is too long; the error has a
 // spot in the expression. `result` is the type of the function's result, if it is known.
 Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments,
-                                                const Argument* result = nullptr);
+                                                const Argument* result = nullptr,
+                                                const PairSide* side = nullptr);
 
 }  // namespace tracectl

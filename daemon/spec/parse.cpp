@@ -48,6 +48,16 @@ class SpecParser {
     return std::move(spec_);
   }
 
+  // KEY[, KEY...]
+  Result<std::vector<Expr>> only_keys() {
+    std::vector<Expr> by;
+    const Token first = cursor_.here();
+    if (Status status = keys(by); !status) return status.error();
+    if (!cursor_.at(Token::Kind::end)) return cursor_.unexpected("a comma or the end");
+    if (by.empty()) return cursor_.error(first, "the probes differ: they match by other keys only");
+    return by;
+  }
+
  private:
   Status action() {
     const Token name = cursor_.here();
@@ -283,6 +293,21 @@ Result<Spec> parse_spec(std::string_view text) {
   if (!spec) return spec;
   if (Status fits = check_length(text, to_string(*spec)); !fits) return fits.error();
   return spec;
+}
+
+Result<std::vector<Expr>> parse_keys(std::string_view text) {
+  auto tokens = lex(text);
+  if (!tokens) return tokens.error();
+  auto keys = SpecParser{Cursor{text, *std::move(tokens)}}.only_keys();
+  if (!keys) return keys;
+  std::string canonical;
+  for (const Expr& key : *keys) {
+    if (waits_for_return(key))
+      return error_at(text, key.column, to_string(key) + " is no key: it is not known at the start");
+    canonical += (canonical.empty() ? "" : ", ") + to_string(key);
+  }
+  if (Status fits = check_length(text, canonical); !fits) return fits.error();
+  return keys;
 }
 
 Result<Expr> parse_condition(std::string_view text) {

@@ -17,8 +17,9 @@ bool stays(const SessionHook& held, const Want& want) {
   const bool same_setting =
       held.setting == want.part->setting ||
       (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target &&
-       held.setting->returns == want.setting().returns);
-  return same_setting && *held.probe == want.probe->name &&
+       held.setting->returns == want.setting().returns &&
+       held.setting->latency == want.setting().latency);
+  return same_setting && held.hook.pair_sides == want.sides && *held.probe == want.probe->name &&
          same_process(held.process, want.part->process);
 }
 
@@ -162,6 +163,7 @@ Status Commit::plan_pause(bool paused) {
       one.hook.paused = paused;
       // Returns that nobody saw: a call that was open before is not open now for all that is known.
       if (!paused) hooks_.renew_serial(one.hook);
+      if (!paused) Hooks::forget_starts(one.hook);
     }
     if (auto done = put(slots_.by_id.at(slot), std::move(planned)); !done) return done;
   }

@@ -20,7 +20,33 @@ bool covers(const Want& later, const Want& earlier) {
          later.executable() == earlier.executable();
 }
 
-void add_last(Wants& wants, const Want& want) {
+bool same_setting(const Want& a, const Want& b) { return a.part->setting == b.part->setting; }
+
+// A probe that is both sides of a pair is wanted once.
+Want joined_sides(Want want, const Wants& wants) {
+  for (const Want& other : wants)
+    if (same_setting(want, other) && covers(want, other)) want.sides |= other.sides;
+  return want;
+}
+
+// Where of two settings only one would hold, a pair that lost a side would measure nothing.
+std::optional<Error> one_side_lost(const Wants& wants, const Want& want) {
+  for (const Want& other : wants) {
+    if (same_setting(want, other) || !same_probe(want, other)) continue;
+    if (!want.sides && !other.sides) continue;
+    if (!covers(want, other) && !covers(other, want)) continue;
+    const Setting& pair = want.sides ? want.setting() : other.setting();
+    return Error{Code::invalid,
+                 want.probe->name + " is one end of the latency from " +
+                     to_string(pair.latency->from) + " to " + to_string(pair.pattern) +
+                     ", and another setting of the session has it too: give that another session",
+                 "patterns"};
+  }
+  return std::nullopt;
+}
+
+void add_last(Wants& wants, Want want) {
+  if (want.sides) want = joined_sides(want, wants);
   std::erase_if(wants, [&](const Want& earlier) { return covers(want, earlier); });
   const auto group = std::find_if(wants.begin(), wants.end(),
                                   [&](const Want& other) { return same_probe(want, other); });
@@ -39,12 +65,13 @@ void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
                         .filter_birth = part.process ? part.process->birth() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
-      wants.push_back({key, {.part = &part, .probe = &probe, .site = &site}});
+      wants.push_back(
+          {key, {.part = &part, .probe = &probe, .site = &site, .sides = part.sides}});
     }
 }
 
 // Each slot's in the order of the settings.
-std::vector<SlotWants> by_slot(const std::list<WantedPart>& parts) {
+Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
   std::vector<OneWant> wants;
   for (const WantedPart& part : parts) list_wants(part, wants);
   std::stable_sort(wants.begin(), wants.end(),
@@ -53,9 +80,25 @@ std::vector<SlotWants> by_slot(const std::list<WantedPart>& parts) {
   slots.reserve(wants.size());
   for (const auto& [key, want] : wants) {
     if (slots.empty() || slots.back().key != key) slots.push_back({key, {}});
+    if (auto lost = one_side_lost(slots.back().wants, want)) return *lost;
     add_last(slots.back().wants, want);
   }
   return slots;
+}
+
+// `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
+Status add_pattern(Resolver& resolver, const Pattern& pattern,
+                   const std::shared_ptr<const Setting>& setting, size_t order, uint32_t sides,
+                   Coverage& coverage) {
+  const auto returns = follows_calls(*setting) ? std::optional(setting->returns) : std::nullopt;
+  auto resolved = resolver.resolve(pattern, setting->target, returns);
+  if (!resolved) return resolved.error();
+  for (Resolved& part : resolved->parts)
+    coverage.parts.push_back({std::move(part), order, sides, setting});
+  std::move(resolved->refused.begin(), resolved->refused.end(),
+            std::back_inserter(coverage.refused));
+  std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
+  return ok();
 }
 
 Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Coverage& coverage) {
@@ -64,23 +107,23 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
                  "choose the processes for " + to_string(setting.pattern) +
                      ": -p PID, -x PATH, -a, or -- COMMAND",
                  "target"};
-  const auto returns = follows_calls(setting.spec) ? std::optional(setting.returns) : std::nullopt;
-  auto resolved = resolver.resolve(setting.pattern, setting.target, returns);
-  if (!resolved) return resolved.error();
   const auto shared = std::make_shared<const Setting>(setting);
-  for (Resolved& part : resolved->parts) coverage.parts.push_back({std::move(part), order, shared});
-  std::move(resolved->refused.begin(), resolved->refused.end(),
-            std::back_inserter(coverage.refused));
-  std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
-  return ok();
+  if (!setting.latency) return add_pattern(resolver, setting.pattern, shared, order, 0, coverage);
+  auto from =
+      add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
+  if (!from) return from;
+  return add_pattern(resolver, setting.pattern, shared, order, TC_PAIR_TO, coverage);
 }
 
-Wants in_order(Wants wants, const Wants& more) {
+Result<Wants> in_order(Wants wants, const Wants& more) {
   wants.insert(wants.end(), more.begin(), more.end());
   std::stable_sort(wants.begin(), wants.end(),
                    [](const Want& a, const Want& b) { return a.part->order < b.part->order; });
   Wants joined;
-  for (const Want& want : wants) add_last(joined, want);
+  for (const Want& want : wants) {
+    if (auto lost = one_side_lost(joined, want)) return *lost;
+    add_last(joined, want);
+  }
   return joined;
 }
 
@@ -88,7 +131,7 @@ Wants in_order(Wants wants, const Wants& more) {
 // would each take the hit, and only one of the settings holds. The commit that brings a site of the
 // one process there, or back, hands no hit over: one that a thread is in at the switch can be missed
 // or counted twice.
-void join_slots(Coverage& coverage) {
+Status join_slots(Coverage& coverage) {
   for (SlotWants& one : coverage.wants) {
     if (!one.key.filter) continue;
     SlotKey unfiltered = one.key;
@@ -96,10 +139,13 @@ void join_slots(Coverage& coverage) {
     unfiltered.filter_birth = 0;
     const auto twin = coverage.find(unfiltered);
     if (twin == coverage.wants.end()) continue;
-    twin->wants = in_order(std::move(twin->wants), one.wants);
+    auto joined = in_order(std::move(twin->wants), one.wants);
+    if (!joined) return joined.error();
+    twin->wants = std::move(*joined);
     one.wants.clear();
   }
   std::erase_if(coverage.wants, [](const SlotWants& one) { return one.wants.empty(); });
+  return ok();
 }
 
 }  // namespace
@@ -136,8 +182,10 @@ Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings)
   Coverage coverage;
   for (size_t i = 0; i < settings.size(); ++i)
     if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
-  coverage.wants = by_slot(coverage.parts);
-  join_slots(coverage);
+  auto wants = by_slot(coverage.parts);
+  if (!wants) return wants.error();
+  coverage.wants = std::move(*wants);
+  if (auto joined = join_slots(coverage); !joined) return joined.error();
   return coverage;
 }
 

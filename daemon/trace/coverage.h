@@ -17,6 +17,7 @@ namespace tracectl {
 // What one setting wants in one object of one filter.
 struct WantedPart : Resolved {
   size_t order = 0;  // of the setting
+  uint32_t sides = 0;  // enum tc_pair_side, of a setting that measures a latency
   std::shared_ptr<const Setting> setting;
 };
 
@@ -26,6 +27,7 @@ struct Want {
   const WantedPart* part = nullptr;
   const Probe* probe = nullptr;
   const Site* site = nullptr;
+  uint32_t sides = 0;  // as of the part; of both where both patterns are for the probe
 
   const Setting& setting() const { return *part->setting; }
   // Outlives the coverage.

@@ -6,6 +6,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/trace/engine.h"
+#include "daemon/trace/latencies.h"
 
 namespace tracectl {
 namespace {
@@ -234,7 +235,7 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
     return planned.error();
   if (auto built = change.build(); !built) return built.error();
   const uint64_t epoch = activate(change);
-  (*session)->past = {};
+  (*session)->past = {.latencies = carried_over((*session)->past.latencies)};
   return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};
 }
 
@@ -245,7 +246,8 @@ Result<ReadSummary> Engine::read_and_clear(Session& session) {
     return planned.error();
   if (auto built = change.build(); !built) return built.error();
   const uint64_t epoch = activate(change);
-  return ReadSummary{std::exchange(session.past, {}), epoch, change.take_figures()};
+  Results next{.latencies = carried_over(session.past.latencies)};
+  return ReadSummary{std::exchange(session.past, std::move(next)), epoch, change.take_figures()};
 }
 
 // ---- what lingers ----

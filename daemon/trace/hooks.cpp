@@ -49,11 +49,13 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   if (want.setting().spec.stack && want.part->process && !want.part->unmapped)
     remember(*want.part->process);
   hook.session = session.id;
-  hook.flags = event_flags(want);
+  const bool has_events = want.setting().spec.event && want.sides != TC_PAIR_FROM;
+  hook.flags = has_events ? event_flags(want) : 0;
   hook.words_below_caller = words_below_caller(*want.site);
   hook.tgid = want.part->process ? want.part->process->pid() : 0;
-  if (auto given = give_spec(want, hook); !given) return given.error();
-  if (want.setting().spec.event)
+  auto given = want.sides ? give_side(session, want, hook) : give_spec(want, hook);
+  if (!given) return given.error();
+  if (has_events)
     if (auto named = name_source(session, want, hook); !named) return named.error();
   if (const auto executable = want.executable()) {
     auto set = set_targets_.take(executable->first, executable->second);
@@ -75,9 +77,18 @@ void Hooks::remember(const Process& process) {
 }
 
 Status Hooks::check(const Want& want) {
+  if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
   if (!needs_assembly(spec) && !spec.tag && !spec.silent) return ok();
   auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
+  if (!assembled) return in_probe(assembled.error(), want);
+  return ok();
+}
+
+Status Hooks::check_side(const Want& want) {
+  const PairSide side{.number = 0, .sides = want.sides, .by = &want.setting().latency->by};
+  auto assembled =
+      assemble(spec_of_sides(want.setting(), want.sides), *want.site->args, nullptr, &side);
   if (!assembled) return in_probe(assembled.error(), want);
   return ok();
 }
@@ -104,6 +115,28 @@ Status Hooks::give_spec(const Want& want, Hook& hook) {
   return ok();
 }
 
+Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
+  hook.pair = pairs_.of(session.id, want.part->setting);
+  hook.pair_sides = want.sides;
+  hook.flags |= TC_PAIR;
+  const PairSide side{
+      .number = hook.pair->number(), .sides = want.sides, .by = &want.setting().latency->by};
+  if (uses_arguments(spec_of_sides(want.setting(), want.sides), side)) {
+    auto layout = slots_.layouts.index_of(want.site->args);
+    if (!layout) return layout.error();
+    hook.layout = *layout;
+  }
+  auto installed = specs_.install(want.part->setting, *want.site->args, nullptr, &side);
+  if (!installed) return in_probe(installed.error(), want);
+  hook.spec = std::move(*installed);
+  hook.pair_slowest = want.setting().latency->slowest;
+  return ok();
+}
+
+void Hooks::forget_starts(const Hook& hook) {
+  if (hook.pair && hook.pair_sides & TC_PAIR_TO) hook.pair->forget_starts();
+}
+
 void Hooks::renew_serial(Hook& hook) {
   if (!(hook.flags & TC_CALL)) return;
   constexpr uint32_t kFlags = (1u << TC_SERIAL_SHIFT) - 1;
@@ -124,6 +157,7 @@ void Hooks::discard(const Hook& hook) {
 
 void Hooks::discard_counters(const Hook& hook) {
   if (is_rated(hook)) kernel_.remove_rate(hook.stat);
+  if (hook.pair) kernel_.remove_pair_stat(hook.stat);
   slots_.stat_ids.give_back(hook.stat);
 }
 
@@ -135,13 +169,22 @@ Status Hooks::take_counters(Hook& hook) {
     return Error{Code::exhausted,
                  "the table of counters is full (" + std::to_string(slots_.stat_ids.limit()) + ")"};
   kernel_.clear_stat(*stat);
-  if (is_rated(hook))
-    if (auto added = kernel_.add_rate(*stat); !added) {
-      slots_.stat_ids.give_back(*stat);
-      return added;
-    }
+  if (auto added = add_tables(hook, *stat); !added) {
+    slots_.stat_ids.give_back(*stat);
+    return added;
+  }
   hook.stat = *stat;
   return ok();
+}
+
+// What it keeps beside its counters.
+Status Hooks::add_tables(const Hook& hook, uint32_t stat) {
+  if (is_rated(hook))
+    if (auto added = kernel_.add_rate(stat); !added) return added;
+  if (!hook.pair) return ok();
+  auto added = kernel_.add_pair_stat(stat, hook.pair_slowest);
+  if (!added && is_rated(hook)) kernel_.remove_rate(stat);
+  return added;
 }
 
 Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {

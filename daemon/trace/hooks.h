@@ -22,6 +22,7 @@ class Hooks {
         reader_(reader),
         symbolizer_(symbolizer),
         set_targets_(kernel),
+        pairs_(kernel),
         specs_(kernel) {}
 
   // Whether what it wants can be said at its site; takes nothing.
@@ -32,13 +33,18 @@ class Hooks {
   Result<Hook> with_fresh_counters(const Hook& hook);
   // Calls that the hook has followed so far are nothing to it any more.
   void renew_serial(Hook& hook);
+  // Hits that wait for the end of the hook's pair do so no more. When no hook of it is in force.
+  static void forget_starts(const Hook& hook);
   void discard(const Hook& hook);
   void discard_counters(const Hook& hook);
 
  private:
+  static Status check_side(const Want& want);
   static Error in_probe(Error error, const Want& want);
   static bool is_rated(const Hook& hook);
   Status give_spec(const Want& want, Hook& hook);
+  Status give_side(const Session& session, const Want& want, Hook& hook);
+  Status add_tables(const Hook& hook, uint32_t stat);
   Status take_counters(Hook& hook);
   void remember(const Process& process);
   Status name_source(Session& session, const Want& want, Hook& hook);
@@ -49,6 +55,7 @@ class Hooks {
   Symbolizer& symbolizer_;
   uint64_t last_remembered_ = 0;  // Process::birth
   SetTargets set_targets_;
+  Pairs pairs_;
   Specs specs_;
   uint32_t last_source_ = 0;
   uint32_t last_serial_ = 0;

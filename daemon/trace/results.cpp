@@ -3,11 +3,13 @@
 
 #include <new>
 
+#include "daemon/trace/key_value.h"
+#include "daemon/trace/latencies.h"
+
 namespace tracectl {
 namespace {
 
 using HooksByStat = std::unordered_map<uint32_t, const SessionHook*>;
-using Texts = std::unordered_map<uint64_t, std::string>;
 
 constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
@@ -19,20 +21,10 @@ bool has_keys(const SessionHook& held) {
 
 // A count without keys is the hits that the spec has let pass.
 void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
-  if (is_all_at_return(held.setting->spec)) return;  // an aggregate counts what is taken
+  if (held.hook.pair || is_all_at_return(held.setting->spec)) return;  // an aggregate counts what is taken
   for (const Aggregate& aggregate : held.setting->spec.aggregates)
     if (aggregate.kind == Aggregate::Kind::count && aggregate.by.empty())
       results.rows[{*held.probe, "count"}].count += stat.hits - stat.filtered;
-}
-
-KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
-  if (!is_integer(type)) {
-    const auto text = texts.find(part);
-    return text == texts.end() ? KeyValue{} : KeyValue{text->second};
-  }
-  // Equal keys are one, whatever their types at different sites.
-  if (type == ValueType::u64 && part & kSign) return part;
-  return static_cast<int64_t>(part);
 }
 
 // What the kernel's tables hold of some hooks, and whose it is.
@@ -142,6 +134,7 @@ class KeyedRows {
 };
 
 bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
+  if (!add_latencies(kernel, gone, past.latencies)) return false;
   HooksByStat keyed;
   for (const SessionHook* held : gone) {
     add_row(*held, kernel.read_stat(held->hook.stat), past);
@@ -160,13 +153,16 @@ bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& 
 Result<Results> current_results(const Kernel& kernel, const Session& session) {
   Results results = session.past;
   HooksByStat keyed;
+  std::vector<const SessionHook*> all;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
+      all.push_back(&held);
       const tc_stat stat = kernel.read_stat(held.hook.stat);
       results.totals.add(stat);
       add_row(held, stat, results);
       if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
     }
+  if (auto added = add_latencies(kernel, all, results.latencies); !added) return added.error();
   if (auto added = KeyedRows{std::move(keyed)}.read(kernel, results); !added) return added.error();
   return results;
 }

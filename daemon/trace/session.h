@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/model/event.h"
+#include "daemon/model/latencies.h"
 #include "daemon/model/rows.h"
 #include "daemon/model/setting.h"
 #include "daemon/process/process.h"
@@ -47,8 +48,9 @@ struct Totals {
 };
 
 struct Results {
-  Rows rows;
-  Totals totals;
+  Rows rows = {};
+  Latencies latencies = {};
+  Totals totals = {};
 };
 
 // What events of a session are named by: probe, layout, and names and types of the arguments, or the

@@ -19,6 +19,7 @@
 #include "daemon/model/probe.h"
 #include "daemon/trace/id_pool.h"
 #include "daemon/trace/object.h"
+#include "daemon/trace/pairs.h"
 #include "daemon/trace/specs.h"
 
 namespace tracectl {
@@ -55,7 +56,10 @@ struct Hook {
   uint8_t words_below_caller = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
-  SpecPtr spec;          // none if its flags say it all
+  SpecPtr spec;              // none if its flags say it all
+  PairPtr pair;              // of which it is these sides, or none
+  uint32_t pair_sides = 0;   // enum tc_pair_side
+  uint32_t pair_slowest = 0;  // how many its counters list
   Way way = Way::entry;  // that it needs
   bool paused = false;   // no generation has it
 

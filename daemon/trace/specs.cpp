@@ -8,23 +8,27 @@
 namespace tracectl {
 
 Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
-                               const Arguments& arguments, const Argument* result) {
-  if (!needs_assembly(setting->spec)) return SpecPtr{};
-  auto from = compiled_from(setting->spec, arguments, result);
+                               const Arguments& arguments, const Argument* result,
+                               const PairSide* side) {
+  if (!side && !needs_assembly(setting->spec)) return SpecPtr{};
+  const Spec spec = side ? spec_of_sides(*setting, side->sides) : setting->spec;
+  auto from = side ? pair_compiled_from(spec, *side, arguments)
+                   : compiled_from(spec, arguments, result);
   if (!from) return from.error();
   std::pair<const Setting*, std::string> key{setting.get(), std::move(*from)};
   const auto known = known_.find(key);
   if (known != known_.end())
-    if (SpecPtr spec = known->second.spec.lock()) return spec;
-  auto made = make(setting->spec, arguments, result);
+    if (SpecPtr installed = known->second.spec.lock()) return installed;
+  auto made = make(spec, arguments, result, side);
   if (!made) return made.error();
   if (known_.size() >= kMostKnown) known_.clear();
   known_[std::move(key)] = {setting, *made};
   return *made;
 }
 
-Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const Argument* result) {
-  auto assembled = assemble(spec, arguments, result);
+Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments,
+                            const Argument* result, const PairSide* side) {
+  auto assembled = assemble(spec, arguments, result, side);
   if (!assembled) return assembled.error();
   forget_texts_if_unused();
   with_texts_.reserve(with_texts_.size() + 1);

@@ -44,7 +44,7 @@ class Specs {
 
   // None if the kernel needs nothing beyond the hook.
   Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting, const Arguments& arguments,
-                          const Argument* result);
+                          const Argument* result, const PairSide* side = nullptr);
 
  private:
   struct Known {
@@ -53,7 +53,8 @@ class Specs {
   };
   static constexpr size_t kMostKnown = 256;
 
-  Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result);
+  Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result,
+                       const PairSide* side);
   void forget_texts_if_unused();
 
   Kernel& kernel_;

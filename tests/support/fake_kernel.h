@@ -93,6 +93,10 @@ class FakeKernel final : public Kernel {
   void forget_texts() override {}
   Status add_rate(uint32_t) override { return ok(); }
   void remove_rate(uint32_t) override {}
+  Status add_pair_stat(uint32_t, uint32_t) override { return ok(); }
+  void remove_pair_stat(uint32_t) override {}
+  tc_pair_stat read_pair_stat(uint32_t) const override { return {}; }
+  void forget_starts(uint32_t) override {}
   Result<Rings> open_rings(uint32_t, size_t size_bytes) override { return Rings{{}, size_bytes}; }
   void close_rings(uint32_t) override {}
   uint64_t ring_dropped(uint32_t, unsigned) const override { return 0; }

@@ -24,10 +24,12 @@ struct EventNotification {
   int64_t pid = 0, tid = 0;
   std::string comm;
   std::string probe;
-  std::string kind;  // "hit"; of a call that has ended "return" or, if it did not return, "unwound"
+  // "hit"; of a call that has ended "return" or, if it did not return, "unwound"; of a hit that ended
+  // what a hit of another probe had started "latency".
+  std::string kind;
   std::vector<Scalar> args;
   std::optional<Scalar> retval = {};      // of a call that has ended; null where it is not known
-  std::optional<uint64_t> duration = {};  // of a call that has ended, in ns
+  std::optional<uint64_t> duration = {};  // of a call that has ended, or from the start, in ns
   // If it was asked for; the innermost frame first.
   std::optional<std::vector<FramePart>> stack = {};
   std::optional<std::string> stack_by = {};   // "frame_pointers" or "unwind_tables"

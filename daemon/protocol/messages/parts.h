@@ -115,6 +115,9 @@ struct SettingPart {
   std::string action;                       // the spec, as --do takes it
   std::optional<std::string> when = {};     // its condition, as --when takes it
   std::optional<std::string> returns = {};  // how returns are seen, where they are: as --returns
+  // Of one that measures from one probe to another.
+  std::optional<std::string> from = {}, by = {};
+  std::optional<uint64_t> slowest = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f("scope", s.scope);
@@ -122,6 +125,9 @@ struct SettingPart {
     f("do", s.action);
     f("when", s.when);
     f("returns", s.returns);
+    f("from", s.from);
+    f("by", s.by);
+    f("slowest", s.slowest);
   }
 };
 

@@ -56,6 +56,52 @@ struct RowPart {
     f("unwound", s.unwound);
   }
 };
+// One of the times between two probes that were longest.
+struct SlowPart {
+  uint64_t duration = 0;  // ns
+  uint64_t ended = 0;     // ns since boot
+  Named<Key> by = {};
+  int64_t from_pid = 0, from_tid = 0;  // of the hit that it began with
+  int64_t to_pid = 0, to_tid = 0;      // of the one that ended it
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("duration", s.duration);
+    f("ended", s.ended);
+    f("by", s.by);
+    f("from_pid", s.from_pid);
+    f("from_tid", s.from_tid);
+    f("to_pid", s.to_pid);
+    f("to_tid", s.to_tid);
+  }
+};
+// What was measured from one probe to another; the times themselves are rows of `of` "duration".
+// started + those open before = matched + overwritten + open.
+struct LatencyPart {
+  std::string from, to;  // the patterns
+  std::string by;        // the keys
+  uint64_t started = 0;
+  uint64_t matched = 0;      // starts and ends that belong together
+  uint64_t open = 0;         // starts without an end so far
+  uint64_t overwritten = 0;  // starts whose key started once more before an end
+  uint64_t unmatched = 0;    // ends without a start
+  uint64_t unread = 0;       // hits whose key could not be read
+  uint64_t dropped = 0;      // hits for which there was no room
+  std::vector<SlowPart> slowest;  // the slowest first
+  uint64_t unlisted = 0;  // matched, but not compared with the slowest: their list was busy
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("from", s.from);
+    f("to", s.to);
+    f("by", s.by);
+    f("started", s.started);
+    f("matched", s.matched);
+    f("open", s.open);
+    f("overwritten", s.overwritten);
+    f("unmatched", s.unmatched);
+    f("unread", s.unread);
+    f("dropped", s.dropped);
+    f("slowest", s.slowest);
+    f("unlisted", s.unlisted);
+  }
+};
 struct ReadReply {
   std::vector<RowPart> rows;  // dearest first; a probe that was never hit has a row with 0
   uint64_t epoch = 0;
@@ -64,6 +110,8 @@ struct ReadReply {
   uint64_t dropped_ring = 0;    // of those taken, events: no room in the ring
   uint64_t dropped_keys = 0;    // values by a key: the table of keys was full
   uint64_t cut = 0;             // calls whose end is not seen: too many were open in their thread
+  // Of settings that measure from one probe to another.
+  std::optional<std::vector<LatencyPart>> latencies = {};
   // With `clear`, which is a switch; a plain read is none.
   std::optional<PhasesPart> phases_us;
   std::optional<std::vector<SkewPart>> skew_ns;
@@ -75,6 +123,7 @@ struct ReadReply {
     f("dropped_ring", s.dropped_ring);
     f("dropped_keys", s.dropped_keys);
     f("cut", s.cut);
+    f("latencies", s.latencies);
     f("phases_us", s.phases_us);
     f("skew_ns", s.skew_ns);
   }

@@ -53,6 +53,11 @@ struct StageSet {
   std::string action = "event";
   std::optional<std::string> when = {};  // only hits for which this holds
   std::string returns = "auto";          // how returns are seen: "auto", "trampoline" or "exits"
+  // Measures the time from a hit of this probe to one of `patterns`, then one pattern, for which the
+  // keys in `by`, "tid" if none are given, have the same values.
+  std::optional<std::string> from = {};
+  std::optional<std::string> by = {};
+  std::optional<uint64_t> slowest = {};  // how many of the longest times are kept: 0 to 32, 5
   bool explain = false;                  // answer with `spec`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -62,6 +67,9 @@ struct StageSet {
     f.optional("do", s.action);
     f("when", s.when);
     f.optional("returns", s.returns);
+    f("from", s.from);
+    f("by", s.by);
+    f("slowest", s.slowest);
     f.optional("explain", s.explain);
   }
 };

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The time from a hit of one probe to a hit of another, in whatever thread or process, matched by a
+ * key: a table has the starts that wait for their ends.
+ *
+ * Everything adds up, whatever the threads do:
+ *
+ *   started   = matched + overwritten + what is in the table
+ *   hits from = started + unread + dropped,   hits to = matched + unmatched + unread + dropped
+ *
+ * A BPF hash cannot take an element out and say what it was, in one step; and between finding one and
+ * deleting it another CPU can put a new one there. So all starts of a key have a lock, one of many.
+ * Nobody waits for it without end: the holder may be preempted by who waits. Such a hit is dropped,
+ * and counted. The clock is read under the lock, so no end is before its start.
+ */
+#ifndef TRACECTL_PAIRS_BPF_H
+#define TRACECTL_PAIRS_BPF_H
+
+enum {
+	START_LOCK_BITS = 10,
+	LOCK_TRIES = 4096,	/* some tens of microseconds; a lock is held for less than one */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_STARTS);
+	__type(key, struct tc_key);
+	__type(value, struct tc_start);
+} starts SEC(".maps");
+
+/* User space makes and deletes them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_PAIR_HOOKS);
+	__type(key, __u32);
+	__type(value, struct tc_pair_stat);
+} pair_stats SEC(".maps");
+
+__u64 start_locks[1 << START_LOCK_BITS];
+
+static __always_inline __u64 *lock_of(const struct tc_key *key)
+{
+	const __u64 odd = 0x9e3779b97f4a7c15;	/* spreads neighbours over all bits */
+	__u64 hash = key->stat;
+	__u32 i;
+
+	for (i = 0; i < TC_KEY_PARTS; i++)
+		hash = (hash ^ hash >> 32 ^ key->part[i]) * odd;
+	return &start_locks[hash >> (64 - START_LOCK_BITS) & ((1 << START_LOCK_BITS) - 1)];
+}
+
+static __always_inline bool take_lock(__u64 *lock)
+{
+	struct bpf_iter_num tries;
+	bool taken = false;
+
+	if (!__sync_val_compare_and_swap(lock, 0, 1))
+		return true;
+	bpf_iter_num_new(&tries, 0, LOCK_TRIES);
+	while (bpf_iter_num_next(&tries)) {
+		if (*(volatile __u64 *)lock)
+			continue;
+		taken = !__sync_val_compare_and_swap(lock, 0, 1);
+		if (taken)
+			break;
+	}
+	bpf_iter_num_destroy(&tries);
+	return taken;
+}
+
+static __always_inline void release_lock(__u64 *lock)
+{
+	__sync_lock_test_and_set(lock, 0);
+}
+
+/* A hit of a side, and what it met. */
+struct meeting {
+	struct tc_key key;
+	struct tc_start start;	/* that was taken out, if one was */
+	__u64 now_ns;
+	bool met;
+};
+
+/* Under the lock. */
+static __always_inline void take_start(struct meeting *meeting)
+{
+	const struct tc_start *start = bpf_map_lookup_elem(&starts, &meeting->key);
+
+	if (!start)
+		return;
+	meeting->start = *start;
+	meeting->met = true;
+	bpf_map_delete_elem(&starts, &meeting->key);
+}
+
+/* Under the lock, where none is there. */
+static __always_inline bool put_start(const struct meeting *meeting)
+{
+	struct thread thread = ids_of_current();
+	struct tc_start start = { .began_ns = meeting->now_ns,
+				  .pid = thread.pid,
+				  .tid = thread.tid };
+
+	return !bpf_map_update_elem(&starts, &meeting->key, &start, BPF_NOEXIST);
+}
+
+static __always_inline void count_put(struct tc_pair_stat *stat, bool put)
+{
+	__sync_fetch_and_add(put ? &stat->started : &stat->dropped, 1);
+}
+
+/* What of the table the hit takes out and puts in. Of a start that is not wanted any more, no more is said. */
+static __always_inline void meet(struct meeting *meeting, struct tc_pair_stat *stat, __u32 sides)
+{
+	__u64 *lock = lock_of(&meeting->key);
+	bool put = false;
+
+	if (!take_lock(lock)) {
+		__sync_fetch_and_add(&stat->dropped, 1);
+		return;
+	}
+	meeting->now_ns = bpf_ktime_get_boot_ns();
+	take_start(meeting);
+	if (sides & TC_PAIR_FROM)
+		put = put_start(meeting);
+	release_lock(lock);
+	if (sides & TC_PAIR_FROM)
+		count_put(stat, put);
+	if (sides & TC_PAIR_TO)
+		__sync_fetch_and_add(meeting->met ? &stat->matched : &stat->unmatched, 1);
+	else if (meeting->met)
+		__sync_fetch_and_add(&stat->overwritten, 1);
+}
+
+/* ---- the slowest ---- */
+
+static __always_inline struct tc_slow *slow_at(struct tc_pair_stat *stat, __u64 index)
+{
+	return &stat->slowest[index & (TC_MAX_SLOWEST - 1)];
+}
+
+/* Of those that are listed. */
+static __always_inline __u64 index_of_least(struct tc_pair_stat *stat)
+{
+	__u64 least = unknown_zero, i = unknown_zero;
+	struct bpf_iter_num numbers;
+
+	bpf_iter_num_new(&numbers, 0, TC_MAX_SLOWEST);
+	while (bpf_iter_num_next(&numbers)) {
+		if (i >= stat->listed)
+			break;
+		if (slow_at(stat, i)->duration_ns < slow_at(stat, least)->duration_ns)
+			least = i;
+		i++;
+	}
+	bpf_iter_num_destroy(&numbers);
+	return least;
+}
+
+static __always_inline void describe_slow(struct tc_slow *slow, const struct meeting *meeting,
+					  __u64 duration_ns)
+{
+	struct thread thread = ids_of_current();
+
+	slow->duration_ns = duration_ns;
+	slow->ended_ns = meeting->now_ns;
+	__builtin_memcpy(slow->part, meeting->key.part, sizeof(slow->part));
+	slow->missing = meeting->key.missing;
+	slow->from_pid = meeting->start.pid;
+	slow->from_tid = meeting->start.tid;
+	slow->to_pid = thread.pid;
+	slow->to_tid = thread.tid;
+}
+
+/* Makes the sequence odd: it is the lock, and tells a reader that it reads in the middle of a change. */
+static __always_inline bool begin_change(struct tc_pair_stat *stat)
+{
+	struct bpf_iter_num tries;
+	bool begun = false;
+
+	bpf_iter_num_new(&tries, 0, LOCK_TRIES);
+	while (bpf_iter_num_next(&tries)) {
+		__u64 sequence = *(volatile __u64 *)&stat->sequence;
+
+		if (sequence & 1)
+			continue;
+		begun = __sync_val_compare_and_swap(&stat->sequence, sequence, sequence + 1) == sequence;
+		if (begun)
+			break;
+	}
+	bpf_iter_num_destroy(&tries);
+	return begun;
+}
+
+static __always_inline void list_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
+				      __u64 duration_ns)
+{
+	__u64 at = stat->listed;
+
+	if (at >= stat->wanted)
+		at = index_of_least(stat);
+	if (stat->listed < stat->wanted)
+		stat->listed++;
+	else if (slow_at(stat, at)->duration_ns >= duration_ns)
+		return;		/* another was faster to be slower */
+	describe_slow(slow_at(stat, at), meeting, duration_ns);
+	if (stat->listed == stat->wanted)
+		stat->least_ns = slow_at(stat, index_of_least(stat))->duration_ns;
+}
+
+/* The longer it runs, the rarer is one that gets beyond the first line. */
+static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
+				   __u64 duration_ns)
+{
+	if (!stat->wanted || (stat->least_ns && duration_ns <= stat->least_ns))
+		return 0;
+	if (!begin_change(stat)) {
+		__sync_fetch_and_add(&stat->unlisted, 1);
+		return 0;
+	}
+	list_slow(stat, meeting, duration_ns);
+	__sync_fetch_and_add(&stat->sequence, 1);
+	return 0;
+}
+
+/* ---- what a hit does ---- */
+
+static __always_inline void keep_own_args(struct ended *ended, bpf_user_pt_regs_t *ctx,
+					  __u32 layout)
+{
+	struct machine machine = { .ctx = ctx };
+	__u32 i;
+
+	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
+	if (!machine.layout)
+		return;
+	for (i = 0; i < TC_CALL_ARGS; i++) {
+		__u64 value = 0;
+
+		if (i < machine.layout->arg_count && load_arg(&machine, i, false, &value))
+			ended->arg_valid |= 1 << i;
+		ended->args[i] = value;
+	}
+}
+
+static __always_inline void act_on_match(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+					 __u64 under, const struct tc_spec *spec,
+					 __u64 duration_ns)
+{
+	struct ended ended = { .kind = TC_RECORD_LATENCY,
+			       .duration_ns = duration_ns,
+			       .self_ns = duration_ns };
+
+	if (spec->at_return & TC_KEEP_ARGS)
+		keep_own_args(&ended, ctx, hook->layout);
+	act_on_end(ctx, hook, under, &ended);
+}
+
+/* False where the key of the hit is none. */
+static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				     const struct tc_spec *spec, struct tc_pair_stat *stat,
+				     struct tc_key *key)
+{
+	struct aggregation by = { .ctx = ctx,
+				  .code = code_of(hook),
+				  .aggregate = &spec->matched_by,
+				  .key = { .stat = spec->pair } };
+
+	if (!make_key(&by)) {
+		__sync_fetch_and_add(&stat->dropped, 1);
+		return false;
+	}
+	if (by.key.missing) {
+		__sync_fetch_and_add(&stat->unread, 1);
+		return false;
+	}
+	*key = by.key;
+	return true;
+}
+
+__on_its_own int act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
+{
+	struct meeting meeting = {};
+	struct tc_pair_stat *stat;
+	const struct tc_spec *spec;
+	__u32 spec_index, stat_index;
+	__u64 duration_ns;
+
+	if (!hook)
+		return 0;
+	spec_index = hook->spec;
+	stat_index = hook->stat;
+	spec = bpf_map_lookup_elem(&specs, &spec_index);
+	stat = bpf_map_lookup_elem(&pair_stats, &stat_index);
+	if (!spec || !stat || !find_key(ctx, hook, spec, stat, &meeting.key))
+		return 0;
+	meet(&meeting, stat, spec->pair_sides);
+	if (!meeting.met || !(spec->pair_sides & TC_PAIR_TO))
+		return 0;
+	/* A clock that is read without a lock may go back by a little (kernel/time/timekeeping.c). */
+	duration_ns = meeting.now_ns > meeting.start.began_ns
+			      ? meeting.now_ns - meeting.start.began_ns
+			      : 0;
+	note_if_slow(stat, &meeting, duration_ns);
+	act_on_match(ctx, hook, under, spec, duration_ns);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/protocol/messages.h"
+
+namespace tracectl {
+
+// Of each pair of probes what has started and ended, and the slowest.
+std::string latencies_text(const std::vector<protocol::LatencyPart>& latencies);
+
+}  // namespace tracectl

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/key_value.h"
+
+namespace tracectl {
+
+KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  if (!is_integer(type)) {
+    const auto text = texts.find(part);
+    return text == texts.end() ? KeyValue{} : KeyValue{text->second};
+  }
+  // Equal keys are one, whatever their types at different sites.
+  if (type == ValueType::u64 && part & kSign) return part;
+  return static_cast<int64_t>(part);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "daemon/model/rows.h"
+#include "daemon/spec/check.h"
+
+namespace tracectl {
+
+// Strings that keys have, by the numbers that stand for them.
+using Texts = std::unordered_map<uint64_t, std::string>;
+
+// What a part of a key of the kernel stands for.
+KeyValue value_of(uint64_t part, ValueType type, const Texts& texts);
+
+}  // namespace tracectl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "daemon/kernel/kernel.h"
+#include "daemon/model/setting.h"
+
+namespace tracectl {
+
+// The number by which the hits of a pair of probes find one another in the kernel. Whoever holds it
+// keeps the starts that wait there: hooks do, and one that has been in force is kept until no program
+// can run it.
+class Pair {
+ public:
+  Pair(Kernel& kernel, uint32_t number) : kernel_(kernel), number_(number) {}
+  ~Pair() { kernel_.forget_starts(number_); }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+
+  uint32_t number() const { return number_; }
+  // For whoever knows that no hook of it is in force.
+  void forget_starts() const { kernel_.forget_starts(number_); }
+
+ private:
+  Kernel& kernel_;
+  uint32_t number_;
+};
+
+using PairPtr = std::shared_ptr<const Pair>;
+
+// The pairs of all sessions. A setting that is replaced by one that does something else with the same
+// pair, or is for processes that have come since, goes on with its number.
+class Pairs {
+ public:
+  explicit Pairs(Kernel& kernel) : kernel_(kernel) {}
+
+  PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting);
+
+ private:
+  struct Known {
+    uint16_t session;
+    std::shared_ptr<const Setting> setting;
+    std::weak_ptr<const Pair> pair;
+  };
+
+  Kernel& kernel_;
+  uint32_t last_number_ = 0;
+  std::vector<Known> known_;
+};
+
+}  // namespace tracectl
