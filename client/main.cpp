@@ -106,7 +106,6 @@ void add_from(CLI::App& verb, LatencyOptions& latency) {
 
 void add_how(CLI::App& verb, CommandLine& line) {
   add_when(verb, line.trace.when);
-  add_returns(verb, line.trace.returns);
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
@@ -115,6 +114,7 @@ void add_how(CLI::App& verb, CommandLine& line) {
 
 void add_trace_options(CLI::App& verb, CommandLine& line) {
   add_probe_options(verb, line.trace.probes);
+  add_returns(verb, line.trace.returns);
   add_how(verb, line);
 }
 

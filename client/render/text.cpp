@@ -53,7 +53,7 @@ double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
   return static_cast<double>(static_cast<int64_t>(ts_ns - start_ns)) / 1e9;
 }
 
-std::string latency_text(const SettingPart& setting) {
+template <class Part> std::string latency_text(const Part& setting) {
   if (!setting.from) return {};
   return " from " + *setting.from + " by " + setting.by.value_or("");
 }
@@ -190,7 +190,7 @@ std::string info_text(const ProbeInfoReply& reply) {
   for (const ProbeSetting& s : reply.settings) {
     std::vector<std::string> cells{s.probe,
                                    s.session,
-                                   s.action,
+                                   s.action + latency_text(s),
                                    s.when.value_or(kAlways),
                                    target_text(s.target),
                                    std::to_string(s.sites),

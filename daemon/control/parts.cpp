@@ -64,6 +64,13 @@ std::optional<std::string> when_of(const Spec& spec) {
   return spec.when ? std::optional(to_string(*spec.when)) : std::nullopt;
 }
 
+template <class Part> void add_latency(const Setting& setting, Part& part) {
+  if (!setting.latency) return;
+  part.from = to_string(setting.latency->from);
+  part.by = keys_text(setting.latency->by);
+  part.slowest = setting.latency->slowest;
+}
+
 }  // namespace
 
 std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
@@ -82,11 +89,7 @@ SettingPart part_of(const Setting& setting) {
                    when_of(setting.spec),
                    follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns))
                                           : std::nullopt};
-  if (setting.latency) {
-    part.from = to_string(setting.latency->from);
-    part.by = keys_text(setting.latency->by);
-    part.slowest = setting.latency->slowest;
-  }
+  add_latency(setting, part);
   return part;
 }
 
@@ -153,7 +156,7 @@ SwitchReply part_of(const SwitchSummary& summary) {
 }
 
 ProbeSetting part_of(const ProbeSettingInfo& info) {
-  return ProbeSetting{
+  ProbeSetting part{
       .probe = info.probe,
       .session = info.session,
       .pattern = to_string(info.setting.pattern),
@@ -170,6 +173,8 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
       .epoch = info.epoch,
       .hits = info.hits,
       .generations = std::nullopt};
+  add_latency(info.setting, part);
+  return part;
 }
 
 std::vector<GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch) {

@@ -79,6 +79,22 @@ class PostgreSQL(support.DaemonTest):
         rows = self.daemon.json('read', 'q')['rows']
         self.assertEqual([row['count'] for row in rows], [500])
 
+    def test_every_query_is_timed(self):
+        self.daemon.json('session', 'new', 'q')
+        self.daemon.json('stage', 'q', 'set', 'usdt::postgresql:query__done', '--from',
+                         'usdt::postgresql:query__start', '--by', 'pid, str(arg0)', '--slowest', '2',
+                         '-x', POSTGRES + '/postgres', '--do', 'time')
+        self.daemon.json('commit', 'q')
+        done = self.psql('select 1;\n' * 200 + 'select pg_sleep(0.2);\nselect pg_sleep(0.1);\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        latency, = self.daemon.json('read', 'q')['latencies']
+        self.assertEqual([latency[name] for name in ('started', 'matched', 'open', 'unmatched')],
+                         [202, 202, 0, 0])
+        self.assertEqual([slow['by']['str(arg0)'] for slow in latency['slowest']],
+                         ['select pg_sleep(0.2);', 'select pg_sleep(0.1);'])
+        self.assertGreaterEqual(latency['slowest'][0]['duration'], 200_000_000)
+        self.assertGreaterEqual(latency['slowest'][1]['duration'], 100_000_000)
+
 
 @support.needs_root
 class Bpftrace(support.DaemonTest):

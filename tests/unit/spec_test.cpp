@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gtest/gtest.h>
 
+#include "daemon/model/setting.h"
 #include "daemon/spec/parse.h"
 
 using namespace tracectl;
@@ -182,6 +183,26 @@ TEST(Spec, NumbersHaveBounds) {
   for (int i = 1; i < 8; i++) sums += ",sum(" + std::to_string(i) + ")";
   EXPECT_TRUE(parse_spec(sums));
   EXPECT_EQ(refusal(sums + ",count", sums.size() + 1), "8 aggregates at most");
+}
+
+TEST(Spec, KeysOfALatencyAreKnownAtItsStart) {
+  const auto keys = parse_keys(" str( arg0 ) ,pid, arg1+1");
+  ASSERT_TRUE(keys);
+  EXPECT_EQ(keys_text(*keys), "str(arg0), pid, arg1 + 1");
+  const auto refusal_of = [](const std::string& text, size_t column) -> std::string {
+    const auto refused = parse_keys(text);
+    if (refused) return "it is taken";
+    EXPECT_EQ(refused.error().spot.value().column, column) << text;
+    return refused.error().message;
+  };
+  EXPECT_NE(refusal_of("pid, duration", 5).find("not known at the start"), std::string::npos);
+  EXPECT_NE(refusal_of("arg0 + retval", 5).find("not known at the start"), std::string::npos);
+  EXPECT_EQ(refusal_of("arg0, arg1, arg2, arg3", 18), "3 keys at most");
+  EXPECT_EQ(refusal_of("tid, tid", 5), "tid stands here twice");
+  EXPECT_NE(refusal_of("", 0).find("a key is missing"), std::string::npos);
+  EXPECT_NE(refusal_of("probe", 0).find("other keys"), std::string::npos);
+  EXPECT_FALSE(parse_keys("tid, count"));
+  EXPECT_FALSE(parse_keys("tid pid"));
 }
 
 TEST(Spec, StrangeCharactersAreShown) {

@@ -63,6 +63,9 @@ struct ProbeSetting {
   bool paused = false;  // the session is
   // How returns are seen, where they are: "trampoline" or "exits", and why so.
   std::optional<std::string> returns = {}, returns_because = {};
+  // Of one that measures from one probe to another, of which this is either.
+  std::optional<std::string> from = {}, by = {};
+  std::optional<uint64_t> slowest = {};
   uint64_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;
@@ -78,6 +81,9 @@ struct ProbeSetting {
     f("paused", s.paused);
     f("returns", s.returns);
     f("returns_because", s.returns_because);
+    f("from", s.from);
+    f("by", s.by);
+    f("slowest", s.slowest);
     f("sites", s.sites);
     f("epoch", s.epoch);
     f("hits", s.hits);
