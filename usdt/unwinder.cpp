@@ -51,7 +51,7 @@ struct Walk {
   const RawStack* stack = nullptr;
   unsigned most = 0;
   Unwinder::Found found;
-  std::optional<StackEnd> missed;  // what the last question failed for
+  std::optional<StackEnd> missed;  // why a question behind the last frame failed
 
   bool read(uint64_t address, Dwarf_Word& value) {
     const auto& bytes = stack->bytes;
@@ -119,6 +119,7 @@ int take_frame(Dwfl_Frame* frame, void* argument) {
     return DWARF_CB_ABORT;
   }
   walk.found.addresses.push_back(address);
+  walk.missed.reset();
   return DWARF_CB_OK;
 }
 
@@ -170,7 +171,8 @@ Unwinder::Found Unwinder::unwind(const RawStack& copied, unsigned most) {
   int ended = -1;
   if (impl_->attached) ended = dwfl_getthread_frames(impl_->dwfl.get(), kThread, take_frame, &walk);
   if (walk.found.addresses.empty()) walk.found.addresses.push_back(copied.registers[kRip]);
-  if (ended != 0) walk.found.end = walk.missed.value_or(StackEnd::no_table);
+  // A return address that cannot be read counts as none there, which looks like the outermost frame.
+  if (ended != 0 || walk.missed) walk.found.end = walk.missed.value_or(StackEnd::no_table);
   return std::move(walk.found);
 }
 
