@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <bit>
-#include <mutex>
 
 #include "daemon/events/merger.h"
 #include "daemon/protocol/events.h"
+#include "tests/support/collector.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -14,29 +14,6 @@ using Delivery = KernelTest;
 using Entries = KernelTest;
 using Loss = KernelTest;
 using GoneIsGone = KernelTest;
-
-class Collector : public EventSink {
- public:
-  void take(std::span<const StreamItem> items) override {
-    std::lock_guard lock(mutex_);
-    items_.insert(items_.end(), items.begin(), items.end());
-  }
-  std::vector<StreamItem> items() const {
-    std::lock_guard lock(mutex_);
-    return items_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<StreamItem> items_;
-};
-
-std::vector<Event> events_of(const Collector& collector) {
-  std::vector<Event> events;
-  for (const StreamItem& item : collector.items())
-    if (const auto* event = std::get_if<Event>(&item)) events.push_back(*event);
-  return events;
-}
 
 bool in_ts_order(const std::vector<StreamItem>& items) {
   return std::is_sorted(items.begin(), items.end(),

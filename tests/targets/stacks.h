@@ -32,7 +32,7 @@ NOIPA void leaf_moved(uint64_t n) {
 }
 
 NOIPA void deep(uint64_t n, uint64_t depth) {
-  volatile char room[64];
+  volatile char room[256];
   room[0] = (char)depth;
   if (depth > 1)
     deep(n, depth - 1);

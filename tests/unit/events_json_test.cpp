@@ -88,6 +88,42 @@ TEST(EventJson, HasTheFieldsOfTheMessage) {
   EXPECT_EQ(to_json(*from_json<LostNotification>(lost)), lost);
 }
 
+TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
+  Frame inlined{.address = 4200, .module = "/usr/bin/x", .build_id = "00ff", .offset = 200};
+  inlined.function = "middle";
+  inlined.file = "/src/x \"1\".c";
+  inlined.line = 12;
+  inlined.inlined = true;
+  Frame own = inlined;
+  own.function = "outer(int)";
+  own.function_offset = 17;
+  own.inlined = false;
+  Frame unknown;
+  unknown.address = UINT64_MAX;
+  Event event = event_with({}, {});
+  event.stack = std::make_shared<const Stack>(Stack{
+      .by = StackBy::unwind_tables, .end = StackEnd::no_table, .frames = {inlined, own, unknown}});
+  const json object = read_back(event);
+  EXPECT_EQ(object["stack_by"], "unwind_tables");
+  EXPECT_EQ(object["stack_end"], "no_table");
+  EXPECT_EQ(object["stack"][1],
+            json::parse(R"({"address":4200,"module":"/usr/bin/x","build_id":"00ff","offset":200,
+    "function":"outer(int)","function_offset":17,"file":"/src/x \"1\".c","line":12,
+    "inlined":false
+})"));
+  EXPECT_EQ(object["stack"][2], json::parse(R"({"address":18446744073709551615,"inlined":false})"));
+auto message = from_json<EventNotification>(object);
+ASSERT_TRUE(message);
+EXPECT_EQ(to_json(*message), object);
+WallClock wall{0};
+std::string line;
+append_event_line(line, event, wall);
+line.pop_back();
+const auto item = through_the_wire(line);
+ASSERT_TRUE(item);
+EXPECT_EQ(*std::get<Event>(*item).stack, *event.stack);
+}
+
 TEST(EventJson, IntegersAreTruncatedAndSignExtendedByTheirType) {
   uint64_t bits = 0x8877'6655'f4f3'f2f1;
   EXPECT_EQ(arg_read_back(type(1, false), bits), 0xf1);

@@ -64,6 +64,21 @@ TEST(Spec, EventTakesTheValuesToBeSent) {
                              Expr::of_str(arg(1), 8), Expr::of_operand(Operand::comm)}}));
 }
 
+TEST(Spec, StackGoesWithAnEventAndSaysHowManyFramesAndHow) {
+  Spec plain = spec_of(true, false);
+  plain.stack = StackCapture{};
+  EXPECT_EQ(parsed("stack"), plain);
+  EXPECT_EQ(parsed("stack, event"), plain);
+  EXPECT_EQ(to_string(parsed("stack(32)")), "event, stack");
+  EXPECT_EQ(parsed("stack(127)").stack, (StackCapture{127, {}}));
+  EXPECT_EQ(parsed("stack(frame_pointers)").stack, (StackCapture{32, StackBy::frame_pointers}));
+  EXPECT_EQ(parsed("stack(5, unwind_tables)").stack, (StackCapture{5, StackBy::unwind_tables}));
+  refusal("stack(0)", 6);
+  refusal("stack(128)", 6);
+  refusal("stack(5, guess)", 9);
+  refusal("stack, stack", 7);
+}
+
 TEST(Spec, LinearHistogramTakesItsBuckets) {
   Aggregate lhist{
       .kind = Kind::lhist, .value = arg(0), .min = -10, .max = 100, .step = 5, .by = {kPid}};

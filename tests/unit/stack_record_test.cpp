@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The stack in a record: what is well formed, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "bpf/abi.h"
+#include "daemon/events/decoder.h"
+
+using namespace tracectl;
+
+namespace {
+
+constexpr unsigned kMost = 20;
+
+const Sources kSources{
+    {1, std::make_shared<const EventSource>(EventSource{"p", "s", {}, std::nullopt, kMost})}};
+
+class Record {
+ public:
+  Record(tc_stack_kind kind, size_t words) : bytes_(sizeof(tc_record) + words * 8) {
+    head().kind = TC_RECORD_HIT;
+    head().source = 1;
+    head().stack_kind = static_cast<uint16_t>(kind);
+    head().stack_words = static_cast<uint16_t>(words);
+  }
+
+  tc_record& head() { return *reinterpret_cast<tc_record*>(bytes_.data()); }
+  template <class Part> Part& stack() {
+    return *reinterpret_cast<Part*>(bytes_.data() + sizeof(tc_record));
+  }
+  uint64_t* words() { return &stack<uint64_t>(); }
+
+  std::shared_ptr<const RawStack> decoded() const {
+    const auto record = decode_record(bytes_, 0, kSources);
+    return record ? record->event.raw_stack : nullptr;
+  }
+  bool is_refused() const { return !decode_record(bytes_, 0, kSources); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+Record of_frames(uint32_t count, uint32_t end, size_t room) {
+  Record record(TC_STACK_FRAMES, 1 + room);
+  record.stack<tc_frames>() = {.count = count, .end = end};
+  for (size_t i = 0; i < room; ++i) record.words()[1 + i] = 100 + i;
+  return record;
+}
+
+}  // namespace
+
+TEST(StackRecord, HasFramesAsManyAsItSays) {
+  const auto stack = of_frames(3, TC_WALK_UNREADABLE, 4).decoded();
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->addresses, (std::vector<uint64_t>{100, 101, 102}));
+  EXPECT_EQ(stack->end, StackEnd::unreadable);
+}
+
+TEST(StackRecord, WithMoreFramesThanRoomOrNoneOrAnUnknownEndIsRefused) {
+  EXPECT_TRUE(of_frames(5, TC_WALK_LIMIT, 4).is_refused());
+  EXPECT_TRUE(of_frames(UINT32_MAX, TC_WALK_LIMIT, 4).is_refused());
+  EXPECT_TRUE(of_frames(0, TC_WALK_LIMIT, 4).is_refused());
+  EXPECT_TRUE(of_frames(1, TC_WALK_BAD_POINTER + 1, 4).is_refused());
+}
+
+TEST(StackRecord, HasRegistersAndTheBytesThatCouldBeRead) {
+  Record record(TC_STACK_COPY, sizeof(tc_stack_copy) / 8);
+  auto& copy = record.stack<tc_stack_copy>();
+  for (uint64_t i = 0; i < 17; ++i) copy.registers[i] = i;
+  copy.start = 0x7000;
+  copy.byte_count = 2 * TC_STACK_CHUNK;
+  copy.bytes[7] = 42;
+  const auto stack = record.decoded();
+  ASSERT_TRUE(stack);
+  EXPECT_TRUE(stack->addresses.empty());
+  EXPECT_EQ(stack->registers[TC_RIP], uint64_t{TC_RIP});
+  EXPECT_EQ(stack->start, 0x7000u);
+  ASSERT_EQ(stack->bytes.size(), size_t{2 * TC_STACK_CHUNK});
+  EXPECT_EQ(stack->bytes[7], std::byte{42});
+  EXPECT_EQ(stack->most_frames, kMost);
+  copy.byte_count = sizeof(copy.bytes) + 1;
+  EXPECT_TRUE(record.is_refused());
+}
+
+TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
+  Record record = of_frames(3, TC_WALK_LIMIT, 4);
+  record.head().stack_words = 6;
+  EXPECT_TRUE(record.is_refused());
+  EXPECT_TRUE(Record(TC_STACK_FRAMES, 0).is_refused());
+  EXPECT_TRUE(Record(TC_STACK_COPY, 4).is_refused());
+  EXPECT_TRUE(Record(static_cast<tc_stack_kind>(9), 4).is_refused());
+  EXPECT_TRUE(Record(TC_STACK_NONE, 4).is_refused());
+  EXPECT_FALSE(Record(TC_STACK_NONE, 0).is_refused());
+}
