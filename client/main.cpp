@@ -136,6 +136,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_trace_options(trace, line);
   add_do(trace, line.trace.action);
   add_from(trace, line.trace.latency);
+  trace.add_flag("--folded", line.trace.folded,
+                 "count the stacks, and print them at the end as flame graphs want them");
 
   auto& count = add_verb(app, "count", "count hits in the kernel until ^C or the targets end",
                          line.chosen, [&] { return run_count(line.common, line.trace); });
@@ -288,7 +290,7 @@ void complete(CommandLine& line, const CLI::App& app) {
   if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
   if (!line.by.empty()) action += " by " + line.by;
-  if (action.empty()) action = "event";
+  if (action.empty()) action = line.trace.folded ? "stack" : "event";
 }
 
 }  // namespace

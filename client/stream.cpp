@@ -7,8 +7,8 @@
 
 namespace tracectl {
 
-EventPrinter::EventPrinter(const CommonOptions& common, std::string session)
-    : common_(common), session_(std::move(session)) {}
+EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown)
+    : common_(common), session_(std::move(session)), shown_(shown) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
   auto items = backend.take_items();
@@ -25,7 +25,9 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   if (start_ns_ == 0) start_ns_ = ts;
   if (const auto* event = std::get_if<Event>(&item)) {
     ++events_;
-    if (common_.json) {
+    if (shown_ == Shown::folded_stacks) {
+      if (event->stack) folded_.add(*event->stack);
+    } else if (common_.json) {
       protocol::append_event(out, *event, wall_);
       out += '\n';
     } else {
@@ -35,6 +37,7 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
+  if (shown_ == Shown::folded_stacks) return;
   if (common_.json) {
     out += "{\"lost\":";
     protocol::append_lost(out, lost, session_);

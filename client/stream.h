@@ -5,17 +5,20 @@
 
 #include "client/backend.h"
 #include "client/options.h"
+#include "client/render/folded.h"
 #include "daemon/protocol/events.h"
 
 namespace tracectl {
 
-// Prints a session's events as they come, as text or as JSON lines.
+// Prints a session's events as they come, as text or as JSON lines; or keeps count of their stacks.
 class EventPrinter {
  public:
-  EventPrinter(const CommonOptions& common, std::string session);
+  enum class Shown { events, folded_stacks };
+  EventPrinter(const CommonOptions& common, std::string session, Shown shown = Shown::events);
 
   // Takes and prints what has come. False: nobody reads our output any more.
   Result<bool> print_from(Backend& backend);
+  const FoldedStacks& folded() const { return folded_; }
   // "12 events, 3 lost"
   std::string summary() const;
 
@@ -24,6 +27,8 @@ class EventPrinter {
 
   const CommonOptions& common_;
   std::string session_;
+  Shown shown_;
+  FoldedStacks folded_;
   protocol::WallClock wall_;
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;

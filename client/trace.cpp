@@ -166,12 +166,15 @@ Status print_rest(Backend& backend, const std::string& session, EventPrinter& pr
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
   const auto stream = common.json ? Trace::Stream::plain : Trace::Stream::described;
   return with_trace(common, options, stream, [&](Backend& backend, Trace& trace) -> int {
-    EventPrinter printer(common, trace.session());
+    using Shown = EventPrinter::Shown;
+    EventPrinter printer(common, trace.session(),
+                         options.folded ? Shown::folded_stacks : Shown::events);
     const auto ended = trace.run(&printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
     if (auto off = trace.switch_off(); !off) return fail(off.error());
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
     if (!common.quiet) print_error(printer.summary());
+    print(printer.folded().text());
     auto rows = backend.call(SessionRead{.session = trace.session()});
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
     if (any && !common.json) print(rows_text(*rows));

@@ -27,6 +27,7 @@ struct TraceOptions {
   std::optional<double> seconds;  // --for
   bool partial = false;
   bool dry_run = false;
+  bool folded = false;  // stacks, counted, instead of events
 };
 
 struct StageOptions {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/folded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The name alone: with offsets calls of one function would be many.
+std::string name_of(const Frame& frame) {
+  std::string name = frame.function;
+  if (name.empty()) name = "[" + (frame.module.empty() ? "?" : base_name(frame.module)) + "]";
+  std::replace(name.begin(), name.end(), ';', ':');  // which parts the functions
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return name;
+}
+
+std::string folded(const Stack& stack) {
+  std::string line = stack.end == StackEnd::outermost ? "" : "[cut]";
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame)
+    line += (line.empty() ? "" : ";") + name_of(*frame);
+  return line;
+}
+
+}  // namespace
+
+void FoldedStacks::add(const Stack& stack) {
+  std::string line = folded(stack);
+  if (counts_.size() < kMostKept || counts_.contains(line))
+    ++counts_[std::move(line)];
+  else
+    ++others_;
+}
+
+std::string FoldedStacks::text() const {
+  std::string text;
+  for (const auto& [line, count] : counts_) text += fmt::format("{} {}\n", line, count);
+  if (others_) text += fmt::format("[others] {}\n", others_);
+  return text;
+}
+
+}  // namespace tracectl
