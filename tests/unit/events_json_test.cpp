@@ -89,7 +89,11 @@ TEST(EventJson, HasTheFieldsOfTheMessage) {
 }
 
 TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
-  Frame inlined{.address = 4200, .module = "/usr/bin/x", .build_id = "00ff", .offset = 200};
+  Frame inlined;
+  inlined.address = 4200;
+  inlined.module = "/usr/bin/x";
+  inlined.build_id = "00ff";
+  inlined.offset = 200;
   inlined.function = "middle";
   inlined.file = "/src/x \"1\".c";
   inlined.line = 12;
@@ -107,7 +111,7 @@ TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
   EXPECT_EQ(object["stack_by"], "unwind_tables");
   EXPECT_EQ(object["stack_end"], "no_table");
   EXPECT_EQ(object["stack"][1],
-            json::parse(R"({"address":4200,"module":"/usr/bin/x","build_id":"00ff","offset":200,
+            json::parse(R"x({"address":4200,"module":"/usr/bin/x","build_id":"00ff","offset":200,
     "function":"outer(int)","function_offset":17,"file":"/src/x \"1\".c","line":12,
     "inlined":false
 })"));

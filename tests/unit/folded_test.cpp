@@ -8,7 +8,8 @@ using namespace tracectl;
 namespace {
 
 Stack stack_of(const std::vector<std::string>& functions, StackEnd end = StackEnd::outermost) {
-  Stack stack{.end = end};
+  Stack stack;
+  stack.end = end;
   for (const std::string& function : functions) stack.frames.emplace_back().function = function;
   return stack;
 }

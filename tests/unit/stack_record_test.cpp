@@ -19,10 +19,10 @@ const Sources kSources{
 
 class Record {
  public:
-  Record(tc_stack_kind kind, size_t words) : bytes_(sizeof(tc_record) + words * 8) {
+  Record(uint16_t kind, size_t words) : bytes_(sizeof(tc_record) + words * 8) {
     head().kind = TC_RECORD_HIT;
     head().source = 1;
-    head().stack_kind = static_cast<uint16_t>(kind);
+    head().stack_kind = kind;
     head().stack_words = static_cast<uint16_t>(words);
   }
 
@@ -90,7 +90,7 @@ TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
   EXPECT_TRUE(record.is_refused());
   EXPECT_TRUE(Record(TC_STACK_FRAMES, 0).is_refused());
   EXPECT_TRUE(Record(TC_STACK_COPY, 4).is_refused());
-  EXPECT_TRUE(Record(static_cast<tc_stack_kind>(9), 4).is_refused());
+  EXPECT_TRUE(Record(9, 4).is_refused());
   EXPECT_TRUE(Record(TC_STACK_NONE, 4).is_refused());
   EXPECT_FALSE(Record(TC_STACK_NONE, 0).is_refused());
 }
