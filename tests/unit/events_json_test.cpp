@@ -113,19 +113,18 @@ TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
   EXPECT_EQ(object["stack"][1],
             json::parse(R"x({"address":4200,"module":"/usr/bin/x","build_id":"00ff","offset":200,
     "function":"outer(int)","function_offset":17,"file":"/src/x \"1\".c","line":12,
-    "inlined":false
-})"));
+    "inlined":false})x"));
   EXPECT_EQ(object["stack"][2], json::parse(R"({"address":18446744073709551615,"inlined":false})"));
-auto message = from_json<EventNotification>(object);
-ASSERT_TRUE(message);
-EXPECT_EQ(to_json(*message), object);
-WallClock wall{0};
-std::string line;
-append_event_line(line, event, wall);
-line.pop_back();
-const auto item = through_the_wire(line);
-ASSERT_TRUE(item);
-EXPECT_EQ(*std::get<Event>(*item).stack, *event.stack);
+  auto message = from_json<EventNotification>(object);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(to_json(*message), object);
+  WallClock wall{0};
+  std::string line;
+  append_event_line(line, event, wall);
+  line.pop_back();
+  const auto item = through_the_wire(line);
+  ASSERT_TRUE(item);
+  EXPECT_EQ(*std::get<Event>(*item).stack, *event.stack);
 }
 
 TEST(EventJson, IntegersAreTruncatedAndSignExtendedByTheirType) {
