@@ -287,7 +287,9 @@ TEST(EventLine, MalformedNotificationsAreRefused) {
   EXPECT_TRUE(with("cpu", 3));
   EXPECT_FALSE(with("cpu", uint64_t{1} << 40));
   EXPECT_FALSE(with("pid", int64_t{1} << 40));
-  EXPECT_FALSE(with("kind", "return"));
+  EXPECT_FALSE(with("kind", "leave"));
+  EXPECT_FALSE(with("stack", json::array()));
+  EXPECT_FALSE(with("stack_by", "unwind_tables"));
   EXPECT_FALSE(with("args", {true}));
   EXPECT_FALSE(with("new", 1));
   EXPECT_FALSE(parse_notification({"hello", good}));
