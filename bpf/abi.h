@@ -29,6 +29,9 @@ enum {
 	TC_MAX_RATES = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
 	TC_MAX_SESSIONS = 256,
+	TC_MAX_TAGS = 256,		/* of a session, by number, which is a byte; 0 is no tag */
+	TC_TAG_LEN = 16,
+	TC_MAX_TRIGGERS = 4,		/* of a spec */
 	TC_MAX_ARGS = 12,
 	TC_MAX_SET_TARGETS = 256,
 	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
@@ -66,8 +69,9 @@ enum tc_hook_flag {
 	TC_EVENT = 1 << 0,
 	TC_FIRST_OF_GROUP = 1 << 1,
 	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
+	TC_GATED = 1 << 3,	/* in force only while its session's gate is open */
+	TC_PAIR = 1 << 4,	/* it starts or ends what its spec measures from probe to probe */
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
-	TC_PAIR = 1 << 3,	/* it starts or ends what its spec measures from probe to probe */
 	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
 };
 
@@ -113,6 +117,7 @@ struct tc_stat {
 	__u64 filtered;		/* of them: not taken by condition, sample or limit */
 	__u64 dropped_ring;	/* no room in the ring */
 	__u64 dropped_keys;	/* no room for a new key of an aggregate */
+	__u64 silenced;		/* of those taken: events of silent threads, not streamed */
 };
 
 /*
@@ -222,9 +227,16 @@ struct tc_layout {
 	struct tc_arg args[TC_MAX_ARGS];
 };
 
-/* The processes a set target has; bit n of the words is set target n. */
-struct tc_member {
+/* Sets of processes; bit n is set target n. */
+struct tc_sets {
 	__u64 words[TC_MEMBER_WORDS];
+};
+
+/* The sets that a process belongs to, and of them those it hands on. */
+struct tc_member {
+	struct tc_sets of;
+	struct tc_sets to_children;	/* to every child it forks */
+	struct tc_sets to_next;		/* to the next one only, which hands them on to none */
 };
 
 /* An executable that a set target follows. `device` is the kernel's own dev_t. */
@@ -320,6 +332,7 @@ enum tc_op {
 enum tc_text_of {
 	TC_TEXT_COMM,		/* the thread's name; a_from and a mean nothing */
 	TC_TEXT_USER,
+	TC_TEXT_TAG,		/* the thread's tag; a_from and a mean nothing */
 };
 
 struct tc_insn {
@@ -344,6 +357,7 @@ enum tc_value_kind {
 	TC_VALUE_CODE,
 	TC_VALUE_COMM,
 	TC_VALUE_STR,		/* the string at the address that the code gives */
+	TC_VALUE_TAG,
 };
 
 /* A value of a record, of an aggregate, or a key. */
@@ -399,7 +413,23 @@ enum tc_pair_side {
 	TC_PAIR_TO = 1 << 1,	/* of both it ends what is open, and then starts anew */
 };
 
-/* What a hook does with a hit, where that takes more than its flags. Shared by hooks, immutable. */
+/* What a hit that is taken does to its thread, as its session sees it. */
+enum tc_effect {
+	TC_SET_TAG = 1 << 0,
+	TC_SILENCE = 1 << 1,	/* at most one of these two */
+	TC_UNSILENCE = 1 << 2,
+};
+
+/* What a hit that is taken does to the gate of a session, its own or another. */
+struct tc_trigger {
+	__u16 session;
+	__u16 opens;		/* or closes */
+};
+
+/*
+ * What a hook does with a hit, where that takes more than its flags. Shared by hooks of one session,
+ * immutable.
+ */
 struct tc_spec {
 	struct tc_value condition;
 	__u64 condition_kind;	/* enum tc_condition_kind */
@@ -410,7 +440,11 @@ struct tc_spec {
 	__u32 aggregate_count;
 	__u32 at_return;	/* enum tc_at_return */
 	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */
-	__u32 pad;
+	__u16 session;
+	__u16 effects;		/* enum tc_effect */
+	__u32 tag;		/* its number in the session */
+	__u32 trigger_count;
+	struct tc_trigger triggers[TC_MAX_TRIGGERS];
 	__u32 pair;		/* number of the pair it is a side of, never used again; or 0 */
 	__u32 pair_sides;	/* enum tc_pair_side */
 	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
@@ -473,7 +507,8 @@ struct tc_record {
 	__u8 arg_count;
 	__u8 arg_room;
 	__u16 arg_valid;	/* bit n: argument n could be read */
-	__u16 flags;		/* enum tc_record_flag */
+	__u8 flags;		/* enum tc_record_flag */
+	__u8 tag;		/* of the thread; its number in the session */
 	__u16 stack_kind;	/* enum tc_stack_kind */
 	__u16 stack_words;	/* of 8 bytes, behind the arguments' room */
 	char comm[TC_COMM_LEN];
@@ -504,6 +539,26 @@ enum {
 	TC_EXIT_CONDITION_SHIFT = 4,	/*   its number (Intel SDM, Jcc) */
 };
 
+/* A session, as hits look at it, on its own cache line. */
+struct tc_session {
+	__u32 marks;		/* marks made under another number are over; 0: it makes none */
+	__u32 is_open;		/* its gate */
+	__u64 marks_lost;	/* for want of memory */
+	__u64 pad[6];
+};
+
+/* What a session has marked a thread with. */
+struct tc_mark {
+	__u32 under;		/* tc_session.marks at that time */
+	__u16 tag;		/* number, or 0 */
+	__u16 silent;
+};
+
+/* A tag, by session * TC_MAX_TAGS + number; what is behind its end is 0. */
+struct tc_tag {
+	char bytes[TC_TAG_LEN];
+};
+
 /* What a ring has lost, on its own cache line. */
 struct tc_ring_loss {
 	__u64 dropped;
@@ -519,7 +574,7 @@ struct tc_ring_loss {
 TC_ASSERT_SIZE(struct tc_hook, 32);
 TC_ASSERT_SIZE(struct tc_generation, 64);
 TC_ASSERT_SIZE(struct tc_slot, 128);
-TC_ASSERT_SIZE(struct tc_stat, 32);
+TC_ASSERT_SIZE(struct tc_stat, 40);
 TC_ASSERT_SIZE(struct tc_key, 32);
 TC_ASSERT_SIZE(struct tc_sum, 32);
 TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);
@@ -529,10 +584,12 @@ TC_ASSERT_SIZE(struct tc_aggregate, 64);
 TC_ASSERT_SIZE(struct tc_start, 16);
 TC_ASSERT_SIZE(struct tc_slow, 64);
 TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
-TC_ASSERT_SIZE(struct tc_spec, 64 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_trigger, 4);
+TC_ASSERT_SIZE(struct tc_spec, 88 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
-TC_ASSERT_SIZE(struct tc_member, 32);
+TC_ASSERT_SIZE(struct tc_sets, 32);
+TC_ASSERT_SIZE(struct tc_member, 96);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_insn, 16);
 TC_ASSERT_SIZE(struct tc_text, 64);
@@ -540,6 +597,9 @@ TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 8);
 TC_ASSERT_SIZE(struct tc_stack_copy, 19 * 8 + 16384);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
+TC_ASSERT_SIZE(struct tc_session, 64);
+TC_ASSERT_SIZE(struct tc_mark, 8);
+TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
 
 #endif

@@ -41,6 +41,7 @@ struct streamed {
 	__u64 epoch;
 	__u64 code;
 	__u32 source;
+	__u16 session;
 	__u8 flags;	/* of the hook, the lowest of them */
 	__u8 words_below_caller;
 	const struct tc_spec *spec;
@@ -75,6 +76,7 @@ static __always_inline struct tc_record *begin_record(const struct streamed *hit
 	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
 	record->flags = 0;
+	record->tag = mark_of_thread(hit->session) & TC_MARK_TAG;
 	record->stack_kind = TC_STACK_NONE;
 	record->stack_words = 0;
 	return record;
@@ -125,7 +127,8 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	__u32 ring_index = (__u16)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
 	__u32 layout_index = code >> 32, spec_index = code;
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to };
+	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
+				.session = to >> 32 };
 
 	hit.flags = to >> 56;
 	hit.words_below_caller = to >> 48;
@@ -148,6 +151,10 @@ static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *ho
 	__u64 to = (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
 		   (__u64)hook->session << 32 | hook->source;
 
+	if (is_silent(hook->session)) {
+		__sync_fetch_and_add(&stat->silenced, 1);
+		return;
+	}
 	if (!stream(hit->ctx, code_of(hook), to, hit->epoch))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
 }
@@ -246,11 +253,15 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
+	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
+		take_effect_before(spec);
 	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
 		stream_hit(hit, hook, stat);
 	if (hook->flags & TC_CALL && !follow(hit, hook))
 		count_cut(hook->stat);
+	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
+		take_effect_behind(spec);
 }
 
 static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,
@@ -263,7 +274,7 @@ static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *ho
 static __always_inline bool only_counts(const struct tc_hook *hook, const struct tc_spec *spec)
 {
 	return !(hook->flags & (TC_EVENT | TC_CALL) || spec->aggregate_count || spec->sample ||
-		 spec->limit);
+		 spec->limit || spec->effects || spec->trigger_count);
 }
 
 /* Most hits end here, and have made no call. */
@@ -299,7 +310,7 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 {
 	struct tc_stat *stat = stat_of(hook);
 
-	if (!stat)
+	if (!stat || is_shut(hook))
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);

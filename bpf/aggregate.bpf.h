@@ -132,8 +132,16 @@ __on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, stru
 		string_of_comm(string);
 		return true;
 	}
+	if (what.kind == TC_VALUE_TAG)
+		return string_of_tag_for(string, code);
 	return evaluate(ctx, code, value, &address, ended) &&
 	       read_string(string, address, what.most_bytes);
+}
+
+static __always_inline bool is_text(const struct tc_value *value)
+{
+	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR ||
+	       value->kind == TC_VALUE_TAG;
 }
 
 enum { NO_ROOM = -1 };
@@ -145,7 +153,7 @@ static __always_inline int key_part(struct aggregation *to, __u32 i)
 	struct string string;
 	__u64 part = 0;
 
-	if (value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR) {
+	if (is_text(value)) {
 		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
 			return false;
 		to->key.part[i] = number_of_string(&string);

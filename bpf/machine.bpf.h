@@ -254,6 +254,8 @@ static __always_inline bool compare_text(struct machine *m, const struct tc_insn
 	text = &m->spec->texts[number];
 	if (insn->b == TC_TEXT_COMM)
 		string_of_comm(&string);
+	else if (insn->b == TC_TEXT_TAG)
+		string_of_tag(&string, m->spec->session);
 	else if (!read_string(&string, a, insn->to))
 		return false;
 	if (text_holds(insn->op, &string, text))

@@ -116,6 +116,22 @@ struct {
 	__type(value, struct tc_ring_loss);
 } ring_losses SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_SESSIONS);
+	__type(key, __u32);
+	__type(value, struct tc_session);
+} sessions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_SESSIONS * TC_MAX_TAGS);
+	__type(key, __u32);
+	__type(value, struct tc_tag);
+} tags SEC(".maps");
+
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -135,6 +151,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tc_member);
 } members SEC(".maps");
+
+/* The sets that a process of which it has them keeps when it executes this file. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_SET_TARGETS);
+	__type(key, struct tc_executable);
+	__type(value, struct tc_sets);
+} families SEC(".maps");
 
 /* Which set target follows an executable. */
 struct {

@@ -53,7 +53,7 @@ static __always_inline bool is_member(__u32 pid, __u32 target)
 
 	if (!member || word >= TC_MEMBER_WORDS)
 		return false;
-	return member->words[word] >> (target % 64) & 1;
+	return member->of.words[word] >> (target % 64) & 1;
 }
 
 static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)

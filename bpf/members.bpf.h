@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Which processes belong to a set target (`-x`), kept true before user code runs: a fork hands
- * membership on, an exec sets it anew by the file executed, the last thread's exit ends it.
- * User space adds the processes that were there before (trace/targets.cpp).
+ * Which processes belong to a set target, kept true before user code runs; the last thread's exit ends
+ * membership. User space adds the processes that were there before (trace/set_targets.cpp). There are
+ * two kinds of sets:
+ *
+ *   `-x`   who runs a file: a fork hands it on, an exec sets it anew by the file executed
+ *   `-f`   a process and its children, or its next child only: a fork hands on what the parent has to
+ *          hand on, an exec ends it but where the very file is executed that the process chosen runs
  */
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
+
+/* Two threads of the parent may fork at a time: one of them takes what is for one child only. */
+static __always_inline bool hand_on(struct tc_member *parent, struct tc_member *child)
+{
+	__u64 any = 0;
+	__u32 i;
+
+	for (i = 0; i < TC_MEMBER_WORDS; i++) {
+		__u64 next = 0;
+
+		if (parent->to_next.words[i])
+			next = __sync_lock_test_and_set(&parent->to_next.words[i], 0);
+		child->to_children.words[i] = parent->to_children.words[i];
+		child->of.words[i] = child->to_children.words[i] | next;
+		any |= child->of.words[i];
+	}
+	return any;
+}
 
 /* Kept in ids of the initial namespace only: a set target needs the engine there. */
 SEC("tp_btf/sched_process_fork")
@@ -14,16 +36,48 @@ int on_fork(__u64 *ctx)
 	struct task_struct *parent = (void *)ctx[0];
 	struct task_struct *child = (void *)ctx[1];
 	__u32 parent_pid = parent->tgid, child_pid = child->tgid;
-	struct tc_member *member;
+	struct tc_member *member, handed = {};
 
 	if (child->pid != child->tgid)
 		return 0;
 	member = bpf_map_lookup_elem(&members, &parent_pid);
-	if (member)
-		bpf_map_update_elem(&members, &child_pid, member, BPF_ANY);
+	if (member && hand_on(member, &handed))
+		bpf_map_update_elem(&members, &child_pid, &handed, BPF_ANY);
 	else
 		bpf_map_delete_elem(&members, &child_pid);
 	return 0;
+}
+
+static __always_inline void keep_families(const struct tc_sets *kept, const struct tc_member *before,
+					  struct tc_member *member)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MEMBER_WORDS; i++) {
+		member->of.words[i] = before->of.words[i] & kept->words[i];
+		member->to_children.words[i] = before->to_children.words[i] & kept->words[i];
+		member->to_next.words[i] = before->to_next.words[i] & kept->words[i];
+	}
+}
+
+static __always_inline void join(__u32 target, struct tc_member *member)
+{
+	__u32 word = target / 64;
+
+	if (word >= TC_MEMBER_WORDS)
+		return;
+	member->of.words[word] |= 1ULL << (target % 64);
+	member->to_children.words[word] |= 1ULL << (target % 64);
+}
+
+static __always_inline bool is_in_any(const struct tc_member *member)
+{
+	__u64 any = 0;
+	__u32 i;
+
+	for (i = 0; i < TC_MEMBER_WORDS; i++)
+		any |= member->of.words[i];
+	return any;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -32,22 +86,24 @@ int on_exec(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct linux_binprm *binprm = (void *)ctx[2];
 	struct tc_executable key = {};
-	struct tc_member member = {};
-	__u32 pid = task->tgid, word;
+	struct tc_member member = {}, *before;
+	struct tc_sets *kept;
+	__u32 pid = task->tgid;
 	__u32 *target;
 
 	key.inode = binprm->file->f_inode->i_ino;
 	key.device = binprm->file->f_inode->i_sb->s_dev;
+	before = bpf_map_lookup_elem(&members, &pid);
+	kept = bpf_map_lookup_elem(&families, &key);
+	if (before && kept)
+		keep_families(kept, before, &member);
 	target = bpf_map_lookup_elem(&executables, &key);
-	if (!target) {
+	if (target)
+		join(*target, &member);
+	if (is_in_any(&member))
+		bpf_map_update_elem(&members, &pid, &member, BPF_ANY);
+	else
 		bpf_map_delete_elem(&members, &pid);
-		return 0;
-	}
-	word = *target / 64;
-	if (word >= TC_MEMBER_WORDS)
-		return 0;
-	member.words[word] = 1ULL << (*target % 64);
-	bpf_map_update_elem(&members, &pid, &member, BPF_ANY);
 	return 0;
 }
 

@@ -73,6 +73,7 @@ __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u6
 				.epoch = under,
 				.code = code,
 				.source = to,
+				.session = to >> 32,
 				.loss = loss,
 				.ended = ended };
 
@@ -95,17 +96,24 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 	struct tc_stat *stat = stat_of(hook);
 	__u64 to = (__u64)hook->session << 32 | hook->source;
 
-	if (!spec || !stat)
+	if (!spec || !stat || is_shut(hook))
 		return;
-	if (spec->at_return & TC_CONDITION_AT_RETURN &&
-	    !(meets_condition(ctx, hook, spec, ended) && lets_pass(hook, spec))) {
-		__sync_fetch_and_add(&stat->filtered, 1);
-		return;
+	if (spec->at_return & TC_CONDITION_AT_RETURN) {
+		if (!meets_condition(ctx, hook, spec, ended) || !lets_pass(hook, spec)) {
+			__sync_fetch_and_add(&stat->filtered, 1);
+			return;
+		}
+		take_effect_before(spec);
 	}
 	aggregate(ctx, hook, spec->aggregate_count, stat, ended);
-	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT) &&
-	    !stream_end(ctx, code_of(hook), to, under, ended))
-		__sync_fetch_and_add(&stat->dropped_ring, 1);
+	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)) {
+		if (is_silent(hook->session))
+			__sync_fetch_and_add(&stat->silenced, 1);
+		else if (!stream_end(ctx, code_of(hook), to, under, ended))
+			__sync_fetch_and_add(&stat->dropped_ring, 1);
+	}
+	if (spec->at_return & TC_CONDITION_AT_RETURN)
+		take_effect_behind(spec);
 }
 
 /* Closes calls of the thread that are over though they have not returned. */
@@ -214,7 +222,7 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 {
 	struct tc_stat *stat = stat_of(hook);
 
-	if (!stat)
+	if (!stat || is_shut(hook))
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
@@ -449,7 +457,8 @@ static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
 {
 	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	struct streamed end = { .epoch = under, .source = hook->source, .loss = loss, .ended = ended };
+	struct streamed end = { .epoch = under, .source = hook->source,
+				.session = hook->session, .loss = loss, .ended = ended };
 
 	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	if (!end.ring || !loss)
@@ -468,15 +477,18 @@ static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	struct tc_stat *stat = stat_of(hook);
 
-	if (!spec || !stat)
+	if (!spec || !stat || is_shut(hook))
 		return;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
 	count_left(hook, spec);
-	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT) &&
-	    !stream_left(hook, under, ended))
+	if (!(spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)))
+		return;
+	if (is_silent(hook->session))
+		__sync_fetch_and_add(&stat->silenced, 1);
+	else if (!stream_left(hook, under, ended))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
 }
 

@@ -21,6 +21,7 @@
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/marks.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/terms.bpf.h"
 #include "bpf/aggregate.bpf.h"

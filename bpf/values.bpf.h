@@ -5,11 +5,6 @@
 
 enum { STR_WORDS = TC_STR_LEN / 8 };
 
-static __always_inline bool is_text(const struct tc_value *value)
-{
-	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR;
-}
-
 /* Words that a value has taken; nothing behind the record's room is touched. */
 static __always_inline __u32 fill_value(const struct streamed *hit, const struct tc_value *value,
 					struct tc_record *record, __u64 at, const __u32 room,

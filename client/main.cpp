@@ -57,6 +57,8 @@ void add_target_options(CLI::App& verb, ProbeOptions& probes) {
   verb.add_option("-x,--executable", probes.executables,
                   "every process that runs this file, now or later")
       ->allow_extra_args(false);
+  verb.add_flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
+  verb.add_flag("--first-child", probes.first_child, "the first child forked later, too");
   verb.add_flag("-a,--all", probes.all, "every process that maps the object");
   verb.add_flag("--global", probes.global, "only functions in the dynamic symbol table");
   verb.add_flag("--local", probes.local, "every function, which is the default")

@@ -36,6 +36,8 @@ struct ProbeOptions {
   std::vector<int64_t> pids;
   std::vector<std::string> executables;
   bool all = false;
+  bool follow = false;               // children forked later, too
+  bool first_child = false;          // the first of them only
   std::vector<std::string> command;  // after --
 };
 

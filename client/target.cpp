@@ -41,6 +41,8 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
     if (!path) return path.error();
     chosen.part.executables.push_back(std::move(*path));
   }
+  if (options.follow) chosen.part.follow = "children";
+  if (options.first_child) chosen.part.follow = "first_child";
   if (!options.command.empty())
     if (auto added = add_command(options, chosen); !added) return added.error();
   return chosen;

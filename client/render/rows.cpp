@@ -210,6 +210,8 @@ uint64_t unread_values(const std::vector<RowPart>& rows) {
 std::string totals_text(const ReadReply& reply) {
   std::string text = plural(reply.total_hits, "hit");
   if (reply.total_filtered) text += fmt::format(", {} filtered out", reply.total_filtered);
+  if (reply.total_silenced)
+    text += fmt::format(", {} of silent threads not streamed", reply.total_silenced);
   if (const size_t silent = silent_probes(reply.rows))
     text += ", " + plural(silent, "probe") +
             (reply.total_filtered ? " with no hit taken" : " never hit");

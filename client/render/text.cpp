@@ -46,6 +46,7 @@ std::string target_text(const TargetPart& target) {
   for (const int64_t pid : target.pids) add(fmt::format("-p {}", pid));
   for (const std::string& path : target.executables) add("-x " + path);
   if (target.all) add("-a");
+  if (target.follow) add(*target.follow == "children" ? "-f" : "--first-child");
   return text;
 }
 
@@ -155,12 +156,17 @@ std::string sessions_text(const SessionListReply& reply) {
 }
 
 std::string session_text(const SessionPart& session) {
-  const std::string filtered =
-      session.filtered ? fmt::format(", {} filtered out", session.filtered) : "";
+  std::string left_out;
+  if (session.filtered) left_out += fmt::format(", {} filtered out", session.filtered);
+  if (session.silenced) left_out += fmt::format(", {} of silent threads", session.silenced);
   std::string out = fmt::format("session {}: {} and {} armed, {}{}{}, {} events lost, epoch {}\n",
                                 session.name, plural(session.probes, "probe"),
                                 plural(session.sites, "site"), session.paused ? "paused, " : "",
-                                plural(session.hits, "hit"), filtered, session.lost, session.epoch);
+                                plural(session.hits, "hit"), left_out, session.lost, session.epoch);
+  if (!session.triggered_by.empty())
+    out += "triggered by " + fmt::format("{}", fmt::join(session.triggered_by, ", ")) + "\n";
+  if (session.marks_lost)
+    out += plural(session.marks_lost, "thread") + " could not be marked for want of memory\n";
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);
@@ -332,9 +338,10 @@ std::string event_text(const Event& event, uint64_t start_ns) {
     const Argument& argument = typed ? event.source->arguments[i] : kPlain;
     args += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
   }
+  const std::string tag = event.tag.empty() ? "" : " tag=" + quoted_text(event.tag);
   const std::string line = fmt::format(
-      "{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}\n", seconds_since(event.ts_ns, start_ns),
-      event.cpu, event.pid, event.tid, event.comm, event.source->probe, args, end_text(event));
+      "{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}\n", seconds_since(event.ts_ns, start_ns),
+      event.cpu, event.pid, event.tid, event.comm, event.source->probe, args, end_text(event), tag);
   return event.stack ? line + stack_text(*event.stack) : line;
 }
 

@@ -200,7 +200,8 @@ SessionPart Commands::part_of(const Session& session) const {
   SessionPart part;
   part.name = session.name;
   part.named = session.named;
-  part.paused = session.paused;
+  part.paused = engine_.is_paused(session);
+  part.triggered_by = engine_.triggered_by(session);
   for (const Setting& setting : session.settings)
     part.settings.push_back(tracectl::part_of(setting));
   if (session.draft) {
@@ -216,7 +217,9 @@ SessionPart Commands::part_of(const Session& session) const {
   part.sites = session.hooks.size();
   part.hits = totals.hits;
   part.filtered = totals.filtered;
+  part.silenced = totals.silenced;
   part.lost = totals.dropped_ring;
+  part.marks_lost = engine_.marks_lost(session);
   return part;
 }
 

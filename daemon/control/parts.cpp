@@ -115,6 +115,7 @@ ReadReply part_of(const ReadSummary& summary) {
                   .epoch = summary.epoch,
                   .total_hits = summary.results.totals.hits,
                   .total_filtered = summary.results.totals.filtered,
+                  .total_silenced = summary.results.totals.silenced,
                   .dropped_ring = summary.results.totals.dropped_ring,
                   .dropped_keys = summary.results.totals.dropped_keys,
                   .cut = summary.results.totals.cut,

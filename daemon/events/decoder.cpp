@@ -140,8 +140,9 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
                               .comm = comm_of(record),
                               .source = source->second,
                               .args = {},
-                              .strings = {}},
-                        record.ring_dropped};
+                              .strings = {},
+                              .tag = {}},
+                        record.ring_dropped, record.tag};
   const std::byte* words = bytes.data() + sizeof(tc_record);
   if (is_end(record)) decode_end(record, words, decoded.event);
   Values values{record, words + words_before(record) * sizeof(uint64_t)};

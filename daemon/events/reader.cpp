@@ -90,6 +90,15 @@ void EventReader::add_source(uint32_t session, uint32_t id,
     stream->second.sources.emplace(id, std::move(source));
 }
 
+void EventReader::add_tag(uint32_t session, uint32_t number, const std::string& tag) {
+  const std::lock_guard lock(mutex_);
+  const auto stream = streams_.find(session);
+  if (stream == streams_.end()) return;
+  auto& tags = stream->second.tags;
+  if (tags.size() <= number) tags.resize(number + 1);
+  tags[number] = tag;
+}
+
 void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
   const std::lock_guard lock(mutex_);
   if (auto stream = streams_.find(session); stream != streams_.end())
@@ -210,6 +219,7 @@ Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
     }
     ++stats_.events;
     notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
+    if (record->tag < stream.tags.size()) record->event.tag = stream.tags[record->tag];
     stream.merger.add(cpu, std::move(record->event));
   });
 }

@@ -44,6 +44,9 @@ class EventReader {
   // Before any record can name it.
   void add_source(uint32_t session, uint32_t id, std::shared_ptr<const EventSource> source);
 
+  // What the number stands for in its records. Before any record can have it.
+  void add_tag(uint32_t session, uint32_t number, const std::string& tag);
+
   void subscribe(uint32_t session, std::shared_ptr<EventSink> sink);
   void unsubscribe(uint32_t session, const EventSink* sink);
 
@@ -64,6 +67,7 @@ class EventReader {
     std::vector<Lane> lanes;
     Merger merger;
     Sources sources;
+    std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
     uint64_t released_ns = 0;  // everything before has been given to the sinks
     uint64_t opened = 0;       // no other stream has this number

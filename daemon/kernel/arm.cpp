@@ -82,7 +82,7 @@ class Batch {
   std::optional<Link> link(const Programs::OfWay& programs) const {
     std::vector<Fd> beside;
     if (!nops_.offsets.empty()) {
-      Fd keeping = keep_breakpoints(programs.at_site, request_.object_fd, nops_.offsets,
+      Fd keeping = keep_breakpoints(programs.keeping, request_.object_fd, nops_.offsets,
                                     nops_.semaphores_or_none(), ignore_);
       if (!keeping) return std::nullopt;
       beside.push_back(std::move(keeping));

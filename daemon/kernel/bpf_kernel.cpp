@@ -83,6 +83,17 @@ tc_executable executable_key(dev_t device, ino_t inode) {
   return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
 }
 
+void put(tc_sets& sets, uint32_t number, bool in) {
+  const uint64_t bit = uint64_t{1} << (number % 64);
+  auto& word = sets.words[number / 64];
+  word = in ? word | bit : word & ~bit;
+}
+
+bool is_empty(const tc_sets& sets) {
+  return std::all_of(std::begin(sets.words), std::end(sets.words),
+                     [](uint64_t word) { return word == 0; });
+}
+
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open(const KernelOptions& options);
@@ -168,9 +179,29 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
   }
 
+  void begin_session(uint32_t session) override {
+    view<tc_session>(sessions_)[session] = tc_session{};
+  }
+  void begin_marks(uint32_t session) override {
+    __atomic_store_n(&view<tc_session>(sessions_)[session].marks, ++last_marks_, __ATOMIC_RELEASE);
+  }
+  void write_tag(uint32_t session, uint32_t number, const std::string& tag) override;
+  uint64_t marks_lost(uint32_t session) const override {
+    return __atomic_load_n(&view<tc_session>(sessions_)[session].marks_lost, __ATOMIC_RELAXED);
+  }
+  void set_gate(uint32_t session, bool open) override {
+    __atomic_store_n(&view<tc_session>(sessions_)[session].is_open, open ? 1u : 0u,
+                     __ATOMIC_SEQ_CST);
+  }
+  bool gate_is_open(uint32_t session) const override {
+    return __atomic_load_n(&view<tc_session>(sessions_)[session].is_open, __ATOMIC_SEQ_CST) != 0;
+  }
+
   Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) override;
   void forget_executable(dev_t device, ino_t inode) override;
-  Status add_member(pid_t pid, uint32_t set_target) override;
+  Status keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) override;
+  void end_at_exec(dev_t device, ino_t inode, uint32_t set_target) override;
+  Status add_member(pid_t pid, uint32_t set_target, Follow follow) override;
   void remove_member(pid_t pid, uint32_t set_target) override;
   void clear_members(uint32_t set_target) override;
 
@@ -189,6 +220,7 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&skeleton_->bss->ignored_pid, static_cast<uint32_t>(pid), __ATOMIC_SEQ_CST);
     attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
   }
+  Status can_follow() const;
   int members_fd() const { return bpf_map__fd(skeleton_->maps.members); }
   void without_member_bit(uint32_t pid, uint32_t set_target);
 
@@ -199,7 +231,8 @@ class BpfKernel final : public Kernel {
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   Programs programs_;
   ProgressWait progress_;
-  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_;
+  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_;
+  uint32_t last_marks_ = 0;  // no session has had a greater number
   uint64_t switched_ns_ = 0;
   std::optional<bool> nop5_becomes_call_;  // once it was asked for
 };
@@ -281,6 +314,8 @@ Status BpfKernel::map_arrays() {
   if (auto s = take(specs_, map_array<tc_spec>(maps.specs)); !s) return s;
   if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
   if (auto s = take(first_hits_, map_array<tc_first_hit>(maps.first_hits)); !s) return s;
+  if (auto s = take(sessions_, map_array<tc_session>(maps.sessions)); !s) return s;
+  if (auto s = take(tags_, map_array<tc_tag>(maps.tags)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
 }
 
@@ -326,6 +361,7 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
     sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_ACQUIRE);
     sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_ACQUIRE);
     sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_ACQUIRE);
+    sum.silenced += __atomic_load_n(&row.silenced, __ATOMIC_ACQUIRE);
     sum.hits += __atomic_load_n(&row.hits, __ATOMIC_RELAXED);
   }
   return sum;
@@ -377,13 +413,25 @@ void BpfKernel::close_rings(uint32_t session) {
   }
 }
 
+// ---- sessions ----
+
+void BpfKernel::write_tag(uint32_t session, uint32_t number, const std::string& tag) {
+  tc_tag& to = view<tc_tag>(tags_)[size_t{session} * TC_MAX_TAGS + number];
+  to = tc_tag{};
+  tag.copy(to.bytes, TC_TAG_LEN - 1);
+}
+
 // ---- sets of processes ----
 
+Status BpfKernel::can_follow() const {
+  if (!skeleton_->rodata->in_own_pid_namespace) return ok();
+  return Error{Code::unsupported,
+               "processes that run a file, or that others fork, are followed by their ids in the "
+               "initial PID namespace, and this engine runs in another: choose them by -p"};
+}
+
 Status BpfKernel::follow_executable(dev_t device, ino_t inode, uint32_t set_target) {
-  if (skeleton_->rodata->in_own_pid_namespace)
-    return Error{Code::unsupported,
-                 "processes that run a file are followed by their ids in the initial PID "
-                 "namespace, and this engine runs in another: choose them by -p"};
+  if (auto possible = can_follow(); !possible) return possible;
   const tc_executable key = executable_key(device, inode);
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.executables), &key, &set_target, BPF_ANY))
     return Error::from_errno("follow an executable");
@@ -395,11 +443,39 @@ void BpfKernel::forget_executable(dev_t device, ino_t inode) {
   bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.executables), &key);
 }
 
-Status BpfKernel::add_member(pid_t pid, uint32_t set_target) {
+Status BpfKernel::keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
+  if (auto possible = can_follow(); !possible) return possible;
+  const int families = bpf_map__fd(skeleton_->maps.families);
+  const tc_executable key = executable_key(device, inode);
+  tc_sets kept{};
+  bpf_map_lookup_elem(families, &key, &kept);
+  put(kept, set_target, true);
+  if (bpf_map_update_elem(families, &key, &kept, BPF_ANY))
+    return Error::from_errno("follow the children of a process");
+  return ok();
+}
+
+void BpfKernel::end_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
+  const int families = bpf_map__fd(skeleton_->maps.families);
+  const tc_executable key = executable_key(device, inode);
+  tc_sets kept{};
+  if (bpf_map_lookup_elem(families, &key, &kept) != 0) return;
+  put(kept, set_target, false);
+  if (is_empty(kept))
+    bpf_map_delete_elem(families, &key);
+  else
+    bpf_map_update_elem(families, &key, &kept, BPF_EXIST);
+}
+
+// What a fork of this very moment takes of what is for one child it may take twice: the value is
+// written whole.
+Status BpfKernel::add_member(pid_t pid, uint32_t set_target, Follow follow) {
   const uint32_t key = static_cast<uint32_t>(pid);
   tc_member member{};
   bpf_map_lookup_elem(members_fd(), &key, &member);
-  member.words[set_target / 64] |= uint64_t{1} << (set_target % 64);
+  put(member.of, set_target, true);
+  put(member.to_children, set_target, follow == Follow::children);
+  put(member.to_next, set_target, follow == Follow::first_child);
   if (bpf_map_update_elem(members_fd(), &key, &member, BPF_ANY))
     return Error::from_errno("add process " + std::to_string(pid) + " to a target");
   return ok();
@@ -412,10 +488,9 @@ void BpfKernel::remove_member(pid_t pid, uint32_t set_target) {
 void BpfKernel::without_member_bit(uint32_t pid, uint32_t set_target) {
   tc_member member{};
   if (bpf_map_lookup_elem(members_fd(), &pid, &member) != 0) return;
-  member.words[set_target / 64] &= ~(uint64_t{1} << (set_target % 64));
-  const bool empty = std::all_of(std::begin(member.words), std::end(member.words),
-                                 [](uint64_t word) { return word == 0; });
-  if (empty)
+  for (tc_sets* sets : {&member.of, &member.to_children, &member.to_next})
+    put(*sets, set_target, false);
+  if (is_empty(member.of))
     bpf_map_delete_elem(members_fd(), &pid);
   else
     bpf_map_update_elem(members_fd(), &pid, &member, BPF_EXIST);

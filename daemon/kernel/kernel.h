@@ -22,6 +22,7 @@
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
 #include "daemon/model/probe.h"
+#include "daemon/model/target.h"
 
 namespace tracectl {
 
@@ -174,10 +175,25 @@ class Kernel {
   // Any thread. While true, the next record of any ring wakes whoever polls it.
   virtual void set_reader_sleeps(bool sleeps) = 0;
 
+  // ---- sessions ----
+  // A new one: no thread is marked, its gate is closed.
+  virtual void begin_session(uint32_t session) = 0;
+  // Threads can be marked, and none is.
+  virtual void begin_marks(uint32_t session) = 0;
+  virtual void write_tag(uint32_t session, uint32_t number, const std::string& tag) = 0;
+  virtual uint64_t marks_lost(uint32_t session) const = 0;
+  // One store, beside those of the programs.
+  virtual void set_gate(uint32_t session, bool open) = 0;
+  virtual bool gate_is_open(uint32_t session) const = 0;
+
   // ---- sets of processes ----
   virtual Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) = 0;
   virtual void forget_executable(dev_t device, ino_t inode) = 0;
-  virtual Status add_member(pid_t pid, uint32_t set_target) = 0;
+  // A process of the set stays in it where it executes this file, or no more.
+  virtual Status keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) = 0;
+  virtual void end_at_exec(dev_t device, ino_t inode, uint32_t set_target) = 0;
+  // `follow`: to which of its children it hands membership on.
+  virtual Status add_member(pid_t pid, uint32_t set_target, Follow follow) = 0;
   virtual void remove_member(pid_t pid, uint32_t set_target) = 0;
   // The set target ends: no process belongs to it any more.
   virtual void clear_members(uint32_t set_target) = 0;

@@ -30,13 +30,13 @@ Programs::Programs(tracer& skeleton) : skeleton_(skeleton) {}
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
-  if (way == Way::entry)
-    return OfWay{bpf_program__fd(skeleton_.progs.on_site), -1, kAttachUprobeMulti};
+  const int on_site = bpf_program__fd(skeleton_.progs.on_site);
+  if (way == Way::entry) return OfWay{on_site, -1, kAttachUprobeMulti, on_site};
   auto loaded = load(way);
   if (!loaded) return loaded.error();
   const auto& progs = (*loaded)->skeleton->progs;
   if (way == Way::trampoline)
-    return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession};
+    return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession, on_site};
   return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti};
 }
 

@@ -23,7 +23,8 @@ class Programs {
   struct OfWay {
     int at_site = -1;
     int at_exit = -1;
-    unsigned attach_type = 0;
+    unsigned attach_type = 0;  // of at_site
+    int keeping = -1;          // for links of kAttachUprobeMulti that keep breakpoints
   };
   Result<OfWay> of(Way way);
 

@@ -20,8 +20,9 @@ constexpr std::array kOperators = std::to_array<OperatorWord>(
      {"<", 7},  {"<=", 7}, {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9},  {"-", 9},
      {"*", 10}, {"/", 10}, {"%", 10}, {"!", 0},  {"~", 0},  {"-", 0}});
 
-constexpr std::array kOperands = std::to_array<std::string_view>(
-    {"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "retval", "duration"});
+constexpr std::array kOperands =
+    std::to_array<std::string_view>({"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts",
+                                     "tag", "container", "unit", "retval", "duration"});
 
 constexpr std::array kReads =
     std::to_array<std::string_view>({"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});

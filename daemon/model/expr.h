@@ -36,7 +36,21 @@ enum class Operator : uint8_t {
 };
 
 // Those from `retval` on are known when a call returns, not when it begins.
-enum class Operand : uint8_t { arg, pid, tid, uid, cpu, comm, cgroup, ts, retval, duration };
+enum class Operand : uint8_t {
+  arg,
+  pid,
+  tid,
+  uid,
+  cpu,
+  comm,
+  cgroup,
+  ts,
+  tag,
+  container,
+  unit,
+  retval,
+  duration
+};
 
 // What is read from the memory of the program.
 enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace tracectl {
 namespace {
@@ -43,6 +44,21 @@ std::string stack_text(const StackCapture& stack) {
 std::string buckets_text(const Aggregate& lhist) {
   return ", " + std::to_string(lhist.min) + ", " + std::to_string(lhist.max) + ", " +
          std::to_string(lhist.step);
+}
+
+bool is_word(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return c == '_' || std::isalpha(static_cast<unsigned char>(c));
+  };
+  const auto is_part = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_part);
+}
+
+// The name in quotes where it would not be read as one word.
+std::string trigger_text(const Trigger& trigger) {
+  const std::string& name = trigger.session;
+  return "trigger(" + (is_word(name) ? name : quoted_text(name)) +
+         (trigger.speaks ? ")" : ", off)");
 }
 
 }  // namespace
@@ -97,7 +113,8 @@ std::string to_string(const Spec& spec) {
   if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
   if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");
   if (spec.tag) actions.push_back("tag(" + quoted_text(*spec.tag) + ")");
-  if (spec.silent) actions.push_back("silent");
+  if (spec.silent) actions.push_back(*spec.silent ? "silent" : "silent(off)");
+  for (const Trigger& trigger : spec.triggers) actions.push_back(trigger_text(trigger));
   return joined(actions);
 }
 

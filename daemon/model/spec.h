@@ -41,11 +41,20 @@ struct StackCapture {
   bool operator==(const StackCapture&) const = default;
 };
 
+// A hit lets a session speak, or silences it.
+struct Trigger {
+  std::string session;
+  bool speaks = true;
+
+  bool operator==(const Trigger&) const = default;
+};
+
 // What a hit does.
 struct Spec {
   static constexpr size_t kMostValues = 12;
   static constexpr size_t kMostAggregates = 8;
   static constexpr size_t kMostTagBytes = 15;
+  static constexpr size_t kMostTriggers = 4;
 
   std::optional<Expr> when = {};           // only where this holds
   bool event = false;                      // stream a record of the hit
@@ -55,8 +64,9 @@ struct Spec {
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // one hit in so many; at least 1
   std::optional<uint64_t> limit = {};      // so many a second; at least 1
-  std::optional<std::string> tag = {};     // labels the thread's later events
-  bool silent = false;
+  std::optional<std::string> tag = {};     // labels the thread's later events; empty: no label
+  std::optional<bool> silent = {};         // no events of the thread from here on, or again
+  std::vector<Trigger> triggers = {};      // the last one of a session holds
 
   bool operator==(const Spec&) const = default;
 };

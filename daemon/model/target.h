@@ -9,6 +9,9 @@
 
 namespace tracectl {
 
+// Which children of a process, forked later, are of the target, too.
+enum class Follow : uint8_t { none, children, first_child };
+
 // The processes in which a setting's probes are to fire. Empty: nobody chosen.
 struct Target {
   std::vector<pid_t> pids;
@@ -20,12 +23,13 @@ struct Target {
   // Which process each of `pids` means, once the setting is staged (Process::birth): a number can
   // come to mean another one.
   std::vector<uint64_t> births = {};
+  Follow follow = Follow::none;  // of `pids`
 
   bool empty() const { return pids.empty() && executables.empty() && !all; }
   // Whether users would say the same of both.
   bool operator==(const Target& other) const {
     return pids == other.pids && executables == other.executables && all == other.all &&
-           will_map == other.will_map;
+           will_map == other.will_map && follow == other.follow;
   }
 };
 

@@ -37,6 +37,23 @@ Status check_absolute(const char* list, const std::vector<std::string>& paths) {
   return ok();
 }
 
+Result<Follow> follow_of(const TargetPart& part) {
+  if (!part.follow) return Follow::none;
+  if (part.pids.empty())
+    return refused("target.follow",
+                   "children are followed of processes in `pids`; those that run an executable are "
+                   "followed always");
+  if (*part.follow == "children") return Follow::children;
+  if (*part.follow == "first_child") return Follow::first_child;
+  return refused("target.follow", "unknown \"" + *part.follow + "\": children, first_child" +
+                                      did_you_mean(*part.follow, {"children", "first_child"}));
+}
+
+std::optional<std::string> name_of(Follow follow) {
+  if (follow == Follow::none) return std::nullopt;
+  return follow == Follow::children ? "children" : "first_child";
+}
+
 }  // namespace
 
 Result<Target> target_of(const TargetPart& part) {
@@ -49,12 +66,19 @@ Result<Target> target_of(const TargetPart& part) {
     return refused("target.will_map",
                    "says what one process is going to map: give one pid with it");
   }
-  return Target{*std::move(pids), part.executables, part.all, part.will_map};
+  auto follow = follow_of(part);
+  if (!follow) return follow.error();
+  Target target{*std::move(pids), part.executables, part.all, part.will_map};
+  target.follow = *follow;
+  return target;
 }
 
 TargetPart part_of(const Target& target) {
-  return {
-      {target.pids.begin(), target.pids.end()}, target.executables, target.all, target.will_map};
+  return {{target.pids.begin(), target.pids.end()},
+          target.executables,
+          target.all,
+          target.will_map,
+          name_of(target.follow)};
 }
 
 Result<Scope> scope_of(std::string_view name) {

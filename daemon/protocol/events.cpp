@@ -164,6 +164,7 @@ Result<StreamItem> event_of(EventNotification wire) {
   event.pid = static_cast<pid_t>(wire.pid);
   event.tid = static_cast<pid_t>(wire.tid);
   event.comm = std::move(wire.comm);
+  event.tag = std::move(wire.tag).value_or("");
   auto source = std::make_shared<EventSource>();
   source->probe = std::move(wire.probe);
   source->session = std::move(wire.session);
@@ -241,6 +242,10 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   append_args(out, event);
   append_end(out, event);
   if (event.stack) append_stack(out, *event.stack);
+  if (!event.tag.empty()) {
+    out += ",\"tag\":";
+    append_string(out, event.tag);
+  }
   out += '}';
 }
 

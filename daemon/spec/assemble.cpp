@@ -24,11 +24,17 @@ bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
   return aggregate.kind == Kind::count && aggregate.by.empty() && !is_all_at_return(spec);
 }
 
-bool is_text(ValueType type) { return type == ValueType::string || type == ValueType::comm; }
+bool is_text(ValueType type) { return !is_integer(type) && !is_cgroup_name(type); }
+
+uint16_t effects_of(const Spec& spec) {
+  unsigned effects = spec.tag ? TC_SET_TAG : 0;
+  if (spec.silent) effects |= *spec.silent ? TC_SILENCE : TC_UNSILENCE;
+  return static_cast<uint16_t>(effects);
+}
 
 // An operand that is returned as it is needs no code.
 bool is_operand(const ExprCode& code) {
-  if (code.insns.size() != 1 || !is_integer(code.type)) return false;
+  if (code.insns.size() != 1 || is_text(code.type)) return false;
   const uint8_t from = code.insns[0].a_from;
   return from != TC_FROM_REGISTER && from != TC_FROM_IMMEDIATE;
 }
@@ -49,6 +55,7 @@ class Assembler {
     if (side_)
       if (auto matched = match_by(); !matched) return matched;
     if (auto kept = check_kept(spec); !kept) return kept;
+    out_->kernel.effects = effects_of(spec);
     if (auto stacked = stack(spec); !stacked) return stacked;
     if (spec.when)
       if (auto taken = condition(*spec.when); !taken) return taken;
@@ -245,8 +252,8 @@ class Assembler {
   Result<tc_value> place(const ExprCode& code) {
     tc_value value{};
     value.most_bytes = code.most_bytes;
-    if (code.type == ValueType::comm) {
-      value.kind = TC_VALUE_COMM;
+    if (code.type == ValueType::comm || code.type == ValueType::tag) {
+      value.kind = code.type == ValueType::comm ? TC_VALUE_COMM : TC_VALUE_TAG;
       return value;
     }
     if (is_operand(code)) {
@@ -322,6 +329,9 @@ Status check_of_pair(const Spec& spec, const PairSide& side) {
                                         "time from the one to the other"};
   };
   if (spec.returns) return no_return("return");
+  if (spec.tag || spec.silent || !spec.triggers.empty())
+    return Error{Code::unsupported,
+                 "tag, silent, unsilent and trigger belong to one probe: stage them at one of the two"};
   if (spec.stack)
     return Error{Code::unsupported,
                  "no stack is taken of what was measured between two probes: take it at one of them"};
@@ -359,15 +369,13 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
 
 bool needs_assembly(const Spec& spec) {
   return spec.when || !spec.values.empty() || spec.returns || spec.stack || spec.sample ||
-         spec.limit ||
+         spec.limit || spec.tag || spec.silent || !spec.triggers.empty() ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });
 }
 
 Result<std::unique_ptr<AssembledSpec>> assemble(const Spec& spec, const Arguments& arguments,
                                                 const Argument* result, const PairSide* side) {
-  if (spec.tag || spec.silent)
-    return Error{Code::unsupported, std::string{spec.tag ? "tag" : "silent"} + " is not built yet"};
   if (side)
     if (auto possible = check_of_pair(spec, *side); !possible) return possible.error();
   auto numbered = with_numbers(side ? with_keys(spec, *side) : spec, arguments, result);

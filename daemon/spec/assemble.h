@@ -25,7 +25,8 @@ struct AggregateMeaning {
   std::vector<Key> by;
 };
 
-// A spec at sites with the same arguments: what runs in the kernel, and what comes of it.
+// A spec at sites with the same arguments: what runs in the kernel, and what comes of it. The numbers
+// of sessions and tags are not in it yet.
 struct AssembledSpec {
   tc_spec kernel{};
   std::vector<AggregateMeaning> aggregates;  // by their number in the kernel

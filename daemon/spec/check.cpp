@@ -14,12 +14,16 @@ using Kind = Expr::Kind;
 
 constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
 constexpr size_t kMostCommBytes = TC_COMM_LEN - 1;
+static_assert(TC_TAG_LEN == TC_COMM_LEN);
 constexpr uint64_t kMostShift = 63;
 constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // of a result: its size, and no sign
 
 ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
   switch (expr.operand) {
     case Operand::comm: return ValueType::comm;
+    case Operand::tag: return ValueType::tag;
+    case Operand::container: return ValueType::container;
+    case Operand::unit: return ValueType::unit;
     case Operand::ts:
     case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
@@ -54,8 +58,9 @@ ValueType type_of_unary(const Expr& expr, const Arguments& arguments) {
 
 const char* why_no_integer(const Expr& expr) {
   if (expr.kind == Kind::text) return "a text is no integer";
-  return expr.kind == Kind::str ? "str() is a string, not an integer"
-                                : "comm is a string, not an integer";
+  if (expr.kind == Kind::str) return "str() is a string, not an integer";
+  return expr.operand == Operand::tag ? "tag is a string, not an integer"
+                                      : "comm is a string, not an integer";
 }
 
 class Checker {
@@ -74,6 +79,8 @@ class Checker {
     }
   }
 
+  Status key(const Expr& expr) const { return is_name_of_cgroup(expr) ? ok() : value(expr); }
+
   Status value(const Expr& expr) const {
     if (expr.kind == Kind::str) return integer(expr.children[0]);
     if (expr.kind == Kind::text) return error(expr, "a text that never changes is no value");
@@ -81,9 +88,15 @@ class Checker {
   }
 
  private:
+  static bool is_name_of_cgroup(const Expr& expr) {
+    return expr.kind == Kind::operand &&
+           (expr.operand == Operand::container || expr.operand == Operand::unit);
+  }
+
   static bool is_string(const Expr& expr) {
-    bool comm = expr.kind == Kind::operand && expr.operand == Operand::comm;
-    return comm || expr.kind == Kind::text || expr.kind == Kind::str;
+    bool name = expr.kind == Kind::operand &&
+                (expr.operand == Operand::comm || expr.operand == Operand::tag);
+    return name || expr.kind == Kind::text || expr.kind == Kind::str;
   }
 
   Error string_as_integer(const Expr& expr) const {
@@ -91,6 +104,11 @@ class Checker {
   }
 
   Status operand(const Expr& expr) const {
+    if (is_name_of_cgroup(expr))
+      return error(expr, std::string{name_of(expr.operand)} +
+                             " is looked up when rows are read: it can be a key (count by " +
+                             std::string{name_of(expr.operand)} +
+                             "), here cgroup is what is known");
     if (expr.operand != Operand::arg || !against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
     if (expr.number >= arguments.size()) return error(expr, known_arguments(arguments.size()));
@@ -144,7 +162,7 @@ class Checker {
     const Expr &left = expr.children[0], &right = expr.children[1];
     if (expr.op == Operator::like) {
       if (right.kind != Kind::text) return error(right, "=~ takes a glob here: \"select*\"");
-      if (!is_string(left)) return error(left, "=~ compares a string: comm, or str(arg0)");
+      if (!is_string(left)) return error(left, "=~ compares a string: comm, tag, or str(arg0)");
     }
     for (const Expr* side : {&left, &right})
       if (!is_string(*side))
@@ -185,6 +203,10 @@ Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against) {
 
 Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against) {
   return typed(Checker{expr, against}.value(expr), expr, against.arguments);
+}
+
+Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against) {
+  return typed(Checker{expr, against}.key(expr), expr, against.arguments);
 }
 
 ValueType type_of(const Expr& expr, const Arguments& arguments) {

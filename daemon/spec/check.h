@@ -12,8 +12,14 @@
 namespace tracectl {
 
 // An integer's type says what range its value is known to lie in: that of a signed or an unsigned
-// integer of 64 bits. Strings are the program's (str) or the name of the thread (comm).
-enum class ValueType : uint8_t { s64, u64, string, comm };
+// integer of 64 bits. Strings are the program's (str), the name of the thread (comm),
+// or what a session has labelled it with (tag).
+enum class ValueType : uint8_t { s64, u64, string, comm, tag, container, unit };
+
+// A cgroup to the kernel, and a name once its rows are read: trace/cgroup_rows.h.
+inline bool is_cgroup_name(ValueType type) {
+  return type == ValueType::container || type == ValueType::unit;
+}
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
 
@@ -23,9 +29,11 @@ struct CheckAgainst {
   const Arguments* arguments = nullptr;  // of a site; none: whatever a site has
 };
 
-// Conditions, and what is summed up, must be integers; events and keys take strings too.
+// Conditions, and what is summed up, must be integers; events and keys take strings too, and keys the
+// names of cgroups.
 Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against);
+Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against);
 
 // The type of an expression that has been checked, or of a part of it that is no literal text.
 ValueType type_of(const Expr& expr, const Arguments& arguments);

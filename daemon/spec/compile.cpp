@@ -72,6 +72,8 @@ tc_source source_of(Operand operand) {
     case Operand::tid: return TC_FROM_TID;
     case Operand::uid: return TC_FROM_UID;
     case Operand::cpu: return TC_FROM_CPU;
+    case Operand::container:
+    case Operand::unit:
     case Operand::cgroup: return TC_FROM_CGROUP;
     case Operand::retval: return TC_FROM_RETVAL;
     case Operand::duration: return TC_FROM_DURATION;
@@ -113,6 +115,11 @@ uint8_t relations(Operator op) {
   }
 }
 
+tc_text_of text_of_string(const Expr& string) {
+  if (string.kind == Kind::str) return TC_TEXT_USER;
+  return string.operand == Operand::tag ? TC_TEXT_TAG : TC_TEXT_COMM;
+}
+
 tc_op text_comparison(Operator op, bool holds) {
   if (op == Operator::like)
     return holds ? TC_OP_SKIP_UNLESS_TEXT_LIKE : TC_OP_SKIP_UNLESS_TEXT_UNLIKE;
@@ -137,7 +144,7 @@ class Compiler {
   Result<ExprCode> value(const Expr& expr) {
     ExprCode as{.insns = {}, .texts = {}, .type = type(expr)};
     Source result = kZero;
-    if (is_integer(as.type)) result = value(expr, 0);
+    if (is_integer(as.type) || is_cgroup_name(as.type)) result = value(expr, 0);
     if (expr.kind == Kind::str) {
       as.most_bytes = static_cast<uint8_t>(expr.number);
       result = value(expr.children[0], 0);
@@ -314,9 +321,8 @@ class Compiler {
     const bool user = string.kind == Kind::str;
     Source address = user ? value(string.children[0], free) : Source{TC_FROM_REGISTER};
     if (address.is_immediate()) address = moved(address, free);
-    out_.skip_unless_text(text_comparison(expr.op, !truth), user ? TC_TEXT_USER : TC_TEXT_COMM,
-                          address, static_cast<uint8_t>(user ? string.number : 0), text.text,
-                          label);
+    out_.skip_unless_text(text_comparison(expr.op, !truth), text_of_string(string), address,
+                          static_cast<uint8_t>(user ? string.number : 0), text.text, label);
   }
 
   const Arguments& arguments_;
@@ -333,7 +339,7 @@ Result<ExprCode> compile_condition(const Expr& expr, const Arguments& arguments)
 }
 
 Result<ExprCode> compile_value(const Expr& expr, const Arguments& arguments) {
-  auto type = check_value(expr, {.arguments = &arguments});
+  auto type = check_key(expr, {.arguments = &arguments});
   if (!type) return type.error();
   return Compiler{arguments}.value(expr);
 }

@@ -21,7 +21,10 @@ class Cursor {
 
   std::string_view text() const { return text_; }
   const Token& here() const { return tokens_[at_]; }
-  const Token& next() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
+  // So many tokens further on.
+  const Token& next(size_t tokens = 1) const {
+    return tokens_[std::min(at_ + tokens, tokens_.size() - 1)];
+  }
   bool at(Token::Kind kind) const { return here().kind == kind; }
   bool at_word(std::string_view word) const { return at(Token::Kind::word) && here().text == word; }
 

@@ -17,16 +17,19 @@ namespace tracectl {
 namespace {
 
 static_assert(Spec::kMostValues == TC_MAX_ARGS);
+static_assert(Spec::kMostTriggers == TC_MAX_TRIGGERS && Spec::kMostTagBytes == TC_TAG_LEN - 1);
+
+constexpr size_t kMostNameBytes = 64;  // of a session
 
 constexpr const char* kActions =
     "event, event(E, ...), return, stack, stack(N), count, time, sum(E), avg(E), min(E), max(E), "
-    "hist(E), "
-    "lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent";
+    "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent, "
+    "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
-// None of them is ever the name of a value, so what follows a comma behind a key is clear.
+// None but tag is ever the name of a value, so what follows a comma behind a key is clear.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
     {"event", "return", "stack", "count", "time", "sum", "avg", "min", "max", "hist", "lhist",
-     "sample", "limit", "tag", "silent"});
+     "sample", "limit", "tag", "silent", "trigger"});
 
 bool is_action(const Token& token) {
   return token.kind == Token::Kind::word &&
@@ -43,7 +46,8 @@ class SpecParser {
       if (Status status = action(); !status) return status.error();
     } while (cursor_.take_if(Token::Kind::comma));
     if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
-    bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent;
+    bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
+                !spec_.triggers.empty();
     if (!acts || spec_.returns || spec_.stack) spec_.event = true;
     return std::move(spec_);
   }
@@ -70,6 +74,7 @@ class SpecParser {
     if (name.text == "sample") return number(name, spec_.sample);
     if (name.text == "limit") return number(name, spec_.limit);
     if (name.text == "tag") return tag(name);
+    if (name.text == "trigger") return trigger(name);
     return silent(name);
   }
 
@@ -187,16 +192,23 @@ class SpecParser {
 
   // A comma goes on with the keys but where an action follows it.
   Status keys(std::vector<Expr>& by) {
-    if (is_action(cursor_.here()) || cursor_.at(Token::Kind::end))
+    if (is_action_ahead(0) || cursor_.at(Token::Kind::end))
       return cursor_.error_here("a key is missing behind by: by pid, by arg0, by str(arg1)");
     bool by_probe = false;
     while (true) {
       if (Status status = key(by, by_probe); !status) return status;
-      bool more = cursor_.at(Token::Kind::comma) && !is_action(cursor_.next()) &&
+      bool more = cursor_.at(Token::Kind::comma) && !is_action_ahead(1) &&
                   cursor_.next().kind != Token::Kind::end;
       if (!more) return ok();
       cursor_.take();
     }
+  }
+
+  // `tag` is the name of a value, and with a parenthesis that of an action.
+  bool is_action_ahead(size_t tokens) const {
+    const Token& token = cursor_.next(tokens);
+    const bool is_value = token.text == "tag" && cursor_.next(tokens + 1).kind != Token::Kind::open;
+    return is_action(token) && !is_value;
   }
 
   // Rows are by probe always, so naming it says nothing.
@@ -205,7 +217,7 @@ class SpecParser {
     if (cursor_.take_word("probe")) return std::exchange(by_probe, true) ? twice(first) : ok();
     auto expr = parse_expr(cursor_, kActionNames);
     if (!expr) return expr.error();
-    if (auto type = check_value(*expr, in_text()); !type) return type.error();
+    if (auto type = check_key(*expr, in_text()); !type) return type.error();
     if (std::find(by.begin(), by.end(), *expr) != by.end()) return twice(first);
     if (by.size() == Aggregate::kMostKeys)
       return cursor_.error(first, std::to_string(Aggregate::kMostKeys) + " keys at most");
@@ -234,9 +246,42 @@ class SpecParser {
     return cursor_.expect(Token::Kind::close, "\")\"");
   }
 
+  // silent or silent(off)
   Status silent(const Token& name) {
-    if (std::exchange(spec_.silent, true)) return twice(name);
-    return ok();
+    if (spec_.silent) return twice(name);
+    spec_.silent = true;
+    if (!cursor_.take_if(Token::Kind::open)) return ok();
+    if (!cursor_.take_word("off"))
+      return cursor_.error_here("off is missing here: silent(off) ends what silent began");
+    spec_.silent = false;
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  // trigger(SESSION) or trigger(SESSION, off)
+  Status trigger(const Token& name) {
+    if (spec_.triggers.size() == Spec::kMostTriggers)
+      return cursor_.error(name, std::to_string(Spec::kMostTriggers) + " triggers at most");
+    if (Status status = open(name, "SESSION"); !status) return status;
+    auto session = session_name();
+    if (!session) return session.error();
+    const bool known = std::any_of(spec_.triggers.begin(), spec_.triggers.end(),
+                                   [&](const Trigger& one) { return one.session == *session; });
+    if (known)
+      return cursor_.error(
+          name, "a hit triggers a session once; it has a trigger of \"" + *session + "\" already");
+    Trigger& trigger = spec_.triggers.emplace_back(Trigger{*std::move(session)});
+    if (cursor_.take_if(Token::Kind::comma)) {
+      if (!cursor_.take_word("off"))
+        return cursor_.error_here("off is missing here: trigger(SESSION, off) silences it");
+      trigger.speaks = false;
+    }
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  Result<std::string> session_name() {
+    if (cursor_.at(Token::Kind::word)) return std::string{cursor_.take().text};
+    return cursor_.quoted("the name of a session, in quotes if it is no plain word,",
+                          kMostNameBytes);
   }
 
   Status open(const Token& name, const std::string& example) {

@@ -53,7 +53,7 @@ Status Commit::plan(const Coverage& coverage) {
   expect(coverage.wants.size(), hooks);
   for (const SlotWants& wanted : coverage.wants) {
     const SessionHooks* held = held_at(slots_, session_, wanted.key);
-    if (held && stay(*held, wanted.wants)) {
+    if (held && gated_ == session_.gated && stay(*held, wanted.wants)) {
       next_.emplace(slots_.by_key.at(wanted.key), *held);
       continue;
     }
@@ -77,6 +77,7 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
     const bool is_first = planned.empty() || *planned.back().probe != want.probe->name;
     hook->hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
     if (is_first) hook->hook.flags |= TC_FIRST_OF_GROUP;
+    put_in_force(hook->hook);
     planned.push_back(std::move(*hook));
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
@@ -101,7 +102,6 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   auto hook = hooks_.make(session_, want);
   if (!hook) return hook.error();
   made_.push_back(*hook);
-  hook->paused = paused_;
   return SessionHook{
       *hook, want.probe_name(), want.part->setting, want.part->process, want.site->returns, 0};
 }
@@ -114,6 +114,13 @@ Status Commit::put(const SlotSite& site, SessionHooks held) {
   if (!slot) return slot.error();
   next_.emplace(*slot, std::move(held));
   return ok();
+}
+
+// Behind a gate a hook is in force whether the session is paused or not.
+void Commit::put_in_force(Hook& hook) const {
+  hook.paused = paused_ && !gated_;
+  hook.flags &= ~uint32_t{TC_GATED};
+  if (gated_) hook.flags |= TC_GATED;
 }
 
 void Commit::drop_unwanted() {
@@ -135,7 +142,7 @@ Status Commit::plan_fresh_counters(bool paused) {
     SessionHooks planned;
     for (const SessionHook& old : held) {
       gone_.push_back(&old);
-      auto renewed = renew(old, paused);
+      auto renewed = renew(old);
       if (!renewed) return renewed.error();
       planned.push_back(std::move(*renewed));
     }
@@ -144,13 +151,13 @@ Status Commit::plan_fresh_counters(bool paused) {
   return ok();
 }
 
-Result<SessionHook> Commit::renew(const SessionHook& old, bool paused) {
+Result<SessionHook> Commit::renew(const SessionHook& old) {
   auto hook = hooks_.with_fresh_counters(old.hook);
   if (!hook) return hook.error();
   made_.push_back(*hook);
   SessionHook renewed = old;
   renewed.hook = *hook;
-  renewed.hook.paused = paused;
+  put_in_force(renewed.hook);
   return renewed;
 }
 
@@ -160,7 +167,7 @@ Status Commit::plan_pause(bool paused) {
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned = held;
     for (SessionHook& one : planned) {
-      one.hook.paused = paused;
+      put_in_force(one.hook);
       // Returns that nobody saw: a call that was open before is not open now for all that is known.
       if (!paused) hooks_.renew_serial(one.hook);
       if (!paused) Hooks::forget_starts(one.hook);
@@ -184,6 +191,7 @@ void Commit::settle(uint64_t epoch) {
       if (one.epoch == 0) one.epoch = epoch;
   session_.hooks = std::move(next_);
   session_.paused = paused_;
+  session_.gated = gated_;
 }
 
 }  // namespace tracectl

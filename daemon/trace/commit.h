@@ -29,13 +29,20 @@ class Commit {
   Commit(const Commit&) = delete;
   Commit& operator=(const Commit&) = delete;
 
+  // Whether its hooks look at its gate, after the switch; before what follows. A session whose gate is
+  // no more is paused or not.
+  void set_gated(bool gated, bool paused) {
+    gated_ = gated;
+    paused_ = paused;
+  }
+
   // Before the switch one of these, once.
   // From what is in force to what is covered. A setting that is staged again as it was keeps its
   // hook, and with it its counts.
   Status plan(const Coverage& coverage);
   // Every hook counts from zero: reading and zeroing in one cut.
   Status plan_fresh_counters(bool paused);
-  // Nothing is counted or streamed, or again; counters keep what they have.
+  // Nothing is counted or streamed, or again, where it is not gated; counters keep what they have.
   Status plan_pause(bool paused);
 
   const Changes& changes() const { return changes_; }  // of plan()
@@ -51,9 +58,10 @@ class Commit {
   void expect(size_t slots, size_t hooks);
   Status add(const SlotWants& wanted, HeldHooks held);
   Result<SessionHook> keep_or_make(const Want& want, HeldHooks& held);
-  Result<SessionHook> renew(const SessionHook& old, bool paused);
+  Result<SessionHook> renew(const SessionHook& old);
   Status put(const SlotSite& site, SessionHooks held);
   void drop_unwanted();
+  void put_in_force(Hook& hook) const;
   void discard(const Hook& hook);
 
   Kernel& kernel_;
@@ -68,6 +76,7 @@ class Commit {
   bool booked_ = true;             // what gone_ had counted
   bool only_counters_ = false;     // old and new hooks share all but their counters
   bool paused_ = session_.paused;  // after the switch
+  bool gated_ = session_.gated;
 };
 
 }  // namespace tracectl

@@ -16,7 +16,9 @@ bool same_probe(const Want& a, const Want& b) {
 bool covers(const Want& later, const Want& earlier) {
   if (!same_probe(later, earlier)) return false;
   if (!later.part->process && !later.part->executable) return true;
-  return same_process(later.part->process, earlier.part->process) &&
+  const bool same_children =
+      later.part->follow == earlier.part->follow || later.part->follow == Follow::children;
+  return same_children && same_process(later.part->process, earlier.part->process) &&
          later.executable() == earlier.executable();
 }
 
@@ -57,12 +59,13 @@ using OneWant = std::pair<SlotKey, Want>;
 
 void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
   const FileIdentity& file = part.object->identity();
+  const Process* filter = part.filter();
   for (const Probe& probe : *part.probes)
     for (const Site& site : probe.sites) {
       const SlotKey key{.device = file.device,
                         .inode = file.inode,
-                        .filter = part.process ? part.process->pid() : 0,
-                        .filter_birth = part.process ? part.process->birth() : 0,
+                        .filter = filter ? filter->pid() : 0,
+                        .filter_birth = filter ? filter->birth() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
       wants.push_back(

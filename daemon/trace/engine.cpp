@@ -118,12 +118,20 @@ Result<const Session*> Engine::create_session(const std::string& wanted) {
   session.id = static_cast<SessionId>(*id);
   session.name = name;
   session.named = named;
+  kernel_->begin_session(session.id);
   return const_cast<const Session*>(&session);
 }
 
 Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   auto session = find(name);
   if (!session) return session.error();
+  auto by = triggered_by(**session);
+  std::erase(by, name);
+  if (!by.empty())
+    return Error{Code::busy,
+                 "session \"" + name + "\" is triggered by session \"" + by.front() +
+                     "\": remove that setting, or delete that session, first",
+                 "session"};
   auto emptied =
       apply_leaving_out({.session = *session, .settings = {}, .coverage = {}, .options = {}});
   if (!emptied) return emptied.error();
@@ -155,6 +163,7 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
   if (!session) return session.error();
   for (Setting& setting : settings)
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
+  if (auto known = triggers_of(settings); !known) return known.error();
   auto covered = cover(resolver_, settings);
   if (!covered) return covered.error();
   if (auto checked = check_specs(*covered); !checked) return checked.error();
@@ -220,6 +229,8 @@ Status Engine::open_rings(Session& session) {
     return opened;
   }
   session.has_rings = true;
+  for (uint32_t i = 0; i < session.tags.size(); ++i)
+    reader_->add_tag(session.id, i + 1, session.tags[i]);
   return ok();
 }
 
@@ -228,10 +239,12 @@ Status Engine::open_rings(Session& session) {
 Result<ReadSummary> Engine::read(const std::string& name, bool clear) {
   auto session = find(name);
   if (!session) return session.error();
-  return clear ? read_and_clear(**session) : read_so_far(**session);
+  auto read = clear ? read_and_clear(**session) : read_so_far(**session);
+  if (read) name_cgroups(read->results.rows, cgroup_names_);
+  return read;
 }
 
-Result<ReadSummary> Engine::read_so_far(const Session& session) const {
+Result<ReadSummary> Engine::read_so_far(const Session& session) {
   auto results = current_results(*kernel_, session);
   if (!results) return results.error();
   return ReadSummary{std::move(*results), epoch(), std::nullopt};

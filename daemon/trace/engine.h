@@ -14,6 +14,7 @@
 #include "daemon/base/result.h"
 #include "daemon/events/reader.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/trace/cgroup_rows.h"
 #include "daemon/trace/commit.h"
 #include "daemon/trace/coverage.h"
 #include "daemon/trace/hooks.h"
@@ -105,10 +106,14 @@ class Engine {
   std::vector<Result<CommitSummary>> commit_together(const std::vector<CommitRequest>& requests);
 
   // Of one session, or of all by one switch. A paused session keeps its counters and its sites
-  // armed; what it commits meanwhile is armed and silent.
+  // armed; what it commits meanwhile is armed and silent. One that a setting triggers has a gate: it is
+  // closed or opened right before the switch, and until the next trigger.
   Result<SwitchSummary> pause(const std::optional<std::string>& session);
   Result<SwitchSummary> resume(const std::optional<std::string>& session);
-  // All counters of the session are zero, and it is not paused.
+  bool is_paused(const Session& session) const;
+  // Of sessions with a setting in force that triggers this one.
+  std::vector<std::string> triggered_by(const Session& session) const;
+  // All counters of the session are zero, no thread is marked, and it is not paused.
   Result<SwitchSummary> restart(const std::string& session);
 
   // Since boot; when end_lingering() is wanted. 0: nothing lingers.
@@ -119,6 +124,8 @@ class Engine {
   // `clear`: read and zero in one cut, by a small commit.
   Result<ReadSummary> read(const std::string& session, bool clear);
   Totals totals(const Session& session) const;
+  // Threads that it could not mark for want of memory.
+  uint64_t marks_lost(const Session& session) const { return kernel_->marks_lost(session.id); }
   Result<uint64_t> flush(const std::string& session);
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
   void unsubscribe(const std::string& session, const EventSink* sink);
@@ -158,9 +165,16 @@ class Engine {
                                       const std::vector<Changes>& changes) const;
   void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
 
+  // Triggers: engine_gates.cpp.
+  Result<std::map<std::string, SessionId>> triggers_of(const std::vector<Setting>& settings) const;
+  Status name_triggers(std::span<Intent> intents) const;
+  bool is_triggered(const Session& session, std::span<const Intent> intents) const;
+  void give_gate(Commit& commit, const Session& session, bool gated);
+  Status plan_gates(std::span<const Intent> intents, Switch& change);
+
   Result<std::vector<Session*>> chosen(const std::optional<std::string>& session);
   Result<SwitchSummary> set_paused(const std::optional<std::string>& session, bool paused);
-  Result<ReadSummary> read_so_far(const Session& session) const;
+  Result<ReadSummary> read_so_far(const Session& session);
   Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
   uint64_t activate(Switch& change);
@@ -172,6 +186,7 @@ class Engine {
   Resolver resolver_;
   Slots slots_;
   Hooks hooks_;
+  CgroupNames cgroup_names_;
   IdPool session_ids_{0, TC_MAX_SESSIONS};
   std::map<std::string, Session> sessions_;
   uint64_t unnamed_made_ = 0;

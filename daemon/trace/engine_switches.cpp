@@ -93,6 +93,7 @@ Result<CommitSummary> Engine::dry_run(Intent intent) {
   if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
   Switch change(*kernel_, slots_, hooks_, linger_until());
   Commit& commit = change.commit_of(*intent.session);
+  if (auto named = name_triggers({&intent, 1}); !named) return named.error();
   if (auto planned = commit.plan(coverage); !planned) return planned.error();
   return summary_of(coverage, commit.changes());
 }
@@ -117,15 +118,18 @@ Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
 // All or nothing.
 Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Switch& change) {
   std::vector<Changes> changes;
+  if (auto named = name_triggers(intents); !named) return named.error();
   for (Intent& intent : intents) {
     const Coverage& coverage = intent.coverage;
     if (!coverage.refused.empty() && !intent.options.partial)
       return refusal_error(coverage.refused);
     if (auto rings = ensure_rings(*intent.session, coverage); !rings) return rings.error();
     Commit& commit = change.commit_of(*intent.session);
+    give_gate(commit, *intent.session, is_triggered(*intent.session, intents));
     if (auto planned = commit.plan(coverage); !planned) return planned.error();
     changes.push_back(commit.changes());
   }
+  if (auto planned = plan_gates(intents, change); !planned) return planned.error();
   if (auto built = change.build(); !built) return built.error();
   auto summaries = expected(intents, changes);
   const uint64_t epoch = activate(change);
@@ -210,16 +214,19 @@ Result<SwitchSummary> Engine::resume(const std::optional<std::string>& session) 
 Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name, bool paused) {
   auto sessions = chosen(name);
   if (!sessions) return sessions.error();
-  std::erase_if(*sessions, [&](const Session* session) { return session->paused == paused; });
+  std::erase_if(*sessions, [&](const Session* session) { return is_paused(*session) == paused; });
   SwitchSummary summary{.epoch = epoch(), .sessions = sessions->size(), .sites = 0, .figures = {}};
   if (sessions->empty()) return summary;
   Switch change(*kernel_, slots_, hooks_, linger_until());
   for (Session* session : *sessions) {
+    summary.sites += session->hooks.size();
+    if (session->gated) continue;
     if (auto planned = change.commit_of(*session).plan_pause(paused); !planned)
       return planned.error();
-    summary.sites += session->hooks.size();
   }
   if (auto built = change.build(); !built) return built.error();
+  for (const Session* session : *sessions)
+    if (session->gated) kernel_->set_gate(session->id, !paused);
   summary.epoch = activate(change);
   summary.figures = change.take_figures();
   return summary;
@@ -234,6 +241,8 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
   if (auto planned = change.commit_of(**session).plan_fresh_counters(false); !planned)
     return planned.error();
   if (auto built = change.build(); !built) return built.error();
+  kernel_->set_gate((*session)->id, true);
+  if ((*session)->marks) kernel_->begin_marks((*session)->id);
   const uint64_t epoch = activate(change);
   (*session)->past = {.latencies = carried_over((*session)->past.latencies)};
   return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/hooks.h"
 
+#include <algorithm>
+
 #include "daemon/spec/names.h"
 
 namespace tracectl {
@@ -52,16 +54,14 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   const bool has_events = want.setting().spec.event && want.sides != TC_PAIR_FROM;
   hook.flags = has_events ? event_flags(want) : 0;
   hook.words_below_caller = words_below_caller(*want.site);
-  hook.tgid = want.part->process ? want.part->process->pid() : 0;
-  auto given = want.sides ? give_side(session, want, hook) : give_spec(want, hook);
+  hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
+  auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);
   if (!given) return given.error();
   if (has_events)
     if (auto named = name_source(session, want, hook); !named) return named.error();
-  if (const auto executable = want.executable()) {
-    auto set = set_targets_.take(executable->first, executable->second);
-    if (!set) return set.error();
-    hook.set_target = *set;
-  }
+  auto set = set_of(session, want);
+  if (!set) return set.error();
+  hook.set_target = *set;
   if (auto taken = take_counters(hook); !taken) {
     if (hook.set_target) set_targets_.give_back(hook.set_target);
     return taken.error();
@@ -76,10 +76,18 @@ void Hooks::remember(const Process& process) {
   last_remembered_ = process.birth();
 }
 
+// 0 if there is none.
+Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
+  if (const auto executable = want.executable())
+    return set_targets_.take(executable->first, executable->second);
+  if (want.part->follow == Follow::none) return uint16_t{0};
+  return set_targets_.take_family(session.id, *want.part->process, want.setting().target);
+}
+
 Status Hooks::check(const Want& want) {
   if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
-  if (!needs_assembly(spec) && !spec.tag && !spec.silent) return ok();
+  if (!needs_assembly(spec)) return ok();
   auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
   if (!assembled) return in_probe(assembled.error(), want);
   return ok();
@@ -98,13 +106,48 @@ Error Hooks::in_probe(Error error, const Want& want) {
   return error;
 }
 
-Status Hooks::give_spec(const Want& want, Hook& hook) {
+// The reader first, as with sources. Number 0 is no tag.
+Result<uint32_t> Hooks::number_of_tag(Session& session, const std::string& tag) {
+  if (tag.empty()) return uint32_t{0};
+  const auto known = std::find(session.tags.begin(), session.tags.end(), tag);
+  const auto number = static_cast<uint32_t>(known - session.tags.begin() + 1);
+  if (known != session.tags.end()) return number;
+  if (number == TC_MAX_TAGS)
+    return Error{Code::exhausted, "a session has " + std::to_string(TC_MAX_TAGS - 1) +
+                                      " different tags at most; delete it and make another"};
+  session.tags.reserve(number);
+  reader_.add_tag(session.id, number, tag);
+  kernel_.write_tag(session.id, number, tag);
+  session.tags.push_back(tag);
+  return number;
+}
+
+Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
+  SessionNumbers numbers{.session = session.id, .tag = 0, .triggers = {}};
+  if (spec.tag) {
+    auto tag = number_of_tag(session, *spec.tag);
+    if (!tag) return tag.error();
+    numbers.tag = *tag;
+  }
+  for (const Trigger& trigger : spec.triggers)
+    numbers.triggers.push_back({session.triggers.at(trigger.session), trigger.speaks});
+  if ((spec.tag || spec.silent) && !session.marks) {
+    kernel_.begin_marks(session.id);
+    session.marks = true;
+  }
+  return numbers;
+}
+
+Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   if (uses_arguments(want.setting().spec)) {
     auto layout = slots_.layouts.index_of(want.site->args);
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
-  auto installed = specs_.install(want.part->setting, *want.site->args, result_of(*want.site));
+  auto numbers = numbers_of(session, want.setting().spec);
+  if (!numbers) return numbers.error();
+  auto installed =
+      specs_.install(want.part->setting, *want.site->args, result_of(*want.site), *numbers);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   if (hook.spec && (*hook.spec)->follows_calls) {
@@ -126,7 +169,8 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
-  auto installed = specs_.install(want.part->setting, *want.site->args, nullptr, &side);
+  const SessionNumbers numbers{.session = session.id, .tag = 0, .triggers = {}};
+  auto installed = specs_.install(want.part->setting, *want.site->args, nullptr, numbers, &side);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   hook.pair_slowest = want.setting().latency->slowest;

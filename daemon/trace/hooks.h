@@ -42,9 +42,12 @@ class Hooks {
   static Status check_side(const Want& want);
   static Error in_probe(Error error, const Want& want);
   static bool is_rated(const Hook& hook);
-  Status give_spec(const Want& want, Hook& hook);
+  Status give_spec(Session& session, const Want& want, Hook& hook);
   Status give_side(const Session& session, const Want& want, Hook& hook);
   Status add_tables(const Hook& hook, uint32_t stat);
+  Result<SessionNumbers> numbers_of(Session& session, const Spec& spec);
+  Result<uint32_t> number_of_tag(Session& session, const std::string& tag);
+  Result<uint16_t> set_of(const Session& session, const Want& want);
   Status take_counters(Hook& hook);
   void remember(const Process& process);
   Status name_source(Session& session, const Want& want, Hook& hook);

@@ -43,7 +43,7 @@ std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Session& session,
   for (auto& [key, info] : by_probe) {
     info.probe = key.first;
     info.session = session.name;
-    info.paused = session.paused;
+    info.paused = session.gated ? !kernel.gate_is_open(session.id) : session.paused;
     found.push_back(std::move(info));
   }
   return found;

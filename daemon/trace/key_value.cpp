@@ -4,6 +4,7 @@
 namespace tracectl {
 
 KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
+  if (is_cgroup_name(type)) return part;  // until its name is looked up
   constexpr uint64_t kSign = uint64_t{1} << 63;
   if (!is_integer(type)) {
     const auto text = texts.find(part);

@@ -17,10 +17,14 @@ namespace tracectl {
 // The probes of one setting in one file and for one filter.
 struct Resolved {
   ObjectPtr object;
-  std::shared_ptr<const Process> process;            // the only process, held; or none
+  std::shared_ptr<const Process> process;            // the only one, held; or none
   bool unmapped = false;                             // which does not map the object yet
+  Follow follow = Follow::none;                      // of that process
   std::optional<std::string> executable;             // every process that runs it
   std::shared_ptr<const std::vector<Probe>> probes;  // shared with later resolutions
+
+  // The process that a link of its own is for.
+  const Process* filter() const { return follow == Follow::none ? process.get() : nullptr; }
 };
 
 struct Resolution {

@@ -37,13 +37,15 @@ struct Totals {
   uint64_t filtered = 0;  // by conditions, samples and limits
   uint64_t dropped_ring = 0;
   uint64_t dropped_keys = 0;
-  uint64_t cut = 0;  // calls whose return nobody will see, as too many were open
+  uint64_t cut = 0;       // calls whose return nobody will see, as too many were open
+  uint64_t silenced = 0;  // of those taken: events of silent threads
 
   void add(const tc_stat& stat) {
     hits += stat.hits;
     filtered += stat.filtered;
     dropped_ring += stat.dropped_ring;
     dropped_keys += stat.dropped_keys;
+    silenced += stat.silenced;
   }
 };
 
@@ -62,7 +64,10 @@ struct Session {
   SessionId id = 0;
   std::string name;
   bool named = true;
-  bool paused = false;            // its hooks are in no generation; their sites are armed
+  // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:
+  // Engine::is_paused().
+  bool paused = false;
+  bool gated = false;             // a setting in force triggers it: its hooks look at its gate
   std::vector<Setting> settings;  // in force
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
@@ -70,6 +75,9 @@ struct Session {
   Results past;  // of hooks that are gone: final
   bool has_rings = false;
   std::map<SourceKey, uint32_t> sources;
+  bool marks = false;                         // it has had a setting that marks threads
+  std::vector<std::string> tags;              // number n is tags[n - 1]
+  std::map<std::string, SessionId> triggers;  // the sessions that its settings name
 };
 
 }  // namespace tracectl

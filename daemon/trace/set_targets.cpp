@@ -1,36 +1,83 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/set_targets.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <string>
 
 #include "daemon/process/running.h"
 
 namespace tracectl {
 
+namespace {
+
+// What the process runs, or is about to.
+Result<std::pair<dev_t, ino_t>> executable_of(const Process& process, const Target& target) {
+  const std::string path =
+      target.will_map.empty() ? process.proc_path("exe") : target.will_map.front();
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    return Error::from_errno("executable of process " + std::to_string(process.pid()));
+  return std::pair{status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
 Result<uint16_t> SetTargets::take(dev_t device, ino_t inode) {
-  const Executable executable{device, inode};
-  auto found = sets_.find(executable);
+  return take(Executable{device, inode});
+}
+
+Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& process,
+                                         const Target& target) {
+  const auto executable = executable_of(process, target);
+  if (!executable) return executable.error();
+  auto set = take(Family{session, process.pid(), process.birth(), target.follow, *executable});
+  if (!set) return set;
+  // Its number could be another process's by the time it was added.
+  if (auto there = process.still_there(); !there) {
+    give_back(*set);
+    return there.error();
+  }
+  return set;
+}
+
+Result<uint16_t> SetTargets::take(const Key& key) {
+  auto found = sets_.find(key);
   if (found == sets_.end()) {
-    auto number = make(executable);
+    auto number = make(key);
     if (!number) return number.error();
-    found = sets_.emplace(executable, Set{*number, 0}).first;
+    found = sets_.emplace(key, Set{*number, 0}).first;
   }
   ++found->second.users;
   return static_cast<uint16_t>(found->second.number + 1);
 }
 
-Result<uint32_t> SetTargets::make(const Executable& executable) {
+Result<uint32_t> SetTargets::make(const Key& key) {
   const auto number = numbers_.take();
   if (!number)
     return Error{Code::exhausted, "more than " + std::to_string(int{TC_MAX_SET_TARGETS}) +
-                                      " executables are followed"};
-  auto followed = kernel_.follow_executable(executable.first, executable.second, *number);
-  if (!followed) {
+                                      " executables and processes with children are followed"};
+  auto begun = std::visit([&](const auto& one) { return begin(one, *number); }, key);
+  if (!begun) {
     numbers_.give_back(*number);
-    return followed.error();
+    return begun.error();
   }
-  add_running(executable, *number);
   return *number;
+}
+
+Status SetTargets::begin(const Executable& executable, uint32_t number) {
+  auto followed = kernel_.follow_executable(executable.first, executable.second, number);
+  if (followed) add_running(executable, number);
+  return followed;
+}
+
+Status SetTargets::begin(const Family& family, uint32_t number) {
+  const auto [device, inode] = family.executable;
+  if (auto kept = kernel_.keep_at_exec(device, inode, number); !kept) return kept;
+  auto added = kernel_.add_member(family.pid, number, family.follow);
+  if (!added) kernel_.end_at_exec(device, inode, number);
+  return added;
 }
 
 // From here on the programs see every exec and exit. A process that was listed and has executed
@@ -38,18 +85,27 @@ Result<uint32_t> SetTargets::make(const Executable& executable) {
 void SetTargets::add_running(const Executable& executable, uint32_t number) {
   const auto running = [&] { return processes_running(executable.first, executable.second); };
   const auto before = running();
-  for (const pid_t pid : before) (void)!kernel_.add_member(pid, number).has_value();
+  for (const pid_t pid : before)
+    (void)!kernel_.add_member(pid, number, Follow::children).has_value();
   const auto after = running();
   for (const pid_t pid : before)
     if (std::find(after.begin(), after.end(), pid) == after.end())
       kernel_.remove_member(pid, number);
 }
 
+void SetTargets::end(const Executable& executable, uint32_t) {
+  kernel_.forget_executable(executable.first, executable.second);
+}
+
+void SetTargets::end(const Family& family, uint32_t number) {
+  kernel_.end_at_exec(family.executable.first, family.executable.second, number);
+}
+
 void SetTargets::give_back(uint16_t set_target) {
   const uint32_t number = set_target - 1u;
   for (auto it = sets_.begin(); it != sets_.end(); ++it) {
     if (it->second.number != number || --it->second.users > 0) continue;
-    kernel_.forget_executable(it->first.first, it->first.second);
+    std::visit([&](const auto& one) { end(one, number); }, it->first);
     kernel_.clear_members(number);
     numbers_.give_back(number);
     sets_.erase(it);

@@ -4,38 +4,60 @@
 #include <sys/types.h>
 
 #include <map>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 #include "daemon/base/result.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/model/target.h"
+#include "daemon/process/process.h"
 #include "daemon/trace/id_pool.h"
 
 namespace tracectl {
 
-// The sets of processes that run an executable (`-x`). The programs in the kernel keep a set true
-// from the moment it exists; this adds the processes that were there before, and ends sets that
-// nobody uses.
+// Sets of processes: those that run an executable (`-x`), and a process with its children (`-f`). The
+// programs in the kernel keep a set true from the moment it exists; this adds the processes that were
+// there before, and ends sets that nobody uses.
 class SetTargets {
  public:
   explicit SetTargets(Kernel& kernel) : kernel_(kernel) {}
 
   // The number of the executable's set, for tc_hook.set_target.
   Result<uint16_t> take(dev_t device, ino_t inode);
+  // Of the process, which is one of the target, and the children that the target says. Each session has
+  // its own: when it begins decides which children are its.
+  Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target);
   void give_back(uint16_t set_target);
 
  private:
   using Executable = std::pair<dev_t, ino_t>;
+  struct Family {
+    uint16_t session = 0;
+    pid_t pid = 0;
+    uint64_t birth = 0;
+    Follow follow = Follow::none;
+    Executable executable;  // what a child may execute and stay of it
+
+    auto operator<=>(const Family&) const = default;
+  };
+  using Key = std::variant<Executable, Family>;
   struct Set {
     uint32_t number = 0;
     size_t users = 0;
   };
 
-  Result<uint32_t> make(const Executable& executable);
+  Result<uint16_t> take(const Key& key);
+  Result<uint32_t> make(const Key& key);
+  Status begin(const Executable& executable, uint32_t number);
+  Status begin(const Family& family, uint32_t number);
+  void end(const Executable& executable, uint32_t number);
+  void end(const Family& family, uint32_t number);
   void add_running(const Executable& executable, uint32_t number);
 
   Kernel& kernel_;
   IdPool numbers_{0, TC_MAX_SET_TARGETS};
-  std::map<Executable, Set> sets_;
+  std::map<Key, Set> sets_;
 };
 
 }  // namespace tracectl

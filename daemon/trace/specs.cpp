@@ -7,9 +7,20 @@
 
 namespace tracectl {
 
+namespace {
+
+void fill_in(const SessionNumbers& numbers, tc_spec& spec) {
+  spec.session = numbers.session;
+  spec.tag = numbers.tag;
+  spec.trigger_count = static_cast<uint32_t>(numbers.triggers.size());
+  std::copy(numbers.triggers.begin(), numbers.triggers.end(), spec.triggers);
+}
+
+}  // namespace
+
 Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
                                const Arguments& arguments, const Argument* result,
-                               const PairSide* side) {
+                               const SessionNumbers& numbers, const PairSide* side) {
   if (!side && !needs_assembly(setting->spec)) return SpecPtr{};
   const Spec spec = side ? spec_of_sides(*setting, side->sides) : setting->spec;
   auto from = side ? pair_compiled_from(spec, *side, arguments)
@@ -19,17 +30,18 @@ Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
   const auto known = known_.find(key);
   if (known != known_.end())
     if (SpecPtr installed = known->second.spec.lock()) return installed;
-  auto made = make(spec, arguments, result, side);
+  auto made = make(spec, arguments, result, numbers, side);
   if (!made) return made.error();
   if (known_.size() >= kMostKnown) known_.clear();
   known_[std::move(key)] = {setting, *made};
   return *made;
 }
 
-Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments,
-                            const Argument* result, const PairSide* side) {
+Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const Argument* result,
+                            const SessionNumbers& numbers, const PairSide* side) {
   auto assembled = assemble(spec, arguments, result, side);
   if (!assembled) return assembled.error();
+  fill_in(numbers, (*assembled)->kernel);
   forget_texts_if_unused();
   with_texts_.reserve(with_texts_.size() + 1);
   if (places_->used() + 1 == places_->limit())

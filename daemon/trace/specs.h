@@ -34,6 +34,13 @@ class InstalledSpec {
   std::unique_ptr<const AssembledSpec> spec_;
 };
 
+// What a spec says of sessions and of their tags, in numbers of the kernel.
+struct SessionNumbers {
+  uint16_t session = 0;  // whose spec it is
+  uint32_t tag = 0;
+  std::vector<tc_trigger> triggers;
+};
+
 using SpecPtr = std::shared_ptr<const InstalledSpec>;
 
 // The specs in the kernel's table, each once for all sites of a setting that have the same
@@ -44,7 +51,8 @@ class Specs {
 
   // None if the kernel needs nothing beyond the hook.
   Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting, const Arguments& arguments,
-                          const Argument* result, const PairSide* side = nullptr);
+                          const Argument* result, const SessionNumbers& numbers,
+                          const PairSide* side = nullptr);
 
  private:
   struct Known {
@@ -54,7 +62,7 @@ class Specs {
   static constexpr size_t kMostKnown = 256;
 
   Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result,
-                       const PairSide* side);
+                       const SessionNumbers& numbers, const PairSide* side);
   void forget_texts_if_unused();
 
   Kernel& kernel_;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "daemon/process/running.h"
 
@@ -57,6 +58,17 @@ bool is_another(const Process& process, const Target& target) {
   return false;
 }
 
+// A link's filter takes one process, and a child must be traced before anybody can give it one.
+void note_cost(TargetFiles& found) {
+  std::set<std::string> paths;
+  for (const TargetFile& file : found.files) paths.insert(file.object->path());
+  for (const std::string& path : paths)
+    found.notes.push_back(
+        "to follow children, " + path +
+        " is armed in every process that maps it; hits of others are not counted, "
+        "and cost them their time");
+}
+
 }  // namespace
 
 Status note_processes(Target& target) {
@@ -75,6 +87,7 @@ Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& tar
     if (auto added = add_process(pattern, pid, target, found); !added) return added.error();
   for (const std::string& path : target.executables)
     if (auto added = add_executable(pattern, path, found); !added) return added.error();
+  if (target.follow != Follow::none) note_cost(found);
   if (target.all || target.empty())
     if (auto added = add_by_path(pattern, target, found); !added) return added.error();
   return found;

@@ -3,10 +3,10 @@
 // Conditions, aggregates and values, held against what the traced program has worked out itself
 // (tests/targets/values.cpp).
 #include <bit>
-#include <mutex>
 #include <set>
 
 #include "daemon/base/clock.h"
+#include "tests/support/collected.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -210,22 +210,6 @@ TEST_F(Rates, NoMoreThanTheLimitIsTakenInASecond) {
   EXPECT_LE(sum(results), 100 * seconds);
   EXPECT_EQ(results.totals.filtered, calls - sum(results));
 }
-
-class Collected : public EventSink {
- public:
-  void take(std::span<const StreamItem> items) override {
-    const std::lock_guard lock(mutex_);
-    for (const StreamItem& item : items) events_.push_back(std::get<Event>(item));
-  }
-  std::vector<Event> events() const {
-    const std::lock_guard lock(mutex_);
-    return events_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<Event> events_;
-};
 
 // Strings and numbers in one record, of which some cannot be read.
 TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {

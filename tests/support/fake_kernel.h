@@ -101,9 +101,17 @@ class FakeKernel final : public Kernel {
   void close_rings(uint32_t) override {}
   uint64_t ring_dropped(uint32_t, unsigned) const override { return 0; }
   void set_reader_sleeps(bool) override {}
+  void begin_session(uint32_t) override {}
+  void begin_marks(uint32_t) override {}
+  void write_tag(uint32_t, uint32_t, const std::string&) override {}
+  uint64_t marks_lost(uint32_t) const override { return 0; }
+  void set_gate(uint32_t, bool) override {}
+  bool gate_is_open(uint32_t) const override { return false; }
   Status follow_executable(dev_t, ino_t, uint32_t) override { return ok(); }
   void forget_executable(dev_t, ino_t) override {}
-  Status add_member(pid_t, uint32_t) override { return ok(); }
+  Status keep_at_exec(dev_t, ino_t, uint32_t) override { return ok(); }
+  void end_at_exec(dev_t, ino_t, uint32_t) override {}
+  Status add_member(pid_t, uint32_t, Follow) override { return ok(); }
   void remove_member(pid_t, uint32_t) override {}
   void clear_members(uint32_t) override {}
 

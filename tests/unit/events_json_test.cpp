@@ -173,6 +173,13 @@ TEST(EventJson, CommMayHoldAnyBytes) {
 }
 
 // The parser refuses what is not UTF-8, so it is the judge of every pair of bytes.
+TEST(EventJson, TagIsThereIfTheThreadHasOne) {
+  Event event = event_with({}, {});
+  EXPECT_FALSE(read_back(event).contains("tag"));
+  event.tag = "slow\"";
+  EXPECT_EQ(read_back(event)["tag"], "slow\"");
+}
+
 TEST(EventJson, EveryPairOfBytesGivesValidJson) {
   for (int first = 0; first < 256; first++) {
     for (int second = 0; second < 256; second++) {

@@ -101,6 +101,38 @@ TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
             (Spec{.aggregates = {{.kind = Kind::count}}, .limit = 16}));
   EXPECT_EQ(parsed("tag(\"a\\x41\\\"\")"), (Spec{.tag = "aA\""}));
   EXPECT_EQ(parsed("silent"), (Spec{.silent = true}));
+  EXPECT_EQ(parsed("silent(off), tag(\"\")"), (Spec{.tag = "", .silent = false}));
+}
+
+TEST(Spec, TriggersNameSessions) {
+  EXPECT_EQ(parsed("trigger(slow), trigger(\"it-1\", off)"),
+            (Spec{.triggers = {{"slow", true}, {"it-1", false}}}));
+  EXPECT_EQ(parsed("trigger(\"slow\")"), parsed("trigger(slow)"));
+  EXPECT_NE(refusal("trigger", 0).find("trigger(SESSION)"), std::string::npos);
+  EXPECT_NE(refusal("trigger(slow, on)", 14).find("off is missing"), std::string::npos);
+  EXPECT_NE(refusal("trigger(slow), trigger(slow, off)", 15).find("once"), std::string::npos);
+  EXPECT_NE(
+      refusal("trigger(a), trigger(b), trigger(c), trigger(d), trigger(e)", 48).find("4 trig"),
+      std::string::npos);
+  EXPECT_NE(refusal("silent(on)", 7).find("off is missing"), std::string::npos);
+}
+
+// `tag` names an action and a value.
+TEST(Spec, ATagIsAKeyUnlessAParenthesisFollows) {
+  const Expr tag = Expr::of_operand(Operand::tag);
+  EXPECT_EQ(parsed("count by pid, tag"), spec_of(false, true, {kPid, tag}));
+  EXPECT_EQ(parsed("count by tag, event").aggregates.front().by, std::vector{tag});
+  EXPECT_EQ(parsed("count by pid, tag(\"x\")").tag, "x");
+  EXPECT_NE(refusal("count by tag(\"x\")", 9).find("a key is missing"), std::string::npos);
+  EXPECT_NE(refusal("sum(tag)", 4).find("tag is a string"), std::string::npos);
+}
+
+TEST(Spec, NamesOfCgroupsAreKeysOnly) {
+  EXPECT_TRUE(parse_spec("count by container, unit"));
+  EXPECT_NE(refusal("event(unit)", 6).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal("sum(container)", 4).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal("count by unit + 1", 9).find("it can be a key"), std::string::npos);
+  EXPECT_FALSE(parse_condition("unit == \"ssh.service\""));
 }
 
 TEST(Spec, RowsAreByProbeAlways) {
@@ -129,7 +161,8 @@ TEST(Spec, CanonicalTextReadsBackAsTheSameSpec) {
         "event(arg0, str(arg1), str(arg2, 5)), sum(arg0 * 2) by comm, avg(arg1), min(arg2)",
         "max(arg3) by arg1 & 7, str(arg2), hist(arg0), lhist(arg0, -5, 100, 10) by uid",
         "event, return, time by arg0, retval, hist(duration) by retval & 1, time",
-        "event, sample(10), limit(100), tag(\"a\\\"b\"), silent"}) {
+        "event, sample(10), limit(100), tag(\"a\\\"b\"), silent",
+        "count by tag, pid, tag(\"x\"), silent(off), trigger(slow), trigger(\"a-1.b\", off)"}) {
     EXPECT_EQ(to_string(parsed(text)), text);
     EXPECT_EQ(parsed(to_string(parsed(text))), parsed(text));
   }

@@ -30,7 +30,7 @@ Arguments two(const char* first, const char* second) {
 class SharedSpecs : public ::testing::Test {
  protected:
   SpecPtr install(const Arguments& arguments) {
-    return must(specs_.install(setting_, arguments, nullptr));
+    return must(specs_.install(setting_, arguments, nullptr, {}));
   }
 
   FakeKernel kernel_;

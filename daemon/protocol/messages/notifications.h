@@ -34,6 +34,7 @@ struct EventNotification {
   std::optional<std::vector<FramePart>> stack = {};
   std::optional<std::string> stack_by = {};   // "frame_pointers" or "unwind_tables"
   std::optional<std::string> stack_end = {};  // why there are no more: StackEnd of the model
+  std::optional<std::string> tag = {};        // of the thread, as a spec has set it
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
     f("wall", s.wall);
@@ -51,6 +52,7 @@ struct EventNotification {
     f("stack", s.stack);
     f("stack_by", s.stack_by);
     f("stack_end", s.stack_end);
+    f("tag", s.tag);
   }
 };
 // Comes before the first event of a probe whose parameters have names, and again when they have

@@ -23,11 +23,14 @@ struct TargetPart {
   // For one process in `pids` that waits before its execve: what it is going to map, absolute
   // paths, its executable first. tracectl -- COMMAND makes this.
   std::vector<std::string> will_map;
+  // Which children of `pids`, forked later, too: "children", "first_child"; none: no child.
+  std::optional<std::string> follow = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("pids", s.pids);
     f.optional("executables", s.executables);
     f.optional("all", s.all);
     f.optional("will_map", s.will_map);
+    f("follow", s.follow);
   }
 };
 
@@ -158,17 +161,21 @@ struct SessionPart {
   std::string name;
   bool named = true;                              // false: ends with the connection that made it
   bool paused = false;                            // its sites are armed, and nothing is counted
+  std::vector<std::string> triggered_by = {};     // sessions that let it speak, or silence it
   std::vector<SettingPart> settings;              // in force
   std::optional<std::vector<SettingPart>> draft;  // staged and not committed
   uint64_t epoch = 0;                             // of its last commit, 0 if none
   uint64_t probes = 0, sites = 0;                 // armed
   uint64_t hits = 0;                              // by the targets = filtered + taken
   uint64_t filtered = 0;                          // by conditions, samples and limits
-  uint64_t lost = 0;                              // events
+  uint64_t silenced = 0;    // of those taken, events: of threads that a spec has silenced
+  uint64_t lost = 0;        // events
+  uint64_t marks_lost = 0;  // threads that tag() or silent found no memory to mark
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
     f("paused", s.paused);
+    f("triggered_by", s.triggered_by);
     f("settings", s.settings);
     f("draft", s.draft);
     f("epoch", s.epoch);
@@ -176,7 +183,9 @@ struct SessionPart {
     f("sites", s.sites);
     f("hits", s.hits);
     f("filtered", s.filtered);
+    f("silenced", s.silenced);
     f("lost", s.lost);
+    f("marks_lost", s.marks_lost);
   }
 };
 

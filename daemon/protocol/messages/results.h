@@ -107,6 +107,7 @@ struct ReadReply {
   uint64_t epoch = 0;
   uint64_t total_hits = 0;      // by the targets = filtered + taken
   uint64_t total_filtered = 0;  // not taken: by conditions, samples and limits
+  uint64_t total_silenced = 0;  // of those taken, events: of threads that a spec has silenced
   uint64_t dropped_ring = 0;    // of those taken, events: no room in the ring
   uint64_t dropped_keys = 0;    // values by a key: the table of keys was full
   uint64_t cut = 0;             // calls whose end is not seen: too many were open in their thread
@@ -120,6 +121,7 @@ struct ReadReply {
     f("epoch", s.epoch);
     f("total_hits", s.total_hits);
     f("total_filtered", s.total_filtered);
+    f("total_silenced", s.total_silenced);
     f("dropped_ring", s.dropped_ring);
     f("dropped_keys", s.dropped_keys);
     f("cut", s.cut);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * What a hit does to what comes after it: tag(), silent and trigger().
+ *
+ * A session marks threads: with a tag, which its later records of the thread bear, and as silent, which
+ * it then streams nothing of. The marks of all sessions lie with the thread, so that they end with it,
+ * and no other thread writes them. They are over as soon as the session counts on its number (tc_session.
+ * marks): nobody looks for them when a session ends, or begins anew.
+ *
+ * A gate is one word of a session. Its hooks are in force while it is open, if they are TC_GATED. A hit
+ * writes it by itself: what any thread does behind that hit, the session sees or does not see.
+ */
+#ifndef TRACECTL_MARKS_BPF_H
+#define TRACECTL_MARKS_BPF_H
+
+struct thread_marks {
+	struct tc_mark of[TC_MAX_SESSIONS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_marks);
+} marks SEC(".maps");
+
+/* A mark in one word, 0 where there is none. */
+enum { TC_MARK_TAG = 0xffff, TC_MARK_SILENT = 1 << 16 };
+
+static __always_inline struct tc_mark *mark_in_storage(__u32 session, __u64 flags)
+{
+	struct thread_marks *all;
+
+	if (session >= TC_MAX_SESSIONS)
+		return 0;
+	all = bpf_task_storage_get(&marks, bpf_get_current_task_btf(), 0, flags);
+	return all ? &all->of[session] : 0;
+}
+
+/* A session that makes no marks pays for one load. */
+__on_its_own __u32 mark_of_thread(__u32 session)
+{
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+	struct tc_mark *mark;
+
+	if (!state || !state->marks)
+		return 0;
+	mark = mark_in_storage(session, 0);
+	if (!mark || mark->under != state->marks)
+		return 0;
+	return mark->tag | (mark->silent ? TC_MARK_SILENT : 0);
+}
+
+static __always_inline bool is_silent(__u32 session)
+{
+	return mark_of_thread(session) & TC_MARK_SILENT;
+}
+
+/* A thread without a mark needs no memory to have none. */
+__on_its_own int mark_thread(__u32 session, __u32 to)
+{
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+	struct tc_mark *mark;
+
+	if (!state)
+		return 0;
+	mark = mark_in_storage(session, to ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	if (mark) {
+		mark->under = state->marks;
+		mark->tag = to & TC_MARK_TAG;
+		mark->silent = to & TC_MARK_SILENT ? 1 : 0;
+	} else if (to) {
+		__sync_fetch_and_add(&state->marks_lost, 1);
+	}
+	return 0;
+}
+
+__on_its_own int silence_thread(__u32 session, bool silent)
+{
+	__u32 old = mark_of_thread(session), to = old & ~TC_MARK_SILENT;
+
+	if (silent)
+		to |= TC_MARK_SILENT;
+	return to == old ? 0 : mark_thread(session, to);
+}
+
+__on_its_own int tag_thread(__u32 session, __u32 tag)
+{
+	__u32 old = mark_of_thread(session), to = (old & ~TC_MARK_TAG) | (tag & TC_MARK_TAG);
+
+	return to == old ? 0 : mark_thread(session, to);
+}
+
+__on_its_own bool string_of_tag(struct string *string, __u32 session)
+{
+	__u32 number = mark_of_thread(session) & TC_MARK_TAG, index, i;
+	const struct tc_tag *tag;
+
+	if (!string)
+		return false;
+	clear_string(string);
+	if (!number)
+		return true;
+	index = session * TC_MAX_TAGS + number;
+	tag = bpf_map_lookup_elem(&tags, &index);
+	if (!tag)
+		return true;
+	for (i = 0; i < TC_TAG_LEN && tag->bytes[i]; i++) {
+		string->bytes[i] = tag->bytes[i];
+		string->length = i + 1;
+	}
+	return true;
+}
+
+/* Of the session whose spec the code is. */
+__on_its_own bool string_of_tag_for(struct string *string, __u64 code)
+{
+	__u32 index = code;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+
+	return spec && string_of_tag(string, spec->session);
+}
+
+static __always_inline bool gate_is_open(__u32 session)
+{
+	const struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+
+	return state && *(volatile __u32 *)&state->is_open;
+}
+
+static __always_inline bool is_shut(const struct tc_hook *hook)
+{
+	return hook->flags & TC_GATED && !gate_is_open(hook->session);
+}
+
+static __always_inline void pull(const struct tc_trigger *trigger)
+{
+	__u32 session = trigger->session;
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+
+	/* Looked at first: a line that many CPUs write is dear. */
+	if (state && *(volatile __u32 *)&state->is_open != trigger->opens)
+		*(volatile __u32 *)&state->is_open = trigger->opens;
+}
+
+/* In the order they were written: the last one holds. */
+static __noinline int pull_triggers(const struct tc_spec *spec)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_TRIGGERS; i++)
+		if (i < spec->trigger_count)
+			pull(&spec->triggers[i]);
+	return 0;
+}
+
+/* As in Erlang, the event of the very hit that silences is not streamed, that of one that ends it is. */
+static __always_inline void take_effect_before(const struct tc_spec *spec)
+{
+	if (spec->trigger_count)
+		pull_triggers(spec);
+	if (spec->effects & (TC_SILENCE | TC_UNSILENCE))
+		silence_thread(spec->session, spec->effects & TC_SILENCE);
+}
+
+/* The hit's own record and keys have the tag from before: the new one is for what comes later. */
+static __always_inline void take_effect_behind(const struct tc_spec *spec)
+{
+	if (spec->effects & TC_SET_TAG)
+		tag_thread(spec->session, spec->tag);
+}
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Children of a target, held against the calls that tests/targets/forker.c has asked of them, and names
+// of cgroups.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "daemon/process/cgroups.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+class Following : public KernelTest {
+ protected:
+  static Target family(const Program& program, Follow follow) {
+    Target target = process(program.pid());
+    target.follow = follow;
+    return target;
+  }
+  static std::set<pid_t> pids(const Results& results) {
+    std::set<pid_t> pids;
+    for (const auto& [key, row] : results.rows)
+      if (row.count) pids.insert(pid_of(key));
+    return pids;
+  }
+};
+
+TEST_F(Following, ChildrenForkedLaterAreCountedFromTheirFirstInstruction) {
+  Program program("forker", {"fork", "40", "100"}), bystander("forker", {"fork", "3", "100"});
+  create("s");
+  create("without");
+  set("s", "uprobe::work", family(program, Follow::children), "count by pid");
+  set("without", "uprobe::work", process(program.pid()), "count by pid");
+  EXPECT_EQ(parsed(program.run())["failed"], 0);
+  EXPECT_EQ(parsed(bystander.run())["failed"], 0);
+  EXPECT_EQ(sum(read("s")), 4000u);
+  EXPECT_EQ(pids(read("s")).size(), 40u);
+  EXPECT_EQ(read("s").totals.hits, 4000u);
+  EXPECT_EQ(sum(read("without")), 0u);
+  must(engine->delete_session("s"));
+  must(engine->delete_session("without"));
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  EXPECT_TRUE(changed_code(bystander.pid(), bystander.path()).empty());
+}
+
+TEST_F(Following, OfTheFirstChildLeavesTheOthersOut) {
+  Program program("forker", {"fork", "40", "100"});
+  create("s");
+  set("s", "uprobe::work", family(program, Follow::first_child), "count by pid");
+  EXPECT_EQ(parsed(program.run())["failed"], 0);
+  EXPECT_EQ(sum(read("s")), 100u);
+  EXPECT_EQ(pids(read("s")).size(), 1u);
+}
+
+// Which child is the first is a matter of when the session began.
+TEST_F(Following, TheFirstChildOfOneSessionTakesNothingFromAnother) {
+  Program program("forker", {"fork", "4", "100"});
+  for (const char* session : {"a", "b"}) {
+    create(session);
+    set(session, "uprobe::work", family(program, Follow::first_child), "count by pid");
+  }
+  program.run();
+  EXPECT_EQ(sum(read("a")), 100u);
+  EXPECT_EQ(sum(read("b")), 100u);
+}
+
+TEST_F(Following, GoesOnWhereAChildExecutesTheSameFile) {
+  Program program("forker", {"exec", "10", "100"});
+  create("s");
+  set("s", "uprobe::work", family(program, Follow::children), "count by pid");
+  EXPECT_EQ(parsed(program.run())["failed"], 0);
+  EXPECT_EQ(sum(read("s")), 1000u);
+}
+
+// By way of a shell: it is another program, and what that executes is none of ours any more.
+TEST_F(Following, EndsWhereAChildExecutesAnother) {
+  const std::string script =
+      std::filesystem::temp_directory_path() / ("follow-" + std::to_string(::getpid()) + ".sh");
+  std::ofstream(script) << "#!/bin/sh\nexec " << target_path("forker") << " \"$@\"\n";
+  ASSERT_EQ(::chmod(script.c_str(), 0700), 0);
+  Program program("forker", {"exec", "5", "100", script});
+  create("s");
+  create("all");
+  set("s", "uprobe::work", family(program, Follow::children), "count by pid");
+  Target everybody;
+  everybody.executables = {program.path()};
+  set("all", "uprobe::work", everybody, "count by pid");
+  EXPECT_EQ(parsed(program.run())["failed"], 0);
+  std::filesystem::remove(script);
+  EXPECT_EQ(sum(read("all")), 500u);
+  EXPECT_EQ(sum(read("s")), 0u);
+}
+
+// Two processes of one file, each with its children, in sessions of their own.
+TEST_F(Following, FamiliesAreApart) {
+  Program first("forker", {"fork", "7", "100"}), second("forker", {"fork", "5", "100"});
+  create("first");
+  create("second");
+  create("both");
+  set("first", "uprobe::work", family(first, Follow::children), "count");
+  set("second", "uprobe::work", family(second, Follow::children), "count");
+  set("both", "uprobe::work", family(first, Follow::children), "count");
+  set("both", "uprobe::work", family(second, Follow::children), "count");
+  first.run();
+  second.run();
+  EXPECT_EQ(sum(read("first")), 700u);
+  EXPECT_EQ(sum(read("second")), 500u);
+  EXPECT_EQ(sum(read("both")), 1200u);
+}
+
+// The numbers of sets are used again, and nothing of the last use is left.
+TEST_F(Following, SetsThatEndAreEmpty) {
+  Program program("forker", {"fork", "3", "100"}), other("forker", {"fork", "3", "100"});
+  create("s");
+  for (size_t i = 0; i < 2 * TC_MAX_SET_TARGETS; ++i) {
+    const bool is_last = i + 1 == 2 * TC_MAX_SET_TARGETS;
+    set("s", "uprobe::work", family(is_last ? other : program, Follow::children),
+        i % 2 ? "count" : "count by pid");
+    if (is_last) break;
+    must(engine->stage_remove("s", {must(parse_pattern("uprobe::work"))}, std::nullopt));
+    must(engine->commit("s", {}));
+  }
+  program.run();
+  EXPECT_EQ(sum(read("s")), 0u);
+  other.run();
+  EXPECT_EQ(sum(read("s")), 300u);
+}
+
+// ---- names of cgroups ----
+
+// A tree of cgroups that ends with the test.
+class CgroupTree {
+ public:
+  explicit CgroupTree(const std::string& mount)
+      : root_(mount + "/tracectl-test-" + std::to_string(::getpid())) {}
+  ~CgroupTree() {
+    for (auto it = made_.rbegin(); it != made_.rend(); ++it) ::rmdir(it->c_str());
+  }
+  void add(const std::string& path) {
+    std::filesystem::path at = root_;
+    make(at);
+    for (const auto& part : std::filesystem::path(path)) make(at /= part);
+  }
+  void move(pid_t pid, const std::string& path) const {
+    std::ofstream(root_ / path / "cgroup.procs") << pid << std::flush;
+  }
+
+ private:
+  void make(const std::filesystem::path& path) {
+    if (std::filesystem::create_directory(path)) made_.push_back(path);
+  }
+
+  std::filesystem::path root_;
+  std::vector<std::string> made_;
+};
+
+std::string mount_of_cgroups() {
+  std::ifstream file("/proc/self/mountinfo");
+  return cgroup2_mount(std::string(std::istreambuf_iterator<char>(file), {})).value_or("");
+}
+
+using Cgroups = KernelTest;
+
+TEST_F(Cgroups, AreNamedByUnitAndContainerAndRememberedWhenTheyAreGone) {
+  const std::string mount = mount_of_cgroups();
+  ASSERT_FALSE(mount.empty());
+  const std::string id(64, 'a');
+  auto tree = std::make_unique<CgroupTree>(mount);
+  tree->add("x.service/one");
+  tree->add("x.service/two");
+  tree->add("docker-" + id + ".scope");
+  create("s");
+  std::vector<std::unique_ptr<Program>> programs;
+  for (const std::string& at :
+       {std::string("x.service/one"), std::string("x.service/two"), "docker-" + id + ".scope"}) {
+    auto& program = programs.emplace_back(
+        std::make_unique<Program>("counters", std::vector<std::string>{"1", "10", "1"}));
+    tree->move(program->pid(), at);
+    set("s", "uprobe::f0000", process(program->pid()), "count by unit, count by container, pid");
+    program->run();
+  }
+  const auto expect = [&] {
+    std::map<std::string, uint64_t> units, containers;
+    for (const auto& [key, row] : read("s").rows) {
+      const auto& name = std::get<std::string>(key.by.at(0).value);
+      (key.by.size() == 1 ? units : containers)[name] += row.count;
+      if (key.by.size() == 1) {
+        EXPECT_EQ(key.by[0].name, "unit");
+      }
+    }
+    EXPECT_EQ(units, (std::map<std::string, uint64_t>{{"x.service", 20},
+                                                      {"docker-" + id + ".scope", 10}}));
+    EXPECT_EQ(containers.at("aaaaaaaaaaaa"), 10u);
+    EXPECT_EQ(containers.size(), 3u);  // and two that are none: their paths
+  };
+  expect();
+  programs.clear();
+  tree.reset();
+  expect();
+}
+
+TEST_F(Cgroups, ThatWereNeverLookedUpHaveTheirNumber) {
+  CgroupNames names;
+  EXPECT_EQ(names.path_of(1), "/");
+  EXPECT_EQ(names.path_of(uint64_t{1} << 60), "cgroup 1152921504606846976");
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
