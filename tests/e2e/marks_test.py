@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tags, silence, triggers, children and names of cgroups on the command line, against what the traced
-programs have counted themselves (tests/targets/requests.cpp, forker.c)."""
+programs have counted themselves (tests/targets/rounds.cpp, forker.c)."""
 
 import json
 import unittest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a hit does to what comes after it: tag(), silent and trigger(), held against what the traced
-// program has counted itself (tests/targets/requests.cpp).
+// program has counted itself (tests/targets/rounds.cpp).
 #include <map>
 
 #include "tests/support/collected.h"
