@@ -225,7 +225,8 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
     const bool unmapped = file.process && file.process->ranges.empty();
     std::shared_ptr<const Process> only;
     if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));
-    resolution.parts.push_back({file.object, only, unmapped, only ? target.follow : Follow::none,
+    const bool follows = only && !file.one_of_many;
+    resolution.parts.push_back({file.object, only, unmapped, follows ? target.follow : Follow::none,
                                 file.executable, std::move(probes)});
     refused.insert(refused.end(), (*match)->refused.begin(), (*match)->refused.end());
     std::move(checked->begin(), checked->end(), std::back_inserter(refused));
