@@ -325,16 +325,18 @@ bool uses_result(const Expr& expr) {
 // What calls have and pairs have not.
 Status check_of_pair(const Spec& spec, const PairSide& side) {
   const auto no_return = [](const std::string& where) {
-    return Error{Code::invalid, where + ": there is no return between two probes; duration is the "
-                                        "time from the one to the other"};
+    return Error{Code::invalid, where +
+                                    ": there is no return between two probes; duration is the "
+                                    "time from the one to the other"};
   };
   if (spec.returns) return no_return("return");
   if (spec.tag || spec.silent || !spec.triggers.empty())
     return Error{Code::unsupported,
-                 "tag, silent, unsilent and trigger belong to one probe: stage them at one of the two"};
+                 "tag, silent and trigger belong to one probe: stage them at one of the two"};
   if (spec.stack)
-    return Error{Code::unsupported,
-                 "no stack is taken of what was measured between two probes: take it at one of them"};
+    return Error{
+        Code::unsupported,
+        "no stack is taken of what was measured between two probes: take it at one of them"};
   std::vector<const Expr*> exprs;
   if (spec.when) exprs.push_back(&*spec.when);
   for (const Expr& value : spec.values) exprs.push_back(&value);
