@@ -27,4 +27,15 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 __u32 always_zero;
 #define unknown_zero (*(volatile __u32 *)&always_zero)
 
+/*
+ * The place behind one of at most 127. Of a variable that only grows the verifier knows the least value
+ * it can have, a greater one each time round, and so checks the loop as often; of this it knows none.
+ */
+static __attribute__((always_inline)) inline __u64 next_place(__u64 place)
+{
+	place++;
+	checked_as_used(place);		/* or the compiler would leave out what follows */
+	return place & 127;
+}
+
 #endif

@@ -21,7 +21,7 @@ static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, 
 	__u64 i = unknown_zero;
 	struct bpf_iter_num places;
 	struct walk walk;
-	bool more = !unknown_zero;
+	bool more = !unknown_zero, begun = unknown_zero;
 
 	begin_walk(&walk, ctx, words_below_caller);
 	bpf_iter_num_new(&places, 0, room);
@@ -29,11 +29,13 @@ static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, 
 		checked_as_used(i);
 		if (i >= room)
 			break;
-		if (more && i)
+		/* Not by i itself: the verifier would go on with each number that it can be. */
+		if (more && begun)
 			more = i < most && next_frame(&walk);
+		begun = true;
 		address[i] = more ? walk.address : 0;
 		count += more;
-		i++;
+		i = next_place(i);
 	}
 	bpf_iter_num_destroy(&places);
 	head->count = count;
@@ -80,7 +82,7 @@ __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 			whole = false;
 		if (whole)
 			count += TC_STACK_CHUNK;
-		i++;
+		i = next_place(i);
 	}
 	bpf_iter_num_destroy(&chunks);
 	copy->byte_count = count;

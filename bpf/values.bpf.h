@@ -45,9 +45,9 @@ static __always_inline void fill_values(const struct streamed *hit, struct tc_re
 		checked_as_used(at);
 		if (i >= spec->value_count || i >= TC_MAX_VALUES)
 			break;
-		at += fill_value(hit, &spec->values[i], record, at, room, &well);
+		at = (at + fill_value(hit, &spec->values[i], record, at, room, &well)) & 127;
 		valid |= (__u32)well << i;
-		i++;
+		i = next_place(i);
 	}
 	bpf_iter_num_destroy(&values);
 	record->arg_valid = valid;
