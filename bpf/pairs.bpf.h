@@ -18,7 +18,7 @@
 
 enum {
 	START_LOCK_BITS = 10,
-	LOCK_TRIES = 4096,	/* some tens of microseconds; a lock is held for less than one */
+	LOCK_TRIES = 1 << 18,	/* about a millisecond; a lock is held for less than a microsecond */
 };
 
 struct {

@@ -82,13 +82,13 @@ std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
 }
 
 SettingPart part_of(const Setting& setting) {
-  SettingPart part{to_string(setting.pattern),
-                   name_of(setting.pattern.scope),
-                   protocol::part_of(setting.target),
-                   to_string(setting.spec),
-                   when_of(setting.spec),
-                   follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns))
-                                          : std::nullopt};
+  SettingPart part{
+      to_string(setting.pattern),
+      name_of(setting.pattern.scope),
+      protocol::part_of(setting.target),
+      to_string(setting.spec),
+      when_of(setting.spec),
+      follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns)) : std::nullopt};
   add_latency(setting, part);
   return part;
 }
@@ -157,23 +157,23 @@ SwitchReply part_of(const SwitchSummary& summary) {
 }
 
 ProbeSetting part_of(const ProbeSettingInfo& info) {
-  ProbeSetting part{
-      .probe = info.probe,
-      .session = info.session,
-      .pattern = to_string(info.setting.pattern),
-      .scope = name_of(info.setting.pattern.scope),
-      .action = to_string(info.setting.spec),
-      .when = when_of(info.setting.spec),
-      .target = protocol::part_of(info.setting.target),
-      .paused = info.paused,
-      .returns =
-          info.returns ? std::optional<std::string>(name_of(info.returns->way)) : std::nullopt,
-      .returns_because =
-          info.returns ? std::optional<std::string>(info.returns->reason) : std::nullopt,
-      .sites = info.sites,
-      .epoch = info.epoch,
-      .hits = info.hits,
-      .generations = std::nullopt};
+  ProbeSetting part{.probe = info.probe,
+                    .session = info.session,
+                    .pattern = to_string(info.setting.pattern),
+                    .scope = name_of(info.setting.pattern.scope),
+                    .action = to_string(info.setting.spec),
+                    .when = when_of(info.setting.spec),
+                    .target = protocol::part_of(info.setting.target),
+                    .paused = info.paused,
+                    .returns = info.returns ? std::optional<std::string>(name_of(info.returns->way))
+                                            : std::nullopt,
+                    .returns_because = info.returns
+                                           ? std::optional<std::string>(info.returns->reason)
+                                           : std::nullopt,
+                    .sites = info.sites,
+                    .epoch = info.epoch,
+                    .hits = info.hits,
+                    .generations = std::nullopt};
   add_latency(info.setting, part);
   return part;
 }

@@ -14,7 +14,8 @@ const char* name_of(EventKind kind) {
 }
 
 std::optional<EventKind> event_kind_named(std::string_view name) {
-  for (const EventKind kind : {EventKind::hit, EventKind::returned, EventKind::unwound, EventKind::latency})
+  for (const EventKind kind :
+       {EventKind::hit, EventKind::returned, EventKind::unwound, EventKind::latency})
     if (name == name_of(kind)) return kind;
   return std::nullopt;
 }

@@ -30,15 +30,15 @@ struct SlowPair {
 };
 
 struct LatencyResult {
-  uint64_t started = 0;      // hits of the first probe that were kept
-  uint64_t overwritten = 0;  // of them: the same key started once more before its end
-  uint64_t matched = 0;      // ends that found their start
-  uint64_t unmatched = 0;    // ends that did not
-  uint64_t unread = 0;       // hits of both whose key could not be read
-  uint64_t dropped = 0;      // hits of both for which there was no room
-  uint64_t unlisted = 0;     // matched, and lost to `slowest` though perhaps among them
-  uint64_t carried = 0;      // open when the counters began
-  uint32_t wanted = 0;       // how many of the slowest
+  uint64_t started = 0;                // hits of the first probe that were kept
+  uint64_t overwritten = 0;            // of them: the same key started once more before its end
+  uint64_t matched = 0;                // ends that found their start
+  uint64_t unmatched = 0;              // ends that did not
+  uint64_t unread = 0;                 // hits of both whose key could not be read
+  uint64_t dropped = 0;                // hits of both for which there was no room
+  uint64_t unlisted = 0;               // matched, and lost to `slowest` though perhaps among them
+  uint64_t carried = 0;                // open when the counters began
+  uint32_t wanted = 0;                 // how many of the slowest
   std::vector<SlowPair> slowest = {};  // the slowest first
 
   // Started, and neither ended nor overwritten so far. Counters that are read while probes are hit can

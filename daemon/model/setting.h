@@ -29,7 +29,7 @@ struct Latency {
   static constexpr uint32_t kSlowest = 5, kMostSlowest = 32;
 
   Pattern from;
-  std::vector<Expr> by;          // worked out at both hits
+  std::vector<Expr> by;         // worked out at both hits
   uint32_t slowest = kSlowest;  // how many are kept one by one
 
   bool operator==(const Latency&) const = default;

@@ -29,11 +29,11 @@ struct AggregateMeaning {
 // of sessions and tags are not in it yet.
 struct AssembledSpec {
   tc_spec kernel{};
-  std::vector<AggregateMeaning> aggregates;  // by their number in the kernel
-  Arguments values;                          // of a record that has values of its own
-  bool is_rated = false;                     // it samples or limits
-  bool has_texts = false;                    // a key is a string
-  bool follows_calls = false;                // it does at the return too
+  std::vector<AggregateMeaning> aggregates;       // by their number in the kernel
+  Arguments values;                               // of a record that has values of its own
+  bool is_rated = false;                          // it samples or limits
+  bool has_texts = false;                         // a key is a string
+  bool follows_calls = false;                     // it does at the return too
   std::vector<AggregateMeaning::Key> matched_by;  // of a side of a pair
 };
 

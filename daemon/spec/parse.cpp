@@ -348,7 +348,8 @@ Result<std::vector<Expr>> parse_keys(std::string_view text) {
   std::string canonical;
   for (const Expr& key : *keys) {
     if (waits_for_return(key))
-      return error_at(text, key.column, to_string(key) + " is no key: it is not known at the start");
+      return error_at(text, key.column,
+                      to_string(key) + " is no key: it is not known at the start");
     canonical += (canonical.empty() ? "" : ", ") + to_string(key);
   }
   if (Status fits = check_length(text, canonical); !fits) return fits.error();

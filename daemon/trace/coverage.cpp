@@ -68,8 +68,7 @@ void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
                         .filter_birth = filter ? filter->birth() : 0,
                         .offset = site.offset,
                         .semaphore = site.semaphore};
-      wants.push_back(
-          {key, {.part = &part, .probe = &probe, .site = &site, .sides = part.sides}});
+      wants.push_back({key, {.part = &part, .probe = &probe, .site = &site, .sides = part.sides}});
     }
 }
 
@@ -112,8 +111,7 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
                  "target"};
   const auto shared = std::make_shared<const Setting>(setting);
   if (!setting.latency) return add_pattern(resolver, setting.pattern, shared, order, 0, coverage);
-  auto from =
-      add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
+  auto from = add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
   if (!from) return from;
   return add_pattern(resolver, setting.pattern, shared, order, TC_PAIR_TO, coverage);
 }

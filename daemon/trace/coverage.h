@@ -16,7 +16,7 @@ namespace tracectl {
 
 // What one setting wants in one object of one filter.
 struct WantedPart : Resolved {
-  size_t order = 0;  // of the setting
+  size_t order = 0;    // of the setting
   uint32_t sides = 0;  // enum tc_pair_side, of a setting that measures a latency
   std::shared_ptr<const Setting> setting;
 };

@@ -21,7 +21,8 @@ bool has_keys(const SessionHook& held) {
 
 // A count without keys is the hits that the spec has let pass.
 void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
-  if (held.hook.pair || is_all_at_return(held.setting->spec)) return;  // an aggregate counts what is taken
+  if (held.hook.pair || is_all_at_return(held.setting->spec))
+    return;  // an aggregate counts what is taken
   for (const Aggregate& aggregate : held.setting->spec.aggregates)
     if (aggregate.kind == Aggregate::Kind::count && aggregate.by.empty())
       results.rows[{*held.probe, "count"}].count += stat.hits - stat.filtered;

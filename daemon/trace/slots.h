@@ -56,12 +56,12 @@ struct Hook {
   uint8_t words_below_caller = 0;  // as in tc_hook
   uint32_t layout = 0;
   uint32_t source = 0;
-  SpecPtr spec;              // none if its flags say it all
-  PairPtr pair;              // of which it is these sides, or none
-  uint32_t pair_sides = 0;   // enum tc_pair_side
+  SpecPtr spec;               // none if its flags say it all
+  PairPtr pair;               // of which it is these sides, or none
+  uint32_t pair_sides = 0;    // enum tc_pair_side
   uint32_t pair_slowest = 0;  // how many its counters list
-  Way way = Way::entry;  // that it needs
-  bool paused = false;   // no generation has it
+  Way way = Way::entry;       // that it needs
+  bool paused = false;        // no generation has it
 
   bool operator==(const Hook&) const = default;
 };

@@ -23,8 +23,8 @@ Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
                                const SessionNumbers& numbers, const PairSide* side) {
   if (!side && !needs_assembly(setting->spec)) return SpecPtr{};
   const Spec spec = side ? spec_of_sides(*setting, side->sides) : setting->spec;
-  auto from = side ? pair_compiled_from(spec, *side, arguments)
-                   : compiled_from(spec, arguments, result);
+  auto from =
+      side ? pair_compiled_from(spec, *side, arguments) : compiled_from(spec, arguments, result);
   if (!from) return from.error();
   std::pair<const Setting*, std::string> key{setting.get(), std::move(*from)};
   const auto known = known_.find(key);

@@ -61,10 +61,13 @@ class Latencies(support.DaemonTest):
                                         re.M)), 5)
 
     def test_the_slow_ones_are_streamed(self):
-        said, printed = self.measured('--json', 'trace', END, '--from', BEGIN, '--by', 'arg0',
-                                      '--when', 'duration > 5000000', '--do',
-                                      'event(duration, str(arg1))')
-        events = [json.loads(line) for line in printed.splitlines()]
+        done = self.daemon.run('--json', 'trace', END, '--from', BEGIN, '--by', 'arg0', '--when',
+                               'duration > 5000000', '--do', 'event(duration, str(arg1))', '--',
+                               target('requests'), '2', '700', input='go\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+        said, = [line for line in lines if 'kind' not in line]
+        events = [line for line in lines if 'kind' in line]
         surely = [number for number, least, *_ in said['longest'] if least > 5000000]
         perhaps = [number for number, _, most, *_ in said['longest'] if most > 5000000]
         names = {event['args'][1] for event in events}

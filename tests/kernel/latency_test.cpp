@@ -246,7 +246,8 @@ TEST_F(Latencies, ResumingForgetsWhatMayHaveEndedUnseen) {
 }
 
 TEST_F(Latencies, WhoseKeyCannotBeReadIsCounted) {
-  begin("s", {.from = "uprobe::request_begins", .to = "uprobe::request_ends",
+  begin("s", {.from = "uprobe::request_begins",
+              .to = "uprobe::request_ends",
               .by = "u64(arg0)"});  // no address of anything
   const auto said = run();
   const LatencyResult latency = only(read("s"));

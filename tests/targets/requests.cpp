@@ -148,11 +148,10 @@ int main(int argc, char** argv) {
       if (request.after_end) matched.push_back(&request);
   }
   for (const Request* request : matched) inner += least(*request), outer += most(*request);
-  std::sort(matched.begin(), matched.end(),
-            [](auto* a, auto* b) { return least(*a) > least(*b); });
-  printf("done\n{\"begun\":%" PRIu64 ",\"ended\":%" PRIu64 ",\"matched\":%zu,\"overwritten\":%" PRIu64
-         ",\"open\":%" PRIu64 ",\"unmatched\":%" PRIu64 ",\"inner\":%" PRIu64 ",\"outer\":%" PRIu64
-         ",\"longest\":[",
+  std::sort(matched.begin(), matched.end(), [](auto* a, auto* b) { return least(*a) > least(*b); });
+  printf("done\n{\"begun\":%" PRIu64 ",\"ended\":%" PRIu64
+         ",\"matched\":%zu,\"overwritten\":%" PRIu64 ",\"open\":%" PRIu64 ",\"unmatched\":%" PRIu64
+         ",\"inner\":%" PRIu64 ",\"outer\":%" PRIu64 ",\"longest\":[",
          all.begun, all.ended, matched.size(), all.overwritten, all.open, all.unmatched, inner,
          outer);
   for (size_t i = 0; i < matched.size(); ++i) {

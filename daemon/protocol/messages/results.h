@@ -79,14 +79,14 @@ struct LatencyPart {
   std::string from, to;  // the patterns
   std::string by;        // the keys
   uint64_t started = 0;
-  uint64_t matched = 0;      // starts and ends that belong together
-  uint64_t open = 0;         // starts without an end so far
-  uint64_t overwritten = 0;  // starts whose key started once more before an end
-  uint64_t unmatched = 0;    // ends without a start
-  uint64_t unread = 0;       // hits whose key could not be read
-  uint64_t dropped = 0;      // hits for which there was no room
+  uint64_t matched = 0;           // starts and ends that belong together
+  uint64_t open = 0;              // starts without an end so far
+  uint64_t overwritten = 0;       // starts whose key started once more before an end
+  uint64_t unmatched = 0;         // ends without a start
+  uint64_t unread = 0;            // hits whose key could not be read
+  uint64_t dropped = 0;           // hits for which there was no room
   std::vector<SlowPart> slowest;  // the slowest first
-  uint64_t unlisted = 0;  // matched, but not compared with the slowest: their list was busy
+  uint64_t unlisted = 0;          // matched, but not compared with the slowest: their list was busy
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("from", s.from);
     f("to", s.to);
