@@ -53,7 +53,7 @@ bool is_result(const Expr& expr) {
 }
 
 Status set_result(Expr& part, const Expr& whole, const Argument* result) {
-  const Argument whole_register{.is_signed = true};
+  static const Argument whole_register{.place = Argument::Place::in_register, .is_signed = true};
   const Argument& type = result ? *result : whole_register;
   const auto fail = [&](std::string message) {
     return error_at(to_string(whole), column_of(part, whole), std::move(message));

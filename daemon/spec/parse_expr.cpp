@@ -29,9 +29,9 @@ constexpr const char* kWords =
     "s8 u8 s16 u16 s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"arg0",      "pid",  "tid",    "uid",      "cpu", "comm", "cgroup", "ts",  "tag",
-     "container", "unit", "retval", "duration", "str", "cstr", "s8",     "u8",  "s16",
-     "u16",       "s32",  "u32",    "s64",      "u64"});
+    {"arg0", "pid",       "tid",  "uid",    "cpu",      "comm", "cgroup", "ts",
+     "tag",  "container", "unit", "retval", "duration", "str",  "cstr",   "s8",
+     "u8",   "s16",       "u16",  "s32",    "u32",      "s64",  "u64"});
 
 // What looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";

@@ -14,7 +14,8 @@ import support
 MAN = support.ROOT / 'docs/man'
 COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
           '--verbose'}
-TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '--global', '--local'}
+TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', '--first-child',
+          '--global', '--local'}
 
 
 def page(name):

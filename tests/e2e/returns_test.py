@@ -18,16 +18,16 @@ def function_of(row):
 @support.needs_root
 class Returns(support.DaemonTest):
     def traced(self, *words, rounds='100'):
-        """What the program says, and what tracectl printed behind that."""
+        """What the program says, and what tracectl printed."""
         done = self.daemon.run(*words, '--', target('calls'), rounds, input='go\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         said = done.stdout.index('done\n')
         end = done.stdout.index('\n', said + 5)
-        return json.loads(done.stdout[said + 5:end]), done.stdout[end + 1:]
+        return json.loads(done.stdout[said + 5:end]), done.stdout[:said] + done.stdout[end + 1:]
 
     def test_time_has_each_call_once(self):
         said, printed = self.traced('--json', 'time', 'u::calls_recurse', 'u::calls_throw')
-        rows = {function_of(row): row for row in json.loads(printed)['rows']}
+        rows = {function_of(row): row for row in json.loads(printed.split('\n', 1)[1])['rows']}
         for function, row in rows.items():
             truth = said['functions'][function]
             self.assertEqual(row['count'], truth['returns'])
@@ -37,7 +37,7 @@ class Returns(support.DaemonTest):
 
     def test_time_is_a_table_with_a_histogram(self):
         _, printed = self.traced('time', 'u::calls_throw')
-        self.assertRegex(printed.split('\n', 1)[0],
+        self.assertRegex(printed.split('\n')[1],  # the first is the program's
                          r'^CALLS +TOTAL +SELF +AVG +MIN +MAX +UNWOUND +PROBE$')
         self.assertIn('duration at uprobe:', printed)
 
@@ -77,7 +77,7 @@ class Returns(support.DaemonTest):
         self.assertNotEqual(done.returncode, 0)
         done = self.daemon.run('time', 'u::calls_leaf', '-x', target('calls'), '--returns', 'exit')
         self.assertEqual(done.returncode, 2)
-        self.assertIn('did you mean exits?', done.stderr)
+        self.assertIn('did you mean "exits"?', done.stderr)
 
     def test_explain_tells_the_way_and_the_reason(self):
         program = self.program('calls', '0')

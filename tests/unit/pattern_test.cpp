@@ -88,9 +88,10 @@ TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
 }
 
 TEST(Pattern, UnknownKindIsNamed) {
-  EXPECT_EQ(
-      refusal("uretprobe:/a:f", 0),
-      "unknown kind of probe \"uretprobe\": uprobe (u) traces functions, usdt (U) USDT probes");
+  EXPECT_EQ(refusal("kprobe:/a:f", 0),
+            "unknown kind of probe \"kprobe\": uprobe (u) traces functions, uretprobe (ur) their "
+            "returns too, usdt (U) USDT probes");
+  EXPECT_EQ(to_string(parsed("ur:/a:f")), "uprobe:/a:f");
 }
 
 TEST(Pattern, MissingAndEmptyPartsAreShownWhereTheyShouldBe) {
