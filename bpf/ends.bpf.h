@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* What a hook does when a call ends that it has followed, and the record of it. */
+#ifndef TRACECTL_ENDS_BPF_H
+#define TRACECTL_ENDS_BPF_H
+
+enum { END_WORDS = 2 };	/* words of a record before its values: return value, duration */
+
+static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
+{
+	struct tc_record *record = begin_record(end, END_WORDS + room);
+	__u32 i;
+
+	if (!record)
+		return false;
+	record->kind = end->ended->kind;
+	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
+	record->args[0] = end->ended->retval;
+	record->args[1] = end->ended->duration_ns;
+	for (i = 0; i < room; i++)
+		record->args[END_WORDS + i] = end->ended->args[i];
+	record->arg_valid = room ? end->ended->arg_valid : 0;
+	record->arg_count = room && end->layout->arg_count < room ? end->layout->arg_count : room;
+	record->arg_room = room;
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_ended_values(struct streamed *end, const __u32 room)
+{
+	struct tc_record *record = begin_record(end, END_WORDS + room);
+
+	if (!record)
+		return false;
+	record->kind = end->ended->kind;
+	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
+	fill_values(end, record, END_WORDS + room, END_WORDS);
+	record->args[0] = end->ended->retval;
+	record->args[1] = end->ended->duration_ns;
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_end(struct streamed *end)
+{
+	if (!(end->spec->at_return & TC_EVENT_AT_RETURN))
+		return emit_ended(end, 0);
+	if (!end->spec->value_count)
+		return emit_ended(end, TC_CALL_ARGS);
+	if (end->spec->value_words <= TC_MAX_VALUES)
+		return emit_ended_values(end, TC_MAX_VALUES);
+	return emit_ended_values(end, TC_MAX_RECORD_WORDS);
+}
+
+/* Streams a record of the end of a call, as stream() does of a hit. */
+__on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under,
+			     const struct ended *ended)
+{
+	__u32 ring_index = (to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 layout_index = code >> 32, spec_index = code;
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed end = { .ctx = ctx,
+				.epoch = under,
+				.code = code,
+				.source = to,
+				.session = to >> 32,
+				.loss = loss,
+				.ended = ended };
+
+	end.layout = bpf_map_lookup_elem(&layouts, &layout_index);
+	end.spec = bpf_map_lookup_elem(&specs, &spec_index);
+	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!ended || !end.layout || !end.spec || !end.ring || !loss)
+		return false;
+	if (emit_end(&end))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
+static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				       __u64 under, const struct ended *ended)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = stat_of(hook);
+	__u64 to = (__u64)hook->session << 32 | hook->source;
+
+	if (!spec || !stat || is_shut(hook))
+		return;
+	if (spec->at_return & TC_CONDITION_AT_RETURN) {
+		if (!meets_condition(ctx, hook, spec, ended) || !lets_pass(hook, spec)) {
+			__sync_fetch_and_add(&stat->filtered, 1);
+			return;
+		}
+		take_effect_before(spec);
+	}
+	aggregate(ctx, hook, spec->aggregate_count, stat, ended);
+	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)) {
+		if (is_silent(hook->session))
+			__sync_fetch_and_add(&stat->silenced, 1);
+		else if (!stream_end(ctx, code_of(hook), to, under, ended))
+			__sync_fetch_and_add(&stat->dropped_ring, 1);
+	}
+	if (spec->at_return & TC_CONDITION_AT_RETURN)
+		take_effect_behind(spec);
+}
+
+#endif

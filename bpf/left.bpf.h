@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* Threads that end within calls: these are closed as unwound. */
+#ifndef TRACECTL_LEFT_BPF_H
+#define TRACECTL_LEFT_BPF_H
+
+/* What is by keys of the call is counted without them: they are worked out at a hit only. */
+static __always_inline void count_left(const struct tc_hook *hook, const struct tc_spec *spec)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
+		const struct tc_aggregate *aggregate = &spec->aggregates[i];
+		struct tc_key key = { .stat = hook->stat, .aggregate = i };
+
+		if (i >= spec->aggregate_count)
+			return;
+		key.missing = TC_CALL_UNWOUND | ((1 << (aggregate->key_count & 3)) - 1);
+		if (aggregate->at_return)
+			count_key(&key);
+	}
+}
+
+static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
+					const struct ended *ended)
+{
+	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed end = { .epoch = under, .source = hook->source,
+				.session = hook->session, .loss = loss, .ended = ended };
+
+	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!end.ring || !loss)
+		return false;
+	if (emit_ended(&end, 0))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
+/* A condition on the return value cannot be worked out, and one on the rest is not: it does not hold. */
+static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
+					const struct ended *ended)
+{
+	__u32 index = hook->spec;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = stat_of(hook);
+
+	if (!spec || !stat || is_shut(hook))
+		return;
+	if (spec->at_return & TC_CONDITION_AT_RETURN) {
+		__sync_fetch_and_add(&stat->filtered, 1);
+		return;
+	}
+	count_left(hook, spec);
+	if (!(spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)))
+		return;
+	if (is_silent(hook->session))
+		__sync_fetch_and_add(&stat->silenced, 1);
+	else if (!stream_left(hook, under, ended))
+		__sync_fetch_and_add(&stat->dropped_ring, 1);
+}
+
+__on_its_own int close_left(__u32 session, __u64 under)
+{
+	struct calls *calls = calls_of_thread(session);
+	struct caller caller = caller_of(session);
+	struct ended ended = { .kind = TC_RECORD_UNWOUND };
+	struct bpf_iter_num steps;
+	struct tc_hook hook;
+
+	if (!calls)
+		return 0;
+	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	while (bpf_iter_num_next(&steps)) {
+		const struct call *call = call_at(calls, calls->depth - 1);
+
+		if (!calls->depth)
+			break;
+		end_innermost(calls, &ended);
+		if (find_hook(under, call->slot, call->serial, &hook))
+			act_on_left(&hook, under, &ended);
+	}
+	bpf_iter_num_destroy(&steps);
+	bpf_map_delete_elem(&callers, &caller);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int on_thread_exit(__u64 *ctx)
+{
+	__u64 under = *(volatile __u64 *)&epoch;
+	struct bpf_iter_num numbers;
+	int *session;
+
+	bpf_iter_num_new(&numbers, 0, TC_MAX_SESSIONS);
+	while ((session = bpf_iter_num_next(&numbers))) {
+		__u32 number = *session;
+
+		if (sessions_with_calls[number / 64 % (TC_MAX_SESSIONS / 64)] >> number % 64 & 1)
+			close_left(number, under);
+	}
+	bpf_iter_num_destroy(&numbers);
+	return 0;
+}
+
+#endif
