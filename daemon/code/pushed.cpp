@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/code/decoder.h"
 #include "daemon/code/listing.h"
 #include "daemon/code/stack_height.h"
 
@@ -20,13 +21,46 @@ std::optional<uint32_t> pushed_before(const CodeRange& function, uint64_t offset
   return static_cast<uint32_t>(*height.bytes);
 }
 
+namespace {
+
+bool is_stack_pointer(ZydisRegister reg) {
+  return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_RSP;
+}
+
+// In the red zone, by a displacement that is known: the return address lies at 0.
+bool is_below_return_address(const ZydisDecodedOperand& operand) {
+  return operand.mem.type == ZYDIS_MEMOP_TYPE_MEM && operand.mem.base == ZYDIS_REGISTER_RSP &&
+         operand.mem.index == ZYDIS_REGISTER_NONE && operand.mem.disp.value < 0 &&
+         operand.mem.disp.value + operand.size / 8 <= 0;
+}
+
+bool uses_stack(const ZydisDecodedOperand& operand) {
+  if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) return is_stack_pointer(operand.reg.value);
+  if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) return false;
+  const bool of_stack = is_stack_pointer(operand.mem.base) || is_stack_pointer(operand.mem.index);
+  return of_stack && !is_below_return_address(operand);
+}
+
+bool enters_kernel(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_SYSCALL || mnemonic == ZYDIS_MNEMONIC_SYSENTER ||
+         mnemonic == ZYDIS_MNEMONIC_INT;
+}
+
+bool leaves_return_address_alone(const Step& step) {
+  const auto decoded = decode_operands(step.bytes);
+  return decoded && !enters_kernel(decoded->instruction.mnemonic) &&
+         std::ranges::none_of(decoded->operands(), uses_stack);
+}
+
+}  // namespace
+
 bool is_leaf(const FunctionCode& function) {
   if (function.extent != Extent::whole) return false;
   auto listing = Listing::of(function);
   if (!listing) return false;
   return std::ranges::all_of(listing->steps(), [&](const Step& step) {
     switch (step.flow) {
-      case Flow::next:
+      case Flow::next: return leaves_return_address_alone(step);
       case Flow::ret:
       case Flow::nothing: return true;
       case Flow::conditional:

@@ -12,8 +12,10 @@ namespace tracectl {
 // straight-line entry code is about to run; none where that is not known.
 std::optional<uint32_t> pushed_before(const CodeRange& function, uint64_t offset);
 
-// Whether the function calls nothing and leaves by returns only: then nothing but a signal's handler
-// runs while it does.
+// Whether the function calls nothing, not the kernel either, leaves by returns only, and touches
+// nothing of its stack but what lies below the return address: then that address may be replaced
+// while it runs. What switches stacks (swapcontext), or saves where it was called from (setjmp, vfork),
+// calls nothing, and is none.
 bool is_leaf(const FunctionCode& function);
 
 }  // namespace tracectl
