@@ -25,6 +25,7 @@ enum {
 	TC_MAX_HOOKS_OF_SLOT = 64,
 	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
 	TC_MAX_KEYS = 65536,		/* of counts and histograms; as many of sums, and of texts */
+	TC_MAX_KEY_STACKS = 16384,
 	TC_MAX_SPECS = 1024,		/* with code; 0 is none */
 	TC_MAX_RATES = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
@@ -122,7 +123,8 @@ struct tc_stat {
 
 /*
  * What an aggregate is kept by; `stat` is the hook's. Parts not asked for are 0, those whose bit of
- * `missing` is set could not be read. A text stands by its number in the map `texts`.
+ * `missing` is set could not be read. A text stands by its number in the map `texts`, a stack by that
+ * in `key_stacks`.
  */
 struct tc_key {
 	__u32 stat;
@@ -358,6 +360,8 @@ enum tc_value_kind {
 	TC_VALUE_COMM,
 	TC_VALUE_STR,		/* the string at the address that the code gives */
 	TC_VALUE_TAG,
+	TC_VALUE_STACK,		/* of a key: `a` frames at most by frame pointers, the innermost left
+				   out if `from` is 1 */
 };
 
 /* A value of a record, of an aggregate, or a key. */
@@ -459,6 +463,7 @@ enum tc_record_kind {
 	TC_RECORD_RETURN,	/* two words come before its values: the return value, and the duration */
 	TC_RECORD_UNWOUND,	/* the same, without a return value */
 	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
+	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
 };
 
 enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
@@ -513,6 +518,16 @@ struct tc_record {
 	__u16 stack_words;	/* of 8 bytes, behind the arguments' room */
 	char comm[TC_COMM_LEN];
 	__u64 args[];
+};
+
+/*
+ * A stack that keys have, as it is in a table and in a ring. The head is that of a tc_record, of which
+ * only pid and kinds mean anything.
+ */
+struct tc_key_stack {
+	__u64 head[sizeof(struct tc_record) / 8];
+	struct tc_frames frames;
+	__u64 address[TC_MOST_FRAMES];
 };
 
 /* What hits are to look at beside their slot; nothing most of the time. */
@@ -595,6 +610,7 @@ TC_ASSERT_SIZE(struct tc_insn, 16);
 TC_ASSERT_SIZE(struct tc_text, 64);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 8);
+TC_ASSERT_SIZE(struct tc_key_stack, 64 + 8 + 8 * TC_MOST_FRAMES);
 TC_ASSERT_SIZE(struct tc_stack_copy, 19 * 8 + 16384);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_session, 64);

@@ -27,14 +27,6 @@ static __always_inline void fill_args(struct tc_record *record, const struct tc_
 	record->arg_room = room;
 }
 
-static __always_inline __u64 wakeup_flag(void)
-{
-	if (!*(volatile __u32 *)&reader_sleeps)
-		return BPF_RB_NO_WAKEUP;
-	reader_sleeps = 0;
-	return BPF_RB_FORCE_WAKEUP;
-}
-
 /* A hit on its way into a ring. */
 struct streamed {
 	bpf_user_pt_regs_t *ctx;
@@ -106,7 +98,6 @@ static __always_inline bool emit_args(const struct streamed *hit)
 }
 
 #include "bpf/values.bpf.h"
-#include "bpf/walk.bpf.h"
 #include "bpf/stack.bpf.h"
 
 static __always_inline bool emit(const struct streamed *hit)
@@ -207,12 +198,12 @@ static __always_inline bool lets_pass(const struct tc_hook *hook, const struct t
 static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				      __u32 count, struct tc_stat *stat, const struct ended *ended)
 {
-	__u32 i;
+	__u32 i, caller = hook->words_below_caller << 8;
 
 	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
 		if (i >= count)
 			return;
-		if (!add_to_aggregate(ctx, code_of(hook), hook->stat, i, ended))
+		if (!add_to_aggregate(ctx, code_of(hook), hook->stat, i | caller, ended))
 			__sync_fetch_and_add(&stat->dropped_keys, 1);
 	}
 }

@@ -116,6 +116,8 @@ struct aggregation {
 	const struct tc_aggregate *aggregate;
 	const struct ended *ended;
 	struct tc_key key;
+	__u16 session;
+	__u8 words_below_caller;	/* as in tc_hook */
 };
 
 /* The string of a value; false where it cannot be read. */
@@ -146,6 +148,29 @@ static __always_inline bool is_text(const struct tc_value *value)
 
 enum { NO_ROOM = -1 };
 
+/*
+ * At the end of a call its stack begins with the caller. Of one that was left without returning only
+ * the caller is known.
+ */
+static __always_inline int stack_part(struct aggregation *to, const struct tc_value *value, __u32 i)
+{
+	struct key_stack_of of = { .most = value->a,
+				   .words_below_caller = to->words_below_caller,
+				   .session = to->session,
+				   .without_innermost = value->from };
+	__u64 number = 0;
+
+	if (to->ended) {
+		of.caller = to->ended->return_address;
+		if (!of.caller || (to->ended->kind == TC_RECORD_UNWOUND && of.most > 1))
+			return false;
+		of.without_innermost = true;
+	}
+	number = number_of_stack(to->ctx, &of);
+	to->key.part[i] = number;
+	return number ? true : NO_ROOM;
+}
+
 /* Whether part i of the key can be read, or NO_ROOM. */
 static __always_inline int key_part(struct aggregation *to, __u32 i)
 {
@@ -153,6 +178,8 @@ static __always_inline int key_part(struct aggregation *to, __u32 i)
 	struct string string;
 	__u64 part = 0;
 
+	if (value->kind == TC_VALUE_STACK)
+		return stack_part(to, value, i);
 	if (is_text(value)) {
 		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
 			return false;
@@ -207,19 +234,25 @@ static __always_inline bool add_value(struct aggregation *to)
 	return count_key(&to->key);
 }
 
-/* False where there is no room for a new key. `ended`, if the hit is the end of a call. */
-__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 number,
+/*
+ * False where there is no room for a new key. `which`: the aggregate's number and, from bit 8 on, where
+ * the caller is, as in tc_hook. `ended`, if the hit is the end of a call.
+ */
+__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 which,
 				   const struct ended *ended)
 {
+	__u32 number = (__u8)which;
 	struct aggregation to = { .ctx = ctx,
 				  .code = code,
 				  .ended = ended,
+				  .words_below_caller = which >> 8,
 				  .key = { .stat = stat, .aggregate = number } };
 	__u32 index = code;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 
 	if (!spec || number >= TC_MAX_AGGREGATES)
 		return true;
+	to.session = spec->session;
 	to.aggregate = &spec->aggregates[number];
 	if (!to.aggregate->at_return != !ended)
 		return true;

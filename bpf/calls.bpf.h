@@ -17,7 +17,7 @@ enum way { BY_TRAMPOLINE, BY_EXITS };
 
 struct call {
 	__u64 sp;		/* where its return address is */
-	__u64 return_address;
+	__u64 return_address;	/* 0: by a trampoline, which is what stands there */
 	__u64 began_ns;		/* CLOCK_BOOTTIME */
 	__u64 within_ns;	/* spent in calls that it made and that have ended */
 	__u32 slot;
@@ -59,6 +59,7 @@ struct ended {
 	__u64 retval;
 	__u32 has_retval;
 	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
+	__u64 return_address;	/* 0: not known */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 };
@@ -216,6 +217,7 @@ static __always_inline void end_innermost(struct calls *calls, struct ended *end
 
 	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
 	ended->self_ns = ended->duration_ns - call->within_ns;
+	ended->return_address = call->return_address;
 	ended->arg_valid = call->arg_valid;
 	__builtin_memcpy(ended->args, call->args, sizeof(ended->args));
 	calls->depth = depth;

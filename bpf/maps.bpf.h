@@ -20,8 +20,20 @@ __u32 in_force[2];
 
 __u32 last_text;	/* the greatest number in `texts` */
 
+/* Whoever does not know it cannot make two stacks that get one number. Set before loading. */
+const volatile __u64 key_stack_seed;
+
 /* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
 __u32 reader_sleeps;
+
+/* For the record that is being written. */
+static __always_inline __u64 wakeup_flag(void)
+{
+	if (!*(volatile __u32 *)&reader_sleeps)
+		return BPF_RB_NO_WAKEUP;
+	reader_sleeps = 0;
+	return BPF_RB_FORCE_WAKEUP;
+}
 
 /* Not a map of its own: indexing costs less than a lookup. A generation is a cache line. */
 struct tc_slot slots[TC_MAX_SLOTS] __attribute__((aligned(sizeof(struct tc_slot))));
@@ -81,6 +93,15 @@ struct {
 	__type(key, char[TC_STR_LEN]);
 	__type(value, __u32);
 } texts SEC(".maps");
+
+/* Stacks that keys have, by a number made of process and frames. They go when the texts do. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_KEY_STACKS);
+	__type(key, __u64);
+	__type(value, struct tc_key_stack);
+} key_stacks SEC(".maps");
 
 /* By the hook's counters; user space makes and deletes them. */
 struct {

@@ -223,6 +223,9 @@ static __noinline void end_call(struct hit *hit, const struct tc_hook *hook)
 	ended.has_retval = hit->has_retval;
 	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
 	end_innermost(calls, &ended);
+	/* By a trampoline the program has gone there already. */
+	if (!ended.return_address)
+		ended.return_address = read_register(hit->ctx, TC_RIP);
 	act_on_end(hit->ctx, hook, hit->epoch, &ended);
 }
 

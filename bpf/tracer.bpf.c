@@ -24,6 +24,8 @@
 #include "bpf/marks.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/terms.bpf.h"
+#include "bpf/walk.bpf.h"
+#include "bpf/key_stack.bpf.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/act.bpf.h"
 

@@ -145,6 +145,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
                          line.chosen, [&] { return run_count(line.common, line.trace); });
   add_trace_options(count, line);
   add_by(count, line.by);
+  count.add_flag("--folded", line.trace.folded,
+                 "count by stack, and print the stacks as flame graphs want them");
 
   auto& hist = add_verb(app, "hist", "histogram of a value, until ^C or the targets end",
                         line.chosen, [&] { return run_count(line.common, line.trace); });
@@ -291,6 +293,7 @@ void complete(CommandLine& line, const CLI::App& app) {
   if (app.got_subcommand("count")) action = "count";
   if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
+  if (app.got_subcommand("count") && line.trace.folded && line.by.empty()) line.by = "stack";
   if (!line.by.empty()) action += " by " + line.by;
   if (action.empty()) action = line.trace.folded ? "stack" : "event";
 }

@@ -10,6 +10,7 @@
 #include "client/verbs.h"
 #include "client/wait.h"
 #include "daemon/process/process.h"
+#include "daemon/protocol/stacks.h"
 
 namespace tracectl {
 namespace {
@@ -183,13 +184,25 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
   });
 }
 
+namespace {
+
+std::string folded_text(const ReadReply& read) {
+  FoldedStacks folded;
+  for (const RowPart& row : read.rows)
+    if (auto stack = stack_of(row.stack, row.stack_by, row.stack_end); stack && *stack)
+      folded.add(**stack, row.count);
+  return folded.text();
+}
+
+}  // namespace
+
 int run_count(const CommonOptions& common, const TraceOptions& options) {
   return with_trace(common, options, Trace::Stream::none,
                     [&](Backend& backend, Trace& trace) -> int {
                       const auto ended = trace.run(nullptr);
                       auto rows = backend.call(SessionRead{.session = trace.session()});
                       if (!rows) return fail(rows.error());
-                      show<ReadReply>(common, *rows, rows_text);
+                      show<ReadReply>(common, *rows, options.folded ? folded_text : rows_text);
                       return status_of(ended, trace);
                     });
 }

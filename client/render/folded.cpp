@@ -28,12 +28,12 @@ std::string folded(const Stack& stack) {
 
 }  // namespace
 
-void FoldedStacks::add(const Stack& stack) {
+void FoldedStacks::add(const Stack& stack, uint64_t count) {
   std::string line = folded(stack);
   if (counts_.size() < kMostKept || counts_.contains(line))
-    ++counts_[std::move(line)];
+    counts_[std::move(line)] += count;
   else
-    ++others_;
+    others_ += count;
 }
 
 std::string FoldedStacks::text() const {

@@ -14,7 +14,7 @@ namespace tracectl {
 // and how often it came.
 class FoldedStacks {
  public:
-  void add(const Stack& stack);
+  void add(const Stack& stack, uint64_t count = 1);
   // `main;work;leaf 42`, in alphabetical order. Of a stack that was cut off the first word is
   // `[cut]`.
   std::string text() const;

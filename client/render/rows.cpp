@@ -15,6 +15,7 @@
 #include "client/render/table.h"
 #include "client/render/text.h"
 #include "daemon/model/expr.h"
+#include "daemon/protocol/stacks.h"
 
 namespace tracectl {
 namespace {
@@ -26,6 +27,7 @@ using Align = Table::Align;
 struct Kind {
   bool time = false;
   bool histogram = false;
+  bool stack = false, caller = false;
   std::string of;
   std::vector<std::string> keys;
 
@@ -41,6 +43,8 @@ Kind kind_of(const RowPart& row) {
   const bool is_latency = row.hist && row.sum;
   Kind kind{.time = row.self || is_latency,
             .histogram = row.hist.has_value(),
+            .stack = row.stack.has_value(),
+            .caller = row.caller.has_value(),
             .of = row.of.value_or(""),
             .keys = {}};
   if (row.by)
@@ -84,6 +88,24 @@ Table::Column key_column(const std::string& name, const Group& rows) {
   });
   return {title_of(name), text ? Align::left : Align::right};
 }
+
+// Stacks stand below the tables, under numbers.
+class Stacks {
+ public:
+  std::string number_of(const RowPart& row) {
+    const auto stack = stack_of(row.stack, row.stack_by, row.stack_end);
+    if (!stack || !*stack) return "?";
+    const auto [known, is_new] = numbers_.try_emplace(stack_text(**stack), numbers_.size() + 1);
+    if (is_new) text_ += fmt::format("\n#{}\n{}", known->second, known->first);
+    return fmt::format("#{}", known->second);
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::map<std::string, size_t> numbers_;  // by how they are shown
+  std::string text_;
+};
 
 // ---- tables ----
 
@@ -152,8 +174,10 @@ std::vector<const ValueColumn*> value_columns(const Kind& kind, const Group& row
 }
 
 std::vector<std::string> cells_of(const RowPart& row,
-                                  const std::vector<const ValueColumn*>& columns) {
+                                  const std::vector<const ValueColumn*>& columns, Stacks& stacks) {
   std::vector<std::string> cells;
+  if (row.stack) cells.push_back(stacks.number_of(row));
+  if (row.caller) cells.push_back(to_string(frame_of(*row.caller)));
   if (row.by)
     for (const auto& [name, key] : *row.by) cells.push_back(text_of(key));
   for (const ValueColumn* column : columns) cells.push_back(column->cell(row));
@@ -161,30 +185,34 @@ std::vector<std::string> cells_of(const RowPart& row,
   return cells;
 }
 
-std::string table_text(const Kind& kind, const Group& rows) {
+std::string table_text(const Kind& kind, const Group& rows, Stacks& stacks) {
   const auto values = value_columns(kind, rows);
   std::vector<Table::Column> columns;
+  if (kind.stack) columns.push_back({"STACK"});
+  if (kind.caller) columns.push_back({"CALLER"});
   for (const std::string& name : kind.keys) columns.push_back(key_column(name, rows));
   for (const ValueColumn* value : values) columns.push_back({value->title, Align::right});
   columns.push_back({"PROBE"});
   Table table(std::move(columns));
-  for (const RowPart* row : rows) table.add(cells_of(*row, values));
+  for (const RowPart* row : rows) table.add(cells_of(*row, values, stacks));
   return (kind.of.empty() || kind.time ? "" : kind.of + ":\n") + table.text();
 }
 
 // ---- histograms ----
 
-std::string heading(const RowPart& row) {
+std::string heading(const RowPart& row, Stacks& stacks) {
   std::string text = row.of.value_or("") + " at " + row.probe;
+  if (row.stack) text += ", stack " + stacks.number_of(row);
+  if (row.caller) text += ", called from " + to_string(frame_of(*row.caller));
   if (row.by)
     for (const auto& [name, key] : *row.by) text += ", " + name + " " + text_of(key);
   return text + ":\n";
 }
 
-std::string histograms_text(const Group& rows) {
+std::string histograms_text(const Group& rows, Stacks& stacks) {
   std::string text;
   for (const RowPart* row : rows)
-    text += (text.empty() ? "" : "\n") + heading(*row) + histogram_text(*row);
+    text += (text.empty() ? "" : "\n") + heading(*row, stacks) + histogram_text(*row);
   return text;
 }
 
@@ -228,12 +256,15 @@ std::string key_text(const Key& key) { return text_of(key); }
 
 std::string rows_text(const ReadReply& reply) {
   std::string text;
+  Stacks stacks;
   for (const auto& [kind, rows] : groups_of(reply.rows)) {
     if (!text.empty()) text += '\n';
-    if (kind.time || !kind.histogram) text += table_text(kind, rows);
+    if (kind.time || !kind.histogram) text += table_text(kind, rows, stacks);
     if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
-    if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram) text += histograms_text(rows);
+    if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram)
+      text += histograms_text(rows, stacks);
   }
+  if (!stacks.text().empty()) text += stacks.text() + '\n';
   if (reply.latencies) text += (text.empty() ? "" : "\n") + latencies_text(*reply.latencies) + '\n';
   text += totals_text(reply);
   if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);

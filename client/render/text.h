@@ -38,6 +38,9 @@ std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);
 
+// A frame a line, indented, and why there are no more.
+std::string stack_text(const Stack& stack);
+
 // One line: time, process, probe, arguments; below it the stack, a frame a line. `start_ns` is the time that is shown as 0.
 std::string event_text(const Event& event, uint64_t start_ns);
 std::string lost_text(const Lost& lost, uint64_t start_ns);

@@ -2,6 +2,10 @@
 #include "daemon/control/row_parts.h"
 
 #include <algorithm>
+#include <type_traits>
+
+#include "daemon/model/expr.h"
+#include "daemon/protocol/stacks.h"
 
 namespace tracectl {
 namespace {
@@ -63,16 +67,39 @@ void add_histogram(const Row& row, RowPart& part) {
   if (row.shape.kind == RowShape::Kind::lhist) part.step = static_cast<uint64_t>(row.shape.step);
 }
 
+// None for a stack, which is no value of JSON's.
+std::optional<Key> key_of(const KeyValue& value) {
+  const auto plain = [](const auto& held) -> std::optional<Key> {
+    if constexpr (std::is_constructible_v<Key, decltype(held)>) return Key{held};
+    return std::nullopt;
+  };
+  return std::visit(plain, value);
+}
+
 Named<Key> named(const std::vector<KeyPart>& by) {
   Named<Key> named;
-  for (const KeyPart& key : by) named.emplace(key.name, key.value);
+  for (const KeyPart& part : by)
+    if (auto key = key_of(part.value)) named.emplace(part.name, *std::move(key));
   return named;
+}
+
+void add_stack(const KeyPart& key, RowPart& part) {
+  const auto* stack = std::get_if<Stack>(&key.value);
+  if (!stack) return;
+  if (key.name == name_of(Operand::caller)) {
+    if (!stack->frames.empty()) part.caller = protocol::part_of(stack->frames.back());
+    return;
+  }
+  part.stack = protocol::parts_of(*stack);
+  part.stack_by = std::string(name_of(stack->by));
+  part.stack_end = std::string(name_of(stack->end));
 }
 
 RowPart part_of(const RowKey& key, const Row& row) {
   RowPart part{.probe = key.probe, .count = row.count};
   if (!row.shape.of.empty()) part.of = row.shape.of;
   if (!key.by.empty()) part.by = named(key.by);
+  for (const KeyPart& one : key.by) add_stack(one, part);
   if (row.shape.kind == RowShape::Kind::sums) add_sums(row, part);
   if (is_histogram(row.shape)) add_histogram(row, part);
   if (row.shape.kind == RowShape::Kind::time) add_time(row, part);

@@ -123,6 +123,21 @@ bool read_stack(const tc_record& record, std::span<const std::byte> bytes, Event
 
 }  // namespace
 
+StackEnd end_of_walk(uint32_t end) {
+  return end < std::size(kWalkEnds) ? kWalkEnds[end] : StackEnd::unreadable;
+}
+
+std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(tc_record)) return std::nullopt;
+  tc_record record;
+  std::memcpy(&record, bytes.data(), sizeof(record));
+  if (record.kind != TC_RECORD_KEY_STACK) return std::nullopt;
+  const auto stack = frames_of(bytes.subspan(sizeof(record)));
+  if (!stack || stack->addresses.size() > TC_MOST_FRAMES) return std::nullopt;
+  return StackAddresses{
+      .pid = static_cast<pid_t>(record.pid), .end = stack->end, .addresses = stack->addresses};
+}
+
 std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, unsigned cpu,
                                            const Sources& sources) {
   if (bytes.size() < sizeof(tc_record)) return std::nullopt;

@@ -24,4 +24,10 @@ struct DecodedRecord {
 std::optional<DecodedRecord> decode_record(std::span<const std::byte> record, unsigned cpu,
                                            const Sources& sources);
 
+// The same for the record of a stack that is a key for the first time; nullopt also for any other.
+std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> record);
+
+// enum tc_walk_end; `unreadable` for what is none.
+StackEnd end_of_walk(uint32_t end);
+
 }  // namespace tracectl

@@ -70,7 +70,8 @@ Stack ProcessImage::stack_of(const RawStack& raw) {
     stack.end = found.end;
     addresses = std::move(found.addresses);
   }
-  for (size_t i = 0; i < addresses.size(); ++i) append(addresses[i], i == 0, stack.frames);
+  for (size_t i = 0; i < addresses.size(); ++i)
+    append(addresses[i], i == 0 && !raw.begins_with_caller, stack.frames);
   return stack;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "daemon/base/clock.h"
 
@@ -196,8 +197,11 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
     const auto* event = std::get_if<Event>(&item);
     return event ? event->raw_stack.get() : nullptr;
   };
-  if (std::none_of(released_.begin(), released_.end(), raw_of)) return true;
+  const auto key_stacks = std::exchange(key_stacks_, {});
+  if (key_stacks.empty() && std::none_of(released_.begin(), released_.end(), raw_of)) return true;
   lock.unlock();
+  // While their processes live, and so that who asks for the rows need not wait for files.
+  for (const StackAddresses& stack : key_stacks) symbolizer_.stack_of(stack);
   for (StreamItem& item : released_)
     if (const RawStack* raw = raw_of(item)) {
       auto& event = std::get<Event>(item);
@@ -212,6 +216,10 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
 Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
   return stream.lanes[cpu].ring.drain([&](std::span<const std::byte> bytes) {
     stats_.bytes += bytes.size();
+    if (auto stack = decode_key_stack(bytes)) {
+      key_stacks_.push_back(std::move(*stack));
+      return;
+    }
     auto record = decode_record(bytes, cpu, stream.sources);
     if (!record) {
       ++stats_.malformed;

@@ -92,7 +92,8 @@ class EventReader {
   std::map<uint32_t, Stream> streams_;
   uint64_t streams_opened_ = 0;
   ReaderStats stats_;
-  std::vector<StreamItem> released_;  // kept for its memory
+  std::vector<StreamItem> released_;        // kept for its memory
+  std::vector<StackAddresses> key_stacks_;  // that the pass has come upon
   bool stop_ = false;
   std::thread thread_;
 };

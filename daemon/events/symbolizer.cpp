@@ -81,6 +81,15 @@ Stack Symbolizer::stack_of(pid_t pid, const RawStack& raw) {
   return known ? known->image.stack_of(raw) : stack;
 }
 
+Stack Symbolizer::stack_of(const StackAddresses& of) {
+  RawStack raw;
+  raw.end = of.end;
+  raw.addresses = of.addresses;
+  raw.begins_with_caller = of.begins_with_caller;
+  if (raw.addresses.empty()) return {.by = StackBy::frame_pointers, .end = of.end, .frames = {}};
+  return stack_of(of.pid, raw);
+}
+
 void Symbolizer::make_room() {
   if (processes_.size() < kMostProcesses) return;
   processes_.erase(

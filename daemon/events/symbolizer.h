@@ -27,6 +27,7 @@ class Symbolizer {
   // What the process maps now.
   void remember(pid_t pid);
   Stack stack_of(pid_t pid, const RawStack& raw);
+  Stack stack_of(const StackAddresses& addresses);
 
  private:
   static constexpr size_t kMostProcesses = 1024;

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -150,7 +151,13 @@ class BpfKernel final : public Kernel {
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
     return tracectl::read_texts(skeleton_->maps.texts);
   }
-  void forget_texts() override { tracectl::forget_texts(skeleton_->maps.texts); }
+  std::optional<tc_key_stack> read_key_stack(uint64_t number) const override {
+    return tracectl::read_key_stack(skeleton_->maps.key_stacks, number);
+  }
+  void forget_numbers() override {
+    forget_texts(skeleton_->maps.texts);
+    forget_key_stacks(skeleton_->maps.key_stacks);
+  }
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {
     bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rates), &stat);
@@ -248,6 +255,12 @@ Status place_in_pid_namespace(tracer& skeleton) {
   return ok();
 }
 
+Status seed_key_stacks(tracer& skeleton) {
+  auto* seed = const_cast<__u64*>(&skeleton.rodata->key_stack_seed);
+  if (::getrandom(seed, sizeof(*seed), 0) != sizeof(*seed)) return Error::from_errno("getrandom");
+  return ok();
+}
+
 // The words and slots the programs share with us begin as zeroes, as the kernel makes them; libbpf
 // would copy eight megabytes of zeroes over them, which takes longer than all other loading.
 Status make_shared_memory(bpf_map* map) {
@@ -274,6 +287,7 @@ Status keep_from_children(bpf_map* shared) {
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
+  if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));

@@ -10,7 +10,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -87,6 +89,12 @@ struct KeyTime {
   tc_time time{};
 };
 
+inline tc_record head_of(const tc_key_stack& stack) {
+  tc_record head;
+  std::memcpy(&head, stack.head, sizeof(head));
+  return head;
+}
+
 // The rings of one session, one a CPU; closing them frees their memory.
 struct Rings {
   std::vector<Fd> by_cpu;
@@ -150,8 +158,10 @@ class Kernel {
   virtual void delete_times(std::span<const tc_key> keys) = 0;
   // Strings of keys, by their numbers.
   virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
-  // When no hook has such keys.
-  virtual void forget_texts() = 0;
+  // A stack of keys, by its number; none if there is none.
+  virtual std::optional<tc_key_stack> read_key_stack(uint64_t number) const = 0;
+  // Of both, when no hook has such keys.
+  virtual void forget_numbers() = 0;
   // What a hook that samples or limits keeps beside these counters.
   virtual Status add_rate(uint32_t stat) = 0;
   virtual void remove_rate(uint32_t stat) = 0;

@@ -36,6 +36,13 @@ struct TextKey {
   char bytes[TC_STR_LEN];
 };
 
+template <class Key> void forget_all(const bpf_map* map) {
+  const int fd = bpf_map__fd(map);
+  Key key;
+  while (bpf_map_get_next_key(fd, nullptr, &key) == 0)
+    if (bpf_map_delete_elem(fd, &key) != 0) return;
+}
+
 // The sum of two CPUs' parts of a sum.
 void add(const tc_sum& part, tc_sum& to) {
   to.count += part.count;
@@ -112,12 +119,16 @@ Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map)
   return texts;
 }
 
-void forget_texts(const bpf_map* map) {
-  const int fd = bpf_map__fd(map);
-  TextKey text;
-  while (bpf_map_get_next_key(fd, nullptr, &text) == 0)
-    if (bpf_map_delete_elem(fd, &text) != 0) return;
+void forget_texts(const bpf_map* map) { forget_all<TextKey>(map); }
+
+std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number) {
+  tc_key_stack stack;
+  if (bpf_map_lookup_elem(bpf_map__fd(map), &number, &stack) != 0) return std::nullopt;
+  if (head_of(stack).kind != TC_RECORD_KEY_STACK) return std::nullopt;
+  return stack;
 }
+
+void forget_key_stacks(const bpf_map* map) { forget_all<uint64_t>(map); }
 
 void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
   for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);

@@ -4,6 +4,7 @@
 // run beside programs that add to them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -26,6 +27,11 @@ void delete_keys(const bpf_map* map, std::span<const tc_key> keys);
 // Strings of keys by their numbers.
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
 void forget_texts(const bpf_map* map);
+
+// Stacks of keys. None if there is none of the number, or it is not there whole yet: then nothing is
+// counted by it.
+std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number);
+void forget_key_stacks(const bpf_map* map);
 
 // Of a table by thread and session the entries of a session.
 void forget_calls(const bpf_map* map, uint32_t session);

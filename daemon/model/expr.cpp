@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/model/stack.h"
+
 namespace tracectl {
 namespace {
 
@@ -20,9 +22,9 @@ constexpr std::array kOperators = std::to_array<OperatorWord>(
      {"<", 7},  {"<=", 7}, {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9},  {"-", 9},
      {"*", 10}, {"/", 10}, {"%", 10}, {"!", 0},  {"~", 0},  {"-", 0}});
 
-constexpr std::array kOperands =
-    std::to_array<std::string_view>({"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts",
-                                     "tag", "container", "unit", "retval", "duration"});
+constexpr std::array kOperands = std::to_array<std::string_view>(
+    {"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "tag", "container", "unit", "stack",
+     "caller", "retval", "duration"});
 
 constexpr std::array kReads =
     std::to_array<std::string_view>({"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});
@@ -75,6 +77,8 @@ class Printer {
 
   void print_operand(const Expr& expr) {
     text += name_of(expr.operand);
+    if (expr.operand == Operand::stack && expr.number != kDefaultFrames)
+      text += '(' + std::to_string(expr.number) + ')';
     if (expr.operand != Operand::arg) return;
     text += expr.text.empty() ? std::to_string(expr.number) : '.' + expr.text;
   }

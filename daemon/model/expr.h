@@ -48,6 +48,8 @@ enum class Operand : uint8_t {
   tag,
   container,
   unit,
+  stack,   // by frame pointers; `number` is the most frames
+  caller,  // where the function returns to
   retval,
   duration
 };
@@ -68,7 +70,8 @@ struct Expr {
   Operator op = Operator::add;     // unary and binary
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
-  // integer: its value; arg: which; str: the most bytes, 1 to kMostStrBytes; retval: its size in
+  // integer: its value; arg: which; stack: the most frames; str: the most bytes, 1 to
+  // kMostStrBytes; retval: its size in
   // bytes, and kSignedResult, or 0 until a site is known (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is

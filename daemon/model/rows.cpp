@@ -30,12 +30,29 @@ Bucket linear_bucket(const RowShape& shape, unsigned number) {
   return {start, start + std::min(step, high - start) - 1, false, false};
 }
 
+constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
+
+template <class T> size_t hash_of(const T& value) { return std::hash<T>{}(value); }
+
+size_t hash_of(const StackAddresses& stack) {
+  size_t hash = static_cast<size_t>(stack.pid);
+  for (const uint64_t address : stack.addresses) hash = hash * kOdd + address;
+  return hash;
+}
+
+size_t hash_of(const Stack& stack) {
+  size_t hash = stack.frames.size();
+  for (const Frame& frame : stack.frames)
+    hash = (hash * kOdd + frame.address) * kOdd + frame.offset + frame.line;
+  return hash;
+}
+
 }  // namespace
 
 size_t RowKeyHash::operator()(const RowKey& key) const {
-  constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
   size_t hash = std::hash<std::string>{}(key.probe);
-  for (const KeyPart& part : key.by) hash = hash * kOdd + std::hash<KeyValue>{}(part.value);
+  for (const KeyPart& part : key.by)
+    hash = hash * kOdd + std::visit([](const auto& held) { return hash_of(held); }, part.value);
   return hash;
 }
 

@@ -11,10 +11,14 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/model/stack.h"
+
 namespace tracectl {
 
-// What a key was in a row: monostate where it could not be read.
-using KeyValue = std::variant<std::monostate, int64_t, uint64_t, std::string>;
+// What a key was in a row: monostate where it could not be read. Stacks become such when rows are
+// read for somebody.
+using KeyValue =
+    std::variant<std::monostate, int64_t, uint64_t, std::string, StackAddresses, Stack>;
 
 struct KeyPart {
   std::string name;  // its expression: tid, str(arg0)

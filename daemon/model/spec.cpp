@@ -85,6 +85,16 @@ bool follows_calls(const Spec& spec) {
                      [](const Aggregate& one) { return waits_for_return(one); });
 }
 
+bool has_stack_keys(const Spec& spec) {
+  const auto is_stack = [](const Expr& key) {
+    return key.kind == Expr::Kind::operand &&
+           (key.operand == Operand::stack || key.operand == Operand::caller);
+  };
+  return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), [&](const Aggregate& one) {
+    return std::any_of(one.by.begin(), one.by.end(), is_stack);
+  });
+}
+
 std::string_view name_of(Aggregate::Kind kind) { return kAggregates[static_cast<size_t>(kind)]; }
 
 std::optional<Aggregate::Kind> aggregate_named(std::string_view name) {

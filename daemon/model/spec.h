@@ -81,6 +81,9 @@ bool is_event_at_return(const Spec& spec);
 // Whether the return is of any interest.
 bool follows_calls(const Spec& spec);
 
+// Whether an aggregate is kept by stacks, or by callers.
+bool has_stack_keys(const Spec& spec);
+
 // The canonical text of what a hit does, as --do takes it. The condition has its own text.
 std::string to_string(const Spec& spec);
 std::string to_string(const Aggregate& aggregate);

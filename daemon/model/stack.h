@@ -3,7 +3,10 @@
 // User stacks: as a hit brings them, and as they are shown.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,7 +44,9 @@ std::optional<StackEnd> stack_end_named(std::string_view name);
 // A place in code. Of code inlined into a function there are several with one address: the
 // innermost first, the function's own last.
 struct Frame {
-  uint64_t address = 0;  // in the process: of the probed instruction, else where a call returns to
+  // In the process: of the probed instruction, else where a call returns to. 0 if it is of no one
+  // process.
+  uint64_t address = 0;
   std::string module;    // path of the file as the process had it; empty: in none that is known
   std::string build_id;  // hex; empty if the file has none
   uint64_t offset = 0;   // `address` in the file's own address space
@@ -51,7 +56,7 @@ struct Frame {
   unsigned line = 0;
   bool inlined = false;  // into the next frame
 
-  bool operator==(const Frame&) const = default;
+  auto operator<=>(const Frame&) const = default;
 };
 
 // main+0x1b, its module, its source: on one line, without its address where there is a name.
@@ -62,7 +67,17 @@ struct Stack {
   StackEnd end = StackEnd::outermost;
   std::vector<Frame> frames;  // innermost first
 
-  bool operator==(const Stack&) const = default;
+  auto operator<=>(const Stack&) const = default;
+};
+
+// A stack that rows are kept by, before anybody has looked up what is at its addresses.
+struct StackAddresses {
+  pid_t pid = 0;                    // of the process that had it
+  bool begins_with_caller = false;  // else with the probed instruction
+  StackEnd end = StackEnd::outermost;
+  std::vector<uint64_t> addresses = {};
+
+  auto operator<=>(const StackAddresses&) const = default;
 };
 
 // As a hit brought it.
@@ -72,6 +87,7 @@ struct RawStack {
   unsigned most_frames = kDefaultFrames;
   StackEnd end = StackEnd::outermost;  // of addresses
   std::vector<uint64_t> addresses;     // by frame pointers; none: the rest is what there is
+  bool begins_with_caller = false;     // the first of them is where a call returns to
   std::array<uint64_t, kRegisters> registers{};
   uint64_t start = 0;            // address of the first byte
   std::vector<std::byte> bytes;  // of the stack, upwards

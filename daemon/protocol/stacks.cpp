@@ -50,21 +50,27 @@ void append_stack(std::string& out, const Stack& stack) {
 }
 
 FramePart part_of(const Frame& frame) {
-  FramePart part{.address = frame.address,
-                 .module = if_any(frame.module),
+  FramePart part{.module = if_any(frame.module),
                  .build_id = if_any(frame.build_id),
                  .function = if_any(frame.function),
                  .file = if_any(frame.file),
                  .inlined = frame.inlined};
+  if (frame.address) part.address = frame.address;
   if (part.module) part.offset = frame.offset;
   if (part.function && !frame.inlined) part.function_offset = frame.function_offset;
   if (frame.line) part.line = frame.line;
   return part;
 }
 
+std::vector<FramePart> parts_of(const Stack& stack) {
+  std::vector<FramePart> parts;
+  for (const Frame& frame : stack.frames) parts.push_back(part_of(frame));
+  return parts;
+}
+
 Frame frame_of(const FramePart& part) {
   Frame frame;
-  frame.address = part.address;
+  frame.address = part.address.value_or(0);
   frame.module = part.module.value_or("");
   frame.build_id = part.build_id.value_or("");
   frame.offset = part.offset.value_or(0);

@@ -17,6 +17,7 @@ namespace tracectl::protocol {
 void append_stack(std::string& out, const Stack& stack);
 
 FramePart part_of(const Frame& frame);
+std::vector<FramePart> parts_of(const Stack& stack);
 Frame frame_of(const FramePart& part);
 
 // Fails for words it does not know, and where only some of the three are there.

@@ -24,7 +24,9 @@ bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
   return aggregate.kind == Kind::count && aggregate.by.empty() && !is_all_at_return(spec);
 }
 
-bool is_text(ValueType type) { return !is_integer(type) && !is_cgroup_name(type); }
+bool is_text(ValueType type) {
+  return !is_integer(type) && !is_cgroup_name(type) && !is_stack(type);
+}
 
 uint16_t effects_of(const Spec& spec) {
   unsigned effects = spec.tag ? TC_SET_TAG : 0;
@@ -197,7 +199,7 @@ class Assembler {
       auto placed = place(*compiled);
       if (!placed) return placed.error();
       to.keys[to.key_count++] = *placed;
-      out_->has_texts |= is_text(compiled->type);
+      out_->has_numbered_keys |= is_text(compiled->type) || is_stack(compiled->type);
       meaning.by.push_back({to_string(key), compiled->type});
     }
     return ok();
@@ -254,6 +256,12 @@ class Assembler {
     value.most_bytes = code.most_bytes;
     if (code.type == ValueType::comm || code.type == ValueType::tag) {
       value.kind = code.type == ValueType::comm ? TC_VALUE_COMM : TC_VALUE_TAG;
+      return value;
+    }
+    if (is_stack(code.type)) {
+      value.kind = TC_VALUE_STACK;
+      value.a = code.most_frames;
+      value.from = code.type == ValueType::caller;
       return value;
     }
     if (is_operand(code)) {
@@ -344,8 +352,11 @@ Status check_of_pair(const Spec& spec, const PairSide& side) {
     if (one.value) exprs.push_back(&*one.value);
     for (const Expr& key : one.by) exprs.push_back(&key);
   }
-  for (const Expr* expr : exprs)
+  for (const Expr* expr : exprs) {
     if (uses_result(*expr)) return no_return(to_string(*expr));
+    if (is_stack(type_of(*expr, {})))
+      return Error{Code::invalid, to_string(*expr) + ": the two probes are not hit by one call"};
+  }
   for (const Expr& key : *side.by)
     if (waits_for_return(key))
       return Error{Code::invalid, to_string(key) + " is no key: it is not known at the start"};

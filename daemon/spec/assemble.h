@@ -32,7 +32,7 @@ struct AssembledSpec {
   std::vector<AggregateMeaning> aggregates;       // by their number in the kernel
   Arguments values;                               // of a record that has values of its own
   bool is_rated = false;                          // it samples or limits
-  bool has_texts = false;                         // a key is a string
+  bool has_numbered_keys = false;                 // a key is a string or a stack
   bool follows_calls = false;                     // it does at the return too
   std::vector<AggregateMeaning::Key> matched_by;  // of a side of a pair
 };

@@ -24,6 +24,8 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::tag: return ValueType::tag;
     case Operand::container: return ValueType::container;
     case Operand::unit: return ValueType::unit;
+    case Operand::stack: return ValueType::stack;
+    case Operand::caller: return ValueType::caller;
     case Operand::ts:
     case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
@@ -79,7 +81,7 @@ class Checker {
     }
   }
 
-  Status key(const Expr& expr) const { return is_name_of_cgroup(expr) ? ok() : value(expr); }
+  Status key(const Expr& expr) const { return is_key_only(expr) ? ok() : value(expr); }
 
   Status value(const Expr& expr) const {
     if (expr.kind == Kind::str) return integer(expr.children[0]);
@@ -88,9 +90,10 @@ class Checker {
   }
 
  private:
-  static bool is_name_of_cgroup(const Expr& expr) {
-    return expr.kind == Kind::operand &&
-           (expr.operand == Operand::container || expr.operand == Operand::unit);
+  static bool is_key_only(const Expr& expr) {
+    if (expr.kind != Kind::operand) return false;
+    const ValueType type = type_of_operand(expr, {});
+    return is_cgroup_name(type) || is_stack(type);
   }
 
   static bool is_string(const Expr& expr) {
@@ -104,11 +107,7 @@ class Checker {
   }
 
   Status operand(const Expr& expr) const {
-    if (is_name_of_cgroup(expr))
-      return error(expr, std::string{name_of(expr.operand)} +
-                             " is looked up when rows are read: it can be a key (count by " +
-                             std::string{name_of(expr.operand)} +
-                             "), here cgroup is what is known");
+    if (is_key_only(expr)) return key_as_value(expr);
     if (expr.operand != Operand::arg || !against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
     if (expr.number >= arguments.size()) return error(expr, known_arguments(arguments.size()));
@@ -119,6 +118,15 @@ class Checker {
     if (argument.place == Argument::Place::unreadable)
       return error(expr, name + " cannot be read here: " + argument.text);
     return ok();
+  }
+
+  Error key_as_value(const Expr& expr) const {
+    const std::string name{name_of(expr.operand)};
+    const bool of_cgroup = is_cgroup_name(type_of_operand(expr, {}));
+    return error(expr, name + " is looked up when rows are read: it can be a key (count by " +
+                           name +
+                           (of_cgroup ? "), here cgroup is what is known"
+                                      : "); events have a stack by the action of that name"));
   }
 
   static std::string known_arguments(size_t count) {

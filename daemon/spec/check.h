@@ -14,11 +14,16 @@ namespace tracectl {
 // An integer's type says what range its value is known to lie in: that of a signed or an unsigned
 // integer of 64 bits. Strings are the program's (str), the name of the thread (comm),
 // or what a session has labelled it with (tag).
-enum class ValueType : uint8_t { s64, u64, string, comm, tag, container, unit };
+enum class ValueType : uint8_t { s64, u64, string, comm, tag, container, unit, stack, caller };
 
 // A cgroup to the kernel, and a name once its rows are read: trace/cgroup_rows.h.
 inline bool is_cgroup_name(ValueType type) {
   return type == ValueType::container || type == ValueType::unit;
+}
+
+// Numbers to the kernel, and code once the rows are read: trace/stack_rows.h.
+inline bool is_stack(ValueType type) {
+  return type == ValueType::stack || type == ValueType::caller;
 }
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
@@ -30,7 +35,7 @@ struct CheckAgainst {
 };
 
 // Conditions, and what is summed up, must be integers; events and keys take strings too, and keys the
-// names of cgroups.
+// names of cgroups, and stacks.
 Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against);

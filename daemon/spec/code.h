@@ -18,6 +18,7 @@ struct ExprCode {
       texts;  // what `immediate` of a comparison of strings counts; no two alike
   ValueType type = ValueType::s64;  // of what is returned; string: the address, comm: nothing
   uint8_t most_bytes = 0;           // of a string
+  uint8_t most_frames = 0;          // of a stack
 };
 
 bool is_skip(uint8_t op);

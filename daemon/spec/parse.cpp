@@ -26,10 +26,14 @@ constexpr const char* kActions =
     "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
-// None but tag is ever the name of a value, so what follows a comma behind a key is clear.
+// None but tag and stack is ever the name of a value, so what follows a comma behind a key is clear.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
     {"event", "return", "stack", "count", "time", "sum", "avg", "min", "max", "hist", "lhist",
      "sample", "limit", "tag", "silent", "trigger"});
+
+bool is_whole_stack(const Expr& key) {
+  return key.kind == Expr::Kind::operand && key.operand == Operand::stack;
+}
 
 bool is_action(const Token& token) {
   return token.kind == Token::Kind::word &&
@@ -204,11 +208,12 @@ class SpecParser {
     }
   }
 
-  // `tag` is the name of a value, and with a parenthesis that of an action.
+  // `tag` is the name of a value, and with a parenthesis that of an action. `stack` behind a key is
+  // one more key: the action stands before.
   bool is_action_ahead(size_t tokens) const {
     const Token& token = cursor_.next(tokens);
     const bool is_value = token.text == "tag" && cursor_.next(tokens + 1).kind != Token::Kind::open;
-    return is_action(token) && !is_value;
+    return is_action(token) && !is_value && token.text != "stack";
   }
 
   // Rows are by probe always, so naming it says nothing.
@@ -219,6 +224,8 @@ class SpecParser {
     if (!expr) return expr.error();
     if (auto type = check_key(*expr, in_text()); !type) return type.error();
     if (std::find(by.begin(), by.end(), *expr) != by.end()) return twice(first);
+    if (is_whole_stack(*expr) && std::any_of(by.begin(), by.end(), is_whole_stack))
+      return twice(first);
     if (by.size() == Aggregate::kMostKeys)
       return cursor_.error(first, std::to_string(Aggregate::kMostKeys) + " keys at most");
     by.push_back(*std::move(expr));
@@ -347,6 +354,9 @@ Result<std::vector<Expr>> parse_keys(std::string_view text) {
   if (!keys) return keys;
   std::string canonical;
   for (const Expr& key : *keys) {
+    if (is_stack(type_of(key, {})))
+      return error_at(text, key.column,
+                      to_string(key) + " is no key: the two probes are not hit by one call");
     if (waits_for_return(key))
       return error_at(text, key.column,
                       to_string(key) + " is no key: it is not known at the start");

@@ -16,6 +16,7 @@
 
 #include "bpf/abi.h"
 #include "daemon/base/nearest.h"
+#include "daemon/model/stack.h"
 
 namespace tracectl {
 namespace {
@@ -29,9 +30,9 @@ constexpr const char* kWords =
     "s8 u8 s16 u16 s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"arg0", "pid",       "tid",  "uid",    "cpu",      "comm", "cgroup", "ts",
-     "tag",  "container", "unit", "retval", "duration", "str",  "cstr",   "s8",
-     "u8",   "s16",       "u16",  "s32",    "u32",      "s64",  "u64"});
+    {"arg0",      "pid",  "tid",   "uid",    "cpu",    "comm",     "cgroup", "ts",   "tag",
+     "container", "unit", "stack", "caller", "retval", "duration", "str",    "cstr", "s8",
+     "u8",        "s16",  "u16",   "s32",    "u32",    "s64",      "u64"});
 
 // What looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";
@@ -158,7 +159,24 @@ class ExprParser {
     auto operand = operand_named(token.text);
     if (!operand) return unknown(token);
     cursor_.take();
+    if (*operand == Operand::stack) return stack(token);
     return counted(Expr::of_operand(*operand, 0, token.column));
+  }
+
+  // stack or stack(N)
+  Result<Part> stack(const Token& token) {
+    uint64_t frames = kDefaultFrames;
+    if (cursor_.take_if(Token::Kind::open)) {
+      const Token at = cursor_.here();
+      auto given = cursor_.integer("how many frames, an integer,");
+      if (!given) return given.error();
+      if (*given < 1 || *given > kMostFrames)
+        return cursor_.error(at, "a stack has 1 to " + std::to_string(kMostFrames) + " frames");
+      if (Status closed = cursor_.expect(Token::Kind::close, "\")\""); !closed)
+        return closed.error();
+      frames = *given;
+    }
+    return counted(Expr::of_operand(Operand::stack, frames, token.column));
   }
 
   Result<Part> argument_by_name() {

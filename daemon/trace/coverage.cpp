@@ -172,10 +172,10 @@ size_t Coverage::probe_count() const {
   return names.size();
 }
 
-bool Coverage::any_event() const {
+bool Coverage::needs_rings() const {
   for (const auto& [key, at_slot] : wants)
     for (const Want& want : at_slot)
-      if (want.setting().spec.event) return true;
+      if (want.setting().spec.event || has_stack_keys(want.setting().spec)) return true;
   return false;
 }
 

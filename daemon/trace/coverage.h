@@ -58,7 +58,7 @@ struct Coverage {
 
   std::vector<SlotWants>::iterator find(const SlotKey& key);  // or wants.end()
   size_t probe_count() const;
-  bool any_event() const;
+  bool needs_rings() const;
 };
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);

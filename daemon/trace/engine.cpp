@@ -217,7 +217,7 @@ Status Engine::stage_abort(const std::string& name) {
 // ---- rings ----
 
 Status Engine::ensure_rings(Session& session, const Coverage& coverage) {
-  return coverage.any_event() ? open_rings(session) : ok();
+  return coverage.needs_rings() ? open_rings(session) : ok();
 }
 
 Status Engine::open_rings(Session& session) {
@@ -240,7 +240,9 @@ Result<ReadSummary> Engine::read(const std::string& name, bool clear) {
   auto session = find(name);
   if (!session) return session.error();
   auto read = clear ? read_and_clear(**session) : read_so_far(**session);
-  if (read) name_cgroups(read->results.rows, cgroup_names_);
+  if (!read) return read;
+  name_cgroups(read->results.rows, cgroup_names_);
+  name_stacks(read->results.rows, *symbolizer_);
   return read;
 }
 

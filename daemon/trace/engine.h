@@ -22,6 +22,7 @@
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
+#include "daemon/trace/stack_rows.h"
 #include "daemon/trace/switch.h"
 
 namespace tracectl {

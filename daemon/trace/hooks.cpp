@@ -48,10 +48,11 @@ uint8_t words_below_caller(const Site& site) {
 
 Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
-  if (want.setting().spec.stack && want.part->process && !want.part->unmapped)
-    remember(*want.part->process);
+  const Spec& spec = want.setting().spec;
+  const bool has_stacks = spec.stack || has_stack_keys(spec);
+  if (has_stacks && want.part->process && !want.part->unmapped) remember(*want.part->process);
   hook.session = session.id;
-  const bool has_events = want.setting().spec.event && want.sides != TC_PAIR_FROM;
+  const bool has_events = spec.event && want.sides != TC_PAIR_FROM;
   hook.flags = has_events ? event_flags(want) : 0;
   hook.words_below_caller = words_below_caller(*want.site);
   hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
@@ -88,8 +89,24 @@ Status Hooks::check(const Want& want) {
   if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
   if (!needs_assembly(spec)) return ok();
+  if (auto known = check_callers(want); !known) return known;
   auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
   if (!assembled) return in_probe(assembled.error(), want);
+  return ok();
+}
+
+// A call that ends knows where it returns to; where one begins the site must tell.
+Status Hooks::check_callers(const Want& want) {
+  const Spec& spec = want.setting().spec;
+  if (want.site->words_below_caller || is_all_at_return(spec)) return ok();
+  for (const Aggregate& one : spec.aggregates)
+    for (const Expr& key : one.by)
+      if (key.kind == Expr::Kind::operand && key.operand == Operand::caller &&
+          !waits_for_return(one))
+        return in_probe({Code::unsupported,
+                         "the caller is known at a function's entry, and this probe is at none; "
+                         "by stack(2) walks by frame pointers"},
+                        want);
   return ok();
 }
 
@@ -144,6 +161,7 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
+  if (auto known = check_callers(want); !known) return known;
   auto numbers = numbers_of(session, want.setting().spec);
   if (!numbers) return numbers.error();
   auto installed =

@@ -40,6 +40,7 @@ class Hooks {
 
  private:
   static Status check_side(const Want& want);
+  static Status check_callers(const Want& want);
   static Error in_probe(Error error, const Want& want);
   static bool is_rated(const Hook& hook);
   Status give_spec(Session& session, const Want& want, Hook& hook);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/key_value.h"
 
+#include <algorithm>
+
+#include "daemon/events/decoder.h"
+
 namespace tracectl {
 
 KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
@@ -13,6 +17,14 @@ KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
   // Equal keys are one, whatever their types at different sites.
   if (type == ValueType::u64 && part & kSign) return part;
   return static_cast<int64_t>(part);
+}
+
+StackAddresses addresses_of(const tc_key_stack& stack, bool begins_with_caller) {
+  const size_t count = std::min<size_t>(stack.frames.count, TC_MOST_FRAMES);
+  return {.pid = static_cast<pid_t>(head_of(stack).pid),
+          .begins_with_caller = begins_with_caller,
+          .end = end_of_walk(stack.frames.end),
+          .addresses = {stack.address, stack.address + count}};
 }
 
 }  // namespace tracectl

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/rows.h"
 #include "daemon/spec/check.h"
 
@@ -13,7 +14,9 @@ namespace tracectl {
 // Strings that keys have, by the numbers that stand for them.
 using Texts = std::unordered_map<uint64_t, std::string>;
 
-// What a part of a key of the kernel stands for.
+// What a part of a key of the kernel stands for, if it is no stack.
 KeyValue value_of(uint64_t part, ValueType type, const Texts& texts);
+
+StackAddresses addresses_of(const tc_key_stack& stack, bool begins_with_caller);
 
 }  // namespace tracectl

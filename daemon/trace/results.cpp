@@ -44,6 +44,7 @@ class KeyedRows {
     auto texts = kernel.read_texts();
     if (!texts) return texts.error();
     texts_ = std::move(*texts);
+    kernel_ = &kernel;
     for (const KeyCount& count : *counts) {
       if (is_cut(count.key)) add_cut(count, results);
       if (const AggregateMeaning* meaning = meaning_of(count.key)) add(count, *meaning, results);
@@ -72,13 +73,21 @@ class KeyedRows {
     RowKey row{*hooks_.at(key.stat)->probe, meaning.name, {}};
     for (size_t i = 0; i < meaning.by.size(); ++i) {
       const bool is_missing = key.missing & kMostPartBits & (1u << i);
-      row.by.push_back(
-          {meaning.by[i].name,
-           is_missing ? KeyValue{} : value_of(key.part[i], meaning.by[i].type, texts_)});
+      row.by.push_back({meaning.by[i].name, is_missing ? KeyValue{} : part_of(key, meaning, i)});
     }
     Row& found = results.rows[std::move(row)];
     found.shape = meaning.shape;
     return found;
+  }
+
+  KeyValue part_of(const tc_key& key, const AggregateMeaning& meaning, size_t i) const {
+    const ValueType type = meaning.by[i].type;
+    if (!is_stack(type)) return value_of(key.part[i], type, texts_);
+    const auto stack = kernel_->read_key_stack(key.part[i]);
+    if (!stack) return {};
+    const tc_spec& spec = (*hooks_.at(key.stat)->hook.spec)->kernel;
+    return addresses_of(*stack,
+                        type == ValueType::caller || spec.aggregates[key.aggregate].at_return);
   }
 
   void add(const KeyCount& count, const AggregateMeaning& meaning, Results& results) {
@@ -130,6 +139,7 @@ class KeyedRows {
   }
 
   HooksByStat hooks_;
+  const Kernel* kernel_ = nullptr;
   Texts texts_;
   std::vector<tc_key> counts_, sums_, times_;  // that were theirs
 };

@@ -42,24 +42,24 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
   auto assembled = assemble(spec, arguments, result, side);
   if (!assembled) return assembled.error();
   fill_in(numbers, (*assembled)->kernel);
-  forget_texts_if_unused();
-  with_texts_.reserve(with_texts_.size() + 1);
+  forget_numbers_if_unused();
+  with_numbers_.reserve(with_numbers_.size() + 1);
   if (places_->used() + 1 == places_->limit())
     return Error{Code::exhausted, "the table of specs is full (" +
                                       std::to_string(places_->limit()) +
                                       "): remove settings of this or another session"};
-  const bool has_texts = (*assembled)->has_texts;
+  const bool is_numbered = (*assembled)->has_numbered_keys;
   SpecPtr made = std::make_shared<const InstalledSpec>(places_, std::move(*assembled));
   kernel_.write_spec(made->place(), (*made)->kernel);
-  if (has_texts) with_texts_.push_back(made);
+  if (is_numbered) with_numbers_.push_back(made);
   return made;
 }
 
-// Strings have numbers that nobody takes back one by one: all of them go when no key has any.
-void Specs::forget_texts_if_unused() {
-  if (with_texts_.empty()) return;
-  std::erase_if(with_texts_, [](const auto& spec) { return spec.expired(); });
-  if (with_texts_.empty()) kernel_.forget_texts();
+// Strings and stacks have numbers that nobody takes back one by one: all of them go when no key has any.
+void Specs::forget_numbers_if_unused() {
+  if (with_numbers_.empty()) return;
+  std::erase_if(with_numbers_, [](const auto& spec) { return spec.expired(); });
+  if (with_numbers_.empty()) kernel_.forget_numbers();
 }
 
 }  // namespace tracectl

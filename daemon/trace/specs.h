@@ -63,12 +63,12 @@ class Specs {
 
   Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result,
                        const SessionNumbers& numbers, const PairSide* side);
-  void forget_texts_if_unused();
+  void forget_numbers_if_unused();
 
   Kernel& kernel_;
   std::map<std::pair<const Setting*, std::string>, Known> known_;  // also by compiled_from()
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_SPECS);
-  std::vector<std::weak_ptr<const InstalledSpec>> with_texts_;
+  std::vector<std::weak_ptr<const InstalledSpec>> with_numbers_;
 };
 
 }  // namespace tracectl

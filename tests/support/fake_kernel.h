@@ -90,7 +90,8 @@ class FakeKernel final : public Kernel {
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
     return std::unordered_map<uint64_t, std::string>{};
   }
-  void forget_texts() override {}
+  std::optional<tc_key_stack> read_key_stack(uint64_t) const override { return std::nullopt; }
+  void forget_numbers() override {}
   Status add_rate(uint32_t) override { return ok(); }
   void remove_rate(uint32_t) override {}
   Status add_pair_stat(uint32_t, uint32_t) override { return ok(); }

@@ -154,3 +154,40 @@ TEST(EventText, StringsStandInQuotesWithoutWhatATerminalObeys) {
   EXPECT_EQ(event_of(string, {}, std::nullopt), "u:/x:f(?)\n");
   EXPECT_EQ(event_of(string, {}, 3), "u:/x:f(?)\n");
 }
+
+TEST(RowsText, StacksStandBelowTheTablesUnderNumbers) {
+  const FramePart leaf{.module = "/x", .offset = 1, .function = "leaf", .function_offset = 0};
+  const FramePart main_{.module = "/x", .offset = 9, .function = "main", .function_offset = 4};
+  const auto row = [&](uint64_t tid, uint64_t count, std::vector<FramePart> stack) {
+    return RowPart{.probe = "p",
+                   .by = Named<Key>{{"tid", tid}},
+                   .stack = std::move(stack),
+                   .stack_by = "frame_pointers",
+                   .stack_end = "outermost",
+                   .count = count};
+  };
+  EXPECT_EQ(
+      text_of_rows({row(7, 9, {leaf, main_}), row(8, 5, {leaf}), row(9, 2, {leaf, main_})}, 16),
+      "STACK  TID  COUNT  PROBE\n"
+      "#1       7      9  p\n"
+      "#2       8      5  p\n"
+      "#1       9      2  p\n"
+      "\n"
+      "#1\n"
+      "        leaf+0x0 (x)\n"
+      "        main+0x4 (x)\n"
+      "\n"
+      "#2\n"
+      "        leaf+0x0 (x)\n"
+      "\n"
+      "16 hits\n");
+}
+
+TEST(RowsText, ACallerIsAColumn) {
+  RowPart row{.probe = "p", .count = 3};
+  row.caller = FramePart{.module = "/x", .function = "main", .function_offset = 4};
+  EXPECT_EQ(text_of_rows({row}, 3),
+            "CALLER        COUNT  PROBE\n"
+            "main+0x4 (x)      3  p\n"
+            "3 hits\n");
+}

@@ -157,3 +157,23 @@ TEST(RowParts, WhatIsWrittenReadsBackAsTheSame) {
     EXPECT_EQ(to_json(*read), written);
   }
 }
+
+TEST(RowParts, StacksAndCallersAreMembersOfTheirOwn) {
+  Frame frame;
+  frame.module = "/x";
+  frame.offset = 16;
+  frame.function = "f";
+  const Stack stack{.by = StackBy::frame_pointers, .end = StackEnd::limit, .frames = {frame}};
+  const json row =
+      only_row({"p", "count", {{"stack(1)", stack}, {"tid", int64_t{7}}}}, {.count = 2});
+  EXPECT_EQ(row["by"], (json{{"tid", 7}}));
+  EXPECT_EQ(row["stack"][0]["function"], "f");
+  EXPECT_FALSE(row["stack"][0].contains("address"));
+  EXPECT_EQ(row["stack_end"], "limit");
+  const json called = only_row({"p", "count", {{"caller", stack}}}, {.count = 2});
+  EXPECT_EQ(called["caller"]["offset"], 16);
+  EXPECT_FALSE(called.contains("stack"));
+  // What could not be read is a key all the same.
+  const json unread = only_row({"p", "count", {{"caller", std::monostate{}}}}, {.count = 2});
+  EXPECT_TRUE(unread["by"]["caller"].is_null());
+}

@@ -135,6 +135,25 @@ TEST(Spec, NamesOfCgroupsAreKeysOnly) {
   EXPECT_FALSE(parse_condition("unit == \"ssh.service\""));
 }
 
+// `stack` names an action and a key.
+TEST(Spec, AStackBehindAKeyIsAKey) {
+  const Expr stack = Expr::of_operand(Operand::stack, kDefaultFrames);
+  EXPECT_EQ(parsed("count by stack"), spec_of(false, true, {stack}));
+  EXPECT_EQ(parsed("count by pid, stack"), spec_of(false, true, {kPid, stack}));
+  EXPECT_EQ(parsed("stack, count by stack").stack, StackCapture{});
+  EXPECT_EQ(to_string(parsed("count by stack(5), caller")), "count by stack(5), caller");
+  EXPECT_EQ(to_string(parsed("count by stack(32)")), "count by stack");
+  EXPECT_TRUE(has_stack_keys(parsed("time by caller")));
+  EXPECT_FALSE(has_stack_keys(parsed("stack, time by tid")));
+  refusal("count by stack(0)", 15);
+  refusal("count by stack(128)", 15);
+  EXPECT_NE(refusal("count by stack, stack(5)", 16).find("twice"), std::string::npos);
+  EXPECT_NE(refusal("event(caller)", 6).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal("count by caller + 1", 9).find("it can be a key"), std::string::npos);
+  EXPECT_FALSE(parse_condition("caller == 5"));
+  EXPECT_FALSE(parse_keys("caller"));
+}
+
 TEST(Spec, RowsAreByProbeAlways) {
   EXPECT_EQ(parsed("count by probe"), spec_of(false, true));
   EXPECT_EQ(parsed("count by tid, probe"), spec_of(false, true, {kTid}));

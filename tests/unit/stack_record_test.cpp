@@ -36,6 +36,7 @@ class Record {
     const auto record = decode_record(bytes_, 0, kSources);
     return record ? record->event.raw_stack : nullptr;
   }
+  std::optional<StackAddresses> key_stack() const { return decode_key_stack(bytes_); }
   bool is_refused() const { return !decode_record(bytes_, 0, kSources); }
 
  private:
@@ -93,4 +94,20 @@ TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
   EXPECT_TRUE(Record(9, 4).is_refused());
   EXPECT_TRUE(Record(TC_STACK_NONE, 4).is_refused());
   EXPECT_FALSE(Record(TC_STACK_NONE, 0).is_refused());
+}
+
+// The number of a stack that is a key is no hit, whatever its source says.
+TEST(StackRecord, OfAKeyIsNoEvent) {
+  Record record = of_frames(2, TC_WALK_OUTERMOST, 4);
+  record.head().kind = TC_RECORD_KEY_STACK;
+  record.head().pid = 77;
+  EXPECT_TRUE(record.is_refused());
+  const auto stack = record.key_stack();
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->pid, 77);
+  EXPECT_EQ(stack->addresses, (std::vector<uint64_t>{100, 101}));
+  EXPECT_FALSE(of_frames(2, TC_WALK_OUTERMOST, 4).key_stack());
+  Record hollow = of_frames(5, TC_WALK_OUTERMOST, 4);
+  hollow.head().kind = TC_RECORD_KEY_STACK;
+  EXPECT_FALSE(hollow.key_stack());
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/protocol/messages/parts.h"
+#include "daemon/protocol/messages/stacks.h"
 #include "daemon/protocol/messages/values.h"
 
 namespace tracectl::protocol {
@@ -30,8 +31,13 @@ struct RowPart {
   std::string probe;
   std::optional<std::string> of = {};  // whose values: an expression; none: hits are counted
   std::optional<Named<Key>> by = {};   // by the texts of the keys
-  uint64_t count = 0;                  // hits, or values
-  std::optional<Integer> sum = {};     // modulo 2^64
+  // Of the keys a stack, the innermost frame first, as in events; and where it was called from.
+  std::optional<std::vector<FramePart>> stack = {};
+  std::optional<std::string> stack_by = {};
+  std::optional<std::string> stack_end = {};
+  std::optional<FramePart> caller = {};
+  uint64_t count = 0;               // hits, or values
+  std::optional<Integer> sum = {};  // modulo 2^64
   std::optional<double> avg = {};
   std::optional<Integer> min = {}, max = {};
   std::optional<std::vector<BucketPart>> hist = {};  // those that are not empty, in order
@@ -44,6 +50,10 @@ struct RowPart {
     f("probe", s.probe);
     f("of", s.of);
     f("by", s.by);
+    f("stack", s.stack);
+    f("stack_by", s.stack_by);
+    f("stack_end", s.stack_end);
+    f("caller", s.caller);
     f("count", s.count);
     f("sum", s.sum);
     f("avg", s.avg);

@@ -11,7 +11,9 @@ namespace tracectl::protocol {
 
 // What is not known is not there. Of functions inlined at one address the innermost comes first.
 struct FramePart {
-  uint64_t address = 0;  // in the process: of the probed instruction, else where a call returns to
+  // In the process: of the probed instruction, else where a call returns to. Not of what rows are kept
+  // by: they are of the code, whatever process runs it.
+  std::optional<uint64_t> address = {};
   std::optional<std::string> module = {};        // path of the file, as the process had it
   std::optional<std::string> build_id = {};      // of it, hex
   std::optional<uint64_t> offset = {};           // `address` in the file's own address space

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Stacks that are keys. A stack gets a number of 64 bits, made of its process and its frames; what the
+ * number stands for is in a table, which is filled when the number is there for the first time. Who
+ * comes upon one that is not filled yet fills it as well, with the same, so that none is counted by a
+ * stack that nobody knows.
+ */
+#ifndef TRACECTL_KEY_STACK_BPF_H
+#define TRACECTL_KEY_STACK_BPF_H
+
+static const struct tc_key_stack no_key_stack;
+
+struct key_stack_of {
+	__u64 caller;		/* where a call that ends returns to; else 0 */
+	__u32 most;		/* frames */
+	__u16 session;		/* whose rings tell of new ones */
+	__u8 words_below_caller;
+	__u8 without_innermost;	/* the frames begin with the caller */
+};
+
+/* A step of a hash (the multiplier of splitmix64). */
+static __always_inline __u64 mixed(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0xbf58476d1ce4e5b9;
+	return hash ^ hash >> 29;
+}
+
+static __always_inline void begin_key_walk(struct walk *walk, bpf_user_pt_regs_t *ctx,
+					   const struct key_stack_of *of)
+{
+	begin_walk(walk, ctx, of->caller ? 0 : of->words_below_caller);
+	if (of->caller)
+		walk->caller = of->caller;
+}
+
+/* The stack's number. Its frames are put to `to`, if that is one: all of its room is written. */
+__on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of, __u64 hash,
+				  struct tc_key_stack *to)
+{
+	__u64 i = unknown_zero;
+	__u32 count = unknown_zero;
+	struct bpf_iter_num places;
+	struct walk walk;
+	bool more = !unknown_zero, begun;
+
+	if (!of)
+		return 0;
+	begun = of->without_innermost;
+	begin_key_walk(&walk, ctx, of);
+	bpf_iter_num_new(&places, 0, TC_MOST_FRAMES);
+	while (bpf_iter_num_next(&places)) {
+		checked_as_used(i);
+		if (i >= TC_MOST_FRAMES || (!to && !more))
+			break;
+		if (more && i >= of->most)
+			more = false;
+		else if (more && begun)
+			more = next_frame(&walk);
+		begun = true;
+		if (more)
+			hash = mixed(hash, walk.address);
+		if (to)
+			to->address[i] = more ? walk.address : 0;
+		count += more;
+		i = next_place(i);
+	}
+	bpf_iter_num_destroy(&places);
+	if (to) {
+		to->frames.end = walk.end;
+		to->frames.count = count;
+	}
+	return hash ? hash : 1;
+}
+
+static __always_inline struct tc_record *head_of(struct tc_key_stack *stack)
+{
+	return (struct tc_record *)stack->head;
+}
+
+static __always_inline void tell_of_stack(const struct tc_key_stack *stack, __u16 session)
+{
+	__u32 ring_index = session * cpu_count + bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &ring_index);
+
+	if (ring)
+		bpf_ringbuf_output(ring, (void *)stack, sizeof(*stack), wakeup_flag());
+}
+
+static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of,
+					   struct tc_key_stack *to, __u32 pid)
+{
+	struct tc_record *head = head_of(to);
+
+	walk_key_stack(ctx, of, 0, to);
+	head->pid = pid;
+	head->stack_kind = TC_STACK_FRAMES;
+	head->stack_words = (sizeof(*to) - sizeof(to->head)) / 8;
+	asm volatile("" ::: "memory");
+	/* The last: who sees it sees the rest. */
+	*(volatile __u16 *)&head->kind = TC_RECORD_KEY_STACK;
+	tell_of_stack(to, of->session);
+}
+
+/* 0 where there is no room for a new one. */
+__on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of)
+{
+	struct tc_key_stack *known;
+	__u32 pid = ids_of_current().pid;
+	__u64 number;
+
+	if (!of)
+		return 0;
+	number = walk_key_stack(ctx, of, mixed(key_stack_seed, pid), 0);
+	known = bpf_map_lookup_elem(&key_stacks, &number);
+	if (!known) {
+		/* Somebody else may be first: then the entry is there all the same. */
+		bpf_map_update_elem(&key_stacks, &number, &no_key_stack, BPF_NOEXIST);
+		known = bpf_map_lookup_elem(&key_stacks, &number);
+	}
+	if (!known)
+		return 0;
+	if (*(volatile __u16 *)&head_of(known)->kind != TC_RECORD_KEY_STACK)
+		fill_key_stack(ctx, of, known, pid);
+	return number;
+}
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Records of a ring: a decoded one has no more than the record has bytes for.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "bpf/abi.h"
+#include "daemon/events/decoder.h"
+
+using namespace tracectl;
+
+namespace {
+
+void must(bool promise) {
+  if (!promise) std::abort();
+}
+
+// Source 1 has what any probe has, source 2 a string between numbers, and a stack.
+const Sources& sources() {
+  static const Sources all = [] {
+    Argument number, string;
+    string.is_string = true;
+    EventSource plain{"p", "s", {number, number}};
+    EventSource rich{"p", "s", {number, string, number}, std::nullopt, 20};
+    return Sources{{1, std::make_shared<const EventSource>(plain)},
+                   {2, std::make_shared<const EventSource>(rich)}};
+  }();
+  return all;
+}
+
+void check(const DecodedRecord& decoded, size_t size) {
+  const Event& event = decoded.event;
+  must(event.source != nullptr && event.args.size() <= TC_MAX_VALUES);
+  must(event.args.size() * 8 <= size && event.comm.size() <= TC_COMM_LEN);
+  for (const std::string& string : event.strings) must(string.size() <= TC_STR_LEN);
+  if (!event.raw_stack) return;
+  must(event.raw_stack->addresses.size() * 8 <= size && event.raw_stack->bytes.size() <= size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto record = std::as_bytes(std::span(data, size));
+  if (const auto decoded = decode_record(record, 0, sources())) check(*decoded, size);
+  if (const auto stack = decode_key_stack(record)) {
+    must(!stack->addresses.empty() && stack->addresses.size() <= TC_MOST_FRAMES);
+    must(!decode_record(record, 0, sources()));
+  }
+  return 0;
+}
