@@ -3,6 +3,7 @@
 // Named sessions: what is staged, committed and read step by step. All of it lives in the daemon.
 #include <fmt/format.h>
 
+#include "client/debug_files.h"
 #include "client/output.h"
 #include "client/render/rows.h"
 #include "client/target.h"
@@ -117,7 +118,13 @@ int run_abort(const CommonOptions& common, const std::string& session) {
 }
 
 int run_read(const CommonOptions& common, const std::string& session, bool clear) {
-  return ask(common, kDaemon, SessionRead{.session = session, .clear = clear}, rows_text);
+  return with_backend(common, kDaemon, [&](Backend& backend) -> int {
+    auto rows = backend.call(SessionRead{.session = session, .clear = clear});
+    if (!rows) return fail(rows.error());
+    DebugFiles(common.quiet).complete(*rows);
+    show<ReadReply>(common, *rows, rows_text);
+    return kDone;
+  });
 }
 
 int run_flush(const CommonOptions& common, const std::string& session) {

@@ -8,7 +8,10 @@
 namespace tracectl {
 
 EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown)
-    : common_(common), session_(std::move(session)), shown_(shown) {}
+    : common_(common),
+      session_(std::move(session)),
+      shown_(shown),
+      debug_files_(common.quiet) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
   auto items = backend.take_items();
@@ -25,15 +28,10 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   if (start_ns_ == 0) start_ns_ = ts;
   if (const auto* event = std::get_if<Event>(&item)) {
     ++events_;
-    if (shown_ == Shown::folded_stacks) {
-      if (event->stack) folded_.add(*event->stack);
-    } else if (common_.json) {
-      protocol::append_event(out, *event, wall_);
-      out += '\n';
-    } else {
-      out += event_text(*event, start_ns_);
-    }
-    return;
+    if (!event->stack) return add_event(out, *event);
+    Event completed = *event;
+    completed.stack = std::make_shared<const Stack>(debug_files_.completed(*event->stack));
+    return add_event(out, completed);
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
@@ -44,6 +42,17 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
     out += "}\n";
   } else {
     out += lost_text(lost, start_ns_);
+  }
+}
+
+void EventPrinter::add_event(std::string& out, const Event& event) {
+  if (shown_ == Shown::folded_stacks) {
+    if (event.stack) folded_.add(*event.stack);
+  } else if (common_.json) {
+    protocol::append_event(out, event, wall_);
+    out += '\n';
+  } else {
+    out += event_text(event, start_ns_);
   }
 }
 

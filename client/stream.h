@@ -4,6 +4,7 @@
 #include <string>
 
 #include "client/backend.h"
+#include "client/debug_files.h"
 #include "client/options.h"
 #include "client/render/folded.h"
 #include "daemon/protocol/events.h"
@@ -24,11 +25,13 @@ class EventPrinter {
 
  private:
   void add(std::string& out, const StreamItem& item);
+  void add_event(std::string& out, const Event& event);
 
   const CommonOptions& common_;
   std::string session_;
   Shown shown_;
   FoldedStacks folded_;
+  DebugFiles debug_files_;
   protocol::WallClock wall_;
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;

@@ -3,6 +3,7 @@
 // trace, count and hist: an unnamed session of our own, staged, committed, and gone at the end.
 #include <cstring>
 
+#include "client/debug_files.h"
 #include "client/output.h"
 #include "client/render/rows.h"
 #include "client/stream.h"
@@ -178,6 +179,7 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     print(printer.folded().text());
     auto rows = backend.call(SessionRead{.session = trace.session()});
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
+    if (rows) DebugFiles(common.quiet).complete(*rows);
     if (any && !common.json) print(rows_text(*rows));
     if (rows && !any && !common.quiet) tell_filtered(*rows);
     return status_of(ended, trace);
@@ -202,6 +204,7 @@ int run_count(const CommonOptions& common, const TraceOptions& options) {
                       const auto ended = trace.run(nullptr);
                       auto rows = backend.call(SessionRead{.session = trace.session()});
                       if (!rows) return fail(rows.error());
+                      DebugFiles(common.quiet).complete(*rows);
                       show<ReadReply>(common, *rows, options.folded ? folded_text : rows_text);
                       return status_of(ended, trace);
                     });

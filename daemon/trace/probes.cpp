@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "daemon/code/caller.h"
 #include "daemon/code/instruction.h"
@@ -43,12 +44,21 @@ class FunctionFinder {
  private:
   // gcc and clang name the unlikely part of f `f.cold` or `f.cold.N`.
   void index_cold_parts() {
+    for (const Function& function : all_) names_.insert(function.name);
     for (const Function& function : all_)
       if (const size_t at = function.name.find(".cold"); at != std::string::npos)
         cold_parts_.emplace(std::string_view(function.name).substr(0, at), &function);
   }
 
+  // Of a function that the table has as well. It is jumped to, and nobody calls it.
+  bool is_cold_part(const Function& function) const {
+    const size_t at = function.name.find(".cold");
+    return at != std::string::npos && names_.contains(std::string_view(function.name).substr(0, at));
+  }
+
+  // A part of a function only where it is named as such.
   bool matches(const Function& function) {
+    if (function.name != pattern_.function && is_cold_part(function)) return false;
     if (pattern_.scope == Scope::global && !function.exported) return false;
     if (!wants_demangled(pattern_)) return glob_match(pattern_.function, function.name);
     const auto plain = demangle(function.name);
@@ -82,6 +92,9 @@ class FunctionFinder {
     if (pattern_.offset)
       return Error{Code::unsupported, "within a function there is no call to follow: leave +" +
                                           std::to_string(pattern_.offset) + " away"};
+    if (is_cold_part(function))
+      return Error{Code::unsupported, "this is a part of a function, which is jumped to: follow " +
+                                          function.name.substr(0, function.name.find(".cold"))};
     return return_planner_->plan(function, code.view, *placed, arguments_.result_of(function));
   }
 
@@ -149,6 +162,7 @@ class FunctionFinder {
   const std::vector<Function>& all_;
   FunctionArguments arguments_;
   std::optional<ReturnPlanner> return_planner_;
+  std::unordered_set<std::string_view> names_;
   std::multimap<std::string_view, const Function*> cold_parts_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;

@@ -134,5 +134,33 @@ TEST_F(Returned, AProbeOfNoFunctionIsRefused) {
   EXPECT_NE(staged.error().message.find("is no function"), std::string::npos);
 }
 
+// By each way that suits functions through which exceptions pass, while two threads throw.
+TEST(Thrown, AMillionExceptionsThroughTracedFramesAreWhatTheProgramCounts) {
+  constexpr uint64_t kTimes = 667'000;  // of each thread; three in four throw
+  const auto wanted = [](uint64_t times) {
+    Program untraced("throws", {std::to_string(times)});
+    return parsed(untraced.run());
+  }(kTimes);
+  ASSERT_GE(wanted["thrown"].get<uint64_t>(), 1'000'000u);
+
+  auto engine = must(Engine::start(must(open_kernel()), {}));
+  Program program("throws", {std::to_string(kTimes)});
+  must(engine->create_session("s"));
+  must(engine->stage_set("s", {{must(parse_pattern("u::throws_*")), process(program.pid()),
+                                must(parse_spec("time"))}}));
+  must(engine->commit("s", {}));
+  const auto said = parsed(program.run());
+  program.send("exit");
+  program.wait_for_end();
+  EXPECT_EQ(said, wanted);
+  const auto results = must(engine->read("s", false)).results;
+  EXPECT_EQ(results.totals.cut, 0u);
+  ASSERT_EQ(results.rows.size(), 2u);  // throws_inner.cold is a part of one
+  for (const auto& [key, row] : results.rows) {
+    EXPECT_EQ(row.count, said["returned"].get<uint64_t>()) << key.probe;
+    EXPECT_EQ(row.unwound, said["thrown"].get<uint64_t>()) << key.probe;
+  }
+}
+
 }  // namespace
 }  // namespace tracectl::on_kernel

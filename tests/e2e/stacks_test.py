@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Stacks on the command line: counted in the kernel and from events, beside bpftrace, and with debug
+files from a server. The program's calls are those of its source (tests/targets/stacks.h)."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+import support
+from support import target
+
+CALLS = 200
+CHAIN = ['main', 'work', 'outer', 'middle', 'deep', 'leaf']
+
+
+def folded(text):
+    """What a flame graph is drawn of: count by functions, the outermost first."""
+    found = {}
+    for line in text.splitlines():
+        stack, count = line.rsplit(' ', 1)
+        found[tuple(stack.split(';'))] = int(count)
+    return found
+
+
+class Server:
+    """debuginfod on the debug files of a folder."""
+
+    def __init__(self, folder, work):
+        with socket.socket() as probe:
+            probe.bind(('127.0.0.1', 0))
+            port = probe.getsockname()[1]
+        self.url = f'http://127.0.0.1:{port}'
+        self.process = subprocess.Popen(
+            ['debuginfod', '-p', str(port), '-d', f'{work}/index.sqlite', '-F', folder],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, 'DEBUGINFOD_URLS': ''})
+
+    def has(self, build_id):
+        try:
+            with urllib.request.urlopen(f'{self.url}/buildid/{build_id}/debuginfo') as reply:
+                return reply.status == 200
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@support.needs_root
+class Stacks(support.DaemonTest):
+    def counted(self, path, *options, **environment):
+        """What a verb says of a run of the program."""
+        with self.running(path) as program:
+            with subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, '-p',
+                                   str(program.pid)],
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env={**os.environ, 'DEBUGINFOD_URLS': '', **environment}) as verb:
+                self.assertIn('tracing', verb.stderr.readline())
+                program.send('go')
+                program.result()
+                program.send('exit')
+                said, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 0, errors)
+        return said
+
+    @contextlib.contextmanager
+    def running(self, path):
+        program = support.Program(path, str(CALLS), '1')
+        try:
+            yield program
+        finally:
+            program.end()
+
+    def test_folded_counts_are_the_calls(self):
+        found = folded(self.counted(target('stacks'), 'count', 'uprobe::leaf', '--folded'))
+        [(stack, count)] = found.items()
+        # The C library below main keeps no frame pointers.
+        self.assertEqual(list(stack[stack.index('main'):]), CHAIN)
+        self.assertEqual(count, CALLS)
+
+    def test_folded_events_are_the_calls(self):
+        for name in ('stacks', 'stacks_no_fp'):
+            found = folded(self.counted(target(name), 'trace', 'uprobe::leaf', '--folded'))
+            [(stack, count)] = found.items()
+            self.assertEqual(stack[0], '_start')
+            self.assertEqual(list(stack[stack.index('main'):]), CHAIN)
+            self.assertEqual(count, CALLS)
+
+    def test_callers_are_a_column(self):
+        said = self.counted(target('stacks_no_fp'), 'count', 'uprobe::leaf', 'uprobe::outer', '--by',
+                            'caller')
+        self.assertRegex(said, r'CALLER +COUNT  PROBE\n')
+        self.assertRegex(said, rf'deep\+0x[0-9a-f]+ \(stacks_no_fp\) stacks\.h:\d+ +{CALLS} ')
+        self.assertRegex(said, rf'work\+0x[0-9a-f]+ \(stacks_no_fp\) stacks\.h:\d+ +{CALLS} ')
+
+    def test_bpftrace_counts_the_same_stacks(self):
+        program = self.program('stacks', str(CALLS), '1')
+        path = target('stacks')
+        script = f'uprobe:{path}:leaf /pid == {program.pid}/ {{ @s[ustack] = count(); }}'
+        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
+            try:
+                self.assertTrue(any('Attaching' in line
+                                    for line in iter(witness.stdout.readline, '')))
+                support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
+                self.daemon.json('session', 'new', 's')
+                self.daemon.json('stage', 's', 'set', 'uprobe::leaf', '-p', str(program.pid), '--do',
+                                 'count by stack')
+                self.daemon.json('commit', 's')
+                program.send('go')
+                program.result()
+                rows = [row for row in self.daemon.json('read', 's')['rows'] if 'stack' in row]
+                program.send('exit')
+                said = witness.communicate(timeout=60)[0]
+            finally:
+                witness.kill()
+        [(frames, count)] = re.findall(r'@s\[\n(.*?)\n\]: (\d+)', said, re.S)
+        theirs = [int(address, 16) for address in frames.split()]
+        [row] = rows
+        ours = [frame['offset'] for frame in row['stack']
+                if not frame['inlined'] and frame.get('module') == path]
+        # Where the program has ended bpftrace prints addresses.
+        distances = [address - theirs[0] + ours[0] for address in theirs]
+        self.assertEqual(int(count), row['count'])
+        self.assertEqual(len(ours), len(CHAIN) - 1)  # middle is inlined
+        # It can leave out the caller of a function that has not set up its frame yet.
+        self.assertIn(ours, (distances[:len(ours)], ours[:2] + distances[1:len(ours) - 1]))
+
+    @unittest.skipUnless(shutil.which('debuginfod'), 'no debuginfod')
+    def test_debug_files_come_from_a_server(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, work = f'{folder}/bare', f'{folder}/work'
+            os.mkdir(work)
+            os.mkdir(f'{folder}/debug')
+            debug = f'{folder}/debug/bare.debug'
+            subprocess.run(['objcopy', '--only-keep-debug', target('stacks'), debug], check=True)
+            subprocess.run(['objcopy', '--strip-debug', target('stacks'), path], check=True)
+            notes = subprocess.run(['readelf', '-n', path], capture_output=True, text=True, check=True)
+            build_id = re.search(r'Build ID: ([0-9a-f]+)', notes.stdout)[1]
+            cache = {'DEBUGINFOD_CACHE_PATH': f'{work}/cache'}
+            verbs = (('trace', 'uprobe::leaf', '--do', 'limit(1), stack'),
+                     ('count', 'uprobe::leaf', '--by', 'stack'),
+                     ('count', 'uprobe::leaf', '--by', 'caller'))
+            server = Server(f'{folder}/debug', work)
+            try:
+                support.wait_until(lambda: server.has(build_id), 'the server to know the file')
+                for verb in verbs:
+                    without = self.counted(path, *verb, **cache)
+                    self.assertNotIn('stacks.h:', without)
+                    self.assertIn('deep+0x', without)
+                    having = self.counted(path, *verb, **cache, DEBUGINFOD_URLS=server.url)
+                    self.assertRegex(having, r'deep\+0x[0-9a-f]+ \(bare\) stacks\.h:\d+')
+                    if 'caller' not in verb:
+                        self.assertRegex(having, r'middle \(bare\) stacks\.h:\d+ \[inlined\]')
+            finally:
+                server.end()
+
+
+if __name__ == '__main__':
+    unittest.main()
