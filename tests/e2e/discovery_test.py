@@ -104,7 +104,9 @@ class Functions(unittest.TestCase):
         functions = {line.split()[7].split('@')[0]
                      for line in output('readelf', '-sW', path).splitlines()
                      if len(line.split()) == 8 and line.split()[3] == 'FUNC'}
-        self.assertEqual(found | refused, expected & functions)
+        # Nobody calls f.cold, the unlikely part of f.
+        parts = {name for name in functions if name.split('.cold')[0] in functions - {name}}
+        self.assertEqual(found | refused, (expected & functions) - parts)
 
     def test_python(self):
         self.check(PYTHON, '-D')
