@@ -2,39 +2,19 @@
 //
 // tracectl: the command line. Options and verbs only; each verb has a function in verbs.h.
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 
+#include "client/duration.h"
 #include "client/options.h"
+#include "client/output.h"
+#include "client/recipes.h"
 #include "client/verbs.h"
 
 namespace {
 
 using namespace tracectl;
-
-// `10s`, `500ms`, `2m`; a bare number is seconds.
-std::optional<double> parse_duration(const std::string& text) {
-  size_t used = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &used);
-  } catch (const std::logic_error&) {
-    return std::nullopt;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1
-                        : unit == "ms"              ? 1e-3
-                        : unit == "m"               ? 60
-                                                    : 0;
-  const double seconds = number * factor;
-  if (factor == 0 || !std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return std::nullopt;
-  return seconds;
-}
-
-std::string check_duration(const std::string& text) {
-  return parse_duration(text) ? "" : "a time is wanted, as 10s, 500ms or 2m, not " + text;
-}
 
 // The command line as a whole: what was chosen, and what runs then.
 struct CommandLine {
@@ -49,6 +29,7 @@ struct CommandLine {
   std::string of;
   std::string duration;
   bool clear = false;
+  std::map<std::string, std::optional<std::string>> recipe_values;  // by option
   std::function<int()> chosen;
 };
 
@@ -106,12 +87,16 @@ void add_from(CLI::App& verb, LatencyOptions& latency) {
   add_pair_options(verb, latency);
 }
 
-void add_how(CLI::App& verb, CommandLine& line) {
-  add_when(verb, line.trace.when);
+void add_run_options(CLI::App& verb, CommandLine& line) {
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
   verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
+}
+
+void add_how(CLI::App& verb, CommandLine& line) {
+  add_when(verb, line.trace.when);
+  add_run_options(verb, line);
 }
 
 void add_trace_options(CLI::App& verb, CommandLine& line) {
@@ -268,6 +253,42 @@ void add_daemon(CLI::App& app, CommandLine& line) {
            [&] { return run_doctor(line.common); });
 }
 
+int run_recipe(const CommandLine& line);
+
+RecipeValues given_values(const CommandLine& line) {
+  RecipeValues values;
+  for (const auto& [name, value] : line.recipe_values)
+    if (value) values[name] = *value;
+  return values;
+}
+
+void add_recipe_options(CLI::App& verb, CommandLine& line) {
+  verb.add_option("NAME", line.name, "of the recipe")->required();
+  for (const RecipeOption& option : all_recipe_options())
+    verb.add_option("--" + std::string(option.name), line.recipe_values[std::string(option.name)],
+                    std::string(option.tells))
+        ->option_text(std::string(option.value));
+}
+
+void add_recipes(CLI::App& app, CommandLine& line) {
+  CLI::App* recipe =
+      app.add_subcommand("recipe", "ready specs for common questions: list, show, run");
+  recipe->require_subcommand(1);
+  recipe->fallthrough();
+  add_verb(*recipe, "list", "all recipes", line.chosen,
+           [&] { return run_recipe_list(line.common); });
+  auto& show =
+      add_verb(*recipe, "show", "what one needs and does, as ordinary commands", line.chosen,
+               [&] { return run_recipe_show(line.common, line.name, given_values(line)); });
+  add_recipe_options(show, line);
+  auto& run = add_verb(*recipe, "run", "carry one out, until ^C or the targets end", line.chosen,
+                       [&] { return run_recipe(line); });
+  add_recipe_options(run, line);
+  add_target_options(run, line.trace.probes);
+  add_run_options(run, line);
+  run.footer("As in: tracectl recipe run lock-waits -p 4711 --longer-than 1ms --for 10s\n");
+}
+
 void add_schema(CLI::App& app, CommandLine& line) {
   add_verb(app, "schema", "the JSON Schema of the protocol and of every --json", line.chosen,
            run_schema);
@@ -298,15 +319,14 @@ void complete(CommandLine& line, const CLI::App& app) {
   if (action.empty()) action = line.trace.folded ? "stack" : "event";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CommandLine line;
+// Reads words into what they choose; the exit status where there is nothing to run.
+std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   CLI::App app{"Traces running programs with uprobes and USDT probes.", "tracectl"};
   app.require_subcommand(1);
   app.fallthrough();
   add_common(app, line.common);
   add_tracing(app, line);
+  add_recipes(app, line);
   add_sessions(app, line);
   add_staging(app, line);
   add_pauses(app, line);
@@ -315,7 +335,6 @@ int main(int argc, char** argv) {
   add_schema(app, line);
 
   // What stands behind -- is the command to start.
-  std::vector<std::string> words(argv + 1, argv + argc);
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end()) {
     line.trace.probes.command.assign(dashes + 1, words.end());
@@ -329,5 +348,46 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   }
   complete(line, app);
+  return std::nullopt;
+}
+
+// What is asked of the recipe's commands: where, for how long.
+void take_run_options(const CommandLine& from, CommandLine& to) {
+  to.common = from.common;
+  std::vector<std::string> patterns = std::move(to.trace.probes.patterns);
+  to.trace.probes = from.trace.probes;
+  to.trace.probes.patterns = std::move(patterns);
+  to.trace.seconds = from.trace.seconds;
+  to.trace.partial |= from.trace.partial;
+  to.trace.dry_run = from.trace.dry_run;
+}
+
+int usage_error(const Error& error) {
+  fail(error);
+  return kUsage;
+}
+
+// As if its commands had been typed, into one session.
+int run_recipe(const CommandLine& line) {
+  auto recipe = find_recipe(line.name);
+  if (!recipe) return fail(recipe.error());
+  auto commands = commands_of(**recipe, given_values(line));
+  if (!commands) return usage_error(commands.error());
+  std::vector<CommandLine> lines(commands->size());  // those that were read stay where they are
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (auto status = read((*commands)[i], lines[i])) return *status;
+    take_run_options(line, lines[i]);
+    if (i > 0) lines[0].trace.beside.push_back(lines[i].trace);
+  }
+  lines[0].trace.any_of = (*recipe)->is_any_of;
+  lines[0].trace.keys = (*recipe)->keys;
+  return lines[0].chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  if (auto status = read({argv + 1, argv + argc}, line)) return *status;
   return line.chosen();
 }

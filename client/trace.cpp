@@ -5,6 +5,7 @@
 
 #include "client/debug_files.h"
 #include "client/output.h"
+#include "client/render/keys.h"
 #include "client/render/rows.h"
 #include "client/stream.h"
 #include "client/target.h"
@@ -33,17 +34,7 @@ class Trace {
     if (!created) return created.error();
     session_ = created->name;
     if (auto held = hold_targets(); !held) return held;
-    auto staged = backend_.call(StageSet{.session = session_,
-                                         .patterns = options_.probes.patterns,
-                                         .scope = scope_of(options_.probes),
-                                         .target = target_.part,
-                                         .action = options_.action,
-                                         .when = options_.when,
-                                         .returns = options_.returns,
-                                         .from = options_.latency.from,
-                                         .by = options_.latency.by,
-                                         .slowest = options_.latency.slowest});
-    if (!staged) return staged.error();
+    if (auto staged = stage_all(); !staged) return staged;
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
           !subscribed)
@@ -57,11 +48,13 @@ class Trace {
 
   // Nothing fires any more; what was counted stays readable.
   Status switch_off() {
-    auto removed = backend_.call(StageRemove{.session = session_,
-                                             .patterns = options_.probes.patterns,
-                                             .scope = scope_of(options_.probes),
-                                             .target = std::nullopt});
-    if (!removed) return removed.error();
+    for (const TraceOptions* setting : staged_) {
+      auto removed = backend_.call(StageRemove{.session = session_,
+                                               .patterns = setting->probes.patterns,
+                                               .scope = scope_of(setting->probes),
+                                               .target = std::nullopt});
+      if (!removed) return removed.error();
+    }
     auto committed = backend_.call(StageCommit{.session = session_});
     if (!committed) return committed.error();
     return ok();
@@ -91,6 +84,37 @@ class Trace {
   }
 
  private:
+  Status stage(const TraceOptions& setting) {
+    auto staged = backend_.call(StageSet{.session = session_,
+                                         .patterns = setting.probes.patterns,
+                                         .scope = scope_of(setting.probes),
+                                         .target = target_.part,
+                                         .action = setting.action,
+                                         .when = setting.when,
+                                         .returns = setting.returns,
+                                         .from = setting.latency.from,
+                                         .by = setting.latency.by,
+                                         .slowest = setting.latency.slowest});
+    if (!staged) return staged.error();
+    staged_.push_back(&setting);
+    return ok();
+  }
+
+  // Where any of the settings will do, those are left out that find nothing in the target.
+  Status stage_all() {
+    std::optional<Error> found_nothing;
+    std::vector<const TraceOptions*> settings{&options_};
+    for (const TraceOptions& setting : options_.beside) settings.push_back(&setting);
+    for (const TraceOptions* setting : settings) {
+      auto staged = stage(*setting);
+      if (staged) continue;
+      if (!options_.any_of || staged.error().code != Code::not_found) return staged;
+      if (!found_nothing) found_nothing = staged.error();
+    }
+    if (staged_.empty()) return *found_nothing;
+    return ok();
+  }
+
   // Their end ends the trace, unless other processes can still come.
   Status hold_targets() {
     if (target_.part.all || !target_.part.executables.empty()) return ok();
@@ -113,6 +137,7 @@ class Trace {
   Waiter waiter_;
   std::vector<Process> processes_;
   std::string session_;
+  std::vector<const TraceOptions*> staged_;
   CommitReply committed_;
 };
 
@@ -163,6 +188,15 @@ Status print_rest(Backend& backend, const std::string& session, EventPrinter& pr
   return ok();
 }
 
+Result<ReadReply> read_rows(const CommonOptions& common, Backend& backend, const Trace& trace,
+                            const TraceOptions& options) {
+  auto rows = backend.call(SessionRead{.session = trace.session()});
+  if (!rows) return rows;
+  name_types(*rows, options.keys);
+  DebugFiles(common.quiet).complete(*rows);
+  return rows;
+}
+
 }  // namespace
 
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
@@ -177,10 +211,9 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
-    auto rows = backend.call(SessionRead{.session = trace.session()});
+    auto rows = read_rows(common, backend, trace, options);
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
-    if (rows) DebugFiles(common.quiet).complete(*rows);
-    if (any && !common.json) print(rows_text(*rows));
+    if (any && !common.json) print(rows_text(titled(std::move(*rows), options.keys)));
     if (rows && !any && !common.quiet) tell_filtered(*rows);
     return status_of(ended, trace);
   });
@@ -202,10 +235,12 @@ int run_count(const CommonOptions& common, const TraceOptions& options) {
   return with_trace(common, options, Trace::Stream::none,
                     [&](Backend& backend, Trace& trace) -> int {
                       const auto ended = trace.run(nullptr);
-                      auto rows = backend.call(SessionRead{.session = trace.session()});
+                      auto rows = read_rows(common, backend, trace, options);
                       if (!rows) return fail(rows.error());
-                      DebugFiles(common.quiet).complete(*rows);
-                      show<ReadReply>(common, *rows, options.folded ? folded_text : rows_text);
+                      show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
+                        return options.folded ? folded_text(reply)
+                                              : rows_text(titled(reply, options.keys));
+                      });
                       return status_of(ended, trace);
                     });
 }

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "client/options.h"
+#include "client/recipes.h"
+#include "client/render/keys.h"
 
 namespace tracectl {
 
@@ -28,6 +30,10 @@ struct TraceOptions {
   bool partial = false;
   bool dry_run = false;
   bool folded = false;  // stacks, counted, instead of events
+  // What is set beside it in the same session, of the same target: patterns, and what hits do.
+  std::vector<TraceOptions> beside;
+  bool any_of = false;  // of these settings: those of which the target has nothing are left out
+  std::vector<KeyView> keys;  // how those of the rows are shown
 };
 
 struct StageOptions {
@@ -79,6 +85,10 @@ int run_flush(const CommonOptions& common, const std::string& session);
 int run_status(const CommonOptions& common);
 int run_stats(const CommonOptions& common);
 int run_doctor(const CommonOptions& common);
+
+int run_recipe_list(const CommonOptions& common);
+int run_recipe_show(const CommonOptions& common, const std::string& name,
+                    const RecipeValues& values);
 
 int run_schema();
 

@@ -8,6 +8,7 @@
 
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/messages.h"
+#include "daemon/protocol/messages/recipes.h"
 
 namespace tracectl::protocol {
 namespace {
@@ -99,6 +100,8 @@ json schema() {
   defs[ProbeNotification::kMethod] = type_of(Side::reply, ProbeNotification{});
   defs[LostNotification::kMethod] = type_of(Side::reply, LostNotification{});
   defs["error"] = type_of(Side::reply, ErrorPart{});
+  defs["recipe"] = type_of(Side::reply, RecipePart{});
+  defs["recipes"] = type_of(Side::reply, RecipesPart{});
   json any = json::array();
   for (const auto& [name, definition] : defs.items()) any.push_back({{"$ref", "#/$defs/" + name}});
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tracectl {
+
+// Seconds. `10s`, `500ms`, `20us`, `2m`; a bare number is seconds.
+std::optional<double> parse_duration(const std::string& text);
+
+// What is wrong with it, or nothing.
+std::string check_duration(const std::string& text);
+
+}  // namespace tracectl

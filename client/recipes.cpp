@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/recipes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "client/duration.h"
+#include "daemon/base/nearest.h"
+
+namespace tracectl {
+namespace {
+
+using Kind = RecipeOption::Kind;
+
+const std::vector<RecipeOption> kOptions = {
+    {"longer-than", "TIME", Kind::time, "only what takes at least this time: 20us, 100ms, 2s"},
+    {"function", "PATTERN", Kind::text, "the functions, as in uprobe::parse_*"},
+    {"argument", "EXPR", Kind::text, "what the rows are by: arg1, 'str(arg0)', 'arg0 / 1024'"},
+};
+
+const std::vector<Recipe> kRecipes = {
+    {
+        .name = "postgresql-slow-queries",
+        .tells = "queries that take long, as they end, and a histogram of their times",
+        .needs = "postgres with its USDT probes, as Debian builds it; queries of the simple "
+                 "protocol, as psql sends them, not prepared ones",
+        .commands = {{"trace", "usdt:postgres:postgresql:query__done", "--from",
+                      "usdt:postgres:postgresql:query__start", "--by", "pid, str(arg0)", "--when",
+                      "duration >= {longer-than}", "--do", "event(str(arg0)), time"}},
+        .parameters = {{"longer-than", "100ms"}},
+        .keys = {{"str(arg0)", "query"}},
+    },
+    {
+        .name = "python-functions",
+        .tells = "how often the functions of a Python program are called, by file and name",
+        .needs = "CPython 3.11 with its USDT probes, as Debian builds it; a generator is counted "
+                 "each time it yields",
+        .commands = {{"count", "usdt:*python3*:python:function__return", "--by",
+                      "str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "file"}, {"str(arg1)", "function"}},
+    },
+    {
+        .name = "ruby-methods",
+        .tells = "how often the methods of a Ruby program are called, by class and name",
+        .needs = "libruby with its USDT probes, as Debian builds it; Ruby 3.1 tells of methods "
+                 "written in C always, of those written in Ruby while a TracePoint for :call is on",
+        .commands = {{"count", "usdt:libruby*:ruby:*method__entry", "--by",
+                      "str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "class"}, {"str(arg1)", "method"}},
+    },
+    {
+        .name = "lock-waits",
+        .tells = "how long threads wait for each mutex and read-write lock",
+        .needs = "glibc 2.34 or later; a lock is known by its address",
+        .commands = {{"time", "uprobe:libc.so*:pthread_mutex_lock",
+                      "uprobe:libc.so*:pthread_rwlock_rdlock",
+                      "uprobe:libc.so*:pthread_rwlock_wrlock", "--by", "arg0", "--when",
+                      "duration >= {longer-than}"}},
+        .parameters = {{"longer-than", "20us"}},
+        .keys = {{"arg0", "lock"}},
+    },
+    {
+        .name = "file-opens",
+        .tells = "which files are opened, and how often it is tried",
+        .needs = "glibc; paths are as the program gives them, of up to 64 bytes",
+        .commands = {{"count", "uprobe:libc.so*:open64", "--by", "str(arg0)"},
+                     {"count", "uprobe:libc.so*:openat64", "--by", "str(arg1)"}},
+        .keys = {{"str(arg0)", "path"}, {"str(arg1)", "path"}},
+    },
+    {
+        .name = "gc-pauses",
+        .tells = "how long garbage collections take",
+        .needs = "CPython 3 or Ruby with their USDT probes, as Debian builds them",
+        .commands = {{"latency", "--from", "usdt:*python3*:python:gc__start", "--to",
+                      "usdt:*python3*:python:gc__done"},
+                     {"latency", "--from", "usdt:libruby*:ruby:gc__mark__begin", "--to",
+                      "usdt:libruby*:ruby:gc__mark__end"},
+                     {"latency", "--from", "usdt:libruby*:ruby:gc__sweep__begin", "--to",
+                      "usdt:libruby*:ruby:gc__sweep__end"}},
+        .is_any_of = true,
+    },
+    {
+        .name = "latency-by-argument",
+        .tells = "what the calls of a function take, by an argument",
+        .needs = "a symbol of the function; USDT probes have no duration",
+        .commands = {{"time", "{function}", "--by", "{argument}"}},
+        .parameters = {{"function", std::nullopt}, {"argument", "arg0"}},
+    },
+    {
+        .name = "hottest-functions",
+        .tells = "how often each function of a program is called, the most called first",
+        .needs = "symbols; it arms all functions of the executable, and each call then costs "
+                 "about a microsecond",
+        .commands = {{"count", "{function}", "--partial"}},
+        .parameters = {{"function", "uprobe::*"}},
+    },
+};
+
+bool takes(const Recipe& recipe, std::string_view option) {
+  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
+                     [&](const RecipeParameter& parameter) { return parameter.option == option; });
+}
+
+std::string options_text(const Recipe& recipe) {
+  if (recipe.parameters.empty()) return "it has no options of its own";
+  std::string text = "it has";
+  for (const RecipeParameter& parameter : recipe.parameters)
+    text += " --" + std::string(parameter.option);
+  return text;
+}
+
+Result<std::string> written(const RecipeOption& option, const std::string& value) {
+  if (option.kind == Kind::text) return value;
+  const auto seconds = parse_duration(value);
+  if (!seconds)
+    return Error{Code::invalid, "--" + std::string(option.name) + ": " + check_duration(value)};
+  return std::to_string(std::llround(*seconds * 1e9));
+}
+
+Error missing(const Recipe& recipe, const RecipeOption& option) {
+  return Error{Code::invalid, std::string(recipe.name) + " needs --" + std::string(option.name) +
+                                  " " + std::string(option.value) + ": " +
+                                  std::string(option.tells)};
+}
+
+// What an option comes to: given, or its default, or where it may be missing what usage texts call it.
+Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parameter,
+                             const RecipeValues& given, bool needs_all) {
+  const RecipeOption& option = recipe_option(parameter.option);
+  const auto found = given.find(std::string(option.name));
+  if (found != given.end()) return written(option, found->second);
+  if (parameter.fallback) return written(option, std::string(*parameter.fallback));
+  if (needs_all) return missing(recipe, option);
+  return std::string(option.value);
+}
+
+// The values that its commands are written with.
+Result<RecipeValues> all_values(const Recipe& recipe, const RecipeValues& given, bool needs_all) {
+  for (const auto& [name, value] : given)
+    if (!takes(recipe, name))
+      return Error{Code::invalid,
+                   std::string(recipe.name) + " takes no --" + name + "; " + options_text(recipe)};
+  RecipeValues values;
+  for (const RecipeParameter& parameter : recipe.parameters) {
+    auto value = value_of(recipe, parameter, given, needs_all);
+    if (!value) return value.error();
+    values[std::string(parameter.option)] = std::move(*value);
+  }
+  return values;
+}
+
+std::string filled(const std::string& word, const RecipeValues& values) {
+  std::string out;
+  for (size_t at = 0; at < word.size();) {
+    const size_t end = word[at] == '{' ? word.find('}', at) : std::string::npos;
+    const auto found =
+        end == std::string::npos ? values.end() : values.find(word.substr(at + 1, end - at - 1));
+    if (found == values.end()) {
+      out += word[at++];
+    } else {
+      out += found->second;
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
+}
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::span<const Recipe> all_recipes() { return kRecipes; }
+std::span<const RecipeOption> all_recipe_options() { return kOptions; }
+
+const RecipeOption& recipe_option(std::string_view name) {
+  return *std::find_if(kOptions.begin(), kOptions.end(),
+                       [&](const RecipeOption& option) { return option.name == name; });
+}
+
+Result<const Recipe*> find_recipe(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Recipe& recipe : kRecipes) {
+    if (recipe.name == name) return &recipe;
+    names.push_back(recipe.name);
+  }
+  const std::string nearest = did_you_mean(name, names);
+  return Error{Code::not_found,
+               "there is no recipe \"" + name + "\"" +
+                   (nearest.empty() ? "; tracectl recipe list shows all" : nearest)};
+}
+
+Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& given,
+                                       bool needs_all) {
+  auto values = all_values(recipe, given, needs_all);
+  if (!values) return values.error();
+  std::vector<Words> commands = recipe.commands;
+  for (Words& words : commands)
+    for (std::string& word : words) word = filled(word, *values);
+  return commands;
+}
+
+std::string shell_text(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+  return text;
+}
+
+}  // namespace tracectl
