@@ -362,17 +362,12 @@ void take_run_options(const CommandLine& from, CommandLine& to) {
   to.trace.dry_run = from.trace.dry_run;
 }
 
-int usage_error(const Error& error) {
-  fail(error);
-  return kUsage;
-}
-
 // As if its commands had been typed, into one session.
 int run_recipe(const CommandLine& line) {
   auto recipe = find_recipe(line.name);
   if (!recipe) return fail(recipe.error());
   auto commands = commands_of(**recipe, given_values(line));
-  if (!commands) return usage_error(commands.error());
+  if (!commands) return fail(commands.error());
   std::vector<CommandLine> lines(commands->size());  // those that were read stay where they are
   for (size_t i = 0; i < lines.size(); ++i) {
     if (auto status = read((*commands)[i], lines[i])) return *status;

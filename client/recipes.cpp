@@ -110,18 +110,22 @@ std::string options_text(const Recipe& recipe) {
   return text;
 }
 
+Error refused(std::string_view option, const std::string& message) {
+  return Error{Code::invalid, message, std::string(option)};
+}
+
 Result<std::string> written(const RecipeOption& option, const std::string& value) {
   if (option.kind == Kind::text) return value;
   const auto seconds = parse_duration(value);
   if (!seconds)
-    return Error{Code::invalid, "--" + std::string(option.name) + ": " + check_duration(value)};
+    return refused(option.name, "--" + std::string(option.name) + ": " + check_duration(value));
   return std::to_string(std::llround(*seconds * 1e9));
 }
 
 Error missing(const Recipe& recipe, const RecipeOption& option) {
-  return Error{Code::invalid, std::string(recipe.name) + " needs --" + std::string(option.name) +
+  return refused(option.name, std::string(recipe.name) + " needs --" + std::string(option.name) +
                                   " " + std::string(option.value) + ": " +
-                                  std::string(option.tells)};
+                                  std::string(option.tells));
 }
 
 // What an option comes to: given, or its default, or where it may be missing what usage texts call it.
@@ -139,8 +143,8 @@ Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parame
 Result<RecipeValues> all_values(const Recipe& recipe, const RecipeValues& given, bool needs_all) {
   for (const auto& [name, value] : given)
     if (!takes(recipe, name))
-      return Error{Code::invalid,
-                   std::string(recipe.name) + " takes no --" + name + "; " + options_text(recipe)};
+      return refused(
+          name, std::string(recipe.name) + " takes no --" + name + "; " + options_text(recipe));
   RecipeValues values;
   for (const RecipeParameter& parameter : recipe.parameters) {
     auto value = value_of(recipe, parameter, given, needs_all);
