@@ -265,9 +265,8 @@ RecipeValues given_values(const CommandLine& line) {
 void add_recipe_options(CLI::App& verb, CommandLine& line) {
   verb.add_option("NAME", line.name, "of the recipe")->required();
   for (const RecipeOption& option : all_recipe_options())
-    verb.add_option("--" + std::string(option.name), line.recipe_values[std::string(option.name)],
-                    std::string(option.tells))
-        ->option_text(std::string(option.value));
+    verb.add_option("--" + option.name, line.recipe_values[option.name], option.tells)
+        ->option_text(option.value);
 }
 
 void add_recipes(CLI::App& app, CommandLine& line) {

@@ -14,19 +14,16 @@ using namespace protocol;
 
 RecipeOptionPart part_of(const RecipeParameter& parameter) {
   const RecipeOption& option = recipe_option(parameter.option);
-  return {.name = std::string(option.name),
-          .value = std::string(option.value),
-          .fallback =
-              parameter.fallback ? std::optional(std::string(*parameter.fallback)) : std::nullopt,
-          .tells = std::string(option.tells)};
+  return {.name = option.name,
+          .value = option.value,
+          .fallback = parameter.fallback,
+          .tells = option.tells};
 }
 
 Result<RecipePart> part_of(const Recipe& recipe, const RecipeValues& values) {
   auto commands = commands_of(recipe, values, false);
   if (!commands) return commands.error();
-  RecipePart part{.name = std::string(recipe.name),
-                  .tells = std::string(recipe.tells),
-                  .needs = std::string(recipe.needs)};
+  RecipePart part{.name = recipe.name, .tells = recipe.tells, .needs = recipe.needs};
   for (const RecipeParameter& parameter : recipe.parameters)
     part.options.push_back(part_of(parameter));
   for (const Words& words : *commands) part.commands.push_back("tracectl " + shell_text(words));

@@ -2,10 +2,7 @@
 #include "client/recipes.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 
-#include "client/duration.h"
 #include "daemon/base/nearest.h"
 
 namespace tracectl {
@@ -97,97 +94,12 @@ const std::vector<Recipe> kRecipes = {
     },
 };
 
-bool takes(const Recipe& recipe, std::string_view option) {
-  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
-                     [&](const RecipeParameter& parameter) { return parameter.option == option; });
-}
-
-std::string options_text(const Recipe& recipe) {
-  if (recipe.parameters.empty()) return "it has no options of its own";
-  std::string text = "it has";
-  for (const RecipeParameter& parameter : recipe.parameters)
-    text += " --" + std::string(parameter.option);
-  return text;
-}
-
-Error refused(std::string_view option, const std::string& message) {
-  return Error{Code::invalid, message, std::string(option)};
-}
-
-Result<std::string> written(const RecipeOption& option, const std::string& value) {
-  if (option.kind == Kind::text) return value;
-  const auto seconds = parse_duration(value);
-  if (!seconds)
-    return refused(option.name, "--" + std::string(option.name) + ": " + check_duration(value));
-  return std::to_string(std::llround(*seconds * 1e9));
-}
-
-Error missing(const Recipe& recipe, const RecipeOption& option) {
-  return refused(option.name, std::string(recipe.name) + " needs --" + std::string(option.name) +
-                                  " " + std::string(option.value) + ": " +
-                                  std::string(option.tells));
-}
-
-// What an option comes to: given, or its default, or where it may be missing what usage texts call it.
-Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parameter,
-                             const RecipeValues& given, bool needs_all) {
-  const RecipeOption& option = recipe_option(parameter.option);
-  const auto found = given.find(std::string(option.name));
-  if (found != given.end()) return written(option, found->second);
-  if (parameter.fallback) return written(option, std::string(*parameter.fallback));
-  if (needs_all) return missing(recipe, option);
-  return std::string(option.value);
-}
-
-// The values that its commands are written with.
-Result<RecipeValues> all_values(const Recipe& recipe, const RecipeValues& given, bool needs_all) {
-  for (const auto& [name, value] : given)
-    if (!takes(recipe, name))
-      return refused(
-          name, std::string(recipe.name) + " takes no --" + name + "; " + options_text(recipe));
-  RecipeValues values;
-  for (const RecipeParameter& parameter : recipe.parameters) {
-    auto value = value_of(recipe, parameter, given, needs_all);
-    if (!value) return value.error();
-    values[std::string(parameter.option)] = std::move(*value);
-  }
-  return values;
-}
-
-std::string filled(const std::string& word, const RecipeValues& values) {
-  std::string out;
-  for (size_t at = 0; at < word.size();) {
-    const size_t end = word[at] == '{' ? word.find('}', at) : std::string::npos;
-    const auto found =
-        end == std::string::npos ? values.end() : values.find(word.substr(at + 1, end - at - 1));
-    if (found == values.end()) {
-      out += word[at++];
-    } else {
-      out += found->second;
-      at = end + 1;
-    }
-  }
-  return out;
-}
-
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) ||
-         std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
-}
-
-std::string quoted(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 std::span<const Recipe> all_recipes() { return kRecipes; }
 std::span<const RecipeOption> all_recipe_options() { return kOptions; }
 
-const RecipeOption& recipe_option(std::string_view name) {
+const RecipeOption& recipe_option(const std::string& name) {
   return *std::find_if(kOptions.begin(), kOptions.end(),
                        [&](const RecipeOption& option) { return option.name == name; });
 }
@@ -202,22 +114,6 @@ Result<const Recipe*> find_recipe(const std::string& name) {
   return Error{Code::not_found,
                "there is no recipe \"" + name + "\"" +
                    (nearest.empty() ? "; tracectl recipe list shows all" : nearest)};
-}
-
-Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& given,
-                                       bool needs_all) {
-  auto values = all_values(recipe, given, needs_all);
-  if (!values) return values.error();
-  std::vector<Words> commands = recipe.commands;
-  for (Words& words : commands)
-    for (std::string& word : words) word = filled(word, *values);
-  return commands;
-}
-
-std::string shell_text(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
-  return text;
 }
 
 }  // namespace tracectl

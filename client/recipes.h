@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "client/render/keys.h"
@@ -19,22 +18,22 @@ namespace tracectl {
 
 struct RecipeOption {
   enum class Kind { time, text };  // how a value is written into a command: in ns, as it is
-  std::string_view name;
-  std::string_view value;  // as usage texts call it
+  std::string name;
+  std::string value;  // as usage texts call it
   Kind kind;
-  std::string_view tells;
+  std::string tells;
 };
 
 // An option that a recipe takes.
 struct RecipeParameter {
-  std::string_view option;
-  std::optional<std::string_view> fallback;  // none: it must be given
+  std::string option;
+  std::optional<std::string> fallback;  // none: it must be given
 };
 
 struct Recipe {
-  std::string_view name;
-  std::string_view tells;
-  std::string_view needs;  // of the target
+  std::string name;
+  std::string tells;
+  std::string needs;  // of the target
   std::vector<std::vector<std::string>> commands;
   // For different targets: those are left out whose probes the target does not have.
   bool is_any_of = false;
@@ -47,7 +46,7 @@ using Words = std::vector<std::string>;
 
 std::span<const Recipe> all_recipes();
 std::span<const RecipeOption> all_recipe_options();
-const RecipeOption& recipe_option(std::string_view name);
+const RecipeOption& recipe_option(const std::string& name);
 
 Result<const Recipe*> find_recipe(const std::string& name);
 

@@ -53,7 +53,8 @@ def verbs():
     """Each verb as words with its help, as in `session new`."""
     found = {}
     for verb in verbs_in_help(help_of(support.TRACECTL)):
-        below = {'session': ['session'], 'stage': ['stage', 'NAME']}.get(verb, [verb])
+        below = {'session': ['session'], 'recipe': ['recipe'],
+                 'stage': ['stage', 'NAME']}.get(verb, [verb])
         inner = verbs_in_help(help_of(support.TRACECTL, *below))
         for last in inner or [None]:
             words = [*below, last] if last else below
@@ -69,7 +70,7 @@ def synopsis():
         if not match:
             continue
         words = re.sub(r'(\w) \| ', r'\1|', match[1])
-        head = re.match(r'stage NAME \w+|session [\w|]+|[\w|]+', words)[0]
+        head = re.match(r'stage NAME \w+|(session|recipe) [\w|]+|[\w|]+', words)[0]
         *front, last = head.split(' ')
         for verb in last.split('|'):
             found[' '.join([*front, verb])] = words
@@ -105,6 +106,12 @@ class Manual(unittest.TestCase):
         known = set().union(*map(options_in_help, helps))
         described = section(page('tracectl.1'), 'DESCRIPTION')
         self.assertEqual(options(described), known)
+
+    def test_every_recipe_is_described_and_no_other(self):
+        listed = json.loads(subprocess.run([support.TRACECTL, '--json', 'recipe', 'list'],
+                                           check=True, capture_output=True, text=True).stdout)
+        described = re.findall(r'^     ([a-z]\S+)$', section(page('tracectl.1'), 'RECIPES'), re.M)
+        self.assertEqual(described, [recipe['name'] for recipe in listed['recipes']])
 
     def test_the_daemons_options_are_described_and_no_other(self):
         described = section(page('tracectld.8'), 'DESCRIPTION')

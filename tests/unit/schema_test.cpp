@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/messages/recipes.h"
 
 using namespace tracectl::protocol;
 using nlohmann::json;
@@ -73,6 +74,7 @@ TEST(Schema, NotificationsAndErrorsAreDefined) {
   EXPECT_TRUE(conforms(to_json(EventNotification{}), definition("event")));
   EXPECT_TRUE(conforms(to_json(LostNotification{}), definition("lost")));
   EXPECT_TRUE(conforms(to_json(ErrorPart{}), definition("error")));
+  EXPECT_TRUE(conforms(to_json(RecipesPart{{{}}}), definition("recipes")));
 }
 
 TEST(Schema, AgreesWithTheReaderOnWhatIsRequiredAndKnown) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// From a recipe and the values of its options to the commands that it stands for.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "client/duration.h"
+#include "client/recipes.h"
+
+namespace tracectl {
+namespace {
+
+bool takes(const Recipe& recipe, const std::string& option) {
+  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
+                     [&](const RecipeParameter& parameter) { return parameter.option == option; });
+}
+
+std::string options_text(const Recipe& recipe) {
+  if (recipe.parameters.empty()) return "it has no options of its own";
+  std::string text = "it has";
+  for (const RecipeParameter& parameter : recipe.parameters) text += " --" + parameter.option;
+  return text;
+}
+
+Error refused(const std::string& option, const std::string& message) {
+  return Error{Code::invalid, message, option};
+}
+
+Result<std::string> written(const RecipeOption& option, const std::string& value) {
+  if (option.kind == RecipeOption::Kind::text) return value;
+  const auto seconds = parse_duration(value);
+  if (!seconds) return refused(option.name, "--" + option.name + ": " + check_duration(value));
+  return std::to_string(std::llround(*seconds * 1e9));
+}
+
+Error missing(const Recipe& recipe, const RecipeOption& option) {
+  return refused(option.name, recipe.name + " needs --" + option.name + " " + option.value + ": " +
+                                  option.tells);
+}
+
+// What an option comes to: given, or its default, or where it may be missing what usage texts call it.
+Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parameter,
+                             const RecipeValues& given, bool needs_all) {
+  const RecipeOption& option = recipe_option(parameter.option);
+  const auto found = given.find(option.name);
+  if (found != given.end()) return written(option, found->second);
+  if (parameter.fallback) return written(option, *parameter.fallback);
+  if (needs_all) return missing(recipe, option);
+  return option.value;
+}
+
+// The values that its commands are written with.
+Result<RecipeValues> all_values(const Recipe& recipe, const RecipeValues& given, bool needs_all) {
+  for (const auto& [name, value] : given)
+    if (!takes(recipe, name))
+      return refused(name, recipe.name + " takes no --" + name + "; " + options_text(recipe));
+  RecipeValues values;
+  for (const RecipeParameter& parameter : recipe.parameters) {
+    auto value = value_of(recipe, parameter, given, needs_all);
+    if (!value) return value.error();
+    values[parameter.option] = std::move(*value);
+  }
+  return values;
+}
+
+std::string filled(std::string word, const RecipeValues& values) {
+  for (const auto& [name, value] : values) {
+    const std::string place = "{" + name + "}";
+    for (size_t at = 0; (at = word.find(place, at)) != std::string::npos; at += value.size())
+      word.replace(at, place.size(), value);
+  }
+  return word;
+}
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
+}
+
+std::string quoted(const std::string& word) {
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& given,
+                                       bool needs_all) {
+  auto values = all_values(recipe, given, needs_all);
+  if (!values) return values.error();
+  std::vector<Words> commands = recipe.commands;
+  for (Words& words : commands)
+    for (std::string& word : words) word = filled(std::move(word), *values);
+  return commands;
+}
+
+std::string shell_text(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+  return text;
+}
+
+}  // namespace tracectl
