@@ -152,6 +152,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
       ->required()
       ->expected(1);
   add_pair_options(latency, line.trace.latency);
+  latency.add_option("--per", line.by,
+                     "a row for each value of these, known at the end: 'str(arg0)'");
   add_target_options(latency, line.trace.probes);
   add_how(latency, line);
 

@@ -38,12 +38,35 @@ const std::vector<Recipe> kRecipes = {
         .keys = {{"str(arg0)", "file"}, {"str(arg1)", "function"}},
     },
     {
+        .name = "python-function-times",
+        .tells = "what the calls of the functions of a Python program take",
+        .needs = "CPython 3.11 with its USDT probes, as Debian builds it, while the program has a "
+                 "profiler or tracer set, as by sys.setprofile; of recursive calls the innermost "
+                 "is timed",
+        .commands = {{"latency", "--from", "usdt:*python3*:python:function__entry", "--to",
+                      "usdt:*python3*:python:function__return", "--by", "tid, str(arg0), str(arg1)",
+                      "--per", "str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "file"}, {"str(arg1)", "function"}},
+    },
+    {
         .name = "ruby-methods",
         .tells = "how often the methods of a Ruby program are called, by class and name",
         .needs = "libruby with its USDT probes, as Debian builds it; Ruby 3.1 tells of methods "
                  "written in C always, of those written in Ruby while a TracePoint for :call is on",
         .commands = {{"count", "usdt:libruby*:ruby:*method__entry", "--by",
                       "str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "class"}, {"str(arg1)", "method"}},
+    },
+    {
+        .name = "ruby-method-times",
+        .tells = "what the calls of the methods of a Ruby program take",
+        .needs = "what ruby-methods needs; of recursive calls the innermost is timed",
+        .commands = {{"latency", "--from", "usdt:libruby*:ruby:method__entry", "--to",
+                      "usdt:libruby*:ruby:method__return", "--by", "tid, str(arg0), str(arg1)",
+                      "--per", "str(arg0), str(arg1)"},
+                     {"latency", "--from", "usdt:libruby*:ruby:cmethod__entry", "--to",
+                      "usdt:libruby*:ruby:cmethod__return", "--by", "tid, str(arg0), str(arg1)",
+                      "--per", "str(arg0), str(arg1)"}},
         .keys = {{"str(arg0)", "class"}, {"str(arg1)", "method"}},
     },
     {

@@ -49,6 +49,14 @@ class Latencies(support.DaemonTest):
         self.assertLessEqual(max(least for least, _ in bounds.values()),
                              latency['slowest'][-1]['duration'])
 
+    def test_rows_are_per_what_is_known_at_the_end(self):
+        said, printed = self.measured('--json', 'latency', *PAIR, '--per', 'arg0 & 1, str(arg1, 1)')
+        rows = json.loads(printed)['rows']
+        self.assertEqual({tuple(row['by'].values()) for row in rows}, {(0, 'r'), (1, 'r')})
+        self.assertEqual(sum(row['count'] for row in rows), said['matched'])
+        total = sum(row['sum'] for row in rows)
+        self.assertTrue(said['inner'] <= total <= said['outer'])
+
     def test_what_is_printed(self):
         said, printed = self.measured('latency', *PAIR)
         self.assertRegex(printed, r'^COUNT +TOTAL +AVG +MIN +MAX  PROBE\n *%d ' % said['matched'])

@@ -157,6 +157,38 @@ print(json.dumps(calls))
         self.assertEqual({function: count for (file, function), count in found.items()
                           if file == path}, said)
 
+    def test_python_function_times(self):
+        said, read, path = self.on_script([PYTHON, '-I'], '''
+import json, sys, time
+def serve(ms):
+    end = time.monotonic_ns() + ms * 1000000
+    while time.monotonic_ns() < end: pass
+def outer(): serve(3)
+sys.setprofile(lambda *rest: None)
+before = time.monotonic_ns()
+for _ in range(20): outer()
+took = time.monotonic_ns() - before
+sys.setprofile(None)
+print(json.dumps(took))
+''', 'python-function-times')
+        rows = {row['by']['str(arg1)']: row for row in read['rows']
+                if row['by']['str(arg0)'] == path}
+        self.assertEqual((rows['serve']['count'], rows['outer']['count']), (20, 20))
+        self.assertGreaterEqual(rows['serve']['sum'], 60_000_000)
+        self.assertGreaterEqual(rows['outer']['sum'], rows['serve']['sum'])
+        self.assertLessEqual(rows['outer']['sum'], said)
+
+    def test_ruby_method_times(self):
+        said, read, _ = self.on_script([RUBY, '--disable-gems'], '''
+before = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+30.times { sleep 0.002 }
+puts Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - before
+''', 'ruby-method-times')
+        row, = [row for row in read['rows'] if row['by']['str(arg1)'] == 'sleep']
+        self.assertEqual((row['by']['str(arg0)'], row['count']), ('Kernel', 30))
+        self.assertGreaterEqual(row['sum'], 60_000_000)
+        self.assertLessEqual(row['sum'], said)
+
     RUBY_SCRIPT = '''
 require 'json'
 class Shop
