@@ -90,6 +90,8 @@ void add_from(CLI::App& verb, LatencyOptions& latency) {
 void add_run_options(CLI::App& verb, CommandLine& line) {
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
+  verb.add_option("-n,--rows", line.trace.rows,
+                  "how many rows of a table are printed, first those with most");
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
   verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
 }
@@ -359,6 +361,7 @@ void take_run_options(const CommandLine& from, CommandLine& to) {
   to.trace.probes = from.trace.probes;
   to.trace.probes.patterns = std::move(patterns);
   to.trace.seconds = from.trace.seconds;
+  to.trace.rows = from.trace.rows;
   to.trace.partial |= from.trace.partial;
   to.trace.dry_run = from.trace.dry_run;
 }

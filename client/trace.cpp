@@ -213,7 +213,8 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     print(printer.folded().text());
     auto rows = read_rows(common, backend, trace, options);
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
-    if (any && !common.json) print(rows_text(titled(std::move(*rows), options.keys)));
+    if (any && !common.json)
+      print(first_rows_text(titled(std::move(*rows), options.keys), options.rows));
     if (rows && !any && !common.quiet) tell_filtered(*rows);
     return status_of(ended, trace);
   });
@@ -238,8 +239,8 @@ int run_count(const CommonOptions& common, const TraceOptions& options) {
                       auto rows = read_rows(common, backend, trace, options);
                       if (!rows) return fail(rows.error());
                       show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
-                        return options.folded ? folded_text(reply)
-                                              : rows_text(titled(reply, options.keys));
+                        if (options.folded) return folded_text(reply);
+                        return first_rows_text(titled(reply, options.keys), options.rows);
                       });
                       return status_of(ended, trace);
                     });

@@ -27,6 +27,7 @@ struct TraceOptions {
   std::string returns = "auto";
   LatencyOptions latency;
   std::optional<double> seconds;  // --for
+  size_t rows = SIZE_MAX;         // that are printed of each table
   bool partial = false;
   bool dry_run = false;
   bool folded = false;  // stacks, counted, instead of events

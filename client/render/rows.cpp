@@ -254,15 +254,19 @@ std::string totals_text(const ReadReply& reply) {
 
 std::string key_text(const Key& key) { return text_of(key); }
 
-std::string rows_text(const ReadReply& reply) {
+std::string rows_text(const ReadReply& reply) { return first_rows_text(reply, SIZE_MAX); }
+
+std::string first_rows_text(const ReadReply& reply, size_t most) {
   std::string text;
   Stacks stacks;
-  for (const auto& [kind, rows] : groups_of(reply.rows)) {
+  for (const auto& [kind, all] : groups_of(reply.rows)) {
+    const Group rows(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(most, all.size())));
     if (!text.empty()) text += '\n';
     if (kind.time || !kind.histogram) text += table_text(kind, rows, stacks);
     if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
     if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram)
       text += histograms_text(rows, stacks);
+    if (rows.size() < all.size()) text += plural(all.size() - rows.size(), "more row") + "\n";
   }
   if (!stacks.text().empty()) text += stacks.text() + '\n';
   if (reply.latencies) text += (text.empty() ? "" : "\n") + latencies_text(*reply.latencies) + '\n';

@@ -399,6 +399,15 @@ class Shown(RecipeTest):
         self.assertRegex(printed, r'^PATH +COUNT  PROBE\n')
         self.assertIn('\n"zero" ', printed)
 
+    def test_only_the_first_rows_are_printed(self):
+        program = self.program('recipes', 'opens')
+        process = self.started('recipe', 'run', 'file-opens', '-n', '2', '-p', str(program.pid))
+        program.send('go')
+        program.result()
+        program.send('exit')
+        printed, _ = process.communicate(timeout=60)
+        self.assertRegex(printed, r'^PATH.*\n"/dev/null" .*\n"zero" .*\n3 more rows\n20 hits\n$')
+
     def test_a_dry_run_arms_nothing(self):
         program = self.program('recipes', 'opens')
         done = self.daemon.json('recipe', 'run', 'file-opens', '-p', str(program.pid), '--dry-run')

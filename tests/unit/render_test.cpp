@@ -61,6 +61,18 @@ TEST(RowsText, NumbersOfKeysStandToTheRightAndTextsToTheLeftInQuotes) {
             "3 hits\n");
 }
 
+TEST(RowsText, MoreRowsThanAreWantedAreTold) {
+  ReadReply reply;
+  for (uint64_t count : {9, 7, 5, 2}) reply.rows.push_back({.probe = "p", .count = count});
+  reply.total_hits = 23;
+  EXPECT_EQ(first_rows_text(reply, 2),
+            "COUNT  PROBE\n"
+            "    9  p\n"
+            "    7  p\n"
+            "2 more rows\n"
+            "23 hits\n");
+}
+
 TEST(RowsText, RowsWithOtherColumnsHaveAnotherTable) {
   RowPart sums{.probe = "p", .count = 2};
   sums.of = "arg1 - arg0";
