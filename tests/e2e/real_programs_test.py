@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The main job on programs of Debian as they are, against numbers that the programs know."""
 
-import os
 import pathlib
-import pwd
-import shutil
-import signal
 import subprocess
 import tempfile
 import unittest
 
+import postgresql
 import support
 
 PYTHON = '/usr/bin/python3.11'
-POSTGRES = '/usr/lib/postgresql/15/bin'
 
 # CPython 3.11 fires function__entry only while a profiler is set.
 SCRIPT = '''
@@ -42,37 +38,11 @@ class Python(unittest.TestCase):
 
 
 @support.needs_root
-class PostgreSQL(support.DaemonTest):
-    def setUp(self):
-        super().setUp()
-        self.directory = tempfile.mkdtemp(dir='/tmp')
-        self.addCleanup(shutil.rmtree, self.directory)
-        user = pwd.getpwnam('postgres')
-        os.chown(self.directory, user.pw_uid, user.pw_gid)
-        self.as_postgres = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
-        data = self.directory + '/data'
-        subprocess.run([*self.as_postgres, POSTGRES + '/initdb', '--no-sync', '-D', data],
-                       check=True, capture_output=True, cwd='/')
-        self.server = subprocess.Popen(
-            [*self.as_postgres, POSTGRES + '/postgres', '-D', data, '-k', self.directory,
-             '-c', 'listen_addresses='], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd='/')
-        self.addCleanup(self.end_server)
-        support.wait_until(lambda: self.psql('select 1').returncode == 0, 'the server')
-
-    def end_server(self):
-        self.server.send_signal(signal.SIGINT)
-        self.server.wait(timeout=60)
-
-    def psql(self, text):
-        return subprocess.run(
-            [*self.as_postgres, POSTGRES + '/psql', '-X', '-q', '-h', self.directory, 'postgres'],
-            input=text, capture_output=True, text=True, cwd='/', timeout=60)
-
+class PostgreSQL(postgresql.ServerTest):
     def test_every_query_is_counted(self):
         self.daemon.json('session', 'new', 'q')
         self.daemon.json('stage', 'q', 'set', 'usdt::postgresql:query__start', '-x',
-                         POSTGRES + '/postgres', '--do', 'count by pid')
+                         postgresql.POSTGRES, '--do', 'count by pid')
         self.daemon.json('commit', 'q')
         done = self.psql('select 1;\n' * 500)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -83,7 +53,7 @@ class PostgreSQL(support.DaemonTest):
         self.daemon.json('session', 'new', 'q')
         self.daemon.json('stage', 'q', 'set', 'usdt::postgresql:query__done', '--from',
                          'usdt::postgresql:query__start', '--by', 'pid, str(arg0)', '--slowest', '2',
-                         '-x', POSTGRES + '/postgres', '--do', 'time')
+                         '-x', postgresql.POSTGRES, '--do', 'time')
         self.daemon.json('commit', 'q')
         done = self.psql('select 1;\n' * 200 + 'select pg_sleep(0.2);\nselect pg_sleep(0.1);\n')
         self.assertEqual(done.returncode, 0, done.stderr)
