@@ -70,6 +70,15 @@ const std::vector<Recipe> kRecipes = {
         .keys = {{"str(arg0)", "class"}, {"str(arg1)", "method"}},
     },
     {
+        .name = "malloc-sizes",
+        .tells = "how large the pieces of memory are that are asked for, by who asks",
+        .needs =
+            "glibc, or the allocator's function as --function; in C++ operator new calls malloc: "
+            "there --function 'uprobe:libstdc++*:_Znwm' tells who calls it",
+        .commands = {{"hist", "{function}", "--of", "arg0", "--by", "caller"}},
+        .parameters = {{"function", "uprobe:libc.so*:malloc"}},
+    },
+    {
         .name = "lock-waits",
         .tells = "how long threads wait for each mutex and read-write lock",
         .needs = "glibc 2.34 or later; a lock is known by its address",
@@ -79,6 +88,16 @@ const std::vector<Recipe> kRecipes = {
                       "duration >= {longer-than}"}},
         .parameters = {{"longer-than", "20us"}},
         .keys = {{"arg0", "lock"}},
+    },
+    {
+        .name = "cxx-exceptions",
+        .tells = "which exceptions are thrown, by type and place",
+        .needs = "C++ with libstdc++, shared or in the executable",
+        .commands = {{"count", "uprobe:libstdc++*:__cxa_throw", "--by",
+                      "str(u64(arg1 + 8)), caller"},
+                     {"count", "uprobe::__cxa_throw", "--by", "str(u64(arg1 + 8)), caller"}},
+        .is_any_of = true,
+        .keys = {{"str(u64(arg1 + 8))", "type", true}},
     },
     {
         .name = "file-opens",

@@ -72,6 +72,26 @@ class OwnPrograms(RecipeTest):
         truth, read = self.recipe('opens', 'file-opens')
         self.assertEqual(counts(read, 'str(arg0)', 'str(arg1)'), truth['opens'])
 
+    def test_cxx_exceptions(self):
+        truth, read = self.recipe('exceptions', 'cxx-exceptions')
+        types, places = {}, {}
+        for row in read['rows']:
+            name, = row['by'].values()
+            place = row['caller']['function']
+            types[name] = types.get(name, 0) + row['count']
+            places[place] = places.get(place, 0) + row['count']
+        self.assertEqual((types, places), (truth['types'], truth['places']))
+
+    def test_malloc_sizes(self):
+        truth, read = self.recipe('allocations', 'malloc-sizes')
+        rows = {row['caller'].get('function'): row for row in read['rows']}
+        for function, (count, size) in truth['sizes'].items():
+            row = rows[function]
+            self.assertEqual(row['count'], count)
+            bucket, = row['hist']
+            self.assertEqual(bucket['count'], count)
+            self.assertTrue(bucket['min'] <= size // count <= bucket['max'], bucket)
+
     def test_lock_waits(self):
         truth, read = self.recipe('locks', 'lock-waits', '--longer-than', '4ms')
         rows = {}
