@@ -362,6 +362,7 @@ enum tc_value_kind {
 	TC_VALUE_TAG,
 	TC_VALUE_STACK,		/* of a key: `a` frames at most by frame pointers, the innermost left
 				   out if `from` is 1 */
+	TC_VALUE_BYTES,		/* most_bytes of them, at the address that the code gives */
 };
 
 /* A value of a record, of an aggregate, or a key. */
@@ -369,7 +370,7 @@ struct tc_value {
 	__u8 kind;		/* enum tc_value_kind */
 	__u8 from;		/* of an operand: enum tc_source */
 	__u8 a;			/*   and its number */
-	__u8 most_bytes;	/* of a string, at most TC_STR_LEN */
+	__u8 most_bytes;	/* of a string, at most TC_STR_LEN; of bytes their number */
 	__u32 code;		/* first instruction */
 };
 
@@ -440,7 +441,7 @@ struct tc_spec {
 	__u64 sample;		/* takes one hit in so many; 0: each */
 	__u64 limit;		/* takes so many a second at most; 0: all */
 	__u32 value_count;	/* of a record; 0: it has the arguments */
-	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text */
+	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text and for bytes */
 	__u32 aggregate_count;
 	__u32 at_return;	/* enum tc_at_return */
 	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */

@@ -136,14 +136,17 @@ __on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, stru
 	}
 	if (what.kind == TC_VALUE_TAG)
 		return string_of_tag_for(string, code);
-	return evaluate(ctx, code, value, &address, ended) &&
-	       read_string(string, address, what.most_bytes);
+	if (!evaluate(ctx, code, value, &address, ended))
+		return false;
+	if (what.kind == TC_VALUE_BYTES)
+		return read_bytes(string, address, what.most_bytes);
+	return read_string(string, address, what.most_bytes);
 }
 
 static __always_inline bool is_text(const struct tc_value *value)
 {
 	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR ||
-	       value->kind == TC_VALUE_TAG;
+	       value->kind == TC_VALUE_TAG || value->kind == TC_VALUE_BYTES;
 }
 
 enum { NO_ROOM = -1 };

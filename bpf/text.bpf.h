@@ -39,6 +39,18 @@ __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 	return true;
 }
 
+/* As many bytes at an address of the program, bytes 0 among them; all or none. */
+__on_its_own bool read_bytes(struct string *string, __u64 address, __u8 count)
+{
+	if (!string)
+		return false;
+	clear_string(string);
+	if (count > TC_STR_LEN)
+		return false;
+	string->length = count;
+	return !bpf_probe_read_user(string->bytes, count, (const void *)address);
+}
+
 static __always_inline void string_of_comm(struct string *string)
 {
 	__u32 i;

@@ -8,16 +8,6 @@
 
 namespace tracectl {
 
-std::string hex_of(std::span<const uint8_t> bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 namespace {
 
 Error damaged(const std::string& name, const std::string& what) {

@@ -16,12 +16,11 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
+#include "daemon/base/hex.h"
 #include "daemon/base/result.h"
 #include "usdt/elf_file.h"
 
 namespace tracectl {
-
-std::string hex_of(std::span<const uint8_t> bytes);
 
 class ElfImage {
  public:

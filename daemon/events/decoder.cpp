@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bpf/abi.h"
+#include "daemon/base/hex.h"
 
 namespace tracectl {
 namespace {
@@ -56,7 +57,7 @@ class Values {
       const size_t words = is_string ? TC_STR_LEN / sizeof(uint64_t) : 1;
       if (at_ + words > record_.arg_room) return false;
       if (record_.arg_valid >> i & 1)
-        event.args[i] = is_string ? string_into(event.strings) : number();
+        event.args[i] = is_string ? string_into(event.strings, types[i].byte_count) : number();
       at_ += words;
     }
     return true;
@@ -67,9 +68,12 @@ class Values {
 
   uint64_t number() const { return word_at(words_, at_); }
 
-  uint64_t string_into(std::vector<std::string>& strings) const {
+  uint64_t string_into(std::vector<std::string>& strings, size_t byte_count) const {
     const auto* bytes = reinterpret_cast<const char*>(here());
-    strings.emplace_back(bytes, ::strnlen(bytes, TC_STR_LEN));
+    if (byte_count > 0)
+      strings.push_back(hex_of(std::string_view{bytes, std::min<size_t>(byte_count, TC_STR_LEN)}));
+    else
+      strings.emplace_back(bytes, ::strnlen(bytes, TC_STR_LEN));
     return strings.size() - 1;
   }
 

@@ -156,7 +156,7 @@ class Kernel {
   virtual void delete_counts(std::span<const tc_key> keys) = 0;
   virtual void delete_sums(std::span<const tc_key> keys) = 0;
   virtual void delete_times(std::span<const tc_key> keys) = 0;
-  // Strings of keys, by their numbers.
+  // Strings of keys, by their numbers; what is behind their ends may be 0.
   virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
   // A stack of keys, by its number; none if there is none.
   virtual std::optional<tc_key_stack> read_key_stack(uint64_t number) const = 0;

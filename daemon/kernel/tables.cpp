@@ -113,7 +113,7 @@ Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map)
   std::unordered_map<uint64_t, std::string> texts;
   auto read = each_entry<TextKey, uint32_t>(
       map, 1, [&](const TextKey& text, std::span<const uint32_t> number) {
-        texts.emplace(number[0], std::string(text.bytes, ::strnlen(text.bytes, TC_STR_LEN)));
+        texts.emplace(number[0], std::string(text.bytes, TC_STR_LEN));
       });
   if (!read) return read.error();
   return texts;

@@ -24,7 +24,7 @@ Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count);
 Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count);
 void delete_keys(const bpf_map* map, std::span<const tc_key> keys);
 
-// Strings of keys by their numbers.
+// Strings of keys by their numbers, each with the bytes 0 up to TC_STR_LEN.
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
 void forget_texts(const bpf_map* map);
 

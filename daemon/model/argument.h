@@ -68,6 +68,7 @@ struct Argument {
   bool is_float = false;       // the bits of a float or double
   bool high_byte = false;      // %ah, %bh, %ch, %dh: bits 8 to 15 of the register
   bool is_string = false;      // a value of an event: the bits count the event's strings
+  uint8_t byte_count = 0;      // of such a string that shows as many bytes of memory in hexadecimal
   bool link_relative = false;  // memory: `offset` is an address in the file's own address space
   Register base = Register::none;
   Register index = Register::none;

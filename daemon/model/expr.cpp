@@ -61,6 +61,7 @@ class Printer {
       case Expr::Kind::text: text += quoted_text(expr.text); break;
       case Expr::Kind::operand: print_operand(expr); break;
       case Expr::Kind::str: print_str(expr); break;
+      case Expr::Kind::hex: print_hex(expr); break;
       case Expr::Kind::read: print_call(name_of(expr.read), expr.children[0]); break;
       case Expr::Kind::unary: print_unary(expr); break;
       case Expr::Kind::binary: print_binary(expr); break;
@@ -88,9 +89,18 @@ class Printer {
       print_call(Expr::kCstr, expr.children[0].children[0]);
     else
       print_call("str", expr.children[0]);
-    if (expr.number == Expr::kMostStrBytes) return;
+    if (expr.number != Expr::kMostStrBytes) print_last(expr.number);
+  }
+
+  void print_hex(const Expr& expr) {
+    print_call("hex", expr.children[0]);
+    print_last(expr.number);
+  }
+
+  // One more parameter of the call.
+  void print_last(uint64_t number) {
     text.back() = ',';
-    text += ' ' + std::to_string(expr.number) + ')';
+    text += ' ' + std::to_string(number) + ')';
   }
 
   void print_call(std::string_view name, const Expr& child) {
@@ -157,6 +167,12 @@ Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {
 
 Expr Expr::of_str(Expr address, uint64_t most_bytes, size_t column) {
   Expr expr{.kind = Kind::str, .number = most_bytes, .column = column};
+  expr.children.push_back(std::move(address));
+  return expr;
+}
+
+Expr Expr::of_hex(Expr address, uint64_t bytes, size_t column) {
+  Expr expr{.kind = Kind::hex, .number = bytes, .column = column};
   expr.children.push_back(std::move(address));
   return expr;
 }

@@ -59,7 +59,7 @@ enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };
 
 // An expression of a condition, a value or a key.
 struct Expr {
-  enum class Kind : uint8_t { integer, text, operand, str, read, unary, binary };
+  enum class Kind : uint8_t { integer, text, operand, str, hex, read, unary, binary };
 
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
@@ -70,14 +70,14 @@ struct Expr {
   Operator op = Operator::add;     // unary and binary
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
-  // integer: its value; arg: which; stack: the most frames; str: the most bytes, 1 to
-  // kMostStrBytes; retval: its size in
-  // bytes, and kSignedResult, or 0 until a site is known (spec/names.h)
+  // integer: its value; arg: which; stack: the most frames; str: the most bytes, hex: the bytes, 1 to
+  // kMostStrBytes; retval: its size in bytes, and kSignedResult, or 0 until a site is known
+  // (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
   // then 0 until a site is known (spec/names.h). str: kCstr where it was asked for as such.
   std::string text = {};
-  std::vector<Expr> children = {};  // of str and read: the address
+  std::vector<Expr> children = {};  // of str, hex and read: the address
   size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
 
   // Of what they mean: where they stood is no part of it.
@@ -90,6 +90,8 @@ struct Expr {
   // The characters of a std::string of libstdc++, whose first member is a pointer to them, as
   // c_str() gives them: str(u64(address)) by another name.
   static Expr of_cstr(Expr address, uint64_t most_bytes, size_t column = 0);
+  // That many bytes of memory, whatever they are.
+  static Expr of_hex(Expr address, uint64_t bytes, size_t column = 0);
   static Expr of_read(Read read, Expr address, size_t column = 0);
   static Expr of_unary(Operator op, Expr child, size_t column = 0);
   static Expr of_binary(Operator op, Expr left, Expr right, size_t column = 0);

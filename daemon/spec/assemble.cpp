@@ -159,6 +159,7 @@ class Assembler {
     Argument type;
     type.is_signed = compiled->type == ValueType::s64;
     type.is_string = is_text(compiled->type);
+    if (compiled->type == ValueType::bytes) type.byte_count = compiled->most_bytes;
     type.text = to_string(expr);
     out_->values.push_back(std::move(type));
     return ok();
@@ -200,7 +201,7 @@ class Assembler {
       if (!placed) return placed.error();
       to.keys[to.key_count++] = *placed;
       out_->has_numbered_keys |= is_text(compiled->type) || is_stack(compiled->type);
-      meaning.by.push_back({to_string(key), compiled->type});
+      meaning.by.push_back({to_string(key), compiled->type, compiled->most_bytes});
     }
     return ok();
   }
@@ -272,7 +273,9 @@ class Assembler {
     }
     auto start = append(code);
     if (!start) return start.error();
-    value.kind = code.type == ValueType::string ? TC_VALUE_STR : TC_VALUE_CODE;
+    value.kind = code.type == ValueType::string  ? TC_VALUE_STR
+                 : code.type == ValueType::bytes ? TC_VALUE_BYTES
+                                                 : TC_VALUE_CODE;
     value.code = *start;
     return value;
   }

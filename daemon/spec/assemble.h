@@ -21,6 +21,7 @@ struct AggregateMeaning {
   struct Key {
     std::string name;
     ValueType type;
+    uint8_t byte_count = 0;  // of bytes
   };
   std::vector<Key> by;
 };

@@ -71,6 +71,7 @@ class Checker {
 
   Status integer(const Expr& expr) const {
     if (is_string(expr)) return string_as_integer(expr);
+    if (expr.kind == Kind::hex) return bytes_as_integer(expr);
     switch (expr.kind) {
       case Kind::operand: return operand(expr);
       case Kind::str:
@@ -84,7 +85,7 @@ class Checker {
   Status key(const Expr& expr) const { return is_key_only(expr) ? ok() : value(expr); }
 
   Status value(const Expr& expr) const {
-    if (expr.kind == Kind::str) return integer(expr.children[0]);
+    if (expr.kind == Kind::str || expr.kind == Kind::hex) return integer(expr.children[0]);
     if (expr.kind == Kind::text) return error(expr, "a text that never changes is no value");
     return is_string(expr) ? ok() : integer(expr);
   }
@@ -104,6 +105,10 @@ class Checker {
 
   Error string_as_integer(const Expr& expr) const {
     return error(expr, std::string{why_no_integer(expr)} + "; strings compare with ==, != and =~");
+  }
+
+  Error bytes_as_integer(const Expr& expr) const {
+    return error(expr, "hex() is shown: a value of an event, or a key; u8 to u64 read an integer");
   }
 
   Status operand(const Expr& expr) const {
@@ -172,9 +177,11 @@ class Checker {
       if (right.kind != Kind::text) return error(right, "=~ takes a glob here: \"select*\"");
       if (!is_string(left)) return error(left, "=~ compares a string: comm, tag, or str(arg0)");
     }
-    for (const Expr* side : {&left, &right})
+    for (const Expr* side : {&left, &right}) {
+      if (side->kind == Kind::hex) return bytes_as_integer(*side);
       if (!is_string(*side))
         return error(*side, "this is an integer, compared with a string; str(E) reads a string");
+    }
     if ((left.kind == Kind::text) == (right.kind == Kind::text))
       return error(expr, "a string is compared with a text in quotes: comm == \"init\"");
     const bool text_on_right = right.kind == Kind::text;
@@ -222,6 +229,7 @@ ValueType type_of(const Expr& expr, const Arguments& arguments) {
     case Kind::integer: return literal_of(expr)->is_unsigned ? ValueType::u64 : ValueType::s64;
     case Kind::text:
     case Kind::str: return ValueType::string;
+    case Kind::hex: return ValueType::bytes;
     case Kind::operand: return type_of_operand(expr, arguments);
     case Kind::read: return expr.read == Read::u64 ? ValueType::u64 : ValueType::s64;
     case Kind::unary: return type_of_unary(expr, arguments);

@@ -13,8 +13,19 @@ namespace tracectl {
 
 // An integer's type says what range its value is known to lie in: that of a signed or an unsigned
 // integer of 64 bits. Strings are the program's (str), the name of the thread (comm),
-// or what a session has labelled it with (tag).
-enum class ValueType : uint8_t { s64, u64, string, comm, tag, container, unit, stack, caller };
+// or what a session has labelled it with (tag); bytes are of the program's memory (hex).
+enum class ValueType : uint8_t {
+  s64,
+  u64,
+  string,
+  comm,
+  tag,
+  bytes,
+  container,
+  unit,
+  stack,
+  caller
+};
 
 // A cgroup to the kernel, and a name once its rows are read: trace/cgroup_rows.h.
 inline bool is_cgroup_name(ValueType type) {

@@ -16,9 +16,10 @@ struct ExprCode {
   std::vector<tc_insn> insns;  // at most TC_MAX_INSNS; the last one returns
   std::vector<std::string>
       texts;  // what `immediate` of a comparison of strings counts; no two alike
-  ValueType type = ValueType::s64;  // of what is returned; string: the address, comm: nothing
-  uint8_t most_bytes = 0;           // of a string
-  uint8_t most_frames = 0;          // of a stack
+  ValueType type =
+      ValueType::s64;       // of what is returned; string, bytes: the address, comm: nothing
+  uint8_t most_bytes = 0;   // of a string; of bytes their number
+  uint8_t most_frames = 0;  // of a stack
 };
 
 bool is_skip(uint8_t op);

@@ -147,7 +147,7 @@ class Compiler {
     if (is_integer(as.type) || is_cgroup_name(as.type)) result = value(expr, 0);
     if (as.type == ValueType::stack) as.most_frames = static_cast<uint8_t>(expr.number);
     if (as.type == ValueType::caller) as.most_frames = 1;
-    if (expr.kind == Kind::str) {
+    if (expr.kind == Kind::str || expr.kind == Kind::hex) {
       as.most_bytes = static_cast<uint8_t>(expr.number);
       result = value(expr.children[0], 0);
     }

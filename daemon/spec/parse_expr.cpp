@@ -27,12 +27,12 @@ constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
     "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, tag, retval, duration, str(E), cstr(E), "
-    "s8 u8 s16 u16 s32 u32 s64 u64 (E)";
+    "hex(E, N), s8 u8 s16 u16 s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
     {"arg0",      "pid",  "tid",   "uid",    "cpu",    "comm",     "cgroup", "ts",   "tag",
-     "container", "unit", "stack", "caller", "retval", "duration", "str",    "cstr", "s8",
-     "u8",        "s16",  "u16",   "s32",    "u32",    "s64",      "u64"});
+     "container", "unit", "stack", "caller", "retval", "duration", "str",    "cstr", "hex",
+     "s8",        "u8",   "s16",   "u16",    "s32",    "u32",      "s64",    "u64"});
 
 // What looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";
@@ -153,6 +153,7 @@ class ExprParser {
   Result<Part> name() {
     const Token token = cursor_.here();
     if (token.text == "str" || token.text == Expr::kCstr) return str();
+    if (token.text == "hex") return hex();
     if (auto read = read_named(token.text)) return memory(*read);
     if (token.text.starts_with(kNamedArgument)) return argument_by_name();
     if (is_argument(token.text)) return argument();
@@ -204,16 +205,33 @@ class ExprParser {
     if (!address) return address;
     uint64_t most_bytes = Expr::kMostStrBytes;
     if (cursor_.take_if(Token::Kind::comma)) {
-      const Token at = cursor_.here();
-      auto given = cursor_.integer("the most bytes, an integer");
+      auto given = byte_count(token, "the most bytes, an integer");
       if (!given) return given.error();
-      if (*given < 1 || *given > Expr::kMostStrBytes)
-        return cursor_.error(at, std::string{token.text} + " takes 1 to " +
-                                     std::to_string(Expr::kMostStrBytes) + " bytes");
       most_bytes = *given;
     }
     const auto make = token.text == Expr::kCstr ? Expr::of_cstr : Expr::of_str;
     return close_call(make(std::move(address->expr), most_bytes, token.column));
+  }
+
+  // hex(E, N)
+  Result<Part> hex() {
+    const Token token = cursor_.take();
+    auto address = open_call(token);
+    if (!address) return address;
+    if (!cursor_.take_if(Token::Kind::comma))
+      return cursor_.error_here("hex takes the number of bytes too: hex(arg0, 16)");
+    auto bytes = byte_count(token, "the number of bytes, an integer");
+    if (!bytes) return bytes.error();
+    return close_call(Expr::of_hex(std::move(address->expr), *bytes, token.column));
+  }
+
+  Result<uint64_t> byte_count(const Token& function, const std::string& what) {
+    const Token at = cursor_.here();
+    auto given = cursor_.integer(what);
+    if (given && (*given < 1 || *given > Expr::kMostStrBytes))
+      return cursor_.error(at, std::string{function.text} + " takes 1 to " +
+                                   std::to_string(Expr::kMostStrBytes) + " bytes");
+    return given;
   }
 
   Result<Part> memory(Read read) {

@@ -3,16 +3,26 @@
 
 #include <algorithm>
 
+#include "daemon/base/hex.h"
 #include "daemon/events/decoder.h"
 
 namespace tracectl {
+namespace {
 
-KeyValue value_of(uint64_t part, ValueType type, const Texts& texts) {
+std::string shown(const std::string& text, const AggregateMeaning::Key& key) {
+  if (key.type == ValueType::bytes) return hex_of(std::string_view{text}.substr(0, key.byte_count));
+  return text.substr(0, text.find('\0'));
+}
+
+}  // namespace
+
+KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& texts) {
+  const ValueType type = key.type;
   if (is_cgroup_name(type)) return part;  // until its name is looked up
   constexpr uint64_t kSign = uint64_t{1} << 63;
   if (!is_integer(type)) {
     const auto text = texts.find(part);
-    return text == texts.end() ? KeyValue{} : KeyValue{text->second};
+    return text == texts.end() ? KeyValue{} : KeyValue{shown(text->second, key)};
   }
   // Equal keys are one, whatever their types at different sites.
   if (type == ValueType::u64 && part & kSign) return part;

@@ -7,15 +7,15 @@
 
 #include "daemon/kernel/kernel.h"
 #include "daemon/model/rows.h"
-#include "daemon/spec/check.h"
+#include "daemon/spec/assemble.h"
 
 namespace tracectl {
 
-// Strings that keys have, by the numbers that stand for them.
+// Strings that keys have, by the numbers that stand for them; bytes 0 may follow.
 using Texts = std::unordered_map<uint64_t, std::string>;
 
 // What a part of a key of the kernel stands for, if it is no stack.
-KeyValue value_of(uint64_t part, ValueType type, const Texts& texts);
+KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& texts);
 
 StackAddresses addresses_of(const tc_key_stack& stack, bool begins_with_caller);
 

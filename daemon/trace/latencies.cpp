@@ -22,7 +22,7 @@ SlowPair slow_pair(const tc_slow& slow, const std::vector<AggregateMeaning::Key>
                 .to_pid = static_cast<pid_t>(slow.to_pid),
                 .to_tid = static_cast<pid_t>(slow.to_tid)};
   for (size_t i = 0; i < keys.size() && i < TC_KEY_PARTS; ++i)
-    pair.by.push_back({keys[i].name, value_of(slow.part[i], keys[i].type, texts)});
+    pair.by.push_back({keys[i].name, value_of(slow.part[i], keys[i], texts)});
   return pair;
 }
 

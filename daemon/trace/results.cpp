@@ -82,7 +82,7 @@ class KeyedRows {
 
   KeyValue part_of(const tc_key& key, const AggregateMeaning& meaning, size_t i) const {
     const ValueType type = meaning.by[i].type;
-    if (!is_stack(type)) return value_of(key.part[i], type, texts_);
+    if (!is_stack(type)) return value_of(key.part[i], meaning.by[i], texts_);
     const auto stack = kernel_->read_key_stack(key.part[i]);
     if (!stack) return {};
     const tc_spec& spec = (*hooks_.at(key.stat)->hook.spec)->kernel;

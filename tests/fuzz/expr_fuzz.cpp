@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The first bytes say what arguments the site has, up to the first newline; the rest is a condition.
+// The first bytes say what arguments the site has, up to the first newline; the rest is a condition,
+// or keys.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +66,18 @@ void check_outcome(const Expr& expr, const Result<ExprCode>& code, const Argumen
   must(code.error().spot->column < code.error().spot->text.size());
 }
 
+// Of any type, strings and bytes among them.
+void check_keys(std::string_view text, const Arguments& arguments) {
+  const auto keys = parse_keys(text);
+  if (!keys) return;
+  for (const Expr& key : *keys) {
+    const auto code = compile_value(key, arguments);
+    check_outcome(key, code, arguments);
+    if (code && code->type == ValueType::bytes)
+      must(code->most_bytes > 0 && code->most_bytes <= TC_STR_LEN);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -72,6 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t line = std::min(input.find('\n'), size);
   const Arguments arguments = arguments_of(input.substr(0, line));
   std::string_view text = input.substr(std::min(line + 1, size));
+  check_keys(text, arguments);
   auto expr = parse_condition(text);
   if (!expr) {
     must(!expr.error().spot || expr.error().spot->column <= text.size());

@@ -2,10 +2,13 @@
 //
 // Conditions, aggregates and values, held against what the traced program has worked out itself
 // (tests/targets/values.cpp).
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/hex.h"
 #include "tests/support/collected.h"
 #include "tests/support/tracer.h"
 
@@ -93,6 +96,19 @@ TEST_F(Aggregates, StringsOfCxxAreThoseOfTheirCharacters) {
   ASSERT_EQ(results.rows.size(), said["by_name"].size());
   for (const auto& [key, row] : results.rows)
     EXPECT_EQ(row.count, said["by_name"][std::get<std::string>(key.by.at(0).value)][0]);
+}
+
+// The first byte of a string; that of an empty one is its end.
+TEST_F(Aggregates, BytesAreKeysAlsoWhereTheyAre0) {
+  begin("s", "count by hex(arg3, 1)");
+  std::map<std::string, uint64_t> truth, counted;
+  const auto said = run();
+  for (const auto& [name, row] : said["by_name"].items())
+    truth[hex_of(std::string(name.c_str(), 1))] += row[0].get<uint64_t>();
+  for (const auto& [key, row] : read("s").rows)
+    counted[std::get<std::string>(key.by.at(0).value)] += row.count;
+  EXPECT_EQ(counted, truth);
+  EXPECT_TRUE(truth.contains("00"));
 }
 
 TEST_F(Aggregates, LeastAndGreatestOfUnsignedValuesAreComparedAsSuch) {
@@ -236,6 +252,35 @@ TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
   }
   EXPECT_GT(unread, 0u);
   EXPECT_LT(unread, events.size());
+}
+
+// arg7 is where the bytes of arg2 lie; a byte 0 is one of them.
+TEST_F(Values, OfBytesAreAllOfThemInTheOrderOfMemory) {
+  const auto collected = std::make_shared<Collected>();
+  create("s");
+  must(engine->subscribe("s", collected));
+  must(stage("s", kProbe, process(program_.pid()),
+             "event(hex(arg7, 8), arg2, hex(arg7 + 1, 3), hex(arg5, 64), cpu), sample(16)"));
+  must(engine->commit("s", {}));
+  const uint64_t calls = run()["calls"];
+  must(engine->flush("s"));
+  const auto events = collected->events();
+  ASSERT_EQ(events.size(), calls / 16);
+  size_t unread = 0, with_byte_0 = 0;
+  for (const Event& event : events) {
+    ASSERT_EQ(event.args.size(), 5u);
+    const auto bytes = std::bit_cast<std::array<char, 8>>(event.args[1].value());
+    const std::string truth = hex_of(std::string_view(bytes.data(), bytes.size()));
+    EXPECT_EQ(event.strings.at(*event.args[0]), truth);
+    EXPECT_EQ(event.strings.at(*event.args[2]), truth.substr(2, 6));
+    EXPECT_TRUE(!event.args[3] || event.strings.at(*event.args[3]).size() == 128);
+    EXPECT_EQ(*event.args[4], event.cpu);
+    unread += !event.args[3];
+    with_byte_0 += std::count(bytes.begin(), bytes.end(), '\0') > 0;
+  }
+  EXPECT_GT(unread, 0u);
+  EXPECT_LT(unread, events.size());
+  EXPECT_GT(with_byte_0, 0u);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 //
 // Expect: arg0 s64, arg1 s32, arg2 u64, arg3 the address of a string, arg4 u8, arg5 an address that
 // cannot be read each seventh time, else that of a struct { int16_t a; uint32_t b; }; arg6 the address
-// of a std::string, the same string as that of arg3.
+// of a std::string, the same string as that of arg3; arg7 the address of the bytes of arg2.
 #include <sys/sdt.h>
 
 #include <cinttypes>
@@ -181,7 +181,7 @@ __attribute__((noipa)) static void fire(const Values& v) {
   int32_t i = v.i;
   uint64_t u = v.u;
   __asm__ volatile("" : "+r"(s), "+r"(i), "+r"(u));
-  DTRACE_PROBE7(values, work, s, i, u, name, v.byte, pointed, &v.name);
+  DTRACE_PROBE8(values, work, s, i, u, name, v.byte, pointed, &v.name, &v.u);
 }
 
 static void work(unsigned thread, uint64_t rounds) {

@@ -201,6 +201,15 @@ TEST(ExprCode, StringValuesSayWhatTheyAre) {
   EXPECT_FALSE(compile_condition(Expr::of_operand(Operand::comm), kArguments));
 }
 
+TEST(ExprCode, BytesAreShownAndNothingElse) {
+  auto bytes = compile_value(Expr::of_hex(parsed("arg3 + 8"), 20), kArguments);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->type, ValueType::bytes);
+  EXPECT_EQ(bytes->most_bytes, 20);
+  EXPECT_EQ(run(*bytes, a_hit()).value, 7u);
+  EXPECT_FALSE(compile_condition(Expr::of_hex(parsed("arg3"), 20), kArguments));
+}
+
 TEST(ExprCode, TypesOfValuesFollowTheirRange) {
   auto type = [](std::string_view text) { return compile_value(parsed(text), kArguments)->type; };
   for (const char* text : {"arg3", "ts", "cgroup", "u64(arg3)", "0x8000000000000000", "arg2 + arg3",

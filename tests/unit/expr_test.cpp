@@ -148,6 +148,24 @@ TEST(Expr, StringsAreComparedWithTexts) {
   EXPECT_TRUE(has(refusal("str(arg0, 2) != \"abc\"", 16), "never equal"));
 }
 
+TEST(Expr, BytesAreValuesAndKeysOnly) {
+  const auto spec = parse_spec("event(hex(arg0 + 8, 16)), count by hex(arg1, 64)");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->values.at(0),
+            Expr::of_hex(Expr::of_binary(Operator::add, arg(0), number(8)), 16));
+  EXPECT_EQ(spec->aggregates.at(0).by.at(0), Expr::of_hex(arg(1), 64));
+  EXPECT_EQ(to_string(*spec), "event(hex(arg0 + 8, 16)), count by hex(arg1, 64)");
+  EXPECT_TRUE(has(refusal("hex(arg0, 4)", 0), "a value of an event, or a key"));
+  EXPECT_TRUE(has(refusal("1 + hex(arg0, 4)", 4), "a value of an event, or a key"));
+  EXPECT_TRUE(has(refusal("u8(hex(arg0, 4)) == 1", 3), "a value of an event, or a key"));
+  EXPECT_TRUE(has(refusal("hex(arg0, 4) == \"a\"", 0), "a value of an event, or a key"));
+  EXPECT_TRUE(has(refusal("hex(arg0, 4) =~ \"a\"", 0), "compares a string"));
+  EXPECT_TRUE(has(refusal("hex(arg0)", 8), "number of bytes"));
+  EXPECT_TRUE(has(refusal("hex(arg0, tid)", 10), "number of bytes"));
+  EXPECT_TRUE(has(refusal("hex(arg0, 0)", 10), "1 to 64"));
+  EXPECT_TRUE(has(refusal("hex(arg0, 65)", 10), "1 to 64"));
+}
+
 TEST(Expr, LiteralsThatCannotBeMeantAreRefused) {
   EXPECT_TRUE(has(refusal("arg0 / 0 == 1", 7), "divides by 0"));
   EXPECT_TRUE(has(refusal("arg0 % (0) == 1", 8), "divides by 0"));
