@@ -5,9 +5,11 @@
 
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_magic;
 } __attribute__((preserve_access_index));
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 } __attribute__((preserve_access_index));
@@ -30,8 +32,17 @@ struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
+struct userfaultfd_ctx;
+
+struct vm_userfaultfd_ctx {
+	struct userfaultfd_ctx *ctx;
+} __attribute__((preserve_access_index));
+
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_flags;
+	struct file *vm_file;
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
 } __attribute__((preserve_access_index));
 
 struct thread_struct {

@@ -17,6 +17,7 @@ struct machine {
 	const struct ended *ended;	/* of a call that ends now; null while it begins */
 	__u64 registers[TC_REGISTERS];
 	__u64 result;	/* once it is DONE */
+	__u64 missing;	/* once it has FAILED: the address that could not be read, or 0 */
 	__u32 next;	/* instruction */
 };
 
@@ -71,7 +72,7 @@ static __always_inline bool kept_arg(const struct ended *ended, __u32 number, __
 	return ended->arg_valid >> number & 1;
 }
 
-/* An argument in memory, unextended. */
+/* An argument in memory, unextended; its address where it cannot be read. */
 __on_its_own bool load_from_memory(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
 {
 	__u64 address, loaded = 0;
@@ -83,7 +84,7 @@ __on_its_own bool load_from_memory(bpf_user_pt_regs_t *ctx, const struct tc_arg 
 	if (arg->index != TC_NO_REGISTER)
 		address += read_register(ctx, arg->index) << (arg->scale_shift & 3);
 	well = read_memory(arg, address, &loaded);
-	*value = loaded;
+	*value = well ? loaded : address;
 	return well;
 }
 
@@ -104,6 +105,7 @@ static __noinline bool load_arg(struct machine *m, __u32 number, bool is_signed,
 	} else if (arg->place == TC_ARG_CONSTANT) {
 		loaded = arg->offset;
 	} else if (!load_from_memory(m->ctx, arg, &loaded)) {
+		m->missing = loaded;
 		return false;
 	}
 	*value = extended(loaded, arg->size, is_signed);
@@ -256,8 +258,10 @@ static __always_inline bool compare_text(struct machine *m, const struct tc_insn
 		string_of_comm(&string);
 	else if (insn->b == TC_TEXT_TAG)
 		string_of_tag(&string, m->spec->session);
-	else if (!read_string(&string, a, insn->to))
+	else if (!read_string(&string, a, insn->to)) {
+		m->missing = a;
 		return false;
+	}
 	if (text_holds(insn->op, &string, text))
 		return true;
 	m->next += insn->skip;
@@ -280,8 +284,12 @@ static __always_inline bool carry_out(struct machine *m, const struct tc_insn *i
 		m->next += insn->skip;
 		return true;
 	}
-	if (insn->op >= TC_OP_READ_U8)
-		return read_number(insn->op, a, to);
+	if (insn->op >= TC_OP_READ_U8) {
+		if (read_number(insn->op, a, to))
+			return true;
+		m->missing = a;
+		return false;
+	}
 	return calculate(insn->op, a, b, to);
 }
 
@@ -347,8 +355,8 @@ static __always_inline __u64 packed(const struct tc_value *value)
 }
 
 /*
- * Whether the value, packed, can be worked out; of a string it is the address. `ended`, if the hit is
- * the end of a call.
+ * Whether the value, packed, can be worked out; of a string it is the address. Where memory could not
+ * be read the result is its address, or 0. `ended`, if the hit is the end of a call.
  */
 __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *result,
 			   const struct ended *ended)
@@ -362,12 +370,14 @@ __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u
 	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
 	if (!machine.spec || !machine.layout || !result)
 		return false;
-	if (what.kind == TC_VALUE_OPERAND)
-		return load(&machine, what.from, what.a, result);
-	if (!run_code(&machine, what.code))
-		return false;
-	*result = machine.result;
-	return true;
+	if (what.kind == TC_VALUE_OPERAND && load(&machine, what.from, what.a, result))
+		return true;
+	if (what.kind != TC_VALUE_OPERAND && run_code(&machine, what.code)) {
+		*result = machine.result;
+		return true;
+	}
+	*result = machine.missing;
+	return false;
 }
 
 #endif

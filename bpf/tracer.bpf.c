@@ -50,16 +50,21 @@ static __always_inline const struct tc_hook *take_next_hook(struct hit *hit)
 	return hook;
 }
 
-static long run_next_hook(__u32 i, void *data)
+/* False where there is none. */
+static __always_inline bool run_hook_behind(struct hit *hit)
 {
-	struct hit *hit = data;
 	const struct tc_hook *hook = take_next_hook(hit);
 
 	if (!hook)
-		return 1;
+		return false;
 	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
 		hit->taken = run_hook(hit, hook, false);
-	return 0;
+	return true;
+}
+
+static long run_next_hook(__u32 i, void *data)
+{
+	return !run_hook_behind(data);
 }
 
 /* A program of an older epoch may still run here, preempted: it is not the first of the newer. */
@@ -133,6 +138,7 @@ int on_site(struct pt_regs *ctx)
 	return 0;
 }
 
+#include "bpf/present.bpf.h"
 #include "bpf/returns.bpf.h"
 #include "bpf/pairs.bpf.h"
 #include "bpf/members.bpf.h"

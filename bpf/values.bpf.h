@@ -17,7 +17,7 @@ static __always_inline __u32 fill_value(const struct streamed *hit, const struct
 		if (at > room - 1)
 			return 0;
 		*valid = evaluate(hit->ctx, hit->code, packed(value), &number, hit->ended);
-		record->args[at] = number;
+		record->args[at] = *valid ? number : 0;
 		return 1;
 	}
 	if (room < STR_WORDS || at > room - STR_WORDS)

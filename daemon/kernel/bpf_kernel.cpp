@@ -213,10 +213,10 @@ class BpfKernel final : public Kernel {
   void clear_members(uint32_t set_target) override;
 
  private:
-  BpfKernel(Skeleton skeleton, unsigned cpu_count)
+  BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps)
       : skeleton_(std::move(skeleton)),
         cpu_count_(cpu_count),
-        programs_(*skeleton_),
+        programs_(*skeleton_, sleeps),
         progress_(bpf_program__fd(skeleton_->progs.on_site)) {}
 
   Status map_arrays();
@@ -310,7 +310,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   if (int err = tracer::attach(skeleton.get()); err != 0)
     return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
-  std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count)};
+  std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count, options.sleeps)};
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
   if (options.fast_nops) kernel->nop5_becomes_call_ = true;
   return std::unique_ptr<Kernel>{std::move(kernel)};

@@ -11,6 +11,8 @@ struct KernelOptions {
   // Whoever traces vouches that no traced program forks while it is traced: probes on 5-byte nops
   // become calls, whatever this kernel does to children.
   bool fast_nops = false;
+  // Hits may wait for memory that is not there: Way::sleeping. Else that serves as Way::entry does.
+  bool sleeps = true;
 };
 
 // Loads the programs and stands behind the door for real. Needs CAP_BPF and CAP_PERFMON.

@@ -26,15 +26,22 @@ struct Programs::Loaded {
   bpf_link* thread_exit = nullptr;
 };
 
-Programs::Programs(tracer& skeleton) : skeleton_(skeleton) {}
+Programs::Programs(tracer& skeleton, bool sleeps) : skeleton_(skeleton), sleeps_(sleeps) {}
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
   const int on_site = bpf_program__fd(skeleton_.progs.on_site);
   if (way == Way::entry) return OfWay{on_site, -1, kAttachUprobeMulti, on_site};
+  if (way == Way::sleeping && !sleeps_) return of(Way::entry);
   auto loaded = load(way);
+  if (!loaded && way == Way::sleeping) {
+    sleeps_ = false;
+    return of(Way::entry);
+  }
   if (!loaded) return loaded.error();
   const auto& progs = (*loaded)->skeleton->progs;
+  if (way == Way::sleeping)
+    return OfWay{bpf_program__fd(progs.on_site_asleep), -1, kAttachUprobeMulti, on_site};
   if (way == Way::trampoline)
     return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession, on_site};
   return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti};
@@ -48,27 +55,36 @@ Result<Programs::Loaded*> Programs::load(Way way) {
     return Error{Code::unsupported,
                  "this kernel has no uprobe sessions (Linux 6.13): take --returns exits"};
   auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));
-  if (!loaded->skeleton) return Error::from_errno("open the BPF programs for returns");
-  tracer& fresh = *loaded->skeleton;
+  if (!loaded->skeleton) return Error::from_errno("open the BPF programs");
+  if (auto opened = open(way, *loaded); !opened) return opened.error();
+  place = std::move(loaded);
+  return place.get();
+}
+
+Status Programs::open(Way way, Loaded& loaded) const {
+  tracer& fresh = *loaded.skeleton;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, fresh.obj) bpf_program__set_autoload(program, false);
   const std::vector<bpf_program*> wanted =
-      way == Way::trampoline ? std::vector{fresh.progs.on_call_and_return}
-                             : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
+      way == Way::sleeping     ? std::vector{fresh.progs.on_site_asleep}
+      : way == Way::trampoline ? std::vector{fresh.progs.on_call_and_return}
+                               : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
   for (bpf_program* one : wanted) {
     bpf_program__set_autoload(one, true);
     bpf_program__set_expected_attach_type(
         one, static_cast<bpf_attach_type>(way == Way::trampoline ? kAttachUprobeSession
                                                                  : kAttachUprobeMulti));
   }
-  bpf_program__set_autoload(fresh.progs.on_thread_exit, true);
+  const bool follows_calls = way != Way::sleeping;
+  bpf_program__set_autoload(fresh.progs.on_thread_exit, follows_calls);
   if (auto shared = share_maps(fresh); !shared) return shared.error();
   if (int err = bpf_object__load(fresh.obj); err != 0)
-    return Error::from_errno("load the BPF programs for returns", -err);
-  loaded->thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
-  if (!loaded->thread_exit) return Error::from_errno("follow the ends of threads");
-  place = std::move(loaded);
-  return place.get();
+    return Error::from_errno(
+        "load the BPF programs of the way \"" + std::string(name_of(way)) + '"', -err);
+  if (!follows_calls) return ok();
+  loaded.thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
+  if (!loaded.thread_exit) return Error::from_errno("follow the ends of threads");
+  return ok();
 }
 
 Status Programs::share_maps(tracer& fresh) const {

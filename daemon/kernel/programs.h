@@ -15,8 +15,9 @@ namespace tracectl {
 // are first needed: the kernel takes longer to check one than to arm a thousand sites.
 class Programs {
  public:
-  // `skeleton` is loaded; it is borrowed, and its maps are shared.
-  explicit Programs(tracer& skeleton);
+  // `skeleton` is loaded; it is borrowed, and its maps are shared. Where hits shall not sleep, or the
+  // kernel has no programs that do as these, the way `sleeping` is that of `entry`.
+  Programs(tracer& skeleton, bool sleeps);
   ~Programs();
 
   // The program at a site, and the one at the exits of its function, or -1.
@@ -32,10 +33,12 @@ class Programs {
   struct Loaded;
 
   Result<Loaded*> load(Way way);
+  Status open(Way way, Loaded& loaded) const;
   Status share_maps(tracer& fresh) const;
 
   tracer& skeleton_;
-  std::array<std::unique_ptr<Loaded>, 3> loaded_;  // by way
+  std::array<std::unique_ptr<Loaded>, 4> loaded_;  // by way
+  bool sleeps_;
 };
 
 }  // namespace tracectl

@@ -15,11 +15,13 @@
 namespace tracectl {
 
 // How the kernel runs a site's programs.
-enum class Way : uint8_t { entry, trampoline, exits };
+// The further down one stands here, the more hooks it can serve.
+enum class Way : uint8_t { entry, sleeping, trampoline, exits };
 
 inline const char* name_of(Way way) {
   switch (way) {
     case Way::entry: return "entry";
+    case Way::sleeping: return "sleeping";
     case Way::trampoline: return "trampoline";
     case Way::exits: return "exits";
   }

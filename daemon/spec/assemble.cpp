@@ -255,6 +255,7 @@ class Assembler {
   Result<tc_value> place(const ExprCode& code) {
     tc_value value{};
     value.most_bytes = code.most_bytes;
+    out_->reads_memory |= code.type == ValueType::string || code.type == ValueType::bytes;
     if (code.type == ValueType::comm || code.type == ValueType::tag) {
       value.kind = code.type == ValueType::comm ? TC_VALUE_COMM : TC_VALUE_TAG;
       return value;
@@ -293,6 +294,7 @@ class Assembler {
       return Error{Code::invalid, "the spec is too long: its expressions have more than " +
                                       std::to_string(int{TC_SPEC_INSNS}) + " instructions"};
     for (tc_insn insn : code.insns) {
+      out_->reads_memory |= reads_memory(insn);
       if (compares_text(insn.op)) insn.immediate = texts[static_cast<size_t>(insn.immediate)];
       out_->kernel.code[insns_++] = insn;
     }

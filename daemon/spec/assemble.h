@@ -35,6 +35,7 @@ struct AssembledSpec {
   bool is_rated = false;                          // it samples or limits
   bool has_numbered_keys = false;                 // a key is a string or a stack
   bool follows_calls = false;                     // it does at the return too
+  bool reads_memory = false;                      // for more than its arguments
   std::vector<AggregateMeaning::Key> matched_by;  // of a side of a pair
 };
 

@@ -15,6 +15,11 @@ bool compares_text(uint8_t op) {
   return op >= TC_OP_SKIP_UNLESS_TEXT_EQ && op <= TC_OP_SKIP_UNLESS_TEXT_UNLIKE;
 }
 
+bool reads_memory(const tc_insn& insn) {
+  return (insn.op >= TC_OP_READ_U8 && insn.op <= TC_OP_READ_U64) ||
+         (compares_text(insn.op) && insn.b == TC_TEXT_USER);
+}
+
 namespace {
 
 bool is_at_hand(uint8_t from) {

@@ -25,6 +25,7 @@ struct ExprCode {
 bool is_skip(uint8_t op);
 bool compares_numbers(uint8_t op);
 bool compares_text(uint8_t op);
+bool reads_memory(const tc_insn& insn);
 
 // Whether it can be a condition of the kind TC_TERMS.
 bool is_terms(const ExprCode& code);

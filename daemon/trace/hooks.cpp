@@ -39,6 +39,16 @@ uint32_t event_flags(const Want& want) {
   return flags;
 }
 
+// Which may not be there. Arguments where the stack ends are: the function works on them.
+bool reads_memory(const Hook& hook, const Site& site) {
+  const auto may_be_absent = [](const Argument& argument) {
+    const bool on_stack = argument.base == Register::rsp && argument.index == Register::none;
+    return argument.place == Argument::Place::memory && !on_stack;
+  };
+  if (hook.spec && (*hook.spec)->reads_memory) return true;
+  return hook.layout && std::any_of(site.args->begin(), site.args->end(), may_be_absent);
+}
+
 // As tc_hook has it.
 uint8_t words_below_caller(const Site& site) {
   return site.words_below_caller ? static_cast<uint8_t>(*site.words_below_caller + 1) : uint8_t{0};
@@ -58,6 +68,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
   auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);
   if (!given) return given.error();
+  if (hook.way == Way::entry && reads_memory(hook, *want.site)) hook.way = Way::sleeping;
   if (has_events)
     if (auto named = name_source(session, want, hook); !named) return named.error();
   auto set = set_of(session, want);

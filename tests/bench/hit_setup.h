@@ -35,9 +35,9 @@ inline void wait_until_armed(const on_kernel::Program& target, Command& tool) {
 class Setup {
  public:
   // What is traced here does not fork.
-  explicit Setup(bool fast_nops = true)
-      : engine_(on_kernel::must(Engine::start(
-            on_kernel::must(open_kernel({.fast_nops = fast_nops})), EngineOptions{}))) {}
+  explicit Setup(const KernelOptions& options = {.fast_nops = true})
+      : engine_(on_kernel::must(
+            Engine::start(on_kernel::must(open_kernel(options)), EngineOptions{}))) {}
 
   on_kernel::Program& target() { return target_; }
 

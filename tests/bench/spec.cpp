@@ -2,6 +2,8 @@
 //
 // What conditions and aggregates cost a hit: against a BPF program that does nothing, and against
 // bpftrace asked the same.
+#include <fstream>
+
 #include "tests/bench/hit_setup.h"
 
 namespace tracectl::bench {
@@ -76,11 +78,34 @@ void times(Setup& setup, const Site& site) {
   print_row(row("time by exits, over time", site), in_turn(kToolRounds, by_exits, ours), "");
 }
 
+// Of its own file, which it has in memory.
+std::string first_address(Setup& setup) {
+  std::ifstream maps("/proc/" + std::to_string(setup.target().pid()) + "/maps");
+  std::string line;
+  std::getline(maps, line);
+  return "0x" + line.substr(0, line.find('-'));
+}
+
+// What it costs that a hit could wait for memory, which is there.
+void memory(Setup& setup, Setup& awake, const Site& site) {
+  const auto integer = [&](Setup& with) {
+    return [&] { return with.with_spec(site, "sum(u8(" + first_address(with) + "))"); };
+  };
+  print_row(row("sum(u8(E)) that may sleep, over one that may not", site),
+            in_turn(kRounds, integer(setup), integer(awake)), "");
+  const auto string = [&](Setup& with) {
+    return [&] { return with.with_spec(site, "count by str(" + first_address(with) + ")"); };
+  };
+  print_row(row("count by str(E) that may sleep, over one that may not", site),
+            in_turn(kRounds, string(setup), string(awake)), "");
+}
+
 void run() {
   print_heading();
-  Setup setup;
+  Setup setup, awake({.fast_nops = true, .sleeps = false});
   for (const Site& site : {kEmulated, kFast}) condition(setup, site);
   for (const Site& site : {kEmulated, kFast}) aggregates(setup, site);
+  for (const Site& site : {kEmulated, kFast}) memory(setup, awake, site);
   for (const Site& site : {kEmulated, kFast}) times(setup, site);
 }
 

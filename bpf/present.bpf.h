@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Memory that is not there yet: a page of a file that nobody has touched, or that was swapped out. The
+ * ordinary programs cannot wait for it. Here a hit goes on in two steps:
+ *
+ *   1. what its hooks will read is tried, and what is not there is read by a helper that sleeps until
+ *      the page has come;
+ *   2. the ordinary program runs, under RCU: it loads the epoch, and sleeps no more.
+ *
+ * So a hit that sleeps has not begun, as a switch sees it: nothing waits for it, whatever it read of
+ * its settings is only read, and it acts under the epoch that is in force when it wakes. What is
+ * taken away again between the steps, or comes to be asked for by a switch, is null as ever.
+ *
+ * Since Linux 6.13 functions of such programs whose frames take 64 bytes or more have them in memory of
+ * their CPU, one for each function (kernel/bpf/verifier.c, BPF_PRIV_STACK_MIN_SIZE), also where they
+ * sleep and the next program comes to run on that CPU. So no frame that lives while a hit sleeps
+ * may be as large: what needs room is worked out in functions that have returned by then.
+ *
+ * Closing a link waits for whoever sleeps at its sites, and RCU tasks trace for all who do. So none
+ * may sleep for ever: pages whose coming another process decides on, by userfaultfd(2) or FUSE, and
+ * those of devices and network file systems, are not waited for. Nobody can look at a mapping and
+ * read it in one step: a program that maps such memory in just that moment sleeps until it is killed.
+ */
+#ifndef TRACECTL_PRESENT_BPF_H
+#define TRACECTL_PRESENT_BPF_H
+
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
+enum {
+	MOST_PAGES = 4,		/* that are brought in for one value */
+	PAGE = 4096,
+	VMA_TRIES = 1 << 14,	/* about a millisecond: another thread changes the mappings */
+	EPOCHS = 2,		/* that one hit begins under */
+};
+
+/* include/linux/mm.h */
+enum { VM_PFNMAP = 0x400, VM_IO = 0x4000 };
+
+/* include/uapi/linux/stat.h */
+enum { FILE_TYPE = 0170000, REGULAR_FILE = 0100000 };
+
+/* Of file systems whose pages come from memory or a disk: include/uapi/linux/magic.h and their own. */
+static __always_inline bool comes_by_itself(unsigned long magic)
+{
+	switch (magic) {
+	case 0xEF53:		/* ext2, ext3, ext4 */
+	case 0x58465342:	/* XFS */
+	case 0x9123683E:	/* btrfs */
+	case 0xF2F52010:	/* F2FS */
+	case 0xE0F5E1E2:	/* EROFS */
+	case 0x73717368:	/* squashfs */
+	case 0x01021994:	/* tmpfs, memfd, shared memory */
+	case 0x958458F6:	/* hugetlbfs */
+		return true;
+	}
+	return false;
+}
+
+static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
+{
+	return bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx) && vma->vm_userfaultfd_ctx.ctx;
+}
+
+static long look_at_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
+{
+	struct file *file = vma->vm_file;
+	bool *waitable = data;
+
+	if (vma->vm_flags & (VM_PFNMAP | VM_IO) || has_userfaultfd(vma))
+		return 0;
+	*waitable = !file || ((file->f_inode->i_mode & FILE_TYPE) == REGULAR_FILE &&
+			      comes_by_itself(file->f_inode->i_sb->s_magic));
+	return 0;
+}
+
+/* Whether the page at the address, if there is one, comes in its time. */
+static __noinline bool is_waitable(__u64 address)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_iter_num tries;
+	bool waitable = false;
+
+	bpf_iter_num_new(&tries, 0, VMA_TRIES);
+	while (bpf_iter_num_next(&tries))
+		if (bpf_find_vma(task, address, look_at_mapping, &waitable, 0) != -16 /* EBUSY */)
+			break;
+	bpf_iter_num_destroy(&tries);
+	return waitable;
+}
+
+/* Sleeps until the page has come. False where it is not waited for, or there is none. */
+static __noinline bool bring_in(__u64 address)
+{
+	char any;
+
+	return is_waitable(address) && !bpf_copy_from_user(&any, 1, (const void *)address);
+}
+
+/*
+ * What begins at an address and could not be read. If it was brought in before, what is missing lies
+ * on the next page; nothing that is read by one expression reaches further.
+ */
+static __always_inline bool bring_in_from(__u64 address, __u64 before)
+{
+	__u64 next = (address | (PAGE - 1)) + 1;
+
+	if (address != before)
+		return bring_in(address);
+	return next - address < TC_STR_LEN && bring_in(next);
+}
+
+/* Whether it could be read; if not `at` is where, or 0. */
+__on_its_own bool try_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *at)
+{
+	struct string string;
+	struct tc_value what;
+
+	if (!at)
+		return false;
+	__builtin_memcpy(&what, &value, sizeof(what));
+	if (what.kind == TC_VALUE_COMM || what.kind == TC_VALUE_TAG || what.kind == TC_VALUE_STACK)
+		return true;
+	if (!evaluate(ctx, code, value, at, 0))
+		return false;
+	if (what.kind == TC_VALUE_STR)
+		return read_string(&string, *at, what.most_bytes);
+	return what.kind != TC_VALUE_BYTES || read_bytes(&string, *at, what.most_bytes);
+}
+
+static __always_inline bool is_in_force(__u64 under)
+{
+	return *(volatile __u64 *)&epoch == under;
+}
+
+/* What it takes to work the value out. What it comes to, or 0 where it cannot be. */
+__on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 under)
+{
+	__u64 before = 0;
+	__u32 i;
+
+	for (i = 0; i <= MOST_PAGES; i++) {
+		__u64 at = 0;
+
+		/* What a hook refers to may be another's by now. */
+		if (!is_in_force(under))
+			return 0;
+		if (try_value(ctx, code, value, &at))
+			return at;
+		if (i == MOST_PAGES || !at || !bring_in_from(at, before))
+			return 0;
+		before = at;
+	}
+	return 0;
+}
+
+__on_its_own int bring_in_args(bpf_user_pt_regs_t *ctx, __u64 code, __u64 under)
+{
+	__u32 layout_index = code >> 32, i;
+	const struct tc_layout *layout = bpf_map_lookup_elem(&layouts, &layout_index);
+
+	if (!layout)
+		return 0;
+	for (i = 0; i < TC_MAX_ARGS; i++) {
+		struct tc_value arg = { .kind = TC_VALUE_OPERAND, .from = TC_FROM_ARG, .a = i };
+
+		if (layout->args[i].place == TC_ARG_MEMORY)
+			bring_in_value(ctx, code, packed(&arg), under);
+	}
+	return 0;
+}
+
+__on_its_own int bring_in_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 under,
+				    const struct tc_aggregate *aggregate)
+{
+	__u32 i;
+
+	if (!aggregate)
+		return 0;
+	if (aggregate->kind != TC_COUNT && aggregate->kind != TC_TIME)
+		bring_in_value(ctx, code, packed(&aggregate->value), under);
+	for (i = 0; i < TC_KEY_PARTS; i++)
+		if (i < aggregate->key_count)
+			bring_in_value(ctx, code, packed(&aggregate->keys[i]), under);
+	return 0;
+}
+
+static __always_inline void bring_in_values(bpf_user_pt_regs_t *ctx, __u64 code, __u64 under,
+					    const struct tc_spec *spec)
+{
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_VALUES; i++)
+		if (i < spec->value_count)
+			bring_in_value(ctx, code, packed(&spec->values[i]), under);
+	for (i = 0; i < TC_MAX_AGGREGATES; i++)
+		if (i < spec->aggregate_count)
+			bring_in_aggregate(ctx, code, under, &spec->aggregates[i]);
+	if (spec->pair)
+		bring_in_aggregate(ctx, code, under, &spec->matched_by);
+}
+
+/* Nothing is brought in for a hit that the condition does not take. */
+__on_its_own int bring_in_for(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
+{
+	const struct tc_spec *spec = 0;
+	__u32 index;
+
+	if (!hook)
+		return 0;
+	index = hook->spec;
+	if (index)
+		spec = bpf_map_lookup_elem(&specs, &index);
+	if (spec && spec->condition_kind != TC_NO_CONDITION &&
+	    !bring_in_value(ctx, code_of(hook), packed(&spec->condition), under) &&
+	    !(spec->at_return & TC_CONDITION_AT_RETURN))
+		return 0;
+	if (hook->flags & TC_EVENT && !(spec && spec->value_count))
+		bring_in_args(ctx, code_of(hook), under);
+	if (spec)
+		bring_in_values(ctx, code_of(hook), under, spec);
+	return 0;
+}
+
+__on_its_own bool is_for_current(const struct tc_hook *hook)
+{
+	struct hit hit = {};
+
+	return hook && is_for(hook, &hit);
+}
+
+/* False if the epoch changed meanwhile. */
+static __always_inline bool bring_in_for_all(bpf_user_pt_regs_t *ctx)
+{
+	__u64 under = *(volatile __u64 *)&epoch;
+	const struct tc_hook *hook;
+	struct bpf_iter_num numbers;
+	__u32 next;
+
+	if (!*(volatile __u32 *)&in_force[under & 1])
+		return true;
+	next = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
+	if (!slots[next].generation[under & 1].hook_count)
+		return true;
+	hook = &slots[next].generation[under & 1].first;
+	bpf_iter_num_new(&numbers, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&numbers)) {
+		if (is_for_current(hook))
+			bring_in_for(ctx, hook, under);
+		next = hook->next;
+		if (!next)
+			break;
+		hook = bpf_map_lookup_elem(&hooks, &next);
+		if (!hook)
+			break;
+	}
+	bpf_iter_num_destroy(&numbers);
+	return is_in_force(under);
+}
+
+/* As run_site(), by itself, so that its frame does not live while the hit sleeps, and without a callback. */
+static __noinline int run_awake(struct pt_regs *ctx)
+{
+	struct tc_generation *generation;
+	struct bpf_iter_num others;
+	struct hit hit;
+
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return 0;
+	hit.taken = run_hook(&hit, &generation->first, true);
+	hit.next = generation->first.next;
+	if (!hit.next)
+		return 0;
+	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&others))
+		if (!run_hook_behind(&hit))
+			break;
+	bpf_iter_num_destroy(&others);
+	return 0;
+}
+
+SEC("?uprobe.s")
+int on_site_asleep(struct pt_regs *ctx)
+{
+	__u32 i;
+
+	for (i = 0; i < EPOCHS; i++)
+		if (bring_in_for_all(ctx))
+			break;
+	bpf_rcu_read_lock();
+	run_awake(ctx);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+#endif

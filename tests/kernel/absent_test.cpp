@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Memory that is not there when a probe is hit (tests/targets/absent.cpp).
+#include <filesystem>
+
+#include "tests/support/collected.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+constexpr const char* kOfFile = "usdt::absent:file";
+
+class AbsentMemory : public KernelTest {
+ protected:
+  ~AbsentMemory() override { std::filesystem::remove(kFile); }
+
+  void begin(const std::string& session, const std::string& probe, const std::string& action,
+             const std::string& when = "") {
+    create(session);
+    Setting set = setting(probe, process(program_.pid()), action);
+    if (!when.empty()) set.spec.when = must(parse_condition(when));
+    must(engine->stage_set(session, {std::move(set)}));
+    must(engine->commit(session, {}));
+  }
+  std::shared_ptr<Collected> collect(const std::string& session, const std::string& probe,
+                                     const std::string& action) {
+    auto collected = std::make_shared<Collected>();
+    begin(session, probe, action);
+    must(engine->subscribe(session, collected));
+    return collected;
+  }
+  nlohmann::json run() {
+    auto said = parsed(program_.run());
+    EXPECT_EQ(said["wrong"], 0u);
+    return said;
+  }
+  static std::string text(uint64_t n) { return "string " + std::to_string(n) + " of the file"; }
+
+  const std::string kFile = build_folder() + "/absent-pages";
+  Program program_{"absent", {kFile, "2", "8000"}};
+};
+
+// Also of strings that go on in the next page.
+TEST_F(AbsentMemory, OfAFileIsReadAllTheSame) {
+  const auto events = collect("s", kOfFile, "event(str(arg0), arg1, hex(arg0, 12))");
+  begin("when", kOfFile, "count", "str(arg0) == \"string 7 of the file\"");
+  begin("byte", kOfFile, "sum(u64(arg0) & 0xff), count by str(arg0)");
+  const uint64_t calls = run()["calls"];
+  must(engine->flush("s"));
+  ASSERT_EQ(events->events().size(), calls);
+  for (const Event& event : events->events()) {
+    const uint64_t n = event.args.at(1).value();
+    ASSERT_TRUE(event.args.at(0)) << n;
+    ASSERT_EQ(event.strings.at(*event.args[0]), text(n));
+    ASSERT_TRUE(event.args.at(2)) << n;
+  }
+  EXPECT_EQ(sum(read("when")), (calls / 2 - 8 + 64) / 64 * 2);
+  uint64_t rows = 0;
+  for (const auto& [key, row] : read("byte").rows) {
+    rows += !key.by.empty();
+    EXPECT_EQ(row.unread, 0u);
+    EXPECT_TRUE(!key.by.empty() || row.sum == calls * 's') << row.sum;
+    EXPECT_TRUE(key.by.empty() || std::holds_alternative<std::string>(key.by[0].value));
+  }
+  EXPECT_EQ(rows, 64u);
+}
+
+TEST_F(AbsentMemory, ThatNobodyHasTouchedIsAllZeroes) {
+  const auto events = collect("s", "usdt::absent:fresh", "event(str(arg0), u32(arg0))");
+  EXPECT_EQ(run()["brought"], 1);
+  must(engine->flush("s"));
+  ASSERT_EQ(events->events().size(), 1u);
+  const Event event = events->events()[0];
+  EXPECT_EQ(event.args, (std::vector<Value>{0, 0}));
+  EXPECT_EQ(event.strings, std::vector<std::string>{""});
+}
+
+// The traced program, or another, could keep it waiting for ever, and with it whoever takes a probe off.
+TEST_F(AbsentMemory, ThatAnotherWouldHaveToBringIsNotWaitedFor) {
+  const auto events = collect("s", "usdt::absent:held", "event(str(arg0), u8(arg0), hex(arg0, 4))");
+  EXPECT_EQ(run()["asked"], 0u);
+  must(engine->flush("s"));
+  ASSERT_EQ(events->events().size(), 1u);
+  EXPECT_EQ(events->events()[0].args,
+            (std::vector<Value>{std::nullopt, std::nullopt, std::nullopt}));
+}
+
+// As on kernels before 6.6.
+TEST_F(AbsentMemory, IsNullWhereProgramsCannotSleep) {
+  engine.reset();
+  engine = must(Engine::start(must(open_kernel({.sleeps = false})), EngineOptions{}));
+  const auto events = collect("s", "usdt::absent:fresh", "event(str(arg0), u32(arg0))");
+  EXPECT_EQ(run()["brought"], 0);
+  must(engine->flush("s"));
+  ASSERT_EQ(events->events().size(), 1u);
+  EXPECT_EQ(events->events()[0].args, (std::vector<Value>{std::nullopt, std::nullopt}));
+}
+
+// Nothing is brought in for hits that a condition does not take.
+TEST_F(AbsentMemory, IsLeftAloneWhereTheHitIsNotTaken) {
+  begin("s", "usdt::absent:fresh", "event(str(arg0))", "arg0 == 1");
+  EXPECT_EQ(run()["brought"], 0);
+  EXPECT_EQ(read("s").totals.filtered, 1u);
+}
+
+// Hits sleep while specs that read and one that does not take turns, and the programs with them.
+TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
+  const auto events = std::make_shared<Collected>();
+  create("s");
+  must(engine->subscribe("s", events));
+  set("s", kOfFile, process(program_.pid()), "event(str(arg0), arg1)");
+  program_.send("go");
+  for (int i = 0; i < 20; ++i)
+    set("s", kOfFile, process(program_.pid()), i % 2 ? "event(str(arg0), arg1)" : "event(arg1)");
+  const uint64_t calls = parsed(program_.finish())["calls"];
+  must(engine->flush("s"));
+  ASSERT_EQ(events->events().size(), calls);
+  for (const Event& event : events->events())
+    EXPECT_EQ(event.strings, event.args.size() == 1 ? std::vector<std::string>{}
+                                                    : std::vector{text(event.args[1].value())});
+}
+
+// Of each spec what it counted is final when the next is in force, though hits may sleep.
+TEST_F(AbsentMemory, SwitchedOverWhileHitsWaitForItIsCountedOnce) {
+  create("s");
+  const char* const specs[] = {"count by str(arg0), sum(u8(arg0))",
+                               "count by str(arg0), count by tid"};
+  set("s", kOfFile, process(program_.pid()), specs[0]);
+  program_.send("go");
+  std::map<std::string, uint64_t> counted;
+  const auto take = [&] {
+    for (const auto& [key, row] : read("s", true).rows)
+      if (!key.by.empty() && key.by[0].name == "str(arg0)")
+        counted[std::get<std::string>(key.by[0].value)] += row.count;
+  };
+  for (int i = 0; i < 200; ++i) {
+    set("s", kOfFile, process(program_.pid()), specs[i % 2]);
+    if (i % 8 == 0) take();
+  }
+  const uint64_t calls = parsed(program_.finish())["calls"];
+  take();
+  uint64_t all = 0;
+  for (const auto& [string, count] : counted) all += count;
+  EXPECT_EQ(all, calls);
+  EXPECT_EQ(counted.size(), 64u);
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
