@@ -85,22 +85,25 @@ class Printer {
   }
 
   void print_str(const Expr& expr) {
-    if (expr.text == Expr::kCstr)
+    if (expr.text == Expr::kLibcxx)
+      print_call(Expr::kCstr, expr.children[0].children[0].children[0]);
+    else if (expr.text == Expr::kCstr)
       print_call(Expr::kCstr, expr.children[0].children[0]);
     else
       print_call("str", expr.children[0]);
-    if (expr.number != Expr::kMostStrBytes) print_last(expr.number);
+    if (expr.number != Expr::kMostStrBytes) print_last(std::to_string(expr.number));
+    if (expr.text == Expr::kLibcxx) print_last(Expr::kLibcxx);
   }
 
   void print_hex(const Expr& expr) {
     print_call("hex", expr.children[0]);
-    print_last(expr.number);
+    print_last(std::to_string(expr.number));
   }
 
   // One more parameter of the call.
-  void print_last(uint64_t number) {
+  void print_last(const std::string& parameter) {
     text.back() = ',';
-    text += ' ' + std::to_string(number) + ')';
+    text += ' ' + parameter + ')';
   }
 
   void print_call(std::string_view name, const Expr& child) {
@@ -162,6 +165,24 @@ Expr Expr::of_operand(Operand operand, uint64_t index, size_t column) {
 Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {
   Expr expr = of_str(of_read(Read::u64, std::move(address), column), most_bytes, column);
   expr.text = kCstr;
+  return expr;
+}
+
+// The address first: what is wrong with it is found where it is printed.
+Expr Expr::of_libcxx(Expr address, uint64_t most_bytes, size_t column) {
+  constexpr uint64_t kPointer = 16;  // behind capacity and size
+  const auto binary = [&](Operator op, Expr left, Expr right) {
+    return of_binary(op, std::move(left), std::move(right), column);
+  };
+  const auto number = [&](uint64_t value) { return of_integer(value, column); };
+  const Expr inside = binary(Operator::add, address, number(1));
+  const Expr is_long = binary(Operator::bit_and, of_read(Read::u8, address, column), number(1));
+  Expr pointer = of_read(Read::u64, binary(Operator::add, address, number(kPointer)), column);
+  Expr further = binary(Operator::subtract, std::move(pointer), inside);
+  Expr expr =
+      of_str(binary(Operator::add, inside, binary(Operator::multiply, is_long, std::move(further))),
+             most_bytes, column);
+  expr.text = kLibcxx;
   return expr;
 }
 

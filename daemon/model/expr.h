@@ -65,6 +65,7 @@ struct Expr {
   static constexpr size_t kMostTextBytes = 63;
   static constexpr uint64_t kSignedResult = 1 << 7;
   static constexpr const char* kCstr = "cstr";
+  static constexpr const char* kLibcxx = "libcxx";
 
   Kind kind = Kind::integer;
   Operator op = Operator::add;     // unary and binary
@@ -75,7 +76,7 @@ struct Expr {
   // (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
-  // then 0 until a site is known (spec/names.h). str: kCstr where it was asked for as such.
+  // then 0 until a site is known (spec/names.h). str: kCstr or kLibcxx where it was asked for as such.
   std::string text = {};
   std::vector<Expr> children = {};  // of str, hex and read: the address
   size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
@@ -90,6 +91,9 @@ struct Expr {
   // The characters of a std::string of libstdc++, whose first member is a pointer to them, as
   // c_str() gives them: str(u64(address)) by another name.
   static Expr of_cstr(Expr address, uint64_t most_bytes, size_t column = 0);
+  // The same of a std::string of libc++ (ABI 1, little endian), in whose first byte the lowest bit tells
+  // whether the characters are in it, behind that byte, or where its third word points.
+  static Expr of_libcxx(Expr address, uint64_t most_bytes, size_t column = 0);
   // That many bytes of memory, whatever they are.
   static Expr of_hex(Expr address, uint64_t bytes, size_t column = 0);
   static Expr of_read(Read read, Expr address, size_t column = 0);

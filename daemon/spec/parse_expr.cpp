@@ -198,18 +198,32 @@ class ExprParser {
     return counted(Expr::of_operand(Operand::arg, index, token.column));
   }
 
-  // str(E) or str(E, N), and cstr likewise
+  static bool is_cstr(const Token& function) { return function.text == Expr::kCstr; }
+
+  // Whether that stands here, and may.
+  bool is_libcxx(const Token& function) const {
+    return is_cstr(function) && cursor_.at(Token::Kind::word) &&
+           cursor_.here().text == Expr::kLibcxx;
+  }
+
+  // str(E) or str(E, N), and cstr likewise, whose last parameter can be libcxx
   Result<Part> str() {
     const Token token = cursor_.take();
     auto address = open_call(token);
     if (!address) return address;
     uint64_t most_bytes = Expr::kMostStrBytes;
-    if (cursor_.take_if(Token::Kind::comma)) {
+    bool more = cursor_.take_if(Token::Kind::comma);
+    if (more && !is_libcxx(token)) {
       auto given = byte_count(token, "the most bytes, an integer");
       if (!given) return given.error();
       most_bytes = *given;
+      more = is_cstr(token) && cursor_.take_if(Token::Kind::comma);
+      if (more && !is_libcxx(token))
+        return cursor_.error_here(
+            "what follows here is libcxx, or nothing: cstr(arg0, 16, libcxx)");
     }
-    const auto make = token.text == Expr::kCstr ? Expr::of_cstr : Expr::of_str;
+    if (more) cursor_.take();
+    const auto make = more ? Expr::of_libcxx : is_cstr(token) ? Expr::of_cstr : Expr::of_str;
     return close_call(make(std::move(address->expr), most_bytes, token.column));
   }
 

@@ -254,6 +254,32 @@ TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
   EXPECT_LT(unread, events.size());
 }
 
+// Short ones and long ones; the program's own c_str() is the truth.
+TEST_F(KernelTest, StringsOfLibcxxAreThoseOfTheirCharacters) {
+  Program program("libcxx_strings", {"410"});
+  const auto collected = std::make_shared<Collected>();
+  create("s");
+  must(engine->subscribe("s", collected));
+  set("s", "usdt::libcxx:work", process(program.pid()),
+      "event(cstr(arg0, libcxx), str(arg2), arg1, cstr(arg0, 3, libcxx))");
+  create("long");
+  Setting when = setting("usdt::libcxx:work", process(program.pid()), "count");
+  when.spec.when = must(parse_condition("cstr(arg0, libcxx) =~ \"???????????????????????*\""));
+  must(engine->stage_set("long", {std::move(when)}));
+  must(engine->commit("long", {}));
+  program.run();
+  must(engine->flush("s"));
+  const auto events = collected->events();
+  ASSERT_EQ(events.size(), 410u);
+  for (const Event& event : events) {
+    const std::string& string = event.strings.at(event.args.at(0).value());
+    EXPECT_EQ(string, event.strings.at(event.args.at(1).value()));
+    EXPECT_EQ(string.size(), event.args.at(2));
+    EXPECT_EQ(event.strings.at(event.args.at(3).value()), string.substr(0, 3));
+  }
+  EXPECT_EQ(sum(read("long")), 410u / 41 * (41 - 23));
+}
+
 // arg7 is where the bytes of arg2 lie; a byte 0 is one of them.
 TEST_F(Values, OfBytesAreAllOfThemInTheOrderOfMemory) {
   const auto collected = std::make_shared<Collected>();

@@ -80,7 +80,8 @@ Expr RandomExpr::of_strings(unsigned depth) {
   const Operator op = kCompare[choose_(kCompare.size())];
   const auto& texts = op == Operator::like ? kGlobs : kTexts;
   Expr text = Expr::of_text(texts[choose_(texts.size())]);
-  const auto read = choose_(2) ? Expr::of_str : Expr::of_cstr;
+  constexpr std::array kReads = {Expr::of_str, Expr::of_cstr, Expr::of_libcxx};
+  const auto read = kReads[choose_(kReads.size())];
   Expr string =
       choose_(2) ? Expr::of_operand(Operand::comm) : read(integer(depth - 1), 5 + choose_(60), 0);
   if (op != Operator::like && choose_(2)) std::swap(text, string);

@@ -135,6 +135,23 @@ TEST(ExprCode, StringsOfCxxAreReadWhereTheyPoint) {
   EXPECT_EQ(outcome("cstr(0) == \"\"", hit), std::nullopt);
 }
 
+// libc++, include/string, __short and __long of the ABI version 1.
+TEST(ExprCode, StringsOfLibcxxAreReadInThemOrWhereTheyPoint) {
+  MachineHit hit = a_hit();
+  hit.memory = std::string(
+                   "\x10"
+                   "select 1\0",
+                   10) +
+               std::string(14, '\x99');
+  hit.memory += std::string("\x21\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x30\x10\0\0\0\0\0\0", 24);
+  hit.memory += std::string("a long one\0", 11);
+  EXPECT_EQ(outcome("cstr(0x1000, libcxx) == \"select 1\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0x1000, 6, libcxx) == \"select\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0x1000 + 24, libcxx) == \"a long one\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0x1018, 6, libcxx) == \"a long\"", hit), 1u);
+  EXPECT_EQ(outcome("cstr(0, libcxx) == \"\"", hit), std::nullopt);
+}
+
 TEST(ExprCode, WhatFailsMakesTheWholeFail) {
   EXPECT_EQ(outcome("u8(0) == 1"), std::nullopt);
   EXPECT_EQ(outcome("u8(0) == 1 || 1"), std::nullopt);

@@ -136,10 +136,21 @@ class Evaluator {
     return e.children[0].kind == Expr::Kind::text || e.children[1].kind == Expr::Kind::text;
   }
 
+  // Where the characters of a std::string of libc++ are: its address is the first part of the sum.
+  std::optional<Number> libcxx(const Expr& e) const {
+    const auto at = eval(e.children[0].children[0].children[0]);
+    if (!at) return std::nullopt;
+    const auto where = static_cast<uint64_t>(at->value);
+    const auto first = read_memory(hit_, where, 1, false);
+    const auto pointer = read_memory(hit_, where + 16, 8, false);
+    if (!first || !pointer) return std::nullopt;
+    return Number{*first & 1 ? *pointer : where + 1, true};
+  }
+
   std::optional<std::string> string(const Expr& e) const {
     if (e.kind == Expr::Kind::text) return e.text;
     if (e.kind == Expr::Kind::operand) return hit_.comm;
-    auto address = eval(e.children[0]);
+    auto address = e.text == Expr::kLibcxx ? libcxx(e) : eval(e.children[0]);
     if (!address) return std::nullopt;
     return read_string(hit_, static_cast<uint64_t>(address->value), e.number);
   }

@@ -148,6 +148,18 @@ TEST(Expr, StringsAreComparedWithTexts) {
   EXPECT_TRUE(has(refusal("str(arg0, 2) != \"abc\"", 16), "never equal"));
 }
 
+TEST(Expr, StringsOfLibcxxAreNamedAsSuch) {
+  EXPECT_EQ(canonical("cstr( arg0 + 8,libcxx ) == \"a\""), "cstr(arg0 + 8, libcxx) == \"a\"");
+  EXPECT_EQ(canonical("cstr(arg0, 5, libcxx) =~ \"a*\""), "cstr(arg0, 5, libcxx) =~ \"a*\"");
+  EXPECT_EQ(canonical("cstr(arg0, 64, libcxx) =~ \"a*\""), "cstr(arg0, libcxx) =~ \"a*\"");
+  EXPECT_FALSE(parsed("cstr(arg0, libcxx) == \"a\"") == parsed("cstr(arg0) == \"a\""));
+  EXPECT_TRUE(has(refusal("cstr(arg0, libstdcxx) == \"a\"", 11), "the most bytes"));
+  EXPECT_TRUE(has(refusal("cstr(arg0, 5, 6) == \"a\"", 14), "libcxx, or nothing"));
+  EXPECT_TRUE(has(refusal("cstr(arg0, libcxx, 5) == \"a\"", 17), "not expected"));
+  EXPECT_TRUE(has(refusal("str(arg0, libcxx) == \"a\"", 10), "the most bytes"));
+  EXPECT_TRUE(has(refusal("cstr(comm, libcxx) == \"a\"", 5), "not an integer"));
+}
+
 TEST(Expr, BytesAreValuesAndKeysOnly) {
   const auto spec = parse_spec("event(hex(arg0 + 8, 16)), count by hex(arg1, 64)");
   ASSERT_TRUE(spec) << spec.error().message;
