@@ -38,7 +38,7 @@ class DebugFiles {
   std::shared_ptr<ObjectSymbols> file_of(const Frame& frame);
   std::shared_ptr<ObjectSymbols> fetch(const Frame& frame);
 
-  std::unique_ptr<debuginfod_client, End> server_;           // none is configured: null
+  std::unique_ptr<debuginfod_client, End> server_;               // none is configured: null
   std::map<std::string, std::shared_ptr<ObjectSymbols>> known_;  // by build id; null: nobody has it
 };
 

@@ -8,10 +8,7 @@
 namespace tracectl {
 
 EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown)
-    : common_(common),
-      session_(std::move(session)),
-      shown_(shown),
-      debug_files_(common.quiet) {}
+    : common_(common), session_(std::move(session)), shown_(shown), debug_files_(common.quiet) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
   auto items = backend.take_items();

@@ -53,7 +53,8 @@ class FunctionFinder {
   // Of a function that the table has as well. It is jumped to, and nobody calls it.
   bool is_cold_part(const Function& function) const {
     const size_t at = function.name.find(".cold");
-    return at != std::string::npos && names_.contains(std::string_view(function.name).substr(0, at));
+    return at != std::string::npos &&
+           names_.contains(std::string_view(function.name).substr(0, at));
   }
 
   // A part of a function only where it is named as such.
