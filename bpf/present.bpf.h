@@ -289,7 +289,9 @@ int on_site_asleep(struct pt_regs *ctx)
 		if (bring_in_for_all(ctx))
 			break;
 	bpf_rcu_read_lock();
+	keep_cpu();
 	run_awake(ctx);
+	yield_cpu();
 	bpf_rcu_read_unlock();
 	return 0;
 }

@@ -269,19 +269,26 @@ static __always_inline int leave(struct pt_regs *ctx, __u64 sp, bool has_retval)
 
 /* ---- the programs ---- */
 
-SEC("?uprobe")
-int on_call(struct pt_regs *ctx)
+static __always_inline void run_call(struct pt_regs *ctx)
 {
 	const struct tc_generation *generation;
 	struct hit hit;
 
 	generation = generation_of(ctx, &hit);
 	if (!generation)
-		return 0;
+		return;
 	begin_call(&hit, generation);
 	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_exits);
 	if (hit.next)
 		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_exits, &hit, 0);
+}
+
+SEC("?uprobe")
+int on_call(struct pt_regs *ctx)
+{
+	keep_cpu();
+	run_call(ctx);
+	yield_cpu();
 	return 0;
 }
 
@@ -312,26 +319,41 @@ int on_leave(struct pt_regs *ctx)
 	if (what & TC_EXIT_CONDITIONAL &&
 	    !condition_holds(ctx->eflags, what >> TC_EXIT_CONDITION_SHIFT & 15))
 		return 0;
-	return leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL);
+	keep_cpu();
+	leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL);
+	yield_cpu();
+	return 0;
+}
+
+/* Whether the call is followed. */
+static __always_inline bool run_call_by_trampoline(struct pt_regs *ctx)
+{
+	const struct tc_generation *generation;
+	struct hit hit;
+
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return false;
+	begin_call(&hit, generation);
+	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_trampoline);
+	if (hit.next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_trampoline, &hit, 0);
+	return hit.followed;
 }
 
 /* At the entry 0 asks for the return: nobody's call shall go through a trampoline in vain. */
 SEC("?uprobe")
 int on_call_and_return(struct pt_regs *ctx)
 {
-	const struct tc_generation *generation;
-	struct hit hit;
+	bool followed = true;
 
+	keep_cpu();
 	if (bpf_session_is_return())
-		return leave(ctx, ctx->rsp - 8, true);
-	generation = generation_of(ctx, &hit);
-	if (!generation)
-		return 1;
-	begin_call(&hit, generation);
-	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_trampoline);
-	if (hit.next)
-		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_trampoline, &hit, 0);
-	if (hit.followed)
+		leave(ctx, ctx->rsp - 8, true);
+	else
+		followed = run_call_by_trampoline(ctx);
+	yield_cpu();
+	if (followed)
 		return 0;
 	return 1;
 }

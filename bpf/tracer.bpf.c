@@ -17,6 +17,7 @@
 #include "bpf/delay.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/preempt.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
@@ -122,19 +123,26 @@ static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, 
 	return generation;
 }
 
-SEC("uprobe")
-int on_site(struct pt_regs *ctx)
+static __always_inline void run_site(struct pt_regs *ctx)
 {
 	struct tc_generation *generation;
 	struct hit hit;
 
 	generation = generation_of(ctx, &hit);
 	if (!generation)
-		return 0;
+		return;
 	hit.taken = run_hook(&hit, &generation->first, true);
 	hit.next = generation->first.next;
 	if (hit.next)
 		bpf_loop(TC_MAX_HOOKS_OF_SLOT, run_next_hook, &hit, 0);
+}
+
+SEC("uprobe")
+int on_site(struct pt_regs *ctx)
+{
+	keep_cpu();
+	run_site(ctx);
+	yield_cpu();
 	return 0;
 }
 

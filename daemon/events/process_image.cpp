@@ -7,22 +7,21 @@
 
 namespace tracectl {
 
-std::shared_ptr<ObjectSymbols> SymbolFiles::open(const Process& process, const MappedFile& file) {
-  auto fd = open_mapped(process, file);
+std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path) {
   struct stat status {};
-  if (!fd || ::fstat(fd->get(), &status) != 0) return nullptr;
+  if (::fstat(fd, &status) != 0) return nullptr;
   const Known::Identity identity{status.st_dev, status.st_ino, status.st_size,
                                  status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
   const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const Known& known) {
-    return known.identity == identity && known.path == file.path;
+    return known.identity == identity && known.path == path;
   });
   if (kept != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, kept);
     return recent_.front().symbols;
   }
-  auto symbols = ObjectSymbols::open(fd->get(), file.path, debug_root_);
+  auto symbols = ObjectSymbols::open(fd, path, debug_root_);
   if (!symbols) return nullptr;
-  recent_.push_front({identity, file.path, *symbols});
+  recent_.push_front({identity, path, *symbols});
   if (recent_.size() > kMostKept) recent_.pop_back();
   return *symbols;
 }
@@ -31,11 +30,26 @@ Result<ProcessImage> ProcessImage::of(const Process& process, SymbolFiles& files
   auto mapped = executable_files(process);
   if (!mapped) return mapped.error();
   ProcessImage image;
-  for (const MappedFile& file : *mapped)
-    if (const auto symbols = files.open(process, file)) image.add(file, symbols);
+  for (std::span<const MappedFile> rest = *mapped; !rest.empty();) {
+    const size_t some = std::min(rest.size(), kMostOpenAtOnce);
+    image.add(process, rest.first(some), files);
+    rest = rest.subspan(some);
+  }
   std::sort(image.mapped_.begin(), image.mapped_.end(),
             [](const Mapped& a, const Mapped& b) { return a.start < b.start; });
   return image;
+}
+
+// All are opened before any is read, which takes far longer: a process that ends takes the way to its
+// files along.
+void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
+                       SymbolFiles& files) {
+  std::vector<Result<Fd>> fds;
+  for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    if (!fds[i]) continue;
+    if (const auto symbols = files.open(fds[i]->get(), mapped[i].path)) add(mapped[i], symbols);
+  }
 }
 
 // A file can be loaded twice, at two places.

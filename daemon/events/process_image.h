@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ class SymbolFiles {
   explicit SymbolFiles(std::string debug_root) : debug_root_(std::move(debug_root)) {}
 
   // None for what is no ELF file that can be read.
-  std::shared_ptr<ObjectSymbols> open(const Process& process, const MappedFile& file);
+  std::shared_ptr<ObjectSymbols> open(int fd, const std::string& path);
 
  private:
   static constexpr size_t kMostKept = 256;
@@ -61,6 +62,9 @@ class ProcessImage {
     std::shared_ptr<ObjectSymbols> symbols;
   };
 
+  static constexpr size_t kMostOpenAtOnce = 128;
+
+  void add(const Process& process, std::span<const MappedFile> mapped, SymbolFiles& files);
   void add(const MappedFile& file, const std::shared_ptr<ObjectSymbols>& symbols);
   const Mapped* find(uint64_t address) const;
   void append(uint64_t address, bool is_first, std::vector<Frame>& frames) const;

@@ -18,6 +18,7 @@
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/pair_tables.h"
+#include "daemon/kernel/preemption.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
@@ -286,6 +287,7 @@ Status keep_from_children(bpf_map* shared) {
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
+  if (const auto told = told_to_preempt()) skeleton.rodata->told_to_preempt = *told;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
@@ -306,7 +308,10 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   if (!skeleton) return Error::from_errno("open the BPF programs");
   if (auto configured = configure(*skeleton, cpu_count); !configured) return configured.error();
   if (int err = tracer::load(skeleton.get()); err != 0)
-    return Error::from_errno("load the BPF programs", -err);
+    return Error::from_errno(release_is_at_least(6, 13)
+                                 ? "load the BPF programs"
+                                 : "load the BPF programs, which need the stack of Linux 6.13",
+                             -err);
   if (int err = tracer::attach(skeleton.get()); err != 0)
     return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
