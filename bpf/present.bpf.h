@@ -30,8 +30,8 @@ extern void bpf_rcu_read_unlock(void) __ksym __weak;
 enum {
 	MOST_PAGES = 4,		/* that are brought in for one value */
 	PAGE = 4096,
-	VMA_TRIES = 1 << 14,	/* about a millisecond: another thread changes the mappings */
-	EPOCHS = 2,		/* that one hit begins under */
+	VMA_TRIES = 64,		/* each after another thread that changes the mappings */
+	EPOCHS = 16,		/* that one hit begins under: each can bring in a page and end meanwhile */
 };
 
 /* include/linux/mm.h */
@@ -74,6 +74,17 @@ static long look_at_mapping(struct task_struct *task, struct vm_area_struct *vma
 	return 0;
 }
 
+/*
+ * Sleeps until whoever changes the mappings, or waits to, has done so. Trying again and again would
+ * keep it from running. Nothing is mapped at 0, so that nothing is read; what that takes is the lock.
+ */
+static __always_inline void wait_for_mappings(struct task_struct *task)
+{
+	char any;
+
+	bpf_copy_from_user_task(&any, 1, 0, task, 0);
+}
+
 /* Whether the page at the address, if there is one, comes in its time. */
 static __noinline bool is_waitable(__u64 address)
 {
@@ -82,9 +93,11 @@ static __noinline bool is_waitable(__u64 address)
 	bool waitable = false;
 
 	bpf_iter_num_new(&tries, 0, VMA_TRIES);
-	while (bpf_iter_num_next(&tries))
+	while (bpf_iter_num_next(&tries)) {
 		if (bpf_find_vma(task, address, look_at_mapping, &waitable, 0) != -16 /* EBUSY */)
 			break;
+		wait_for_mappings(task);
+	}
 	bpf_iter_num_destroy(&tries);
 	return waitable;
 }
@@ -238,10 +251,10 @@ static __always_inline bool bring_in_for_all(bpf_user_pt_regs_t *ctx)
 	__u32 next;
 
 	if (!*(volatile __u32 *)&in_force[under & 1])
-		return true;
+		return is_in_force(under);
 	next = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
 	if (!slots[next].generation[under & 1].hook_count)
-		return true;
+		return is_in_force(under);
 	hook = &slots[next].generation[under & 1].first;
 	bpf_iter_num_new(&numbers, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&numbers)) {
@@ -283,11 +296,13 @@ static __noinline int run_awake(struct pt_regs *ctx)
 SEC("?uprobe.s")
 int on_site_asleep(struct pt_regs *ctx)
 {
-	__u32 i;
+	struct bpf_iter_num epochs;
 
-	for (i = 0; i < EPOCHS; i++)
+	bpf_iter_num_new(&epochs, 0, EPOCHS);
+	while (bpf_iter_num_next(&epochs))
 		if (bring_in_for_all(ctx))
 			break;
+	bpf_iter_num_destroy(&epochs);
 	bpf_rcu_read_lock();
 	keep_cpu();
 	run_awake(ctx);
