@@ -40,7 +40,7 @@ void counted(Setup& setup, const Site& site) {
 
 // What it costs that a child may be forked.
 void kept_breakpoint(Setup& fast) {
-  Setup kept(false);
+  Setup kept(KernelOptions{});
   const Pairs pairs = in_turn(
       kRounds, [&] { return kept.with_spec(kFast, "count"); },
       [&] { return fast.with_spec(kFast, "count"); });
