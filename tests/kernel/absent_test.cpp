@@ -116,9 +116,15 @@ TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
   const uint64_t calls = parsed(program_.finish())["calls"];
   must(engine->flush("s"));
   ASSERT_EQ(events->events().size(), calls);
-  for (const Event& event : events->events())
-    EXPECT_EQ(event.strings, event.args.size() == 1 ? std::vector<std::string>{}
-                                                    : std::vector{text(event.args[1].value())});
+  // A string that a switch comes between can be null.
+  uint64_t nulls = 0;
+  for (const Event& event : events->events()) {
+    const bool has_string = event.args.size() == 2 && event.args[0];
+    nulls += event.args.size() == 2 && !has_string;
+    EXPECT_EQ(event.strings,
+              has_string ? std::vector{text(event.args[1].value())} : std::vector<std::string>{});
+  }
+  EXPECT_LT(nulls, calls / 100);
 }
 
 // Of each spec what it counted is final when the next is in force, though hits may sleep.
