@@ -8,8 +8,8 @@
  *   2. the ordinary program runs, under RCU: it loads the epoch, and sleeps no more.
  *
  * So a hit that sleeps has not begun, as a switch sees it: nothing waits for it, whatever it read of
- * its settings is only read, and it acts under the epoch that is in force when it wakes. What is
- * taken away again between the steps, or comes to be asked for by a switch, is null as ever.
+ * its settings is only read, and it acts under the epoch that is in force when it wakes. If that is
+ * another it begins anew. What is taken away again between the steps is null as ever.
  *
  * Since Linux 6.13 functions of such programs whose frames take 64 bytes or more have them in memory of
  * their CPU, one for each function (kernel/bpf/verifier.c, BPF_PRIV_STACK_MIN_SIZE), also where they
@@ -30,7 +30,8 @@ extern void bpf_rcu_read_unlock(void) __ksym __weak;
 enum {
 	MOST_PAGES = 4,		/* that are brought in for one value */
 	PAGE = 4096,
-	VMA_TRIES = 64,		/* each after another thread that changes the mappings */
+	MAPPINGS_TRIES = 1 << 20,	/* never reached: the clock ends them */
+	MAPPINGS_WAIT_NS = 20 * 1000 * 1000,	/* two ticks of the slowest clock: CONFIG_HZ=100 */
 	EPOCHS = 16,		/* that one hit begins under: each can bring in a page and end meanwhile */
 };
 
@@ -75,52 +76,56 @@ static long look_at_mapping(struct task_struct *task, struct vm_area_struct *vma
 }
 
 /*
- * Sleeps until whoever changes the mappings, or waits to, has done so. Trying again and again would
- * keep it from running. Nothing is mapped at 0, so that nothing is read; what that takes is the lock.
+ * Sleeps while another thread changes the mappings. One that only waits to is overtaken: it may have
+ * been woken and not run yet, on a CPU that was idle, or on this one, and until then bpf_find_vma()
+ * finds the lock taken. What reads the page of the site gives up this CPU if that one is to have it;
+ * the breakpoint there is the process's own memory.
  */
-static __always_inline void wait_for_mappings(struct task_struct *task)
+static __always_inline void wait_for_mappings(struct task_struct *task, __u64 site)
 {
 	char any;
 
-	bpf_copy_from_user_task(&any, 1, 0, task, 0);
+	bpf_copy_from_user_task(&any, 1, (const void *)site, task, 0);
 }
 
 /* Whether the page at the address, if there is one, comes in its time. */
-static __noinline bool is_waitable(__u64 address)
+static __noinline bool is_waitable(__u64 address, __u64 site)
 {
+	__u64 until = bpf_ktime_get_ns() + MAPPINGS_WAIT_NS;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_iter_num tries;
 	bool waitable = false;
 
-	bpf_iter_num_new(&tries, 0, VMA_TRIES);
+	bpf_iter_num_new(&tries, 0, MAPPINGS_TRIES);
 	while (bpf_iter_num_next(&tries)) {
-		if (bpf_find_vma(task, address, look_at_mapping, &waitable, 0) != -16 /* EBUSY */)
+		if (bpf_find_vma(task, address, look_at_mapping, &waitable, 0) != -16 /* EBUSY */ ||
+		    bpf_ktime_get_ns() > until)
 			break;
-		wait_for_mappings(task);
+		wait_for_mappings(task, site);
 	}
 	bpf_iter_num_destroy(&tries);
 	return waitable;
 }
 
 /* Sleeps until the page has come. False where it is not waited for, or there is none. */
-static __noinline bool bring_in(__u64 address)
+static __noinline bool bring_in(__u64 address, __u64 site)
 {
 	char any;
 
-	return is_waitable(address) && !bpf_copy_from_user(&any, 1, (const void *)address);
+	return is_waitable(address, site) && !bpf_copy_from_user(&any, 1, (const void *)address);
 }
 
 /*
  * What begins at an address and could not be read. If it was brought in before, what is missing lies
  * on the next page; nothing that is read by one expression reaches further.
  */
-static __always_inline bool bring_in_from(__u64 address, __u64 before)
+static __always_inline bool bring_in_from(__u64 address, __u64 before, __u64 site)
 {
 	__u64 next = (address | (PAGE - 1)) + 1;
 
 	if (address != before)
-		return bring_in(address);
-	return next - address < TC_STR_LEN && bring_in(next);
+		return bring_in(address, site);
+	return next - address < TC_STR_LEN && bring_in(next, site);
 }
 
 /* Whether it could be read; if not `at` is where, or 0. */
@@ -160,7 +165,7 @@ __on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 val
 			return 0;
 		if (try_value(ctx, code, value, &at))
 			return at;
-		if (i == MOST_PAGES || !at || !bring_in_from(at, before))
+		if (i == MOST_PAGES || !at || !bring_in_from(at, before, ctx->rip))
 			return 0;
 		before = at;
 	}
@@ -242,20 +247,16 @@ __on_its_own bool is_for_current(const struct tc_hook *hook)
 	return hook && is_for(hook, &hit);
 }
 
-/* False if the epoch changed meanwhile. */
-static __always_inline bool bring_in_for_all(bpf_user_pt_regs_t *ctx)
+static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u64 under, __u64 which)
 {
-	__u64 under = *(volatile __u64 *)&epoch;
 	const struct tc_hook *hook;
 	struct bpf_iter_num numbers;
 	__u32 next;
 
-	if (!*(volatile __u32 *)&in_force[under & 1])
-		return is_in_force(under);
 	next = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
-	if (!slots[next].generation[under & 1].hook_count)
-		return is_in_force(under);
-	hook = &slots[next].generation[under & 1].first;
+	if (!slots[next].generation[which & 1].hook_count)
+		return;
+	hook = &slots[next].generation[which & 1].first;
 	bpf_iter_num_new(&numbers, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&numbers)) {
 		if (is_for_current(hook))
@@ -268,46 +269,78 @@ static __always_inline bool bring_in_for_all(bpf_user_pt_regs_t *ctx)
 			break;
 	}
 	bpf_iter_num_destroy(&numbers);
-	return is_in_force(under);
 }
 
-/* As run_site(), by itself, so that its frame does not live while the hit sleeps, and without a callback. */
-static __noinline int run_awake(struct pt_regs *ctx)
+/*
+ * Where links take turns, this hit may be left to a program that cannot sleep, which then finds the
+ * epoch that is staged here (bpf/handover.bpf.h). What it would read is brought in, too; whatever is
+ * half written there is read within the same bounds.
+ */
+static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 under)
 {
-	struct tc_generation *generation;
-	struct bpf_iter_num others;
-	struct hit hit;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 slot = cookie % TC_MAX_SLOTS;
 
-	generation = generation_of(ctx, &hit);
+	if (*(volatile __u32 *)&in_force[under & 1])
+		bring_in_for_generation(ctx, under, under);
+	if (*(volatile __u64 *)&slots[slot].generation[under & 1].link != cookie >> 32)
+		bring_in_for_generation(ctx, under, under + 1);
+}
+
+/* As run_site(), without a callback. */
+static __always_inline void run_site_awake(bpf_user_pt_regs_t *ctx, struct hit *hit)
+{
+	struct tc_generation *generation = generation_of(ctx, hit);
+	struct bpf_iter_num others;
+
 	if (!generation)
-		return 0;
-	hit.taken = run_hook(&hit, &generation->first, true);
-	hit.next = generation->first.next;
-	if (!hit.next)
-		return 0;
+		return;
+	hit->taken = run_hook(hit, &generation->first, true);
+	hit->next = generation->first.next;
+	if (!hit->next)
+		return;
 	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&others))
-		if (!run_hook_behind(&hit))
+		if (!run_hook_behind(hit))
 			break;
 	bpf_iter_num_destroy(&others);
-	return 0;
+}
+
+/*
+ * By itself, so that its frame does not live while the hit sleeps. False, and nothing done, where the
+ * epoch is another, unless any will do.
+ */
+__on_its_own bool run_awake(bpf_user_pt_regs_t *ctx, __u64 under, bool any_will_do)
+{
+	struct hit hit;
+	bool runs;
+
+	bpf_rcu_read_lock();
+	keep_cpu();
+	hit.epoch = load_epoch();
+	runs = hit.epoch == under || any_will_do;
+	if (runs)
+		run_site_awake(ctx, &hit);
+	yield_cpu();
+	bpf_rcu_read_unlock();
+	return runs;
 }
 
 SEC("?uprobe.s")
 int on_site_asleep(struct pt_regs *ctx)
 {
 	struct bpf_iter_num epochs;
+	int *i;
 
 	bpf_iter_num_new(&epochs, 0, EPOCHS);
-	while (bpf_iter_num_next(&epochs))
-		if (bring_in_for_all(ctx))
+	while ((i = bpf_iter_num_next(&epochs))) {
+		__u64 under = *(volatile __u64 *)&epoch;
+
+		bring_in_for_all(ctx, under);
+		if (run_awake(ctx, under, *i == EPOCHS - 1))
 			break;
+	}
 	bpf_iter_num_destroy(&epochs);
-	bpf_rcu_read_lock();
-	keep_cpu();
-	run_awake(ctx);
-	yield_cpu();
-	bpf_rcu_read_unlock();
 	return 0;
 }
 

@@ -274,6 +274,7 @@ static __always_inline void run_call(struct pt_regs *ctx)
 	const struct tc_generation *generation;
 	struct hit hit;
 
+	hit.epoch = load_epoch();
 	generation = generation_of(ctx, &hit);
 	if (!generation)
 		return;
@@ -331,6 +332,7 @@ static __always_inline bool run_call_by_trampoline(struct pt_regs *ctx)
 	const struct tc_generation *generation;
 	struct hit hit;
 
+	hit.epoch = load_epoch();
 	generation = generation_of(ctx, &hit);
 	if (!generation)
 		return false;

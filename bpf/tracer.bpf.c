@@ -95,15 +95,21 @@ static __noinline bool attend(__u32 to, __u64 under)
 	return true;
 }
 
-/* The settings of the site under the epoch that is loaded here; null where nobody wants the hit. */
+static __always_inline __u64 load_epoch(void)
+{
+	__u64 loaded = *(volatile __u64 *)&epoch;
+
+	test_delay();
+	return loaded;
+}
+
+/* The settings of the site under the hit's epoch; null where nobody wants the hit. */
 static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, struct hit *hit)
 {
 	struct tc_generation *generation;
 	__u64 cookie, link, served_by;
 	__u32 attend_to;
 
-	hit->epoch = *(volatile __u64 *)&epoch;
-	test_delay();
 	attend_to = *(volatile __u32 *)&attention;
 	if (attend_to && !attend(attend_to, hit->epoch))
 		return 0;
@@ -128,6 +134,7 @@ static __always_inline void run_site(struct pt_regs *ctx)
 	struct tc_generation *generation;
 	struct hit hit;
 
+	hit.epoch = load_epoch();
 	generation = generation_of(ctx, &hit);
 	if (!generation)
 		return;
