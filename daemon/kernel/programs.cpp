@@ -34,10 +34,6 @@ Result<Programs::OfWay> Programs::of(Way way) {
   if (way == Way::entry) return OfWay{on_site, -1, kAttachUprobeMulti, on_site};
   if (way == Way::sleeping && !sleeps_) return of(Way::entry);
   auto loaded = load(way);
-  if (!loaded && way == Way::sleeping) {
-    sleeps_ = false;
-    return of(Way::entry);
-  }
   if (!loaded) return loaded.error();
   const auto& progs = (*loaded)->skeleton->progs;
   if (way == Way::sleeping)

@@ -15,8 +15,8 @@ namespace tracectl {
 // are first needed: the kernel takes longer to check one than to arm a thousand sites.
 class Programs {
  public:
-  // `skeleton` is loaded; it is borrowed, and its maps are shared. Where hits shall not sleep, or the
-  // kernel has no programs that do as these, the way `sleeping` is that of `entry`.
+  // `skeleton` is loaded; it is borrowed, and its maps are shared. Where hits shall not sleep the way
+  // `sleeping` is that of `entry`.
   Programs(tracer& skeleton, bool sleeps);
   ~Programs();
 
