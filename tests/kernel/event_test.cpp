@@ -4,6 +4,7 @@
 
 #include "daemon/events/merger.h"
 #include "daemon/protocol/events.h"
+#include "tests/support/collected.h"
 #include "tests/support/collector.h"
 #include "tests/support/tracer.h"
 
@@ -93,6 +94,21 @@ TEST_F(Delivery, TwoSessionsAtTheSameSitesEachGetAllOfThem) {
       EXPECT_EQ(event.source->session, name);
       ASSERT_EQ(*event.args[0], next[*event.args[1] & 0xffffffff]++);
     }
+  }
+}
+
+// Each flush comes a fraction of a millisecond behind its hit, before the reader looks by itself.
+TEST_F(Delivery, OfAHitIsDoneWhenAFlushBehindItReturns) {
+  Program program("hot", {});
+  create("s");
+  const auto events = std::make_shared<Collected>();
+  must(engine->subscribe("s", events));
+  set("s", "uprobe::hot_nop5", process(program.pid()), "event");
+  for (uint64_t n = 1; n <= 100; ++n) {
+    program.send("hot_nop5 1");
+    program.finish();
+    must(engine->flush("s"));
+    ASSERT_EQ(events->events().size(), n);
   }
 }
 
