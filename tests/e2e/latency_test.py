@@ -4,7 +4,6 @@ requests (tests/targets/requests.cpp), and beside bpftrace."""
 
 import json
 import re
-import subprocess
 import unittest
 
 import support
@@ -143,32 +142,10 @@ class Bpftrace(support.DaemonTest):
     }
     END { clear(@start); }"""
 
-    def answers(self):
-        """What bpftrace, tracectl and the program say of the same hits."""
-        program = self.program('requests', '2', '700')
-        path = target('requests')
-        script = self.SCRIPT.replace('PATH', path).replace('PID', str(program.pid))
-        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
-            try:
-                self.assertTrue(any('Attaching' in line
-                                    for line in iter(witness.stdout.readline, '')))
-                support.wait_until(lambda: support.text_differs(program.pid, path) > 1, 'bpftrace')
-                self.daemon.json('session', 'new', 's')
-                self.daemon.json('stage', 's', 'set', END, '--from', BEGIN, '--by', 'arg0', '--do',
-                                 'time', '-p', str(program.pid))
-                self.daemon.json('commit', 's')
-                program.send('go')
-                said = program.result()
-                read = self.daemon.json('read', 's')
-                # It ends with its target; a signal that comes before its loop begins is lost on it.
-                program.send('exit')
-                return witness.communicate(timeout=60)[0], read, said
-            finally:
-                witness.kill()
-
     def test_matches_the_same(self):
-        theirs, read, said = self.answers()
+        theirs, read, said = self.beside_bpftrace(
+            self.SCRIPT, 2, 'requests', '2', '700',
+            setting=(END, '--from', BEGIN, '--by', 'arg0', '--do', 'time'))
         numbers = {name: int(number) for name, number in re.findall(r'^@(\w+): (\d+)$', theirs, re.M)}
         latency, = read['latencies']
         self.assertEqual([numbers[name] for name in ('begun', 'matched', 'overwritten', 'unmatched')],

@@ -2,7 +2,6 @@
 """The main job on programs of Debian as they are, against numbers that the programs know."""
 
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
@@ -69,32 +68,13 @@ class PostgreSQL(postgresql.ServerTest):
 @support.needs_root
 class Bpftrace(support.DaemonTest):
     def test_counts_the_same_on_the_same_run(self):
-        program = self.program('counters', '2', '300', '20')
-        path = support.target('counters')
-        witness = subprocess.Popen(
-            ['bpftrace', '-p', str(program.pid), '-e',
-             # It may see the daemon hit the probe too, in a mapping of its own.
-             f'uprobe:{path}:f0003 /pid == {program.pid}/ {{ @calls = count(); }}'],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        try:
-            # Without CAP_SYS_RESOURCE it complains of a limit first, and goes on.
-            self.assertTrue(any('Attaching' in line for line in iter(witness.stdout.readline, '')))
-            support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
-            self.daemon.json('session', 'new', 's')
-            self.daemon.json('stage', 's', 'set', 'uprobe::f0003', '-p', str(program.pid), '--do',
-                             'count')
-            self.daemon.json('commit', 's')
-            program.send('go')
-            truth = program.result()['calls_per_function']
-            counted = self.daemon.json('read', 's')['rows'][0]['count']
-            # It ends with its target; a signal that comes before its loop begins is lost on it.
-            program.send('exit')
-            said, _ = witness.communicate(timeout=60)
-        finally:
-            witness.kill()
-            witness.communicate()
-        self.assertIn(f'@calls: {truth}', said)
-        self.assertEqual(counted, truth)
+        # It may see the daemon hit the probe too, in a mapping of its own.
+        said, read, truth = self.beside_bpftrace(
+            'uprobe:PATH:f0003 /pid == PID/ { @calls = count(); }', 1, 'counters', '2', '300', '20',
+            setting=('uprobe::f0003', '--do', 'count'))
+        calls = truth['calls_per_function']
+        self.assertIn(f'@calls: {calls}', said)
+        self.assertEqual(read['rows'][0]['count'], calls)
 
 
 @support.needs_root

@@ -4,7 +4,6 @@ against bpftrace on the same run."""
 
 import json
 import re
-import subprocess
 import unittest
 
 import support
@@ -94,29 +93,12 @@ class ReturnsInBpftrace(support.DaemonTest):
     SCRIPT = """uretprobe:PATH:calls_leaf /pid == PID/ { @[(int32)retval] = count(); }"""
 
     def test_are_the_same(self):
-        program = self.program('calls', '50')
-        path = target('calls')
-        script = self.SCRIPT.replace('PATH', path).replace('PID', str(program.pid))
-        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
-            try:
-                self.assertTrue(any('Attaching' in line
-                                    for line in iter(witness.stdout.readline, '')))
-                support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
-                self.daemon.json('session', 'new', 's')
-                self.daemon.json('stage', 's', 'set', 'u::calls_leaf', '-p', str(program.pid),
-                                 '--do', 'count by retval')
-                self.daemon.json('commit', 's')
-                program.send('go')
-                program.result()
-                rows = self.daemon.json('read', 's')['rows']
-                program.send('exit')
-                said = witness.communicate(timeout=60)[0]
-            finally:
-                witness.kill()
+        said, read, _ = self.beside_bpftrace(
+            self.SCRIPT, 1, 'calls', '50', setting=('u::calls_leaf', '--do', 'count by retval'))
         theirs = {int(value): int(count)
                   for value, count in re.findall(r'^@\[(-?\d+)\]: (\d+)$', said, re.M)}
-        self.assertEqual({row['by']['retval']: row['count'] for row in rows}, theirs)
+        self.assertEqual({row['by']['retval']: row['count'] for row in read['rows']},
+                         theirs)
         self.assertEqual(len(theirs), 50)
 
 

@@ -4,7 +4,6 @@ out itself (tests/targets/values.cpp)."""
 
 import json
 import re
-import subprocess
 import unittest
 
 import support
@@ -164,33 +163,12 @@ class Bpftrace(support.DaemonTest):
         @calls[str(arg3)] = count(); @sum = sum((int64)arg0); @least = min(arg4); @bytes = hist(arg4);
     }"""
 
-    def answers(self):
-        """What bpftrace and tracectl say of the same hits."""
-        program = self.program('values', '2', '3000')
-        path = target('values')
-        script = self.SCRIPT.replace('PATH', path).replace('PID', str(program.pid))
-        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
-            try:
-                self.assertTrue(any('Attaching' in line
-                                    for line in iter(witness.stdout.readline, '')))
-                support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
-                self.daemon.json('session', 'new', 's')
-                self.daemon.json('stage', 's', 'set', PROBE, '-p', str(program.pid), '--when',
-                                 'arg0 > 5 && arg4 != 3', '--do',
-                                 'count by str(arg3), sum(arg0), min(arg4), hist(arg4)')
-                self.daemon.json('commit', 's')
-                program.send('go')
-                program.result()
-                read = self.daemon.json('read', 's')
-                # It ends with its target; a signal that comes before its loop begins is lost on it.
-                program.send('exit')
-                return witness.communicate(timeout=60)[0], read['rows']
-            finally:
-                witness.kill()
-
     def test_gives_the_same_answers_to_the_same_questions(self):
-        said, rows = self.answers()
+        said, read, _ = self.beside_bpftrace(
+            self.SCRIPT, 1, 'values', '2', '3000',
+            setting=(PROBE, '--when', 'arg0 > 5 && arg4 != 3', '--do',
+                     'count by str(arg3), sum(arg0), min(arg4), hist(arg4)'))
+        rows = read['rows']
         self.assertEqual({name: int(count) for name, count in of_bpftrace(said, 'calls')},
                          {row['by']['str(arg3)']: row['count'] for row in rows if 'by' in row})
         [total] = [row['sum'] for row in rows if 'sum' in row]

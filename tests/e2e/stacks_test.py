@@ -102,31 +102,14 @@ class Stacks(support.DaemonTest):
         self.assertRegex(said, rf'work\+0x[0-9a-f]+ \(stacks_no_fp\) stacks\.h:\d+ +{CALLS} ')
 
     def test_bpftrace_counts_the_same_stacks(self):
-        program = self.program('stacks', str(CALLS), '1')
-        path = target('stacks')
-        script = f'uprobe:{path}:leaf /pid == {program.pid}/ {{ @s[ustack] = count(); }}'
-        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
-            try:
-                self.assertTrue(any('Attaching' in line
-                                    for line in iter(witness.stdout.readline, '')))
-                support.wait_until(lambda: support.text_differs(program.pid, path) > 0, 'bpftrace')
-                self.daemon.json('session', 'new', 's')
-                self.daemon.json('stage', 's', 'set', 'uprobe::leaf', '-p', str(program.pid), '--do',
-                                 'count by stack')
-                self.daemon.json('commit', 's')
-                program.send('go')
-                program.result()
-                rows = [row for row in self.daemon.json('read', 's')['rows'] if 'stack' in row]
-                program.send('exit')
-                said = witness.communicate(timeout=60)[0]
-            finally:
-                witness.kill()
+        script = 'uprobe:PATH:leaf /pid == PID/ { @s[ustack] = count(); }'
+        said, read, _ = self.beside_bpftrace(script, 1, 'stacks', str(CALLS), '1',
+                                             setting=('uprobe::leaf', '--do', 'count by stack'))
         [(frames, count)] = re.findall(r'@s\[\n(.*?)\n\]: (\d+)', said, re.S)
         theirs = [int(address, 16) for address in frames.split()]
-        [row] = rows
+        [row] = [row for row in read['rows'] if 'stack' in row]
         ours = [frame['offset'] for frame in row['stack']
-                if not frame['inlined'] and frame.get('module') == path]
+                if not frame['inlined'] and frame.get('module') == target('stacks')]
         # Where the program has ended bpftrace prints addresses.
         distances = [address - theirs[0] + ours[0] for address in theirs]
         self.assertEqual(int(count), row['count'])

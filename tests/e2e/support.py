@@ -147,6 +147,31 @@ class DaemonTest(unittest.TestCase):
         self.addCleanup(program.end)
         return program
 
+    def beside_bpftrace(self, script, probes, name, *arguments, setting):
+        """A run of a target as bpftrace sees it, as a session with this setting does, and as the program
+        itself says: what bpftrace printed, what `read` returned, what the program printed. In the
+        script, which arms so many probes, PATH and PID stand for the program's own."""
+        program = self.program(name, *arguments)
+        script = script.replace('PATH', target(name)).replace('PID', str(program.pid))
+        with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
+            try:
+                # Without CAP_SYS_RESOURCE it complains of a limit first, and goes on.
+                self.assertTrue(any('Attaching' in line
+                                    for line in iter(witness.stdout.readline, '')))
+                wait_until(lambda: text_differs(program.pid, target(name)) >= probes, 'bpftrace')
+                self.daemon.json('session', 'new', 's')
+                self.daemon.json('stage', 's', 'set', '-p', str(program.pid), *setting)
+                self.daemon.json('commit', 's')
+                program.send('go')
+                truth = program.result()
+                read = self.daemon.json('read', 's')
+                # It ends with its target; a signal that comes before its loop begins is lost on it.
+                program.send('exit')
+                return witness.communicate(timeout=60)[0], read, truth
+            finally:
+                witness.kill()
+
 
 def text_differs(pid, path):
     """How many bytes of a process's code differ from its file."""
