@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* How much there is of everything that the programs and the engine share. Part of bpf/abi.h. */
+#ifndef TRACECTL_ABI_LIMITS_H
+#define TRACECTL_ABI_LIMITS_H
+
+#include <linux/types.h>
+
+enum {
+	TC_MAX_SLOTS = 65536,		/* slot 0 is never used */
+	TC_MAX_HOOKS = 65536,		/* beyond the first of a slot; 0 is none */
+	TC_MAX_HOOKS_OF_SLOT = 64,
+	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
+	TC_MAX_KEYS = 65536,		/* of counts and histograms; as many of sums, and of texts */
+	TC_MAX_KEY_STACKS = 16384,
+	TC_MAX_SPECS = 1024,		/* with code; 0 is none */
+	TC_MAX_RATES = 65536,
+	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
+	TC_MAX_SESSIONS = 256,
+	TC_MAX_TAGS = 256,		/* of a session, by number, which is a byte; 0 is no tag */
+	TC_TAG_LEN = 16,
+	TC_MAX_TRIGGERS = 4,		/* of a spec */
+	TC_MAX_ARGS = 12,
+	TC_MAX_SET_TARGETS = 256,
+	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
+	TC_MAX_PROCESSES = 65536,	/* that belong to a set target */
+	TC_COMM_LEN = 16,
+	TC_MAX_INSNS = 64,		/* of one expression */
+	TC_REGISTERS = 8,		/* of the machine that runs it */
+	TC_TEXT_LEN = 63,		/* bytes of a text in an expression */
+	TC_STR_LEN = 64,		/* bytes that str(E) gives at most, without a byte 0 behind them */
+	TC_SPEC_INSNS = 256,		/* of all expressions of a spec */
+	TC_MAX_TERM_INSNS = 6,		/* of a condition of terms */
+	TC_SPEC_TEXTS = 16,
+	TC_MAX_VALUES = 12,
+	TC_MAX_AGGREGATES = 8,
+	TC_KEY_PARTS = 3,
+	TC_MAX_RECORD_WORDS = TC_MAX_VALUES * TC_STR_LEN / 8,
+	TC_MAX_CALLERS = 16384,		/* threads, times the sessions that follow their calls */
+	TC_MAX_DEPTH = 128,		/* calls open in a thread for one session */
+	TC_MAX_TRAMPOLINES = 64,	/* of one thread: the kernel's own bound */
+	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
+	TC_MAX_TIMES = 16384,		/* keys of `time` */
+	TC_TIME_BUCKETS = 65,
+	TC_FEW_FRAMES = 32,		/* of a stack; what is asked for beyond takes room for most */
+	TC_MOST_FRAMES = 127,
+	TC_STACK_CHUNK = 512,		/* bytes; no chunk that begins at a multiple crosses a page */
+	TC_STACK_CHUNKS = 32,		/* that are copied of a stack */
+	TC_RED_ZONE = 128,		/* bytes below the stack pointer that a function may use */
+	TC_MAX_STARTS = 65536,		/* of all pairs, that wait for their ends */
+	TC_MAX_PAIR_HOOKS = 8192,
+	TC_MAX_SLOWEST = 32,		/* that are kept of each hook; a power of two */
+};
+
+/* Both sides must lay structs out alike. */
+#ifdef __cplusplus
+#define TC_ASSERT_SIZE(type, size) static_assert(sizeof(type) == (size))
+#else
+#define TC_ASSERT_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+#endif
+
+#endif

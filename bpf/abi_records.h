@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* What is written into the rings of events. Part of bpf/abi.h. */
+#ifndef TRACECTL_ABI_RECORDS_H
+#define TRACECTL_ABI_RECORDS_H
+
+#include "bpf/abi_limits.h"
+
+enum tc_record_kind {
+	TC_RECORD_HIT = 1,
+	TC_RECORD_RETURN,	/* two words come before its values: the return value, and the duration */
+	TC_RECORD_UNWOUND,	/* the same, without a return value */
+	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
+	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
+};
+
+enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
+
+/* What a record has of the stack, behind its arguments. */
+enum tc_stack_kind {
+	TC_STACK_NONE,
+	TC_STACK_FRAMES,	/* struct tc_frames */
+	TC_STACK_COPY,		/* struct tc_stack_copy */
+};
+
+/* Why a walk along frame pointers came to its end. */
+enum tc_walk_end {
+	TC_WALK_OUTERMOST,	/* a frame pointer of 0 */
+	TC_WALK_LIMIT,		/* there were as many as asked for */
+	TC_WALK_UNREADABLE,	/* memory that a frame pointer leads to */
+	TC_WALK_BAD_POINTER,	/* it does not lead up the stack */
+};
+
+/* Addresses follow: the probed one, then return addresses; those past `count` are 0. */
+struct tc_frames {
+	__u32 count;
+	__u32 end;		/* enum tc_walk_end */
+};
+
+/* All registers and the stack above, for who unwinds it later. What could not be read is 0. */
+struct tc_stack_copy {
+	__u64 registers[17];	/* numbered as TC_RIP says */
+	__u64 start;		/* address of the first byte */
+	__u64 byte_count;	/* as many as could be read without a gap */
+	__u8 bytes[TC_STACK_CHUNKS * TC_STACK_CHUNK];
+};
+
+/*
+ * One hit in a ring. `args` has room for arg_room values, behind the words that its kind has there;
+ * those past arg_count are 0.
+ */
+struct tc_record {
+	__u64 ts_ns;		/* CLOCK_BOOTTIME, read after reserving */
+	__u64 epoch;
+	__u64 ring_dropped;	/* records this ring had no room for so far */
+	__u32 source;
+	__u32 pid;
+	__u32 tid;
+	__u16 kind;		/* enum tc_record_kind */
+	__u8 arg_count;
+	__u8 arg_room;
+	__u16 arg_valid;	/* bit n: argument n could be read */
+	__u8 flags;		/* enum tc_record_flag */
+	__u8 tag;		/* of the thread; its number in the session */
+	__u16 stack_kind;	/* enum tc_stack_kind */
+	__u16 stack_words;	/* of 8 bytes, behind the arguments' room */
+	char comm[TC_COMM_LEN];
+	__u64 args[];
+};
+
+/*
+ * A stack that keys have, as it is in a table and in a ring. The head is that of a tc_record, of which
+ * only pid and kinds mean anything.
+ */
+struct tc_key_stack {
+	__u64 head[sizeof(struct tc_record) / 8];
+	struct tc_frames frames;
+	__u64 address[TC_MOST_FRAMES];
+};
+
+TC_ASSERT_SIZE(struct tc_record, 64);
+TC_ASSERT_SIZE(struct tc_frames, 8);
+TC_ASSERT_SIZE(struct tc_key_stack, 64 + 8 + 8 * TC_MOST_FRAMES);
+TC_ASSERT_SIZE(struct tc_stack_copy, 19 * 8 + 16384);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* What a setting asks of a hit, and where the arguments of a probe are. Part of bpf/abi.h. */
+#ifndef TRACECTL_ABI_SPEC_H
+#define TRACECTL_ABI_SPEC_H
+
+#include "bpf/abi_limits.h"
+
+enum tc_arg_place {
+	TC_ARG_UNREADABLE,
+	TC_ARG_CONSTANT,
+	TC_ARG_REGISTER,
+	TC_ARG_MEMORY,
+};
+
+/* Register numbers: those of the instruction set, then the address of the probed instruction. */
+enum { TC_RIP = 16, TC_NO_REGISTER = 17 };
+
+struct tc_arg {
+	__u8 place;		/* enum tc_arg_place */
+	__u8 size;		/* bytes: 1, 2, 4, 8 */
+	__u8 base;		/* register number, or TC_NO_REGISTER */
+	__u8 index;
+	__u8 scale_shift;
+	__u8 value_shift;	/* 8 for %ah and its like */
+	__u8 pad[2];
+	__s64 offset;		/* or the constant */
+};
+
+struct tc_layout {
+	__u32 arg_count;
+	__u32 pad;
+	struct tc_arg args[TC_MAX_ARGS];
+};
+
+/*
+ * The code of an expression. The machine has TC_REGISTERS registers of 64 bits, which hold nothing
+ * at first: code writes one before it reads it. Code moves forward only, every skip lands within
+ * it, and every way through it ends with TC_OP_RETURN. Operands that are no registers are loaded by
+ * the instruction that uses them, because each instruction costs.
+ *
+ * Running fails where memory cannot be read and where something is divided by 0. A condition that
+ * failed does not hold; a value that failed is none.
+ */
+enum tc_source {
+	TC_FROM_REGISTER,	/* the only ones of operand b: this and the next */
+	TC_FROM_IMMEDIATE,
+	TC_FROM_ARG,		/* argument number a, its upper bits 0 */
+	TC_FROM_ARG_SIGNED,	/* the same, its sign extended from its size in the layout */
+	TC_FROM_PID,
+	TC_FROM_TID,
+	TC_FROM_UID,
+	TC_FROM_CPU,
+	TC_FROM_CGROUP,
+	TC_FROM_TS,		/* ns, CLOCK_BOOTTIME */
+	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only, as: */
+	TC_FROM_DURATION,	/* ns */
+	TC_SOURCES,
+};
+
+enum { TC_RETVAL_SIGNED = 1 << 7 };
+
+/* How the numbers a and b stand to each other. */
+enum tc_relation {
+	TC_LESS = 1 << 0,
+	TC_EQUAL = 1 << 1,
+	TC_GREATER = 1 << 2,
+};
+
+/*
+ * _S and _U: signed or unsigned, where that differs. _SU: a is signed and b unsigned, and they are
+ * compared as the numbers they stand for. Arithmetic wraps; INT64_MIN / -1 is INT64_MIN and
+ * INT64_MIN % -1 is 0.
+ */
+enum tc_op {
+	TC_OP_RETURN,		/* ends with a */
+	TC_OP_MOVE,		/* to = a */
+
+	TC_OP_ADD,		/* to = a + b, and so on */
+	TC_OP_SUB,
+	TC_OP_MUL,
+	TC_OP_DIV_S,		/* fails where b is 0 */
+	TC_OP_DIV_U,
+	TC_OP_MOD_S,
+	TC_OP_MOD_U,
+	TC_OP_AND,
+	TC_OP_OR,
+	TC_OP_XOR,
+	TC_OP_SHL,		/* by b & 63 */
+	TC_OP_SHR_S,
+	TC_OP_SHR_U,
+
+	TC_OP_READ_U8,		/* to = user memory at the address a, extended to 64 bits */
+	TC_OP_READ_S8,
+	TC_OP_READ_U16,
+	TC_OP_READ_S16,
+	TC_OP_READ_U32,
+	TC_OP_READ_S32,
+	TC_OP_READ_U64,
+
+	TC_OP_SKIP,		/* leaves out the next `skip` instructions; so do all that follow */
+
+	TC_OP_SKIP_UNLESS_S,	/* unless a stands to b as one bit of `to` says, enum tc_relation */
+	TC_OP_SKIP_UNLESS_U,
+	TC_OP_SKIP_UNLESS_SU,
+
+	/*
+	 * The string compared is named by b, enum tc_text_of. Of a string in user memory a is the
+	 * address (never an immediate), and it ends before its first byte 0, or after `to` bytes.
+	 * `immediate` is the index of the text; b_from is TC_FROM_REGISTER and means nothing.
+	 */
+	TC_OP_SKIP_UNLESS_TEXT_EQ,
+	TC_OP_SKIP_UNLESS_TEXT_NE,
+	TC_OP_SKIP_UNLESS_TEXT_LIKE,	/* the text is a glob */
+	TC_OP_SKIP_UNLESS_TEXT_UNLIKE,
+	TC_OPS,
+};
+
+enum tc_text_of {
+	TC_TEXT_COMM,		/* the thread's name; a_from and a mean nothing */
+	TC_TEXT_USER,
+	TC_TEXT_TAG,		/* the thread's tag; a_from and a mean nothing */
+};
+
+struct tc_insn {
+	__u8 op;		/* enum tc_op */
+	__u8 to;		/* register; relations; of a text the most bytes, at most TC_STR_LEN */
+	__u8 a_from;		/* enum tc_source */
+	__u8 a;			/* number of the register or argument */
+	__u8 b_from;		/* enum tc_source; a and b are not both immediate */
+	__u8 b;			/* number of the register */
+	__u16 skip;
+	__s64 immediate;
+};
+
+/* A text in an expression: what a string is compared with. */
+struct tc_text {
+	__u8 length;
+	char bytes[TC_TEXT_LEN];
+};
+
+enum tc_value_kind {
+	TC_VALUE_OPERAND,	/* an enum tc_source other than a register or an immediate */
+	TC_VALUE_CODE,
+	TC_VALUE_COMM,
+	TC_VALUE_STR,		/* the string at the address that the code gives */
+	TC_VALUE_TAG,
+	TC_VALUE_STACK,		/* of a key: `a` frames at most by frame pointers, the innermost left
+				   out if `from` is 1 */
+	TC_VALUE_BYTES,		/* most_bytes of them, at the address that the code gives */
+};
+
+/* A value of a record, of an aggregate, or a key. */
+struct tc_value {
+	__u8 kind;		/* enum tc_value_kind */
+	__u8 from;		/* of an operand: enum tc_source */
+	__u8 a;			/*   and its number */
+	__u8 most_bytes;	/* of a string, at most TC_STR_LEN; of bytes their number */
+	__u32 code;		/* first instruction */
+};
+
+enum tc_aggregate_kind {
+	TC_COUNT,
+	TC_SUM,			/* also average, least and greatest */
+	TC_HIST,		/* bucket 0: below 0; 1: 0; n: from 2^(n-2) to below 2^(n-1) */
+	TC_LHIST,		/* bucket 0: below min; n: min + (n-1) * step and on; the last: max and on */
+	TC_TIME,		/* of calls; it has no value */
+};
+
+struct tc_aggregate {
+	__u8 kind;		/* enum tc_aggregate_kind */
+	__u8 is_unsigned;	/* its value is */
+	__u8 key_count;
+	__u8 at_return;
+	__u8 pad[4];
+	struct tc_value value;
+	struct tc_value keys[TC_KEY_PARTS];
+	__s64 min, max;
+	__u64 step;
+};
+
+/* What of a spec is for the return of a call. */
+enum tc_at_return {
+	TC_CONDITION_AT_RETURN = 1 << 0,	/* and with it sample and limit */
+	TC_EVENT_AT_RETURN = 1 << 1,		/* instead of the hit's */
+	TC_RETURN_EVENT = 1 << 2,		/* beside it */
+	TC_KEEP_ARGS = 1 << 3,
+};
+
+enum tc_condition_kind {
+	TC_NO_CONDITION,
+	TC_CODE,
+	/*
+	 * At most TC_MAX_TERM_INSNS instructions: comparisons, but not of texts, of an argument, the
+	 * process or the thread as a with an immediate, and returns of an immediate.
+	 */
+	TC_TERMS,
+};
+
+/* What a hit is to a pair of probes between which the time is measured. */
+enum tc_pair_side {
+	TC_PAIR_FROM = 1 << 0,
+	TC_PAIR_TO = 1 << 1,	/* of both it ends what is open, and then starts anew */
+};
+
+/* What a hit that is taken does to its thread, as its session sees it. */
+enum tc_effect {
+	TC_SET_TAG = 1 << 0,
+	TC_SILENCE = 1 << 1,	/* at most one of these two */
+	TC_UNSILENCE = 1 << 2,
+};
+
+/* What a hit that is taken does to the gate of a session, its own or another. */
+struct tc_trigger {
+	__u16 session;
+	__u16 opens;		/* or closes */
+};
+
+/*
+ * What a hook does with a hit, where that takes more than its flags. Shared by hooks of one session,
+ * immutable.
+ */
+struct tc_spec {
+	struct tc_value condition;
+	__u64 condition_kind;	/* enum tc_condition_kind */
+	__u64 sample;		/* takes one hit in so many; 0: each */
+	__u64 limit;		/* takes so many a second at most; 0: all */
+	__u32 value_count;	/* of a record; 0: it has the arguments */
+	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text and for bytes */
+	__u32 aggregate_count;
+	__u32 at_return;	/* enum tc_at_return */
+	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */
+	__u16 session;
+	__u16 effects;		/* enum tc_effect */
+	__u32 tag;		/* its number in the session */
+	__u32 trigger_count;
+	struct tc_trigger triggers[TC_MAX_TRIGGERS];
+	__u32 pair;		/* number of the pair it is a side of, never used again; or 0 */
+	__u32 pair_sides;	/* enum tc_pair_side */
+	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
+	struct tc_value values[TC_MAX_VALUES];
+	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
+	struct tc_text texts[TC_SPEC_TEXTS];
+	struct tc_insn code[TC_SPEC_INSNS];
+};
+
+TC_ASSERT_SIZE(struct tc_value, 8);
+TC_ASSERT_SIZE(struct tc_aggregate, 64);
+TC_ASSERT_SIZE(struct tc_trigger, 4);
+TC_ASSERT_SIZE(struct tc_spec, 88 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_arg, 16);
+TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
+TC_ASSERT_SIZE(struct tc_insn, 16);
+TC_ASSERT_SIZE(struct tc_text, 64);
+
+#endif
