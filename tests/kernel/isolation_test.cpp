@@ -18,14 +18,12 @@
 // TRACECTL_ISOLATION_SECONDS  how long (60)
 // TRACECTL_ISOLATION_SEED     repeats the choices of a run, though not at the same calls
 #include <algorithm>
-#include <array>
-#include <condition_variable>
 #include <cstdlib>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <random>
 
+#include "tests/kernel/isolation_truth.h"
 #include "tests/support/other_tracer.h"
 #include "tests/support/tracer.h"
 
@@ -33,11 +31,6 @@ namespace tracectl::on_kernel {
 namespace {
 
 using std::chrono::steady_clock;
-
-// Of the program under test: functions f0000 to f0999, called one behind the other; call n of a
-// thread is one of function n % kFunctions.
-constexpr uint64_t kFunctions = 1000;
-constexpr size_t kThreads = 2;
 
 constexpr size_t kKeepers = 5;
 constexpr size_t kComers = 5;
@@ -61,159 +54,12 @@ class Random {
   std::mt19937_64 numbers_;
 };
 
-// ---- functions, as the test knows them ----
-
-// The last three digits of a function's name; `?` fits any.
-using Digits = std::string;
-
-std::string pattern_of(const Digits& digits) { return "uprobe::f0" + digits; }
-
-bool fits(const Digits& digits, uint64_t function) {
-  for (size_t i = 3; i-- > 0; function /= 10)
-    if (digits[i] != '?' && static_cast<uint64_t>(digits[i] - '0') != function % 10) return false;
-  return true;
-}
-
-uint64_t function_number(const std::string& probe) {
-  return std::stoull(probe.substr(probe.size() - 4));
-}
-
 // Ten functions, next to each other or far apart, that several keepers hold, one, or none.
 Digits any_digits(Random& random) {
   Digits digits;
   for (int i = 0; i < 3; ++i) digits += static_cast<char>('0' + random.below(10));
   digits[random.below(3)] = '?';
   return digits;
-}
-
-bool contains(const std::vector<Digits>& all, const Digits& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-class FunctionSet {
- public:
-  explicit FunctionSet(const std::vector<Digits>& chosen) {
-    for (uint64_t f = 0; f < kFunctions; ++f)
-      for (const Digits& digits : chosen) has_[f] |= fits(digits, f);
-    uint64_t distance = kNever;  // round and round, as the program calls them
-    for (uint64_t f = 2 * kFunctions; f-- > 0;) {
-      distance = has_[f % kFunctions] ? 0 : distance == kNever ? kNever : distance + 1;
-      distance_[f % kFunctions] = distance;
-    }
-  }
-
-  bool empty() const { return distance_[0] == kNever; }
-  bool has_call(uint64_t call) const { return has_[call % kFunctions]; }
-  // The first call of one of these, `call` or later.
-  uint64_t first_from(uint64_t call) const {
-    const uint64_t distance = distance_[call % kFunctions];
-    return distance == kNever ? kNever : call + distance;
-  }
-
- private:
-  static constexpr uint64_t kNever = ~uint64_t{0};
-  std::array<bool, kFunctions> has_{};
-  std::array<uint64_t, kFunctions> distance_{};
-};
-
-// ---- the truth about events ----
-
-// What a session has set, since when; in the order of its commits.
-struct InForce {
-  uint64_t epoch = 0;
-  FunctionSet functions;
-};
-
-struct Heard {
-  uint64_t epoch = 0;
-  uint64_t call = 0;
-};
-
-class Events : public EventSink {
- public:
-  explicit Events(std::string session) : session_(std::move(session)) {}
-
-  void take(std::span<const StreamItem> items) override {
-    const std::lock_guard lock(mutex_);
-    for (const StreamItem& item : items)
-      if (const auto* event = std::get_if<Event>(&item))
-        add(*event);
-      else
-        lost_ += std::get<Lost>(item).count;
-    more_.notify_all();
-  }
-
-  // Until every thread was heard under this epoch: the settings are in force there, and no commit
-  // before it, of whichever session, has ended them.
-  bool hears_all_threads_under(uint64_t epoch) {
-    std::unique_lock lock(mutex_);
-    return more_.wait_for(lock, std::chrono::minutes(1), [&] {
-      size_t threads = 0;
-      for (const auto& [tid, heard] : by_thread_) threads += heard.back().epoch >= epoch;
-      return threads == kThreads;
-    });
-  }
-
-  // Nobody calls take() any more, or all that was asked for was flushed.
-  const std::map<pid_t, std::vector<Heard>>& by_thread() const { return by_thread_; }
-  const std::map<uint64_t, uint64_t>& by_function() const { return by_function_; }
-  uint64_t lost() const { return lost_; }
-  uint64_t strangers() const { return strangers_; }
-
- private:
-  void add(const Event& event) {
-    const uint64_t call = event.args.at(0).value();
-    const uint64_t function = function_number(event.source->probe);
-    if (event.source->session != session_ || call % kFunctions != function) ++strangers_;
-    by_thread_[event.tid].push_back({event.epoch, call});
-    ++by_function_[function];
-  }
-
-  const std::string session_;
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::map<pid_t, std::vector<Heard>> by_thread_;
-  std::map<uint64_t, uint64_t> by_function_;
-  uint64_t lost_ = 0;
-  uint64_t strangers_ = 0;
-};
-
-// The commit in force under an epoch; history.end() before the first.
-using History = std::vector<InForce>;
-History::const_iterator in_force(const History& history, uint64_t epoch) {
-  auto after = std::find_if(history.begin(), history.end(),
-                            [&](const InForce& one) { return one.epoch > epoch; });
-  return after == history.begin() ? history.end() : std::prev(after);
-}
-
-// What is wrong with an event, given the one its thread was heard by before it.
-std::string fault(const History& history, const Heard* before, const Heard& now) {
-  const auto here = in_force(history, now.epoch);
-  if (here == history.end()) return "comes from before the session";
-  if (!here->functions.has_call(now.call)) return "is of a function that was not set";
-  if (!before) return "";
-  if (now.call <= before->call || now.epoch < before->epoch) return "comes out of order";
-  // Each commit in between ends as late as it can: at the first call it would have recorded. If
-  // that leaves a call unexplained, so does every other choice.
-  uint64_t explained = before->call + 1;
-  for (auto part = in_force(history, before->epoch); part != here; ++part)
-    explained = std::min(part->functions.first_from(explained), now.call);
-  const uint64_t missed = here->functions.first_from(explained);
-  return missed < now.call ? "was heard before call " + std::to_string(missed) : "";
-}
-
-void expect_true(const History& history, const Events& events) {
-  for (const auto& [tid, heard] : events.by_thread())
-    for (size_t i = 0; i < heard.size(); ++i) {
-      const auto wrong = fault(history, i ? &heard[i - 1] : nullptr, heard[i]);
-      ASSERT_EQ(wrong, "") << "call " << heard[i].call << " of thread " << tid << " under epoch "
-                           << heard[i].epoch << ", behind "
-                           << (i ? std::to_string(heard[i - 1].call) + " under " +
-                                       std::to_string(heard[i - 1].epoch)
-                                 : "none");
-    }
-  EXPECT_EQ(events.lost(), 0u);
-  EXPECT_EQ(events.strangers(), 0u);
 }
 
 // ---- sessions ----
