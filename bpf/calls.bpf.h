@@ -255,4 +255,14 @@ __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hoo
 	return found->flags & TC_CALL && found->flags >> TC_SERIAL_SHIFT == serial;
 }
 
+/* False if nobody wants to know of its end any more. */
+static __always_inline bool end_innermost_for(struct calls *calls, __u64 under, struct ended *ended,
+					      struct tc_hook *hook)
+{
+	const struct call *call = call_at(calls, calls->depth - 1);
+
+	end_innermost(calls, ended);
+	return find_hook(under, call->slot, call->serial, hook);
+}
+
 #endif

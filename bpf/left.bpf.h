@@ -72,12 +72,9 @@ __on_its_own int close_left(__u32 session, __u64 under)
 		return 0;
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
-		const struct call *call = call_at(calls, calls->depth - 1);
-
 		if (!calls->depth)
 			break;
-		end_innermost(calls, &ended);
-		if (find_hook(under, call->slot, call->serial, &hook))
+		if (end_innermost_for(calls, under, &ended, &hook))
 			act_on_left(&hook, under, &ended);
 	}
 	bpf_iter_num_destroy(&steps);

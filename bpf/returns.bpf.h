@@ -30,14 +30,11 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, __u32 session, __u64 und
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
 		__u64 over = find_over(calls, sp, begins);
-		const struct call *call;
 
 		if (over == NO_CALL)
 			break;
 		make_innermost(calls, over);
-		call = call_at(calls, calls->depth - 1);
-		end_innermost(calls, &ended);
-		if (find_hook(under, call->slot, call->serial, &hook))
+		if (end_innermost_for(calls, under, &ended, &hook))
 			act_on_end(ctx, &hook, under, &ended);
 	}
 	bpf_iter_num_destroy(&steps);
