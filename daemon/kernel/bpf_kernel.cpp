@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,8 +16,10 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/layout.h"
 #include "daemon/kernel/pair_tables.h"
 #include "daemon/kernel/preemption.h"
+#include "daemon/kernel/process_sets.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
@@ -47,55 +48,6 @@ template <class T> std::span<T> view(const Mapping& mapping) {
   return {static_cast<T*>(mapping.data()), mapping.size() / sizeof(T)};
 }
 
-uint8_t shift_of(uint8_t scale) { return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0; }
-
-static_assert(static_cast<int>(Register::rip) == TC_RIP);
-
-uint8_t number_of(Register reg) {
-  return reg == Register::none ? uint8_t{TC_NO_REGISTER} : static_cast<uint8_t>(reg);
-}
-
-tc_arg_place place_of(const Argument& argument) {
-  // An address of the file's own space means nothing in a process until it is relocated there.
-  if (argument.link_relative) return TC_ARG_UNREADABLE;
-  switch (argument.place) {
-    case Argument::Place::unreadable: return TC_ARG_UNREADABLE;
-    case Argument::Place::constant: return TC_ARG_CONSTANT;
-    case Argument::Place::in_register: return TC_ARG_REGISTER;
-    case Argument::Place::memory: return TC_ARG_MEMORY;
-  }
-  return TC_ARG_UNREADABLE;
-}
-
-tc_arg encode(const Argument& argument) {
-  return tc_arg{.place = static_cast<uint8_t>(place_of(argument)),
-                .size = argument.size_bytes,
-                .base = number_of(argument.base),
-                .index = number_of(argument.index),
-                .scale_shift = shift_of(argument.scale),
-                .value_shift = static_cast<uint8_t>(argument.high_byte ? 8 : 0),
-                .pad = {},
-                .offset = argument.offset};
-}
-
-// user space's dev_t to the kernel's own: include/linux/kdev_t.h, MKDEV.
-uint32_t kernel_device(dev_t device) { return (major(device) << 20) | minor(device); }
-
-tc_executable executable_key(dev_t device, ino_t inode) {
-  return tc_executable{.inode = inode, .device = kernel_device(device), .pad = 0};
-}
-
-void put(tc_sets& sets, uint32_t number, bool in) {
-  const uint64_t bit = uint64_t{1} << (number % 64);
-  auto& word = sets.words[number / 64];
-  word = in ? word | bit : word & ~bit;
-}
-
-bool is_empty(const tc_sets& sets) {
-  return std::all_of(std::begin(sets.words), std::end(sets.words),
-                     [](uint64_t word) { return word == 0; });
-}
-
 class BpfKernel final : public Kernel {
  public:
   static Result<std::unique_ptr<Kernel>> open(const KernelOptions& options);
@@ -116,7 +68,9 @@ class BpfKernel final : public Kernel {
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
   std::span<tc_hook> hooks() override { return view<tc_hook>(hooks_); }
-  void write_layout(uint32_t index, const Arguments& arguments) override;
+  void write_layout(uint32_t index, const Arguments& arguments) override {
+    view<tc_layout>(layouts_)[index] = layout_of(arguments);
+  }
   void write_spec(uint32_t index, const tc_spec& spec) override {
     view<tc_spec>(specs_)[index] = spec;
   }
@@ -205,20 +159,36 @@ class BpfKernel final : public Kernel {
     return __atomic_load_n(&view<tc_session>(sessions_)[session].is_open, __ATOMIC_SEQ_CST) != 0;
   }
 
-  Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) override;
-  void forget_executable(dev_t device, ino_t inode) override;
-  Status keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) override;
-  void end_at_exec(dev_t device, ino_t inode, uint32_t set_target) override;
-  Status add_member(pid_t pid, uint32_t set_target, Follow follow) override;
-  void remove_member(pid_t pid, uint32_t set_target) override;
-  void clear_members(uint32_t set_target) override;
+  Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) override {
+    return process_sets_.follow_executable(device, inode, set_target);
+  }
+  void forget_executable(dev_t device, ino_t inode) override {
+    process_sets_.forget_executable(device, inode);
+  }
+  Status keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) override {
+    return process_sets_.keep_at_exec(device, inode, set_target);
+  }
+  void end_at_exec(dev_t device, ino_t inode, uint32_t set_target) override {
+    process_sets_.end_at_exec(device, inode, set_target);
+  }
+  Status add_member(pid_t pid, uint32_t set_target, Follow follow) override {
+    return process_sets_.add_member(pid, set_target, follow);
+  }
+  void remove_member(pid_t pid, uint32_t set_target) override {
+    process_sets_.remove_member(pid, set_target);
+  }
+  void clear_members(uint32_t set_target) override { process_sets_.clear_members(set_target); }
 
  private:
   BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps)
       : skeleton_(std::move(skeleton)),
         cpu_count_(cpu_count),
         programs_(*skeleton_, sleeps),
-        progress_(bpf_program__fd(skeleton_->progs.on_site)) {}
+        progress_(bpf_program__fd(skeleton_->progs.on_site)),
+        process_sets_({.executables = bpf_map__fd(skeleton_->maps.executables),
+                       .families = bpf_map__fd(skeleton_->maps.families),
+                       .members = bpf_map__fd(skeleton_->maps.members)},
+                      skeleton_->rodata->in_own_pid_namespace) {}
 
   Status map_arrays();
   void attend_to(uint32_t what) {
@@ -228,9 +198,6 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&skeleton_->bss->ignored_pid, static_cast<uint32_t>(pid), __ATOMIC_SEQ_CST);
     attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
   }
-  Status can_follow() const;
-  int members_fd() const { return bpf_map__fd(skeleton_->maps.members); }
-  void without_member_bit(uint32_t pid, uint32_t set_target);
 
   Skeleton skeleton_;
   unsigned cpu_count_;
@@ -239,6 +206,7 @@ class BpfKernel final : public Kernel {
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   Programs programs_;
   ProgressWait progress_;
+  ProcessSets process_sets_;
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_;
   uint32_t last_marks_ = 0;  // no session has had a greater number
   uint64_t switched_ns_ = 0;
@@ -362,14 +330,6 @@ void BpfKernel::take_first_hits(std::vector<FirstHit>& first_hits) {
   }
 }
 
-void BpfKernel::write_layout(uint32_t index, const Arguments& arguments) {
-  tc_layout layout{};
-  const size_t count = std::min<size_t>(arguments.size(), TC_MAX_ARGS);
-  layout.arg_count = static_cast<uint32_t>(count);
-  for (size_t i = 0; i < count; ++i) layout.args[i] = encode(arguments[i]);
-  view<tc_layout>(layouts_)[index] = layout;
-}
-
 // ---- results ----
 
 tc_stat BpfKernel::read_stat(uint32_t stat) const {
@@ -438,90 +398,6 @@ void BpfKernel::write_tag(uint32_t session, uint32_t number, const std::string& 
   tc_tag& to = view<tc_tag>(tags_)[size_t{session} * TC_MAX_TAGS + number];
   to = tc_tag{};
   tag.copy(to.bytes, TC_TAG_LEN - 1);
-}
-
-// ---- sets of processes ----
-
-Status BpfKernel::can_follow() const {
-  if (!skeleton_->rodata->in_own_pid_namespace) return ok();
-  return Error{Code::unsupported,
-               "processes that run a file, or that others fork, are followed by their ids in the "
-               "initial PID namespace, and this engine runs in another: choose them by -p"};
-}
-
-Status BpfKernel::follow_executable(dev_t device, ino_t inode, uint32_t set_target) {
-  if (auto possible = can_follow(); !possible) return possible;
-  const tc_executable key = executable_key(device, inode);
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.executables), &key, &set_target, BPF_ANY))
-    return Error::from_errno("follow an executable");
-  return ok();
-}
-
-void BpfKernel::forget_executable(dev_t device, ino_t inode) {
-  const tc_executable key = executable_key(device, inode);
-  bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.executables), &key);
-}
-
-Status BpfKernel::keep_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
-  if (auto possible = can_follow(); !possible) return possible;
-  const int families = bpf_map__fd(skeleton_->maps.families);
-  const tc_executable key = executable_key(device, inode);
-  tc_sets kept{};
-  bpf_map_lookup_elem(families, &key, &kept);
-  put(kept, set_target, true);
-  if (bpf_map_update_elem(families, &key, &kept, BPF_ANY))
-    return Error::from_errno("follow the children of a process");
-  return ok();
-}
-
-void BpfKernel::end_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
-  const int families = bpf_map__fd(skeleton_->maps.families);
-  const tc_executable key = executable_key(device, inode);
-  tc_sets kept{};
-  if (bpf_map_lookup_elem(families, &key, &kept) != 0) return;
-  put(kept, set_target, false);
-  if (is_empty(kept))
-    bpf_map_delete_elem(families, &key);
-  else
-    bpf_map_update_elem(families, &key, &kept, BPF_EXIST);
-}
-
-// What a fork of this very moment takes of what is for one child it may take twice: the value is
-// written whole.
-Status BpfKernel::add_member(pid_t pid, uint32_t set_target, Follow follow) {
-  const uint32_t key = static_cast<uint32_t>(pid);
-  tc_member member{};
-  bpf_map_lookup_elem(members_fd(), &key, &member);
-  put(member.of, set_target, true);
-  put(member.to_children, set_target, follow == Follow::children);
-  put(member.to_next, set_target, follow == Follow::first_child);
-  if (bpf_map_update_elem(members_fd(), &key, &member, BPF_ANY))
-    return Error::from_errno("add process " + std::to_string(pid) + " to a target");
-  return ok();
-}
-
-void BpfKernel::remove_member(pid_t pid, uint32_t set_target) {
-  without_member_bit(static_cast<uint32_t>(pid), set_target);
-}
-
-void BpfKernel::without_member_bit(uint32_t pid, uint32_t set_target) {
-  tc_member member{};
-  if (bpf_map_lookup_elem(members_fd(), &pid, &member) != 0) return;
-  for (tc_sets* sets : {&member.of, &member.to_children, &member.to_next})
-    put(*sets, set_target, false);
-  if (is_empty(member.of))
-    bpf_map_delete_elem(members_fd(), &pid);
-  else
-    bpf_map_update_elem(members_fd(), &pid, &member, BPF_EXIST);
-}
-
-void BpfKernel::clear_members(uint32_t set_target) {
-  std::vector<uint32_t> pids;
-  uint32_t key = 0;
-  for (const uint32_t* previous = nullptr; bpf_map_get_next_key(members_fd(), previous, &key) == 0;
-       previous = &key)
-    pids.push_back(key);
-  for (uint32_t pid : pids) without_member_bit(pid, set_target);
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "bpf/abi.h"
+#include "daemon/model/probe.h"
+
+namespace tracectl {
+
+// Where the first TC_MAX_ARGS arguments of a probe are, as the programs read them.
+tc_layout layout_of(const Arguments& arguments);
+
+}  // namespace tracectl
