@@ -160,32 +160,32 @@ __attribute__((noipa)) void throws_int() { throw 7; }
 
 namespace {
 
-void exceptions() {
-  struct Throws {
-    void (*function)();
-    const char* name;
-    const char* type;
-    int times;
-  };
-  const Throws all[] = {{throws_runtime_error, "throws_runtime_error", "std::runtime_error", 20},
-                        {throws_another, "throws_another", "std::runtime_error", 11},
-                        {throws_bad, "throws_bad", "app::Bad<int>", 7},
-                        {throws_local, "throws_local", "(anonymous namespace)::Local", 5},
-                        {throws_int, "throws_int", "int", 3}};
+struct Thrown {
   std::map<std::string, int> types, places;
-  for (const Throws& one : all) {
-    for (int i = 0; i < one.times; ++i) {
+
+  template <class T> void by(void (*function)(), const char* name, const char* type, int times) {
+    for (int i = 0; i < times; ++i) {
       try {
-        one.function();
-      } catch (...) {
-        ++types[one.type], ++places[one.name];
+        function();
+      } catch (const T&) {
+        ++types[type], ++places[name];
       }
     }
   }
+};
+
+void exceptions() {
+  Thrown thrown;
+  thrown.by<std::runtime_error>(throws_runtime_error, "throws_runtime_error", "std::runtime_error",
+                                20);
+  thrown.by<std::runtime_error>(throws_another, "throws_another", "std::runtime_error", 11);
+  thrown.by<app::Bad<int>>(throws_bad, "throws_bad", "app::Bad<int>", 7);
+  thrown.by<Local>(throws_local, "throws_local", "(anonymous namespace)::Local", 5);
+  thrown.by<int>(throws_int, "throws_int", "int", 3);
   printf("done\n{");
-  print_counts("types", types);
+  print_counts("types", thrown.types);
   printf(",");
-  print_counts("places", places);
+  print_counts("places", thrown.places);
   printf("}\n");
 }
 
