@@ -28,8 +28,30 @@ struct signal_struct {
 	} live;
 } __attribute__((preserve_access_index));
 
+enum maple_type { maple_leaf_64 = 1, maple_arange_64 = 3 };
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+} __attribute__((preserve_access_index));
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+} __attribute__((preserve_access_index));
+
+struct maple_node {
+	struct maple_range_64 mr64;
+	struct maple_arange_64 ma64;
+} __attribute__((preserve_access_index));
+
+struct maple_tree {
+	void *ma_root;
+} __attribute__((preserve_access_index));
+
 struct mm_struct {
 	unsigned long start_stack;
+	struct maple_tree mm_mt;
 } __attribute__((preserve_access_index));
 
 struct userfaultfd_ctx;
@@ -40,6 +62,8 @@ struct vm_userfaultfd_ctx {
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
 	struct file *vm_file;
 	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;

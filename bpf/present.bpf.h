@@ -24,14 +24,11 @@
 #ifndef TRACECTL_PRESENT_BPF_H
 #define TRACECTL_PRESENT_BPF_H
 
-extern void bpf_rcu_read_lock(void) __ksym __weak;
-extern void bpf_rcu_read_unlock(void) __ksym __weak;
+#include "bpf/mapping.bpf.h"
 
 enum {
 	MOST_PAGES = 4,		/* that are brought in for one value */
 	PAGE = 4096,
-	MAPPINGS_TRIES = 1 << 20,	/* never reached: the clock ends them */
-	MAPPINGS_WAIT_NS = 20 * 1000 * 1000,	/* two ticks of the slowest clock: CONFIG_HZ=100 */
 	EPOCHS = 16,		/* that one hit begins under: each can bring in a page and end meanwhile */
 };
 
@@ -60,72 +57,47 @@ static __always_inline bool comes_by_itself(unsigned long magic)
 
 static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 {
-	return bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx) && vma->vm_userfaultfd_ctx.ctx;
+	return bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx) &&
+	       BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
 }
 
-static long look_at_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
+static __always_inline bool is_of_waitable_file(struct file *file)
 {
-	struct file *file = vma->vm_file;
-	bool *waitable = data;
-
-	if (vma->vm_flags & (VM_PFNMAP | VM_IO) || has_userfaultfd(vma))
-		return 0;
-	*waitable = !file || ((file->f_inode->i_mode & FILE_TYPE) == REGULAR_FILE &&
-			      comes_by_itself(file->f_inode->i_sb->s_magic));
-	return 0;
-}
-
-/*
- * Sleeps while another thread changes the mappings. One that only waits to is overtaken: it may have
- * been woken and not run yet, on a CPU that was idle, or on this one, and until then bpf_find_vma()
- * finds the lock taken. What reads the page of the site gives up this CPU if that one is to have it;
- * the breakpoint there is the process's own memory.
- */
-static __always_inline void wait_for_mappings(struct task_struct *task, __u64 site)
-{
-	char any;
-
-	bpf_copy_from_user_task(&any, 1, (const void *)site, task, 0);
+	return (BPF_CORE_READ(file, f_inode, i_mode) & FILE_TYPE) == REGULAR_FILE &&
+	       comes_by_itself(BPF_CORE_READ(file, f_inode, i_sb, s_magic));
 }
 
 /* Whether the page at the address, if there is one, comes in its time. */
-static __noinline bool is_waitable(__u64 address, __u64 site)
+static __noinline bool is_waitable(__u64 address)
 {
-	__u64 until = bpf_ktime_get_ns() + MAPPINGS_WAIT_NS;
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct bpf_iter_num tries;
-	bool waitable = false;
+	struct vm_area_struct *vma = mapping_at(address);
+	struct file *file;
 
-	bpf_iter_num_new(&tries, 0, MAPPINGS_TRIES);
-	while (bpf_iter_num_next(&tries)) {
-		if (bpf_find_vma(task, address, look_at_mapping, &waitable, 0) != -16 /* EBUSY */ ||
-		    bpf_ktime_get_ns() > until)
-			break;
-		wait_for_mappings(task, site);
-	}
-	bpf_iter_num_destroy(&tries);
-	return waitable;
+	if (!vma || BPF_CORE_READ(vma, vm_flags) & (VM_PFNMAP | VM_IO) || has_userfaultfd(vma))
+		return false;
+	file = BPF_CORE_READ(vma, vm_file);
+	return !file || is_of_waitable_file(file);
 }
 
 /* Sleeps until the page has come. False where it is not waited for, or there is none. */
-static __noinline bool bring_in(__u64 address, __u64 site)
+static __noinline bool bring_in(__u64 address)
 {
 	char any;
 
-	return is_waitable(address, site) && !bpf_copy_from_user(&any, 1, (const void *)address);
+	return is_waitable(address) && !bpf_copy_from_user(&any, 1, (const void *)address);
 }
 
 /*
  * What begins at an address and could not be read. If it was brought in before, what is missing lies
  * on the next page; nothing that is read by one expression reaches further.
  */
-static __always_inline bool bring_in_from(__u64 address, __u64 before, __u64 site)
+static __always_inline bool bring_in_from(__u64 address, __u64 before)
 {
 	__u64 next = (address | (PAGE - 1)) + 1;
 
 	if (address != before)
-		return bring_in(address, site);
-	return next - address < TC_STR_LEN && bring_in(next, site);
+		return bring_in(address);
+	return next - address < TC_STR_LEN && bring_in(next);
 }
 
 /* Whether it could be read; if not `at` is where, or 0. */
@@ -165,7 +137,7 @@ __on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 val
 			return 0;
 		if (try_value(ctx, code, value, &at))
 			return at;
-		if (i == MOST_PAGES || !at || !bring_in_from(at, before, ctx->rip))
+		if (i == MOST_PAGES || !at || !bring_in_from(at, before))
 			return 0;
 		before = at;
 	}

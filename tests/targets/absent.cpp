@@ -6,7 +6,8 @@
 // Fires probes with addresses of memory that is not there when they are hit: pages of FILE, which it
 // makes, dropped before each hit, every 64th time from the page cache, too; untouched pages; and pages
 // that nobody but a userfaultfd could bring, which says how many faults it was asked about. `brought`:
-// whether the untouched page was there behind the hit.
+// whether the untouched page was there behind the hit. It has thousands of mappings, and while it
+// reads the file one more thread maps and unmaps memory.
 //
 // Expect: absent:file arg0 the address of a string, which can reach into the next page, arg1 its
 // number; string n is "string n of the file". absent:fresh arg0 an address where all is 0.
@@ -66,6 +67,17 @@ static void work(int fd, uint64_t rounds) {
   }
 }
 
+static void make_many_mappings() {
+  constexpr size_t kMany = 6000;
+  char* const all = map(MAP_PRIVATE | MAP_ANONYMOUS, -1, kMany * kPage);
+  for (size_t n = 0; n < kMany; n += 2)
+    if (mprotect(all + n * kPage, kPage, PROT_READ) != 0) exit(2);
+}
+
+static void change_mappings(const std::atomic<bool>& ended) {
+  while (!ended) munmap(map(MAP_PRIVATE | MAP_ANONYMOUS, -1, kPage), kPage);
+}
+
 // Asked, it gives zeroes, so that nobody waits for ever.
 static void answer(int faults, std::atomic<bool>& ended, uint64_t& asked) {
   while (!ended) {
@@ -102,11 +114,16 @@ static uint64_t fire_held() {
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const int fd = make_file(argv[1]);
+  make_many_mappings();
   ready_and_wait_for_go();
+  std::atomic<bool> ended = false;
+  std::thread changer([&] { change_mappings(ended); });
   std::vector<std::thread> threads;
   for (int t = 0; t < atoi(argv[2]); ++t)
     threads.emplace_back(work, fd, strtoull(argv[3], nullptr, 10));
   for (std::thread& thread : threads) thread.join();
+  ended = true;
+  changer.join();
   char* const fresh = map(MAP_PRIVATE | MAP_ANONYMOUS, -1, kPage);
   DTRACE_PROBE1(absent, fresh, fresh);
   unsigned char brought = 0;
