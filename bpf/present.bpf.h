@@ -14,7 +14,8 @@
  * Since Linux 6.13 functions of such programs whose frames take 64 bytes or more have them in memory of
  * their CPU, one for each function (kernel/bpf/verifier.c, BPF_PRIV_STACK_MIN_SIZE), also where they
  * sleep and the next program comes to run on that CPU. So no frame that lives while a hit sleeps
- * may be as large: what needs room is worked out in functions that have returned by then.
+ * may be as large, rounded up to 16: 48 bytes at most. What needs room is worked out in functions that
+ * have returned by then.
  *
  * Closing a link waits for whoever sleeps at its sites, and RCU tasks trace for all who do. So none
  * may sleep for ever: pages whose coming another process decides on, by userfaultfd(2) or FUSE, and

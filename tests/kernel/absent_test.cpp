@@ -146,5 +146,27 @@ TEST_F(AbsentMemory, SwitchedOverWhileHitsWaitForItIsCountedOnce) {
   EXPECT_EQ(counted.size(), 64u);
 }
 
+std::string all_strings() {
+  std::string list;
+  for (int i = 0; i < 12; ++i)
+    list += std::string(i ? ", " : "") + "str(arg" + std::to_string(i) + ")";
+  return list;
+}
+
+// To look at a mapping a hit waits for nobody, however many pages it reads: a hundred such waits are
+// seconds, in which the program stands still and no link of any tracer can be closed.
+TEST_F(KernelTest, HitsDoNotWaitForThreadsThatChangeTheMappings) {
+  constexpr uint64_t kHits = 2;
+  Program program("crowded", {"8", std::to_string(kHits)});
+  const std::vector<std::string> sessions = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  for (const std::string& session : sessions) {
+    create(session);
+    set(session, "usdt::crowded:fire", process(program.pid()), "event(" + all_strings() + ")");
+  }
+  const auto said = parsed(program.run());
+  EXPECT_LT(said["longest_ms"], 500);
+  for (const std::string& session : sessions) EXPECT_EQ(read(session).totals.hits, kHits);
+}
+
 }  // namespace
 }  // namespace tracectl::on_kernel
