@@ -4,7 +4,9 @@
 // answer names the cause.
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 
 #include "tests/support/other_tracer.h"
@@ -115,6 +117,45 @@ TEST_F(FailingCommits, DescriptorsRunOutAtAnyMoment) {
     ++failures;
     EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
   }
+  EXPECT_GT(failures, 3);
+  expect_nothing_changed();
+}
+
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+bool is_of_loading(const Error& error) {
+  return names(error.message, "the BPF programs") || names(error.message, "share the table");
+}
+
+// The programs that sleep are loaded with the first commit that needs them, when it has armed others
+// already, and kept from then on.
+TEST_F(FailingCommits, DescriptorsRunOutAtAnyMomentOfLoadingProgramsThatSleep) {
+  constexpr int kEnough = 300;  // for all maps of the programs and more
+  const std::string file = build_folder() + "/failing-pages";
+  Program many("many", {}), absent("absent", {file, "1", "1"});
+  std::filesystem::remove(file);
+  must(stage("s", "uprobe::m0000*", process(many.pid()), "count"));
+  must(stage("s", "usdt::absent:file", process(absent.pid()), "count by str(arg0)"));
+  const size_t open_before = open_descriptors();
+  bool committed = false;
+  int failures = 0;
+  for (int more = 0; more < kEnough; ++more) {
+    const auto done = [&] {
+      const DescriptorLimit limit(more);
+      return engine->commit("s", {});
+    }();
+    committed = bool(done);
+    if (committed) break;
+    EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
+    EXPECT_TRUE(changed_code(absent.pid(), absent.path()).empty());
+    if (!is_of_loading(done.error())) continue;
+    ++failures;
+    ASSERT_EQ(open_descriptors(), open_before) << done.error().message;
+  }
+  EXPECT_TRUE(committed);
   EXPECT_GT(failures, 3);
   expect_nothing_changed();
 }
