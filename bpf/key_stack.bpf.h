@@ -18,11 +18,15 @@ struct key_stack_of {
 	__u8 without_innermost;	/* the frames begin with the caller */
 };
 
-/* A step of a hash (the multiplier of splitmix64). */
+/*
+ * A step of a hash: that of splitmix64. With one multiplication only, two words could be chosen that
+ * differ and whose differences always cancel, whatever the seed.
+ */
 static __always_inline __u64 mixed(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0xbf58476d1ce4e5b9;
-	return hash ^ hash >> 29;
+	hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+	return hash ^ hash >> 31;
 }
 
 static __always_inline void begin_key_walk(struct walk *walk, bpf_user_pt_regs_t *ctx,

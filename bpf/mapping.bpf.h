@@ -11,9 +11,6 @@
 #ifndef TRACECTL_MAPPING_BPF_H
 #define TRACECTL_MAPPING_BPF_H
 
-extern void bpf_rcu_read_lock(void) __ksym __weak;
-extern void bpf_rcu_read_unlock(void) __ksym __weak;
-
 enum {
 	MAPLE_ROOT_KIND = 3,		/* the lowest bits of the root, */
 	MAPLE_ROOT_IS_NODE = 2,		/*   unless it is the only mapping */
@@ -70,23 +67,25 @@ static __always_inline struct vm_area_struct *walk_to_mapping(struct mm_struct *
 	return 0;
 }
 
-/* 0 if there is none. What it leads to may be reused at any time: probe reads only. */
-static __always_inline struct vm_area_struct *mapping_at(__u64 address)
+static __always_inline bool is_mapping_of(struct vm_area_struct *vma, struct mm_struct *mm,
+					  __u64 address)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	struct vm_area_struct *found = 0;
+	return vma && BPF_CORE_READ(vma, vm_mm) == mm && BPF_CORE_READ(vma, vm_start) <= address &&
+	       address < BPF_CORE_READ(vma, vm_end);
+}
+
+/* 0 if there is none. For RCU readers; it may be gone from the tree at any time. Probe reads only. */
+static __always_inline struct vm_area_struct *mapping_at(struct mm_struct *mm, __u64 address)
+{
 	__u32 i;
 
-	bpf_rcu_read_lock();
 	for (i = 0; i < MAPLE_WALKS; i++) {
-		found = walk_to_mapping(mm, address);
-		if (found && BPF_CORE_READ(found, vm_mm) == mm &&
-		    BPF_CORE_READ(found, vm_start) <= address && address < BPF_CORE_READ(found, vm_end))
-			break;
-		found = 0;
+		struct vm_area_struct *found = walk_to_mapping(mm, address);
+
+		if (is_mapping_of(found, mm, address))
+			return found;
 	}
-	bpf_rcu_read_unlock();
-	return found;
+	return 0;
 }
 
 #endif

@@ -27,6 +27,9 @@
 
 #include "bpf/mapping.bpf.h"
 
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
 enum {
 	MOST_PAGES = 4,		/* that are brought in for one value */
 	PAGE = 4096,
@@ -40,7 +43,7 @@ enum { VM_PFNMAP = 0x400, VM_IO = 0x4000 };
 enum { FILE_TYPE = 0170000, REGULAR_FILE = 0100000 };
 
 /* Of file systems whose pages come from memory or a disk: include/uapi/linux/magic.h and their own. */
-static __always_inline bool comes_by_itself(unsigned long magic)
+static __always_inline bool is_waitable_file_system(unsigned long magic)
 {
 	switch (magic) {
 	case 0xEF53:		/* ext2, ext3, ext4 */
@@ -65,19 +68,31 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 static __always_inline bool is_of_waitable_file(struct file *file)
 {
 	return (BPF_CORE_READ(file, f_inode, i_mode) & FILE_TYPE) == REGULAR_FILE &&
-	       comes_by_itself(BPF_CORE_READ(file, f_inode, i_sb, s_magic));
+	       is_waitable_file_system(BPF_CORE_READ(file, f_inode, i_sb, s_magic));
+}
+
+static __always_inline bool comes_by_itself(struct vm_area_struct *vma)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	if (BPF_CORE_READ(vma, vm_flags) & (VM_PFNMAP | VM_IO) || has_userfaultfd(vma))
+		return false;
+	return !file || is_of_waitable_file(file);
 }
 
 /* Whether the page at the address, if there is one, comes in its time. */
 static __noinline bool is_waitable(__u64 address)
 {
-	struct vm_area_struct *vma = mapping_at(address);
-	struct file *file;
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct vm_area_struct *vma;
+	bool waitable;
 
-	if (!vma || BPF_CORE_READ(vma, vm_flags) & (VM_PFNMAP | VM_IO) || has_userfaultfd(vma))
-		return false;
-	file = BPF_CORE_READ(vma, vm_file);
-	return !file || is_of_waitable_file(file);
+	bpf_rcu_read_lock();
+	vma = mapping_at(mm, address);
+	/* Looked at once more behind that: its memory may have become another mapping's meanwhile. */
+	waitable = vma && comes_by_itself(vma) && is_mapping_of(vma, mm, address);
+	bpf_rcu_read_unlock();
+	return waitable;
 }
 
 /* Sleeps until the page has come. False where it is not waited for, or there is none. */
