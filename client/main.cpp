@@ -10,6 +10,7 @@
 #include "client/options.h"
 #include "client/output.h"
 #include "client/recipes.h"
+#include "client/usage.h"
 #include "client/verbs.h"
 
 namespace {
@@ -25,7 +26,7 @@ struct CommandLine {
   InfoOptions info;
   std::string name;
   bool all_sessions = false;
-  std::string by;
+  std::optional<std::string> by;
   std::string of;
   std::string duration;
   bool clear = false;
@@ -69,7 +70,7 @@ void add_returns(CLI::App& verb, std::string& returns) {
                   "leaves a call by an exception");
 }
 
-void add_by(CLI::App& verb, std::string& by) {
+void add_by(CLI::App& verb, std::optional<std::string>& by) {
   verb.add_option("--by", by, "a row for each value of these: pid,comm or 'str(arg0)'");
 }
 
@@ -91,7 +92,8 @@ void add_run_options(CLI::App& verb, CommandLine& line) {
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_option("-n,--rows", line.trace.rows,
-                  "how many rows of a table are printed, first those with most");
+                  "how many rows of a table are printed, first those with most")
+      ->check(CLI::NonNegativeNumber);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
   verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
 }
@@ -105,6 +107,12 @@ void add_trace_options(CLI::App& verb, CommandLine& line) {
   add_probe_options(verb, line.trace.probes);
   add_returns(verb, line.trace.returns);
   add_how(verb, line);
+}
+
+void tell_of_command(CLI::App& verb) {
+  verb.footer(verb.get_footer() +
+              "-- COMMAND... at the end starts this command, and traces it from its first "
+              "instruction.\n");
 }
 
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
@@ -127,6 +135,7 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_from(trace, line.trace.latency);
   trace.add_flag("--folded", line.trace.folded,
                  "count the stacks, and print them at the end as flame graphs want them");
+  tell_of_command(trace);
 
   auto& count = add_verb(app, "count", "count hits in the kernel until ^C or the targets end",
                          line.chosen, [&] { return run_count(line.common, line.trace); });
@@ -134,17 +143,20 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_by(count, line.by);
   count.add_flag("--folded", line.trace.folded,
                  "count by stack, and print the stacks as flame graphs want them");
+  tell_of_command(count);
 
   auto& hist = add_verb(app, "hist", "histogram of a value, until ^C or the targets end",
                         line.chosen, [&] { return run_count(line.common, line.trace); });
   add_trace_options(hist, line);
   hist.add_option("--of", line.of, "the value: arg2, 'arg1 - arg0', 'u32(arg0 + 8)'")->required();
   add_by(hist, line.by);
+  tell_of_command(hist);
 
   auto& time = add_verb(app, "time", "what calls take, until ^C or the targets end", line.chosen,
                         [&] { return run_count(line.common, line.trace); });
   add_trace_options(time, line);
   add_by(time, line.by);
+  tell_of_command(time);
 
   auto& latency = add_verb(app, "latency", "the time from one probe to another, matched by a key",
                            line.chosen, [&] { return run_count(line.common, line.trace); });
@@ -158,6 +170,7 @@ void add_tracing(CLI::App& app, CommandLine& line) {
                      "a row for each value of these, known at the end: 'str(arg0)'");
   add_target_options(latency, line.trace.probes);
   add_how(latency, line);
+  tell_of_command(latency);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -175,7 +188,7 @@ void add_sessions(CLI::App& app, CommandLine& line) {
   const auto add_named = [&](const char* name, const char* help, auto run) {
     add_verb(*session, name, help, line.chosen,
              [&line, run] { return run(line.common, line.name); })
-        .add_option("NAME", line.name)
+        .add_option("NAME", line.name, "of the session")
         ->required();
   };
   add_named("new", "make an empty session", run_session_new);
@@ -204,12 +217,12 @@ void add_staging(CLI::App& app, CommandLine& line) {
 
   auto& commit = add_verb(app, "commit", "switch a session to its draft, in one atomic step",
                           line.chosen, [&] { return run_commit(line.common, line.commit); });
-  commit.add_option("NAME", line.commit.session)->required();
+  commit.add_option("NAME", line.commit.session, "of the session")->required();
   commit.add_flag("--partial", line.commit.partial, "arm the rest where some sites are refused");
   commit.add_flag("--dry-run", line.commit.dry_run, "say what would be done, and do nothing");
   add_verb(app, "abort", "throw a session's draft away", line.chosen,
            [&] { return run_abort(line.common, line.name); })
-      .add_option("NAME", line.name)
+      .add_option("NAME", line.name, "of the session")
       ->required();
 }
 
@@ -235,13 +248,14 @@ void add_pauses(CLI::App& app, CommandLine& line) {
 void add_results(CLI::App& app, CommandLine& line) {
   auto& read = add_verb(app, "read", "counts so far", line.chosen,
                         [&] { return run_read(line.common, line.name, line.clear); });
-  read.add_option("NAME", line.name)->required();
+  read.add_option("NAME", line.name, "of the session")->required();
   read.add_flag("--clear", line.clear, "read and zero, in one cut");
   auto& watch = add_verb(app, "watch", "stream a session's events until ^C", line.chosen, [&] {
     return run_watch(line.common, line.name, parse_duration(line.duration));
   });
-  watch.add_option("NAME", line.name)->required();
-  watch.add_option("--for", line.duration, "end after this time")->check(check_duration);
+  watch.add_option("NAME", line.name, "of the session")->required();
+  watch.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
+      ->check(check_duration);
   add_verb(app, "flush", "return once every event fired before has been delivered", line.chosen,
            [&] { return run_flush(line.common, line.name); })
       .add_option("NAME", line.name)
@@ -290,6 +304,7 @@ void add_recipes(CLI::App& app, CommandLine& line) {
   add_target_options(run, line.trace.probes);
   add_run_options(run, line);
   run.footer("As in: tracectl recipe run lock-waits -p 4711 --longer-than 1ms --for 10s\n");
+  tell_of_command(run);
 }
 
 void add_schema(CLI::App& app, CommandLine& line) {
@@ -310,16 +325,29 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_flag("-v,--verbose", common.verbose, "log what the embedded engine does");
 }
 
+bool takes_command(const CLI::App& app) {
+  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency"})
+    if (app.got_subcommand(verb)) return true;
+  if (app.got_subcommand("stage")) return true;  // to say why it does not
+  return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
+}
+
 // What is made of several options.
-void complete(CommandLine& line, const CLI::App& app) {
+Status complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   std::string& action = line.trace.action;
   if (app.got_subcommand("count")) action = "count";
   if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";
-  if (app.got_subcommand("count") && line.trace.folded && line.by.empty()) line.by = "stack";
-  if (!line.by.empty()) action += " by " + line.by;
+  if (app.got_subcommand("count") && line.trace.folded && !line.by) line.by = "stack";
+  if (line.by) action += " by " + *line.by;
   if (action.empty()) action = line.trace.folded ? "stack" : "event";
+  if (line.trace.folded && action.find("stack") == std::string::npos)
+    return Error{Code::invalid, "--folded prints stacks, and \"" + action +
+                                    "\" takes none: leave it away, or put stack into it"};
+  if (!line.trace.probes.command.empty() && !takes_command(app))
+    return Error{Code::invalid, words_of(app) + " starts no command: leave -- away"};
+  return ok();
 }
 
 // Reads words into what they choose; the exit status where there is nothing to run.
@@ -327,6 +355,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   CLI::App app{"Traces running programs with uprobes and USDT probes.", "tracectl"};
   app.require_subcommand(1);
   app.fallthrough();
+  app.failure_message(usage_text);
   add_common(app, line.common);
   add_tracing(app, line);
   add_recipes(app, line);
@@ -350,7 +379,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsage;
   }
-  complete(line, app);
+  if (auto completed = complete(line, app); !completed) return fail(completed.error()), kUsage;
   return std::nullopt;
 }
 

@@ -31,6 +31,39 @@ class Usage(unittest.TestCase):
                       ['trace', 'u::f', '-p', 'x']):
             self.assertEqual(run(*words).returncode, 2, words)
 
+    def test_bad_usage_is_told_like_other_errors(self):
+        for words, what, see in (
+                (['tracee', 'u::f'], 'there is no verb "tracee"; did you mean "trace"?', ''),
+                (['stage', 's', 'sett', 'u::f'], 'there is no verb "sett"; did you mean "set"?',
+                 ' stage'),
+                ([], 'a subcommand is required', ''),
+                (['trace', 'u::f', '-p', 'x'], 'could not convert: --pid = x', ' trace'),
+                (['hist', 'u::f'], '--of is required', ' hist'),
+                (['count', 'u::f', '-n', '-1'], '--rows', ' count'),
+                (['session', 'show'], 'NAME is required', ' session show')):
+            with self.subTest(words=words):
+                done = run(*words)
+                self.assertEqual(done.returncode, 2)
+                self.assertTrue(done.stderr.startswith(f'tracectl: {what}'), done.stderr)
+                self.assertTrue(done.stderr.endswith(f'; see tracectl{see} --help\n'), done.stderr)
+
+    def test_what_would_have_no_effect_is_refused(self):
+        for words, what in (
+                (['status', '--', 'ls'], 'tracectl status starts no command'),
+                (['recipe', 'show', 'gc-pauses', '--', 'ls'], 'tracectl recipe show starts no command'),
+                (['count', 'u::f', '-p', '1', '--folded', '--by', 'tid'], '--folded prints stacks'),
+                (['trace', 'u::f', '-p', '1', '--folded', '--do', 'count'], '--folded prints stacks')):
+            with self.subTest(words=words):
+                done = run(*words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(what, done.stderr)
+
+    def test_verbs_that_start_a_command_say_so(self):
+        starters = {verb for verb in ('list', 'trace', 'count', 'hist', 'time', 'latency', 'status')
+                    if '-- COMMAND...' in run(verb, '--help').stdout}
+        self.assertEqual(starters, {'trace', 'count', 'hist', 'time', 'latency'})
+        self.assertIn('-- COMMAND...', run('recipe', 'run', '--help').stdout)
+
     def test_no_daemon_is_3(self):
         with tempfile.TemporaryDirectory() as directory:
             done = run('--socket', directory + '/none', 'status')

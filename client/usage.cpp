@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/usage.h"
+
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/nearest.h"
+
+namespace tracectl {
+namespace {
+
+const CLI::App& verb_of(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : verb_of(*chosen.front());
+}
+
+// A sentence's beginning becomes one's middle; names are left as they are.
+std::string in_lower_case(std::string text) {
+  const auto letter = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() > 1 && !std::isupper(letter(1)))
+    text[0] = static_cast<char>(std::tolower(letter(0)));
+  return text;
+}
+
+std::string no_such_verb(const CLI::App& verb, const std::string& wrong) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* one : verb.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(one->get_name());
+  return "there is no verb \"" + wrong + '"' + did_you_mean(wrong, names);
+}
+
+}  // namespace
+
+std::string words_of(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return app.get_name() + (chosen.empty() ? "" : ' ' + words_of(*chosen.front()));
+}
+
+std::string usage_text(const CLI::App* app, const CLI::Error& error) {
+  const CLI::App& verb = verb_of(*app);
+  std::string what = in_lower_case(error.what());
+  const auto rest = app->remaining(true);
+  const bool lacks_verb =
+      verb.get_require_subcommand_min() > 0 && error.get_name() == "RequiredError";
+  if (lacks_verb && !rest.empty()) what = no_such_verb(verb, rest.front());
+  return "tracectl: " + what + "; see " + words_of(*app) + " --help\n";
+}
+
+}  // namespace tracectl
