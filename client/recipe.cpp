@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // recipe list, recipe show. What runs one reads its commands as a command line: main.cpp.
+#include <algorithm>
+
 #include "client/output.h"
 #include "client/recipes.h"
 #include "client/render/table.h"
@@ -36,15 +38,21 @@ std::string list_text(const RecipesPart& list) {
   return table.text();
 }
 
-std::string option_text(const RecipeOptionPart& option) {
-  return "  --" + option.name + " " + option.value + "  " + option.tells +
-         (option.fallback ? "; " + *option.fallback + " if not given\n" : "; must be given\n");
+std::string options_text(const std::vector<RecipeOptionPart>& options) {
+  size_t width = 0;
+  for (const RecipeOptionPart& option : options)
+    width = std::max(width, option.name.size() + option.value.size());
+  std::string text;
+  for (const RecipeOptionPart& option : options)
+    text += "  --" + option.name + " " + option.value +
+            std::string(width - option.name.size() - option.value.size() + 2, ' ') + option.tells +
+            (option.fallback ? "; " + *option.fallback + " if not given\n" : "; must be given\n");
+  return text;
 }
 
 std::string recipe_text(const RecipePart& recipe) {
   std::string text = recipe.name + ": " + recipe.tells + "\nneeds: " + recipe.needs + "\n";
-  if (!recipe.options.empty()) text += "options:\n";
-  for (const RecipeOptionPart& option : recipe.options) text += option_text(option);
+  if (!recipe.options.empty()) text += "options:\n" + options_text(recipe.options);
   text += recipe.commands.size() == 1 ? "the same as\n" : "the same, in one session, as\n";
   for (const std::string& command : recipe.commands) text += "  " + command + "\n";
   return text;

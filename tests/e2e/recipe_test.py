@@ -320,6 +320,11 @@ class Words(unittest.TestCase):
             jsonschema.validate(document, {'$ref': '#/$defs/' + name, '$defs': schema['$defs']},
                                 cls=jsonschema.Draft202012Validator)
 
+    def test_what_options_are_for_stands_in_one_column(self):
+        printed = self.run_recipe('show', 'latency-by-argument').stdout
+        columns = {len(begin) for begin in re.findall(r'^  --\w+ \w+ +', printed, re.M)}
+        self.assertEqual(len(columns), 1, printed)
+
     def test_options_go_where_they_belong(self):
         command, = show('lock-waits', '--longer-than', '1.5ms')['commands']
         self.assertEqual(shlex.split(command)[-2:], ['--when', 'duration >= 1500000'])
