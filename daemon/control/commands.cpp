@@ -67,15 +67,17 @@ Result<Returns> returns_of(const std::string& name) {
                "returns"};
 }
 
-Error from_needed(const char* field) {
-  return Error{Code::invalid, "it is for times between two probes: give `from` too", field};
+Error from_needed(const char* field, const char* instead) {
+  return Error{Code::invalid,
+               std::string(field) + " is for times between two probes: give from too" + instead,
+               field};
 }
 
 // The time from one probe to another, if that is asked for.
 Result<std::optional<Latency>> latency_of(const StageSet& request) {
   if (!request.from) {
-    if (request.by) return from_needed("by");
-    if (request.slowest) return from_needed("slowest");
+    if (request.by) return from_needed("by", ", or a spec with keys, as count by tid");
+    if (request.slowest) return from_needed("slowest", "");
     return std::optional<Latency>{};
   }
   auto from = patterns_of({*request.from}, request.scope);

@@ -37,6 +37,17 @@ Unescaped unescape(std::string_view text) {
   }
 }
 
+// What a time is written as here, if the unit is one; a remedy.
+std::string in_nanoseconds(uint64_t value, std::string_view unit) {
+  const uint64_t factor = unit == "s"    ? 1'000'000'000
+                          : unit == "ms" ? 1'000'000
+                          : unit == "us" ? 1'000
+                          : unit == "ns" ? 1
+                                         : 0;
+  if (factor == 0 || value > UINT64_MAX / factor) return {};
+  return "; times are in nanoseconds: " + std::to_string(value * factor);
+}
+
 }  // namespace
 
 Token Cursor::take() {
@@ -76,7 +87,8 @@ Result<uint64_t> Cursor::integer(const std::string& what) {
   if (failed == std::errc::result_out_of_range)
     return error(token, "an integer has 64 bits at most");
   if (failed != std::errc{} || behind != end)
-    return error(token, "\"" + std::string{token.text} + "\" is no integer");
+    return error(token, "\"" + std::string{token.text} + "\" is no integer" +
+                            in_nanoseconds(value, std::string_view{behind, end}));
   return value;
 }
 

@@ -169,6 +169,9 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
       std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
   if (pattern.kind == ProbeKind::function)
     message += "; if the file is stripped, its debug symbols may name it";
+  else if (!files.files.empty())
+    message +=
+        "; the pattern usdt:" + files.files.front().object->path() + ":*:* lists what it has";
   return Error{Code::not_found, message, "patterns"};
 }
 

@@ -96,7 +96,8 @@ class Errors(support.DaemonTest):
 
     def test_what_does_not_exist_is_named(self):
         self.refused(['list', 'u:/no/such/file:f'], '/no/such/file')
-        self.refused(['list', f'usdt:{PYTHON}:python:nothing'], 'no USDT probe matches')
+        self.refused(['list', f'usdt:{PYTHON}:python:nothing'], 'no USDT probe matches',
+                     f'usdt:{PYTHON}:*:*')
         self.refused(['list', f'u:{PYTHON}:no_such_function'], 'no function matches')
         self.refused(['count', 'u::f', '-p', '4194300'], '4194300')
         self.refused(['count', 'u::f', '--', '/no/such/command'], '/no/such/command')
@@ -106,6 +107,9 @@ class Errors(support.DaemonTest):
         self.refused(['count', 'u::f', '-a', '--', 'true'], 'not both', status=2)
         self.refused(['count', 'u::f', '-p', '1', '--no-such-option'], '--no-such-option', status=2)
         self.refused(['session', 'new', 'a b'], '1 to 64', status=2)
+        self.refused(['trace', 'u::f', '-p', '1', '--by', 'tid'],
+                     'by is for times between two probes: give from too', 'count by tid', status=2)
+        self.refused(['count', 'u::f', '-p', '1', '--by', ''], 'a key is missing behind by', status=2)
         done = subprocess.run([support.TRACECTLD, '--no-such-option'], capture_output=True,
                               timeout=60)
         self.assertEqual(done.returncode, 2)
