@@ -20,7 +20,9 @@ std::string nothing(const Empty&) { return {}; }
 std::string spec_text(const SpecPart& spec) {
   return "do:   " + spec.action + "\n" + (spec.when ? "when: " + *spec.when + "\n" : "") +
          "cost: at most " + plural(spec.instructions, "instruction") + " for each hit\n" +
-         (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n" : "");
+         (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n"
+                       : "") +
+         (spec.may_wait ? "memory: hits may wait for it where it is not there\n" : "");
 }
 
 std::string stage_text(const StageReply& reply) {

@@ -192,6 +192,9 @@ std::string info_text(const ProbeInfoReply& reply) {
   const bool returns = std::any_of(reply.settings.begin(), reply.settings.end(),
                                    [](const ProbeSetting& s) { return s.returns.has_value(); });
   if (returns) columns.push_back({"RETURNS"});
+  const bool waits = std::any_of(reply.settings.begin(), reply.settings.end(),
+                                 [](const ProbeSetting& s) { return s.may_wait; });
+  if (waits) columns.push_back({"MAY WAIT"});
   Table table(std::move(columns));
   for (const ProbeSetting& s : reply.settings) {
     std::vector<std::string> cells{s.probe,
@@ -208,6 +211,7 @@ std::string info_text(const ProbeInfoReply& reply) {
     cells.push_back(s.pattern);
     if (returns)
       cells.push_back(s.returns ? *s.returns + ": " + s.returns_because.value_or("") : kAlways);
+    if (waits) cells.push_back(s.may_wait ? "for memory" : "no");
     table.add(std::move(cells));
   }
   return table.text();

@@ -263,7 +263,7 @@ std::optional<SpecPart> Commands::explained(const Setting& setting) {
   const auto found = engine_.list({setting.pattern}, setting.target, returns);
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;
-  auto part = explain(setting.spec, *site);
+  auto part = explain(setting, *site);
   if (!part) return std::nullopt;
   return std::move(*part);
 }

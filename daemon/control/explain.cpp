@@ -3,6 +3,7 @@
 
 #include "daemon/spec/compile.h"
 #include "daemon/spec/names.h"
+#include "daemon/trace/hooks.h"
 
 namespace tracectl {
 namespace {
@@ -38,10 +39,14 @@ Result<uint64_t> instructions_of(const Spec& spec, const Site& site) {
 
 }  // namespace
 
-Result<protocol::SpecPart> explain(const Spec& spec, const Site& site) {
+Result<protocol::SpecPart> explain(const Setting& setting, const Site& site) {
+  const Spec& spec = setting.spec;
   auto instructions = instructions_of(spec, site);
   if (!instructions) return instructions.error();
-  protocol::SpecPart part{.action = to_string(spec), .instructions = *instructions};
+  auto may_wait = Hooks::may_wait(setting, site);
+  if (!may_wait) return may_wait.error();
+  protocol::SpecPart part{
+      .action = to_string(spec), .instructions = *instructions, .may_wait = *may_wait};
   if (spec.when) part.when = to_string(*spec.when);
   if (site.returns) {
     part.returns = name_of(site.returns->way);

@@ -5,12 +5,12 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/probe.h"
-#include "daemon/model/spec.h"
+#include "daemon/model/setting.h"
 #include "daemon/protocol/messages.h"
 
 namespace tracectl {
 
-// At a site with these arguments.
-Result<protocol::SpecPart> explain(const Spec& spec, const Site& site);
+// At this site.
+Result<protocol::SpecPart> explain(const Setting& setting, const Site& site);
 
 }  // namespace tracectl

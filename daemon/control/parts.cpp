@@ -170,6 +170,7 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
                     .returns_because = info.returns
                                            ? std::optional<std::string>(info.returns->reason)
                                            : std::nullopt,
+                    .may_wait = info.may_wait,
                     .sites = info.sites,
                     .epoch = info.epoch,
                     .hits = info.hits,

@@ -73,7 +73,7 @@ void Engine::show_kept_breakpoints(Resolution& resolution) const {
 std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {
   std::vector<ProbeSettingInfo> found;
   for (const auto& [name, session] : sessions_) {
-    auto part = info_of(*kernel_, session, pattern);
+    auto part = info_of(*kernel_, slots_, session, pattern);
     std::move(part.begin(), part.end(), std::back_inserter(found));
   }
   return found;

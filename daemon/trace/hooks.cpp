@@ -39,14 +39,27 @@ uint32_t event_flags(const Want& want) {
   return flags;
 }
 
-// Which may not be there. Arguments where the stack ends are: the function works on them.
-bool reads_memory(const Hook& hook, const Site& site) {
-  const auto may_be_absent = [](const Argument& argument) {
+// Which may not be there. Where the stack ends it is: the function works on it.
+bool any_in_memory(const Arguments& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
     const bool on_stack = argument.base == Register::rsp && argument.index == Register::none;
     return argument.place == Argument::Place::memory && !on_stack;
-  };
+  });
+}
+
+bool reads_memory(const Hook& hook, const Site& site) {
   if (hook.spec && (*hook.spec)->reads_memory) return true;
-  return hook.layout && std::any_of(site.args->begin(), site.args->end(), may_be_absent);
+  return hook.layout && any_in_memory(*site.args);
+}
+
+// As above, of a hook that is yet to be made.
+Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const PairSide* side) {
+  const bool uses = side ? uses_arguments(spec, *side) : uses_arguments(spec);
+  if (uses && any_in_memory(arguments)) return true;
+  if (!side && !needs_assembly(spec)) return false;
+  auto assembled = assemble(spec, arguments, nullptr, side);
+  if (!assembled) return assembled.error();
+  return (*assembled)->reads_memory;
 }
 
 // As tc_hook has it.
@@ -119,6 +132,13 @@ Status Hooks::check_callers(const Want& want) {
                          "by stack(2) walks by frame pointers"},
                         want);
   return ok();
+}
+
+Result<bool> Hooks::may_wait(const Setting& setting, const Site& site) {
+  if (follows_calls(setting)) return false;
+  if (!setting.latency) return reads_memory(setting.spec, *site.args, nullptr);
+  const PairSide side{.number = 0, .sides = TC_PAIR_TO, .by = &setting.latency->by};
+  return reads_memory(spec_of_sides(setting, TC_PAIR_TO), *site.args, &side);
 }
 
 Status Hooks::check_side(const Want& want) {

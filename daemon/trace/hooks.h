@@ -25,6 +25,10 @@ class Hooks {
         pairs_(kernel),
         specs_(kernel) {}
 
+  // Whether hits wait at the site for memory that is not there and that the setting reads, where no
+  // other setting follows its calls; takes nothing. Fails as check() does.
+  static Result<bool> may_wait(const Setting& setting, const Site& site);
+
   // Whether what it wants can be said at its site; takes nothing.
   static Status check(const Want& want);
 

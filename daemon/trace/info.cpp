@@ -20,11 +20,13 @@ bool has(Kernel& kernel, const tc_generation& generation, const Hook& hook) {
   return false;
 }
 
-void add(Kernel& kernel, SlotId slot, const SessionHook& held, ProbeSettingInfo& info) {
+void add(Kernel& kernel, const Slots& slots, SlotId slot, const SessionHook& held,
+         ProbeSettingInfo& info) {
   info.setting = *held.setting;
   info.epoch = std::max(info.epoch, held.epoch);
   info.hits += kernel.read_stat(held.hook.stat).hits;
   ++info.sites;
+  info.may_wait |= slots.by_id.at(slot).way == Way::sleeping;
   if (!info.returns) info.returns = held.returns;
   for (size_t i = 0; i < info.generations.size(); ++i)
     info.generations[i] += has(kernel, kernel.slots()[slot].generation[i], held.hook);
@@ -32,13 +34,13 @@ void add(Kernel& kernel, SlotId slot, const SessionHook& held, ProbeSettingInfo&
 
 }  // namespace
 
-std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Session& session,
+std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const Session& session,
                                       const Pattern& pattern) {
   std::map<std::pair<std::string, const Setting*>, ProbeSettingInfo> by_probe;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
       if (names_probe(pattern, *held.probe))
-        add(kernel, slot, held, by_probe[{*held.probe, held.setting.get()}]);
+        add(kernel, slots, slot, held, by_probe[{*held.probe, held.setting.get()}]);
   std::vector<ProbeSettingInfo> found;
   for (auto& [key, info] : by_probe) {
     info.probe = key.first;

@@ -23,6 +23,7 @@ struct ProbeSettingInfo {
   Setting setting;
   bool paused = false;
   std::shared_ptr<const ReturnPlan> returns;  // how returns are seen at the first of its sites
+  bool may_wait = false;  // hits do at one of its sites, for what this or another setting reads
   size_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;
@@ -30,7 +31,7 @@ struct ProbeSettingInfo {
 };
 
 // What a session has set on armed probes whose names fit the pattern.
-std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Session& session,
+std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const Session& session,
                                       const Pattern& pattern);
 
 }  // namespace tracectl

@@ -135,6 +135,39 @@ class Specs(support.DaemonTest):
         self.assertRegex(self.daemon.run(*words, '--explain').stdout,
                          r'do:   sum\(arg0\)\ncost: at most \d+ instructions? for each hit\n')
 
+    def test_whether_hits_may_wait_for_memory_is_told(self):
+        pid = str(self.program('values', '1', '1').pid)
+        self.daemon.json('session', 'new', 's')
+        words = ['stage', 's', 'set', PROBE, '-p', pid, '--explain', '--do']
+        # One of the arguments is in memory, and a hit takes all of them or none.
+        for action, waits in (('count', False), ('count by str(arg3)', True), ('count', False),
+                              ('sum(arg0)', True)):
+            with self.subTest(action=action):
+                self.assertEqual(self.daemon.json(*words, action)['spec']['may_wait'], waits)
+                said = self.daemon.run(*words, action).stdout
+                self.assertEqual('\nmemory: hits may wait' in said, waits)
+                self.daemon.json('commit', 's')
+                info, = self.daemon.json('info', PROBE)['settings']
+                self.assertEqual(info['may_wait'], waits)
+                self.assertEqual('MAY WAIT' in self.daemon.run('info', PROBE).stdout, waits)
+
+    def test_a_followed_call_does_not_wait_for_memory(self):
+        pid = str(self.program('calls', '0').pid)
+        self.daemon.json('session', 'new', 's')
+        words = ['stage', 's', 'set', 'u::calls_leaf', '-p', pid, '--explain', '--do']
+        for action, waits in (('event(u32(arg0))', True), ('event(u32(arg0), retval)', False)):
+            with self.subTest(action=action):
+                self.assertEqual(self.daemon.json(*words, action)['spec']['may_wait'], waits)
+                self.daemon.json('commit', 's')
+                info, = self.daemon.json('info', 'u::calls_leaf')['settings']
+                self.assertEqual(info['may_wait'], waits)
+        # Nor do hits of another session at that site.
+        self.daemon.json('session', 'new', 't')
+        self.daemon.json('stage', 't', 'set', 'u::calls_leaf', '-p', pid, '--do', 'event(u32(arg0))')
+        self.daemon.json('commit', 't')
+        self.assertEqual([i['may_wait'] for i in self.daemon.json('info', 'u::calls_leaf')['settings']],
+                         [False, False])
+
     def refused(self, at, text, *words):
         """Refused with a caret under byte `at` of the text."""
         done = self.daemon.run(*words)

@@ -63,6 +63,7 @@ struct ProbeSetting {
   bool paused = false;  // the session is
   // How returns are seen, where they are: "trampoline" or "exits", and why so.
   std::optional<std::string> returns = {}, returns_because = {};
+  bool may_wait = false;  // hits wait for memory that is not there and that is read here
   // Of one that measures from one probe to another, of which this is either.
   std::optional<std::string> from = {}, by = {};
   std::optional<uint64_t> slowest = {};
@@ -81,6 +82,7 @@ struct ProbeSetting {
     f("paused", s.paused);
     f("returns", s.returns);
     f("returns_because", s.returns_because);
+    f("may_wait", s.may_wait);
     f("from", s.from);
     f("by", s.by);
     f("slowest", s.slowest);

@@ -19,12 +19,14 @@ struct SpecPart {
   uint64_t instructions = 0;  // of the machine in the kernel: the most that one hit runs
   // How returns are seen: "trampoline" or "exits", and why so.
   std::optional<std::string> returns = {}, returns_because = {};
+  bool may_wait = false;  // hits wait for memory that is not there and that the spec reads
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("do", s.action);
     f("when", s.when);
     f("instructions", s.instructions);
     f("returns", s.returns);
     f("returns_because", s.returns_because);
+    f("may_wait", s.may_wait);
   }
 };
 // What a pattern covers, as far as it can be known before the commit.
