@@ -104,6 +104,12 @@ TEST_F(AbsentMemory, IsLeftAloneWhereTheHitIsNotTaken) {
   EXPECT_EQ(read("s").totals.filtered, 1u);
 }
 
+TEST_F(AbsentMemory, IsLeftAloneWhileTheSessionIsPaused) {
+  begin("s", "usdt::absent:fresh", "event(str(arg0))");
+  must(engine->pause("s"));
+  EXPECT_EQ(run()["brought"], 0);
+}
+
 // Hits sleep while specs that read and one that does not take turns, and the programs with them.
 TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
   const auto events = std::make_shared<Collected>();
