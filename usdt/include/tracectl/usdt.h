@@ -386,13 +386,15 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 #define TRACECTL_USDT_SLOT_(index, gap)                                                        \
   ".if %c[count] > " #index "\n.ascii \"" gap "%c[slot" #index "]" TRACECTL_USDT_PLACE_##index \
       "\"\n.endif\n"
-#define TRACECTL_USDT_SLOTS_                                                              \
-  TRACECTL_USDT_SLOT_(0, "")                                                              \
-  TRACECTL_USDT_SLOT_(1, " ")                                                             \
-  TRACECTL_USDT_SLOT_(2, " ")                                                             \
-  TRACECTL_USDT_SLOT_(3, " ") TRACECTL_USDT_SLOT_(4, " ") TRACECTL_USDT_SLOT_(5, " ")     \
-      TRACECTL_USDT_SLOT_(6, " ") TRACECTL_USDT_SLOT_(7, " ") TRACECTL_USDT_SLOT_(8, " ") \
-          TRACECTL_USDT_SLOT_(9, " ") TRACECTL_USDT_SLOT_(10, " ") TRACECTL_USDT_SLOT_(11, " ")
+#define TRACECTL_USDT_SLOTS_                                                          \
+  TRACECTL_USDT_SLOT_(0, "")                                                          \
+  TRACECTL_USDT_SLOT_(1, " ")                                                         \
+  TRACECTL_USDT_SLOT_(2, " ")                                                         \
+  TRACECTL_USDT_SLOT_(3, " ")                                                         \
+  TRACECTL_USDT_SLOT_(4, " ")                                                         \
+  TRACECTL_USDT_SLOT_(5, " ")                                                         \
+  TRACECTL_USDT_SLOT_(6, " ") TRACECTL_USDT_SLOT_(7, " ") TRACECTL_USDT_SLOT_(8, " ") \
+      TRACECTL_USDT_SLOT_(9, " ") TRACECTL_USDT_SLOT_(10, " ") TRACECTL_USDT_SLOT_(11, " ")
 #define TRACECTL_USDT_CODES_(...)                                                                 \
   [slot0] "n"(__VA_ARGS__.of[0]), [slot1] "n"(__VA_ARGS__.of[1]), [slot2] "n"(__VA_ARGS__.of[2]), \
       [slot3] "n"(__VA_ARGS__.of[3]), [slot4] "n"(__VA_ARGS__.of[4]),                             \
@@ -500,15 +502,18 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 #define TRACECTL_USDT_PASS_NONE(provider, name) TRACECTL_USDT_PASS_(provider, name, ())
 #define TRACECTL_USDT_PASS_SOME(provider, name, ...) \
   TRACECTL_USDT_PASS_(provider, name, (__VA_ARGS__))
-#define TRACECTL_USDT_PASS_(provider, name, arguments)                                          \
-  do {                                                                                          \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wint-conversion\"")         \
-        _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")                        \
-            _Pragma("GCC diagnostic error \"-Wimplicit-function-declaration\"") if (            \
-                TRACECTL_PROBE_ENABLED(provider, name)) TRACECTL_USDT_ID_(site, provider, name) \
-                arguments;                                                                      \
-    _Pragma("GCC diagnostic pop")                                                               \
+// clang-format off
+#define TRACECTL_USDT_PASS_(provider, name, arguments)                  \
+  do {                                                                  \
+    _Pragma("GCC diagnostic push")                                      \
+    _Pragma("GCC diagnostic error \"-Wint-conversion\"")                \
+    _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")    \
+    _Pragma("GCC diagnostic error \"-Wimplicit-function-declaration\"") \
+    if (TRACECTL_PROBE_ENABLED(provider, name))                         \
+      TRACECTL_USDT_ID_(site, provider, name) arguments;                \
+    _Pragma("GCC diagnostic pop")                                       \
   } while (0)
+// clang-format on
 
 #endif  // C
 
