@@ -14,88 +14,47 @@
 // moved.
 #include "usdt/notes.h"
 
-#include <algorithm>
-#include <cstring>
+#include <map>
 
 #include "usdt/arg_spec.h"
+#include "usdt/declared.h"
+#include "usdt/note_section.h"
 
 namespace tracectl {
 namespace {
 
-// Far above what programs have (PostgreSQL: 72 notes), far below what would hurt us.
 constexpr uint64_t kMostNoteBytes = 1 << 20;
-constexpr size_t kMostNotes = 10'000;
 constexpr size_t kLongestName = 256;
 constexpr size_t kLongestArguments = 4096;
 
-constexpr uint32_t kNoteType = 3;  // NT_STAPSDT
-constexpr std::string_view kOwner{"stapsdt\0", 8};
-constexpr size_t kHeaderBytes = 12;
-constexpr size_t kAddressBytes = 24;
+constexpr NoteKind kKind{".note.stapsdt", "stapsdt", 3};  // NT_STAPSDT
 
-template <class T> T read_value(std::span<const uint8_t> bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
-
-uint64_t aligned(uint64_t size) { return (size + 3) / 4 * 4; }
-
-Error malformed(uint64_t offset, const char* what) {
-  return Error{Code::invalid, "the USDT note at byte " + std::to_string(offset) +
-                                  " of .note.stapsdt is malformed: " + what};
-}
-
-// The three strings behind the addresses.
-std::optional<std::string> take_string(std::span<const uint8_t>& bytes, size_t longest) {
-  const auto end = std::find(bytes.begin(), bytes.end(), uint8_t{0});
-  const auto length = static_cast<size_t>(end - bytes.begin());
-  if (end == bytes.end() || length > longest) return std::nullopt;
-  std::string text(bytes.begin(), end);
-  bytes = bytes.subspan(length + 1);
-  return text;
-}
-
-Result<RawNote> parse_note(std::span<const uint8_t> bytes, uint64_t at) {
-  if (bytes.size() < kAddressBytes) return malformed(at, "no room for its addresses");
-  RawNote note{.location = read_value<uint64_t>(bytes),
-               .base = read_value<uint64_t>(bytes.subspan(8)),
-               .semaphore = read_value<uint64_t>(bytes.subspan(16)),
-               .provider = {},
-               .name = {},
-               .args = {}};
-  auto rest = bytes.subspan(kAddressBytes);
-  auto provider = take_string(rest, kLongestName);
-  auto name = provider ? take_string(rest, kLongestName) : std::nullopt;
-  auto args = name ? take_string(rest, kLongestArguments) : std::nullopt;
-  if (!args) return malformed(at, "a string does not end, or is too long");
-  if (provider->empty() || name->empty()) return malformed(at, "it has no provider or no name");
-  note.provider = std::move(*provider);
-  note.name = std::move(*name);
-  note.args = std::move(*args);
-  return note;
+Result<RawNote> parse_note(const Note& found) {
+  NoteCursor cursor(found.contents);
+  const auto location = cursor.value<uint64_t>();
+  const auto base = cursor.value<uint64_t>();
+  const auto semaphore = cursor.value<uint64_t>();
+  if (!semaphore) return malformed_note(kKind, found.at, "no room for its addresses");
+  auto provider = cursor.text(kLongestName);
+  auto name = provider ? cursor.text(kLongestName) : std::nullopt;
+  auto args = name ? cursor.text(kLongestArguments) : std::nullopt;
+  if (!args) return malformed_note(kKind, found.at, "a string does not end, or is too long");
+  if (provider->empty() || name->empty())
+    return malformed_note(kKind, found.at, "it has no provider or no name");
+  return RawNote{*location,        *base,           *semaphore, std::move(*provider),
+                 std::move(*name), std::move(*args)};
 }
 
 }  // namespace
 
 Result<std::vector<RawNote>> parse_notes(std::span<const uint8_t> section) {
+  auto found = split_notes(section, kKind);
+  if (!found) return found.error();
   std::vector<RawNote> notes;
-  uint64_t at = 0;
-  while (section.size() - at >= kHeaderBytes) {
-    const auto header = section.subspan(at);
-    const uint64_t owner_bytes = read_value<uint32_t>(header);
-    const uint64_t body_bytes = read_value<uint32_t>(header.subspan(4));
-    const uint64_t body_at = kHeaderBytes + aligned(owner_bytes);
-    if (body_at + body_bytes > header.size()) return malformed(at, "it is longer than the section");
-    const std::string_view owner{reinterpret_cast<const char*>(header.data()) + kHeaderBytes,
-                                 owner_bytes};
-    if (read_value<uint32_t>(header.subspan(8)) == kNoteType && owner == kOwner) {
-      auto note = parse_note(header.subspan(body_at, body_bytes), at);
-      if (!note) return note.error();
-      if (notes.size() == kMostNotes) return malformed(at, "there are more than 10000");
-      notes.push_back(std::move(*note));
-    }
-    at += std::min<uint64_t>(body_at + aligned(body_bytes), header.size());
+  for (const Note& one : *found) {
+    auto note = parse_note(one);
+    if (!note) return note.error();
+    notes.push_back(std::move(*note));
   }
   return notes;
 }
@@ -124,26 +83,52 @@ Result<UsdtSite> site_of(const ElfFile& file, const RawNote& note, uint64_t move
   return site;
 }
 
+// None where the file has no such section.
+Result<std::vector<uint8_t>> read_notes(const ElfFile& file, const char* name) {
+  const auto section = file.section(name);
+  if (!section || section->size == 0) return std::vector<uint8_t>{};
+  if (section->size > kMostNoteBytes)
+    return Error{Code::invalid, file.path() + ": " + name + " has " +
+                                    std::to_string(section->size) +
+                                    " bytes; at most 1 MiB is read"};
+  auto bytes = file.read_at_most(section->offset, section->size);
+  if (bytes && bytes->size() != section->size)
+    return Error{Code::invalid, file.path() + ": " + name + " lies behind the file's end"};
+  return bytes;
+}
+
+uint64_t moved_since(const std::optional<Section>& base, uint64_t was) {
+  return base ? base->address - was : 0;
+}
+
+// By the site's address. Who cannot read them does without: they name what works without a name.
+std::map<uint64_t, DeclaredProbe> read_declared(const ElfFile& file,
+                                                const std::optional<Section>& base) {
+  std::map<uint64_t, DeclaredProbe> by_address;
+  const auto bytes = read_notes(file, ".note.tracectl");
+  if (!bytes) return by_address;
+  auto probes = parse_declared(*bytes);
+  if (!probes) return by_address;
+  for (DeclaredProbe& probe : *probes)
+    by_address[probe.location + moved_since(base, probe.base)] = std::move(probe);
+  return by_address;
+}
+
 }  // namespace
 
 Result<std::vector<UsdtSite>> read_usdt_sites(const ElfFile& file) {
   std::vector<UsdtSite> sites;
-  const auto section = file.section(".note.stapsdt");
-  if (!section || section->size == 0) return sites;
-  if (section->size > kMostNoteBytes)
-    return Error{Code::invalid, file.path() + ": .note.stapsdt has " +
-                                    std::to_string(section->size) +
-                                    " bytes; at most 1 MiB is read"};
-  auto bytes = file.read_at_most(section->offset, section->size);
+  auto bytes = read_notes(file, ".note.stapsdt");
   if (!bytes) return bytes.error();
-  if (bytes->size() != section->size)
-    return Error{Code::invalid, file.path() + ": .note.stapsdt lies behind the file's end"};
   auto notes = parse_notes(*bytes);
   if (!notes) return notes.error().in(file.path());
   const auto base = file.section(".stapsdt.base");
+  const auto declared = read_declared(file, base);
   for (const RawNote& note : *notes) {
-    auto site = site_of(file, note, base ? base->address - note.base : 0);
+    auto site = site_of(file, note, moved_since(base, note.base));
     if (!site) return site.error();
+    if (const auto as = declared.find(site->address); as != declared.end())
+      declare(site->args, as->second);
     sites.push_back(std::move(*site));
   }
   return sites;

@@ -65,9 +65,11 @@ struct Argument {
   Kind kind = Kind::integer;
   uint8_t size_bytes = 8;  // 1, 2, 4 or 8
   bool is_signed = false;
-  bool is_float = false;       // the bits of a float or double
-  bool high_byte = false;      // %ah, %bh, %ch, %dh: bits 8 to 15 of the register
-  bool is_string = false;      // a value of an event: the bits count the event's strings
+  bool is_float = false;          // the bits of a float or double
+  bool high_byte = false;         // %ah, %bh, %ch, %dh: bits 8 to 15 of the register
+  bool is_string = false;         // a value of an event: the bits count the event's strings
+  bool is_shown_as_text = false;  // an event shows the text at the address, not the address
+  bool length_behind = false;     // of such a text: the next argument has its length in bytes
   uint8_t byte_count = 0;      // of such a string that shows as many bytes of memory in hexadecimal
   bool link_relative = false;  // memory: `offset` is an address in the file's own address space
   Register base = Register::none;

@@ -18,16 +18,26 @@ void pad_to(std::string& bytes, size_t alignment) {
   bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
 }
 
+std::string note_of(const std::string& owner, uint32_t type, const std::string& body) {
+  std::string note = bytes_of(static_cast<uint32_t>(owner.size() + 1)) +
+                     bytes_of(static_cast<uint32_t>(body.size())) + bytes_of(type) + owner + '\0';
+  pad_to(note, 4);
+  note += body;
+  pad_to(note, 4);
+  return note;
+}
+
 }  // namespace
 
 std::string stapsdt_note(uint64_t location, uint64_t base, uint64_t semaphore,
                          std::string_view provider, std::string_view name, std::string_view args) {
   std::string body = bytes_of(location) + bytes_of(base) + bytes_of(semaphore);
   for (const std::string_view text : {provider, name, args}) body += std::string(text) + '\0';
-  std::string note = bytes_of(uint32_t{8}) + bytes_of(static_cast<uint32_t>(body.size())) +
-                     bytes_of(uint32_t{3}) + std::string("stapsdt\0", 8) + body;
-  pad_to(note, 4);
-  return note;
+  return note_of("stapsdt", 3, body);
+}
+
+std::string tracectl_note(uint64_t location, uint64_t base, std::string_view arguments) {
+  return note_of("tracectl", 1, bytes_of(location) + bytes_of(base) + std::string(arguments));
 }
 
 ElfBuilder::ElfBuilder() : header{}, names_(1, '\0') {

@@ -18,6 +18,10 @@ namespace tracectl::on_file {
 std::string stapsdt_note(uint64_t location, uint64_t base, uint64_t semaphore,
                          std::string_view provider, std::string_view name, std::string_view args);
 
+// One that <tracectl/usdt.h> makes beside it. `arguments`: of each its type, a 0, its name, a 0 and a
+// byte.
+std::string tracectl_note(uint64_t location, uint64_t base, std::string_view arguments);
+
 // A file with one executable segment at kCodeAddress, whose bytes stand at the file's beginning.
 class ElfBuilder {
  public:

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The form that all notes of ELF files have: see elf(5), "Notes (Nhdr)".
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+// Which notes of a section are wanted.
+struct NoteKind {
+  const char* section;     // for messages
+  std::string_view owner;  // without the 0 at its end
+  uint32_t type;
+};
+
+struct Note {
+  uint64_t at = 0;  // in the section
+  std::span<const uint8_t> contents;
+};
+
+// Borrows the bytes. Notes of other kinds are passed by.
+Result<std::vector<Note>> split_notes(std::span<const uint8_t> section, const NoteKind& kind);
+
+Error malformed_note(const NoteKind& kind, uint64_t at, const char* what);
+
+// The contents of a note from front to back.
+class NoteCursor {
+ public:
+  explicit NoteCursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.empty(); }
+
+  template <class T> std::optional<T> value() {
+    if (bytes_.size() < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes_.data(), sizeof(value));
+    bytes_ = bytes_.subspan(sizeof(value));
+    return value;
+  }
+
+  // Up to its 0; none if there is no 0, or the text has more bytes than `longest`.
+  std::optional<std::string> text(size_t longest);
+
+ private:
+  std::span<const uint8_t> bytes_;
+};
+
+}  // namespace tracectl
