@@ -45,6 +45,10 @@
 
 #ifndef __ASSEMBLER__
 
+#if defined(__cplusplus) ? __cplusplus < 201703L : __STDC_VERSION__ < 201112L
+#error "tracectl/usdt.h needs C++17 or C11, or later: -std=c++17, -std=c11"
+#endif
+
 // ---- what programs use ----
 
 // TRACECTL_PROBE_DECLARE(PROVIDER, NAME, (TYPE, ARGUMENT)...);
@@ -386,15 +390,13 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 #define TRACECTL_USDT_SLOT_(index, gap)                                                        \
   ".if %c[count] > " #index "\n.ascii \"" gap "%c[slot" #index "]" TRACECTL_USDT_PLACE_##index \
       "\"\n.endif\n"
-#define TRACECTL_USDT_SLOTS_                                                          \
-  TRACECTL_USDT_SLOT_(0, "")                                                          \
-  TRACECTL_USDT_SLOT_(1, " ")                                                         \
-  TRACECTL_USDT_SLOT_(2, " ")                                                         \
-  TRACECTL_USDT_SLOT_(3, " ")                                                         \
-  TRACECTL_USDT_SLOT_(4, " ")                                                         \
-  TRACECTL_USDT_SLOT_(5, " ")                                                         \
-  TRACECTL_USDT_SLOT_(6, " ") TRACECTL_USDT_SLOT_(7, " ") TRACECTL_USDT_SLOT_(8, " ") \
-      TRACECTL_USDT_SLOT_(9, " ") TRACECTL_USDT_SLOT_(10, " ") TRACECTL_USDT_SLOT_(11, " ")
+// clang-format off
+#define TRACECTL_USDT_SLOTS_                                                           \
+  TRACECTL_USDT_SLOT_(0, "") TRACECTL_USDT_SLOT_(1, " ") TRACECTL_USDT_SLOT_(2, " ")   \
+  TRACECTL_USDT_SLOT_(3, " ") TRACECTL_USDT_SLOT_(4, " ") TRACECTL_USDT_SLOT_(5, " ")  \
+  TRACECTL_USDT_SLOT_(6, " ") TRACECTL_USDT_SLOT_(7, " ") TRACECTL_USDT_SLOT_(8, " ")  \
+  TRACECTL_USDT_SLOT_(9, " ") TRACECTL_USDT_SLOT_(10, " ") TRACECTL_USDT_SLOT_(11, " ")
+// clang-format on
 #define TRACECTL_USDT_CODES_(...)                                                                 \
   [slot0] "n"(__VA_ARGS__.of[0]), [slot1] "n"(__VA_ARGS__.of[1]), [slot2] "n"(__VA_ARGS__.of[2]), \
       [slot3] "n"(__VA_ARGS__.of[3]), [slot4] "n"(__VA_ARGS__.of[4]),                             \
