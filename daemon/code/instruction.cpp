@@ -155,4 +155,10 @@ bool is_nop5(Bytes bytes) {
          decoded->instruction.mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
+bool is_nop5_and_return(Bytes bytes) {
+  if (!is_nop5(bytes)) return false;
+  const auto next = decode_shape(bytes.subspan(5));
+  return next && next->mnemonic == ZYDIS_MNEMONIC_RET;
+}
+
 }  // namespace tracectl

@@ -25,4 +25,8 @@ Result<Instruction> decode_instruction(std::span<const uint8_t> bytes);
 // call (arch/x86/kernel/uprobes.c, can_optimize).
 bool is_nop5(std::span<const uint8_t> bytes);
 
+// Whether they begin with such a nop and a return: the site of a probe by <tracectl/usdt.h>, or the end
+// of a function. The return address lies at the stack pointer, and nothing below is used any more.
+bool is_nop5_and_return(std::span<const uint8_t> bytes);
+
 }  // namespace tracectl

@@ -208,7 +208,7 @@ Result<Placement> place_entry(const FunctionCode& function) {
 Status nop5_is_safe(const FunctionCode& function, uint64_t offset) {
   if (offset >= function.body.bytes.size() || !is_nop5(function.body.bytes.subspan(offset)))
     return Error{Code::invalid, "there is no 5-byte nop at " + at(offset)};
-  if (offset == 0) return ok();
+  if (offset == 0 || is_nop5_and_return(function.body.bytes.subspan(offset))) return ok();
   if (function.extent == Extent::unknown)
     return red_zone(
         "where the function ends is unknown, so whether it keeps anything there is too");

@@ -202,11 +202,20 @@ class UsdtFinder {
                            .semaphore = site.semaphore.value_or(0),
                            .cost = *cost,
                            .args = readable_arguments(site),
-                           .returns = nullptr});
+                           .returns = nullptr,
+                           .words_below_caller = words_to_return(site)});
+  }
+
+  // None where the code does not show where the return address is.
+  std::optional<unsigned> words_to_return(const UsdtSite& site) const {
+    const auto bytes = object_.elf().read_at_most(site.offset, 16);
+    if (bytes && is_nop5_and_return(*bytes)) return 0;
+    return std::nullopt;
   }
 
   // The function around the site proves it an instruction's start, and the red zone dead. Where
-  // no symbol tells, a one-byte nop is what the note's own macro put there: that is proof enough.
+  // no symbol tells, a one-byte nop is what the note's own macro put there, or a 5-byte nop and a
+  // return: that is proof enough.
   Result<CostClass> check(const UsdtSite& site) {
     auto bytes = object_.elf().read_at_most(site.offset, 16);
     if (!bytes) return bytes.error();
@@ -228,7 +237,7 @@ class UsdtFinder {
   }
 
   Result<CostClass> without_function(std::span<const uint8_t> bytes, const Instruction& found) {
-    if (bytes[0] == 0x90) return found.cost;
+    if (bytes[0] == 0x90 || is_nop5_and_return(bytes)) return found.cost;
     return Error{Code::unsupported,
                  is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
                                   "can corrupt the red zone on this kernel; install the program's "

@@ -135,6 +135,14 @@ TEST(RedZone, ANop5AtTheEntryIsSafe) {
   EXPECT_TRUE(nop5_at("0f 1f 44 00 00 c3", 0, Extent::unknown));
 }
 
+// A leaf with variables in the red zone: nothing reads them any more.
+TEST(RedZone, ANop5BeforeAReturnIsSafe) {
+  EXPECT_TRUE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 c3", 5));
+  EXPECT_TRUE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 c3", 5, Extent::unknown));
+  EXPECT_FALSE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00", 5));
+  EXPECT_FALSE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 90 c3", 5));
+}
+
 TEST(RedZone, ANop5InAFunctionThatCallsIsSafe) { EXPECT_TRUE(nop5_at(kFrameless, 4)); }
 
 TEST(RedZone, RefusedInALeaf) {
