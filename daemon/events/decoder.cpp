@@ -60,6 +60,7 @@ class Values {
         event.args[i] = is_string ? string_into(event.strings, types[i].byte_count) : number();
       at_ += words;
     }
+    cut_to_lengths(types, event);
     return true;
   }
 
@@ -75,6 +76,22 @@ class Values {
     else
       strings.emplace_back(bytes, ::strnlen(bytes, TC_STR_LEN));
     return strings.size() - 1;
+  }
+
+  // What is behind the end of a text that has a length is none of it. One of no bytes may be anywhere.
+  static void cut_to_lengths(const Arguments& types, Event& event) {
+    for (size_t i = 0; i + 1 < event.args.size() && i + 1 < types.size(); ++i)
+      if (types[i].is_string && types[i].length_behind)
+        cut(event.args[i], event.args[i + 1], event.strings);
+  }
+
+  static void cut(Value& text, const Value& length, std::vector<std::string>& strings) {
+    if (!length) return text.reset();
+    if (!text && *length == 0) {
+      text = strings.size();
+      strings.emplace_back();
+    }
+    if (text && *length < strings[*text].size()) strings[*text].resize(*length);
   }
 
   const tc_record& record_;

@@ -63,6 +63,8 @@ class Assembler {
       if (auto taken = condition(*spec.when); !taken) return taken;
     for (const Expr& value : spec.values)
       if (auto taken = record_value(value); !taken) return taken;
+    if (!side_ && shows_text(spec, arguments_))
+      if (auto taken = record_arguments(); !taken) return taken;
     for (const Aggregate& one : spec.aggregates)
       if (auto taken = aggregate(one); !taken) return taken;
     return ok();
@@ -162,6 +164,20 @@ class Assembler {
     if (compiled->type == ValueType::bytes) type.byte_count = compiled->most_bytes;
     type.text = to_string(expr);
     out_->values.push_back(std::move(type));
+    return ok();
+  }
+
+  // All of them, those that are text as such.
+  Status record_arguments() {
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& argument = arguments_[i];
+      Expr value = Expr::of_operand(Operand::arg, i);
+      if (argument.is_shown_as_text) value = Expr::of_str(std::move(value), Expr::kMostStrBytes);
+      if (auto taken = record_value(value); !taken) return taken;
+      const bool is_string = out_->values.back().is_string;
+      out_->values.back() = argument;
+      out_->values.back().is_string = is_string;
+    }
     return ok();
   }
 
@@ -385,9 +401,10 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
   return uses_arguments(with_keys(spec, side));
 }
 
-bool needs_assembly(const Spec& spec) {
-  return spec.when || !spec.values.empty() || spec.returns || spec.stack || spec.sample ||
-         spec.limit || spec.tag || spec.silent || !spec.triggers.empty() ||
+bool needs_assembly(const Spec& spec, const Arguments& arguments) {
+  return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns ||
+         spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
+         !spec.triggers.empty() ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });
 }

@@ -54,9 +54,9 @@ Result<std::string> pair_compiled_from(const Spec& spec, const PairSide& side,
 // As uses_arguments(), of the keys as well.
 bool uses_arguments(const Spec& spec, const PairSide& side);
 
-// Whether a hook with these needs an AssembledSpec; an event of all arguments and a count of hits,
-// which every hook has, do not.
-bool needs_assembly(const Spec& spec);
+// Whether a hook at a site with these arguments needs an AssembledSpec; an event of all arguments as
+// they are and a count of hits, which every hook has, do not.
+bool needs_assembly(const Spec& spec, const Arguments& arguments);
 
 // Fails where an expression does not fit the arguments, or the spec is too long; the error has a
 // spot in the expression. `result` is the type of the function's result, if it is known.

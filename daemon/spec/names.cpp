@@ -88,6 +88,15 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
 }
 
+// Of an event that shows them all.
+std::string text_arguments(const Arguments& arguments) {
+  std::string list;
+  for (const Argument& one : arguments)
+    list += type_name(one) + (one.is_shown_as_text ? " text " : " ") + one.declared_type + " " +
+            one.name + ",";
+  return list;
+}
+
 }  // namespace
 
 Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
@@ -96,6 +105,7 @@ Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
   if (!numbered) return numbered.error();
   std::string list;
   each_expr(*numbered, [&](const Expr& expr) { list_arguments(expr, arguments, list); });
+  if (shows_text(spec, arguments)) list += text_arguments(arguments);
   return list;
 }
 
@@ -103,6 +113,13 @@ bool uses_arguments(const Spec& spec) {
   bool any = spec.event && spec.values.empty();
   each_expr(spec, [&](const Expr& expr) { any |= uses_arguments(expr); });
   return any;
+}
+
+bool shows_text(const Spec& spec, const Arguments& arguments) {
+  const auto is_shown = [](const Argument& one) { return one.is_shown_as_text; };
+  const auto is_integer = [](const Argument& one) { return is_readable(one) && !one.is_float; };
+  return spec.event && spec.values.empty() && std::ranges::any_of(arguments, is_shown) &&
+         std::ranges::all_of(arguments, is_integer);
 }
 
 bool keeps_arguments(const Spec& spec) {

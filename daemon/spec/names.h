@@ -17,6 +17,10 @@ Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
 // Whether what the spec works out depends on a site's arguments.
 bool uses_arguments(const Spec& spec);
 
+// Whether an event has the texts that arguments are the addresses of: where it names no values, and
+// the program says of its arguments which are text.
+bool shows_text(const Spec& spec, const Arguments& arguments);
+
 // Whether what is worked out when the call returns needs arguments, which must then be kept.
 bool keeps_arguments(const Spec& spec);
 

@@ -17,6 +17,7 @@ std::string meaning_of(const Arguments& arguments) {
   std::string meaning;
   for (const Argument& a : arguments) {
     meaning += a.name + ' ' + type_name(a) + ' ' + kind_name(a) + ' ' + a.declared_type;
+    if (a.is_string) meaning += " text";
     if (a.enumerators)
       for (const Enumerator& one : *a.enumerators)
         meaning += ' ' + one.name + '=' + std::to_string(one.value);
@@ -56,7 +57,7 @@ bool reads_memory(const Hook& hook, const Site& site) {
 Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const PairSide* side) {
   const bool uses = side ? uses_arguments(spec, *side) : uses_arguments(spec);
   if (uses && any_in_memory(arguments)) return true;
-  if (!side && !needs_assembly(spec)) return false;
+  if (!side && !needs_assembly(spec, arguments)) return false;
   auto assembled = assemble(spec, arguments, nullptr, side);
   if (!assembled) return assembled.error();
   return (*assembled)->reads_memory;
@@ -112,7 +113,7 @@ Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
 Status Hooks::check(const Want& want) {
   if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
-  if (!needs_assembly(spec)) return ok();
+  if (!needs_assembly(spec, *want.site->args)) return ok();
   if (auto known = check_callers(want); !known) return known;
   auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
   if (!assembled) return in_probe(assembled.error(), want);

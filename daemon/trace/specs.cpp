@@ -21,7 +21,7 @@ void fill_in(const SessionNumbers& numbers, tc_spec& spec) {
 Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
                                const Arguments& arguments, const Argument* result,
                                const SessionNumbers& numbers, const PairSide* side) {
-  if (!side && !needs_assembly(setting->spec)) return SpecPtr{};
+  if (!side && !needs_assembly(setting->spec, arguments)) return SpecPtr{};
   const Spec spec = side ? spec_of_sides(*setting, side->sides) : setting->spec;
   auto from =
       side ? pair_compiled_from(spec, *side, arguments) : compiled_from(spec, arguments, result);
