@@ -64,6 +64,7 @@ const std::vector<Kind>& kinds() {
       {"soak_forked_nop5", "forked_*"},
       {"soak_threads", "*threads_*", false, {"uprobe:libc.so.6:pthread_*"}},
       {"soak_sandbox", "sandbox_*", false, {"uprobe:libc.so.6:read", "uprobe:libc.so.6:write"}},
+      {"soak_typed", "*typed_*", true},
       {"soak_clock", "clock_*", false, {"uprobe:libc.so.6:clock_gettime"}},
   };
   return all;
