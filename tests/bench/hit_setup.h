@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A hit of one site of the program `hot`, under one thing after another: nothing, an empty BPF
+// A hit of one site of the program `hot`, or of another that has probes hot:*, under one thing after another: nothing, an empty BPF
 // program, a session with some spec, another tool.
 #pragma once
 
@@ -35,8 +35,9 @@ inline void wait_until_armed(const on_kernel::Program& target, Command& tool) {
 class Setup {
  public:
   // What is traced here does not fork.
-  explicit Setup(const KernelOptions& options = {.fast_nops = true})
-      : engine_(on_kernel::must(
+  explicit Setup(const KernelOptions& options = {.fast_nops = true}, const char* program = "hot")
+      : target_(program, {}),
+        engine_(on_kernel::must(
             Engine::start(on_kernel::must(open_kernel(options)), EngineOptions{}))) {}
 
   on_kernel::Program& target() { return target_; }
@@ -82,7 +83,7 @@ class Setup {
   }
 
  private:
-  on_kernel::Program target_{"hot", {}};
+  on_kernel::Program target_;
   EmptyProgram empty_;
   std::unique_ptr<Engine> engine_;
 };
