@@ -7,6 +7,19 @@
 
 namespace tracectl::protocol {
 
+namespace {
+
+// Else they are values that were asked for, not the probe's arguments.
+bool are_of(const Arguments& described, const Event& event) {
+  const Arguments& types = event.source->arguments;
+  if (described.size() != event.args.size()) return false;
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i].is_string && !described[i].is_string) return false;
+  return true;
+}
+
+}  // namespace
+
 Result<std::optional<StreamItem>> NotificationReader::read(const Notification& notification) {
   if (notification.method == ProbeNotification::kMethod) {
     if (auto remembered = remember(notification); !remembered) return remembered.error();
@@ -21,18 +34,21 @@ Result<std::optional<StreamItem>> NotificationReader::read(const Notification& n
 Status NotificationReader::remember(const Notification& notification) {
   auto wire = from_json<ProbeNotification>(notification.params);
   if (!wire) return wire.error().in("the peer's probe");
-  described_[{wire->session, wire->probe}] = std::make_shared<const EventSource>(
-      EventSource{wire->probe, wire->session, arguments_of(*wire), result_of(*wire)});
+  EventSource source{wire->probe, wire->session, arguments_of(*wire), result_of(*wire)};
+  Described& described = described_[{wire->session, wire->probe}];
+  described.numbers = std::make_shared<const EventSource>(source);
+  for (Argument& argument : source.arguments)
+    argument.is_string = argument.kind == Argument::Kind::text;
+  described.texts = std::make_shared<const EventSource>(std::move(source));
   return ok();
 }
 
 void NotificationReader::name_arguments(Event& event) const {
-  if (!event.strings.empty()) return;  // values that were asked for, not the probe's arguments
   const auto known = described_.find({event.source->session, event.source->probe});
   if (known == described_.end()) return;
+  const auto& source = event.strings.empty() ? known->second.numbers : known->second.texts;
   const bool only_ends = event.kind != EventKind::hit && event.args.empty();
-  if (only_ends || known->second->arguments.size() == event.args.size())
-    event.source = known->second;
+  if (only_ends || are_of(source->arguments, event)) event.source = source;
 }
 
 }  // namespace tracectl::protocol

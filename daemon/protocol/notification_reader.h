@@ -23,8 +23,13 @@ class NotificationReader {
   Status remember(const Notification& notification);
   void name_arguments(Event& event) const;
 
+  struct Described {
+    std::shared_ptr<const EventSource> numbers;  // all arguments as they are
+    std::shared_ptr<const EventSource> texts;  // those that are the addresses of text, as the text
+  };
+
   // By session and probe.
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<const EventSource>> described_;
+  std::map<std::pair<std::string, std::string>, Described> described_;
 };
 
 }  // namespace tracectl::protocol

@@ -73,7 +73,7 @@ void counted(Setup& setup, const char* how, double bound) {
     return setup.with_tool(bpftrace(setup.target(), kSdt, "@ = count();"), kSdt);
   };
   const Pairs pairs = in_turn(kToolRounds, ours, tool);
-  print_row(std::string("on, counted") + how + ", over bpftrace at sys/sdt.h, ns", pairs,
+  print_row(std::string("on, counted") + how + ", over sdt.h by bpftrace, ns", pairs,
             bound > 0 ? reach(median(pairs.ratios()), bound) : "");
 }
 
@@ -85,7 +85,7 @@ void run() {
   const std::string path = setup.target().path();
   more_than_plain("off, instructions more than without, a call", path, instructions_of_a_call);
   more_than_plain("off, bytes more than without, where it is hot", path, bytes_of);
-  counted(setup, " with --fast-nops", 0.55);
+  counted(setup, ", --fast-nops", 0.55);
   Setup kept(KernelOptions{}, kProgram);
   counted(kept, "", 0);
 }

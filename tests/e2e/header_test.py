@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import textwrap
 import unittest
 
 import support
@@ -297,6 +298,35 @@ class OtherTools(support.DaemonTest):
                                       text=True, env={**os.environ, 'HOME': home})
             hits = re.findall(r'sdt_typed:query__start: \S+ arg1=\d+ arg2=(\d+)', done.stdout)
             self.assertEqual(hits, ['0', '1', '2'], done.stderr)
+
+
+class Examples(support.DaemonTest):
+    def test_of_the_manual_prints_what_the_manual_says(self):
+        page = subprocess.run(['mandoc', '-Tascii', '-Owidth=1000',
+                               support.ROOT / 'docs/man/tracectl_probe.3'], check=True,
+                              capture_output=True, text=True).stdout
+        page = re.search(r'^EXAMPLES\n(.*?)^SEE', re.sub('.\b', '', page), re.M | re.S)[1]
+        page = textwrap.dedent(page)
+        program, commands = page.split('Built and traced:')
+        with tempfile.TemporaryDirectory() as directory:
+            pathlib.Path(directory, 'shop.c').write_text(program)
+            build, orders, *traces = re.findall(r'^\$ (.*)\n((?:[^$].*\n)*)', commands, re.M)
+            subprocess.run(build[0].replace('cc', f'cc -I {INCLUDE}'), shell=True, check=True,
+                           cwd=directory)
+            subprocess.run(orders[0], shell=True, check=True, cwd=directory)
+            self.assertEqual(len(traces), 2)
+            for command, said in traces:
+                command = f'{support.TRACECTL} --socket {self.daemon.socket}' + command[8:]
+                done = subprocess.run(command, shell=True, cwd=directory, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                self.assertEqual(self.constant(done.stdout), self.constant(said))
+
+    @staticmethod
+    def constant(text):
+        """Without times, numbers of CPUs and processes, and the directory; in any order."""
+        text = re.sub(r'\d+\.\d{9} +\d+ +\d+ +\d+', 'WHEN', text)
+        return sorted(re.sub(r' +', ' ', re.sub(r'usdt:/.*?/shop:', 'usdt:shop:', line)).strip()
+                      for line in text.splitlines() if line.strip())
 
 
 if __name__ == '__main__':

@@ -272,6 +272,29 @@ TEST(EventLine, StringsAreNotTakenForTheParametersThatWereDescribed) {
   EXPECT_TRUE(std::get<Event>(*read(values)).source->arguments[0].is_string);
 }
 
+TEST(EventLine, TextsOfParametersThatWereDescribedHaveTheirNames) {
+  Argument text, rows = type(4, true);
+  text.name = "query";
+  text.kind = Argument::Kind::text;
+  text.is_string = true;
+  rows.name = "rows";
+  auto read = [reader = NotificationReader{}](const std::string& line) mutable {
+    return *reader.read(std::get<Notification>(*parse_incoming(line)));
+  };
+  WallClock wall;
+  std::string probe, line;
+  Event event = event_with({text, rows}, {Value{0}, Value{3}});
+  event.strings = {"select"};
+  append_probe_line(probe, *event.source);
+  append_event_line(line, event, wall);
+  EXPECT_FALSE(read(probe));
+  const Event got = std::get<Event>(*read(line));
+  EXPECT_EQ(got.source->arguments[0].name, "query");
+  EXPECT_TRUE(got.source->arguments[0].is_string);
+  EXPECT_EQ(got.source->arguments[1].name, "rows");
+  EXPECT_EQ(got.strings, event.strings);
+}
+
 TEST(EventLine, TheClientReadsBackTheLoss) {
   for (Lost sent : {Lost{1, 2, LossCause::ring_full, 3}, Lost{1, 2, LossCause::slow_client, {}}}) {
     std::string line;
