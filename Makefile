@@ -70,7 +70,8 @@ engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/
 daemon_src := $(wildcard daemon/main.cpp)
 client_main := $(wildcard client/main.cpp)
 client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cpp))
-generator_src := $(wildcard usdt/generator/*.cpp)
+generator_main := $(wildcard usdt/generator/main.cpp)
+generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/*.cpp))
 unit_src := $(wildcard tests/unit/*_test.cpp)
 kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
@@ -79,9 +80,9 @@ bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
-product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src)
+product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src) $(generator_main)
 cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src) $(soak_src)
-asan_src := $(engine_src) $(client_src) $(unit_src) $(support_src) $(fuzz_src)
+asan_src := $(engine_src) $(client_src) $(generator_src) $(unit_src) $(support_src) $(fuzz_src)
 
 # What calls reached(), itself or by an inline member of Switch: the test build has them of its own.
 step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
@@ -92,7 +93,7 @@ asan_obj = $(patsubst %.cpp,$(B)/asan/%.o,$(1))
 
 skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
 programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl) \
-	$(if $(generator_src),$(B)/tracectl-usdt)
+	$(if $(generator_main),$(B)/tracectl-usdt)
 targets := $(patsubst tests/targets/%,$(B)/targets/%,$(basename $(target_src)))
 unit_bin := $(if $(unit_src),$(B)/unit-tests)
 asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
@@ -167,11 +168,15 @@ $(B)/libtracectl-engine.a: $(call obj,$(engine_src)) $(B)/sources/engine
 	$(archive)
 $(B)/libtracectl-client.a: $(call obj,$(client_src)) $(B)/sources/client
 	$(archive)
+$(B)/libtracectl-generator.a: $(call obj,$(generator_src)) $(B)/sources/generator
+	$(archive)
 $(B)/libtests-support.a: $(call obj,$(support_src)) $(B)/sources/support
 	$(archive)
 $(B)/asan/libtracectl-engine.a: $(call asan_obj,$(engine_src)) $(B)/sources/engine
 	$(archive)
 $(B)/asan/libtracectl-client.a: $(call asan_obj,$(client_src)) $(B)/sources/client
+	$(archive)
+$(B)/asan/libtracectl-generator.a: $(call asan_obj,$(generator_src)) $(B)/sources/generator
 	$(archive)
 $(B)/asan/libtests-support.a: $(call asan_obj,$(support_src)) $(B)/sources/support
 	$(archive)
@@ -191,15 +196,18 @@ endef
 
 engine := $(B)/libtracectl-engine.a
 client := $(B)/libtracectl-client.a
+generator := $(B)/libtracectl-generator.a
 support := $(B)/libtests-support.a
 
 $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
 $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 	$(call link)
-$(B)/tracectl-usdt: $(call obj,$(generator_src)) $(engine)
+# Runs where programs are built: of the engine it has what reads and tells errors, of libraries none.
+$(B)/tracectl-usdt: LDLIBS :=
+$(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
-$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(engine) $(B)/sources/unit
+$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(generator) $(engine) $(B)/sources/unit
 	$(call link,$(test_libs))
 # Given as objects, so that those of the same sources are not taken out of the engine's library.
 $(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
@@ -210,9 +218,9 @@ $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
 $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 	$(call link)
-$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-engine.a $(B)/sources/unit
+$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a $(B)/sources/unit
 	$(call link_sanitized,$(test_libs),-fsanitize=fuzzer-no-link)
-$(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-engine.a
+$(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
 	$(call link_sanitized,,-fsanitize=fuzzer)
 
 # ---- mutants ----
@@ -239,7 +247,7 @@ $(M)/%.o: $(M)/%.cpp
 	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -c $< -o $@
 $(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(mutant_kernel) $(support) $(engine)
 	$(call link,$(test_libs))
-$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(engine)
+$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(generator) $(engine)
 	$(call link,$(test_libs))
 endif
 
