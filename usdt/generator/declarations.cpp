@@ -109,9 +109,13 @@ void Declarations::read_pointers(Type& type) {
 
 // An array is passed as a pointer.
 Status Declarations::read_arrays(Type& type) {
-  while (reader_.peek().is("[")) {
+  while (reader_.take_if("[")) {
     type.pointers++;
-    if (auto skipped = reader_.skip_nested(); !skipped) return skipped;
+    while (!reader_.take_if("]")) {
+      const Token& token = reader_.peek();
+      if (reader_.is_at_end() || token.is(")") || token.is(";")) return reader_.unexpected("\"]\"");
+      reader_.take();
+    }
   }
   return ok();
 }
