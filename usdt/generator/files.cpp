@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,12 @@ Status wait_for(pid_t pid, const std::string& command) {
   return Error{Code::invalid, command + " -E failed"};
 }
 
+// Not a device or a link that stood there before: root may remove those, too.
+void remove_regular(const std::string& path) {
+  struct stat there;
+  if (lstat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode)) unlink(path.c_str());
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
@@ -95,7 +102,7 @@ Status write_file(const std::string& path, const std::string& text) {
   const bool is_closed = (is_standard ? std::fflush(file) : std::fclose(file)) == 0;
   if (is_whole && is_closed) return ok();
   Error error = Error::from_errno("cannot write " + path);
-  if (!is_standard) unlink(path.c_str());
+  if (!is_standard) remove_regular(path);
   return error;
 }
 

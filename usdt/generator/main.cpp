@@ -22,6 +22,8 @@ std::string with_caret(const Spot& spot) {
   return "  " + spot.text + "\n  " + blank + "^\n";
 }
 
+constexpr int kBadUsage = 2;
+
 int fail(const Error& error) {
   const std::string text = error.spot ? error.message + "\n" + with_caret(*error.spot)
                                       : "tracectl-usdt: " + error.message + "\n";
@@ -44,7 +46,7 @@ Result<std::string> make(const Options& options) {
 
 int main(int argc, char** argv) {
   const auto options = read_options({argv + 1, argv + argc});
-  if (!options) return fail(options.error());
+  if (!options) return fail(options.error()), kBadUsage;
   if (options->action == Options::Action::help) return std::fputs(help_text().c_str(), stdout), 0;
   if (options->action == Options::Action::version) return std::puts(TRACECTL_VERSION), 0;
   const auto made = make(*options);

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 6> kIgnored{"-32",   "-64",     "-fpic",
                                                    "-fPIC", "--types", "--no-pyparsing"};
 
 Error bad_usage(const std::string& message) {
-  return {Code::invalid, message + "; tracectl-usdt --help tells what there is"};
+  return {Code::invalid, message + "; see tracectl-usdt --help"};
 }
 
 class Reader {
