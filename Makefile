@@ -327,7 +327,7 @@ to = $(DESTDIR)$(PREFIX)
 install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
 
 install: build
-	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)) $(wildcard usdt/generator/tracectl-usdt))
+	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)))
 	@$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
 	@$(call install_to,644,$(to)/include/tracectl,$(wildcard usdt/include/tracectl/*.h))
 	@$(call install_to,644,$(DESTDIR)$(UNITDIR),$(wildcard systemd/*.service systemd/*.socket))

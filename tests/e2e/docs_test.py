@@ -3,10 +3,12 @@
 
 import json
 import os
+import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import support
@@ -117,6 +119,15 @@ class Manual(unittest.TestCase):
         described = section(page('tracectld.8'), 'DESCRIPTION')
         self.assertEqual(options(described) - {'-x'}, options_in_help(help_of(support.TRACECTLD)))
 
+    def test_the_generators_options_are_described_and_no_other(self):
+        def named(text):
+            return set(re.findall(r'(?<![\w-])--?[A-Za-z0-9][\w-]*', text))
+        text = page('tracectl-usdt.1')
+        described = named(section(text, 'DESCRIPTION'))
+        known = named(help_of(support.TRACECTL_USDT))
+        self.assertEqual(described, known - {'-E'})
+        self.assertEqual(named(section(text, 'SYNOPSIS')) - described, set())
+
     def test_every_method_and_member_of_the_schema_is_in_the_protocol_page(self):
         schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
         text = page('tracectl-protocol.7')
@@ -166,6 +177,38 @@ class Examples(support.DaemonTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("'probe': 'usdt:/usr/bin/python3.11:python:gc__start'", done.stdout)
         self.assertIn("'not_found'", done.stdout.splitlines()[-1])
+
+
+def example_files(text):
+    """Of a page: what follows "The file NAME:", up to the next sentence."""
+    found = re.findall(r'^     The file (\S+):\n\n(.*?)(?=^     \S)', text, re.M | re.S)
+    return {name: re.sub(r'^ +', '', body, flags=re.M) for name, body in found}
+
+
+class Generator(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    @support.needs_root
+    def test_the_commands_of_its_page_work(self):
+        text = section(page('tracectl-usdt.1'), 'EXAMPLES')
+        files = example_files(text)
+        self.assertEqual(sorted(files), ['database.d', 'main.c'])
+        for name, body in files.items():
+            pathlib.Path(self.folder, name).write_text(body)
+        path = f'{support.BUILD}:{os.environ["PATH"]}'
+        environment = {**os.environ, 'PATH': path, 'C_INCLUDE_PATH': support.ROOT / 'usdt/include'}
+        for command, printed in re.findall(r'^ +\$ (.*)\n((?: {11}[^$\n].*\n)*)', text, re.M):
+            command = command.replace('tracectl trace', 'tracectl --embedded trace')
+            with self.subTest(command=command):
+                done = subprocess.run(command, shell=True, cwd=self.folder, env=environment,
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 1 if 'error' in printed else 0, done.stderr)
+                lines = (done.stderr + done.stdout).splitlines()
+                for wanted in re.findall(r'database:(\w+\(.*\))$|(error: .*)', printed, re.M):
+                    self.assertTrue([line for line in lines if line.endswith(''.join(wanted))], lines)
 
 
 class Paths(unittest.TestCase):

@@ -12,7 +12,7 @@ import unittest
 
 import support
 
-GENERATOR = str(support.BUILD / 'tracectl-usdt')
+GENERATOR = support.TRACECTL_USDT
 INCLUDE = support.ROOT / 'usdt/include'
 COMPILERS = (('gcc', 'c'), ('clang', 'c'), ('g++', 'cpp'), ('clang++', 'cpp'))
 
@@ -27,7 +27,7 @@ provider database {
 #pragma D attributes Evolving/Evolving/Common provider database provider
 '''
 PROGRAM = '''
-#include "database.h"
+#include <database.h>
 #include <stdio.h>
 int main(int argc, char **argv) {
   (void)argv;
@@ -71,7 +71,7 @@ provider beam {
 };
 '''
 RUBY_STYLE = '''
-#include "vm_options.h"
+#include <vm_options.h>
 provider gem {
   /* gem:::method-entry(classname, methodname, filename, lineno); */
   probe method__entry(const char *classname, const char *methodname, const char *file, int line);
@@ -136,7 +136,7 @@ class GeneratorTest(unittest.TestCase):
 
     def compile(self, compiler, *words):
         standard = '-std=c++17' if '++' in compiler else '-std=c11'
-        return self.run_in_folder(compiler, standard, '-I', INCLUDE, '-Wall', '-Wextra',
+        return self.run_in_folder(compiler, standard, '-I', INCLUDE, '-I', '.', '-Wall', '-Wextra',
                                   '-Wpedantic', '-Werror', *words)
 
     def built(self, compiler, *words):
@@ -273,7 +273,7 @@ class Steps(GeneratorTest):
         self.write('main.c', PROGRAM)
         self.write('other.c', '#include "database.h"\nvoid other(void) { DATABASE_IDLE(); }\n')
         self.write('Makefile', f'''
-CFLAGS = -I{INCLUDE} -fcf-protection=full
+CFLAGS = -I. -I{INCLUDE} -fcf-protection=full
 program: main.o other.o probes.o
 	$(CC) $^ -o $@
 probes.o: database.d main.o other.o

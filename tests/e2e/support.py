@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / '.build'
 TRACECTL = str(BUILD / 'tracectl')
 TRACECTLD = str(BUILD / 'tracectld')
+TRACECTL_USDT = str(BUILD / 'tracectl-usdt')
 
 
 def target(name):
