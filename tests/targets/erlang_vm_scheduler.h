@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Schedulers are threads that take what is to run from one queue. A scheduler that finds nothing there
+// is inactive until something comes. Its probes are passed while the queue is locked, so that the
+// number of active ones is true when they tell it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "erlang_vm_ledger.h"
+
+// What a scheduler runs: a process or a port.
+class Runnable {
+ public:
+  virtual ~Runnable() = default;
+  // Until it waits, ends, or has had its share; in the last case it puts itself into the queue again.
+  virtual void run() = 0;
+};
+
+class RunQueue {
+ public:
+  void push(std::shared_ptr<Runnable> task) {
+    const std::lock_guard guard(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+  }
+
+  // Nothing more will come.
+  void stop() {
+    const std::lock_guard guard(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+
+  // Runs what there is, until nothing more will come.
+  void serve(Name scheduler) {
+    std::unique_lock lock(mutex_);
+    Moment active_at = become_active(scheduler, {});
+    while (true) {
+      if (tasks_.empty()) {
+        const Moment inactive_at = become_inactive(scheduler, active_at);
+        changed_.wait(lock, [&] { return stopped_ || !tasks_.empty(); });
+        if (tasks_.empty()) return;
+        active_at = become_active(scheduler, inactive_at);
+      }
+      const std::shared_ptr<Runnable> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task->run();
+      lock.lock();
+    }
+  }
+
+ private:
+  Moment become_active(Name scheduler, Moment inactive_at) {
+    ++active_;
+    return PASS_NUMBER(scheduler__active, scheduler, active_).since(inactive_at);
+  }
+
+  Moment become_inactive(Name scheduler, Moment active_at) {
+    --active_;
+    return PASS_NUMBER(scheduler__inactive, scheduler, active_).since(active_at);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Runnable>> tasks_;
+  int active_ = 0;
+  bool stopped_ = false;
+};
+
+inline void run_schedulers(RunQueue& queue, uint64_t count) {
+  std::vector<std::thread> threads;
+  for (uint64_t number = 1; number <= count; ++number)
+    threads.emplace_back([&queue, number] { queue.serve(number_name(number)); });
+  for (std::thread& thread : threads) thread.join();
+}
