@@ -16,6 +16,10 @@ const std::vector<RecipeOption> kOptions = {
     {"argument", "EXPR", Kind::text, "what the rows are by: arg1, 'str(arg0)', 'arg0 / 1024'"},
 };
 
+constexpr const char* kErlang =
+    "an Erlang virtual machine whose executable has the USDT probes of docs/erlang.md, with their "
+    "arguments";
+
 const std::vector<Recipe> kRecipes = {
     {
         .name = "postgresql-slow-queries",
@@ -68,6 +72,97 @@ const std::vector<Recipe> kRecipes = {
                       "usdt:libruby*:ruby:cmethod__return", "--by", "tid, str(arg0), str(arg1)",
                       "--per", "str(arg0), str(arg1)"}},
         .keys = {{"str(arg0)", "class"}, {"str(arg1)", "method"}},
+    },
+    {
+        .name = "erlang-messages",
+        .tells = "how long the queues of Erlang processes are, and who sends whom how many words",
+        .needs = kErlang,
+        .commands = {{"hist", "usdt::erlang:message-queued", "--of", "arg2", "--by", "str(arg0)"},
+                     {"trace", "usdt::erlang:message-send", "--do",
+                      "sum(arg2) by str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "receiver"}},
+    },
+    {
+        .name = "erlang-calls",
+        .tells = "how often Erlang functions, BIFs and NIFs are called",
+        .needs = kErlang,
+        .commands = {{"count", "usdt::erlang:*-entry", "--by", "str(arg1)"}},
+        .keys = {{"str(arg1)", "function"}},
+    },
+    {
+        .name = "erlang-call-times",
+        .tells = "what the calls of Erlang functions, BIFs and NIFs take",
+        .needs = kErlang,
+        .commands = {{"latency", "--from", "usdt::erlang:*-function-entry", "--to",
+                      "usdt::erlang:function-return", "--by", "str(arg0), str(arg1), arg2", "--per",
+                      "str(arg1)"},
+                     {"latency", "--from", "usdt::erlang:[bn]if-entry", "--to",
+                      "usdt::erlang:[bn]if-return", "--by", "str(arg0), str(arg1)", "--per",
+                      "str(arg1)"}},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "function"}, {"arg2", "depth"}},
+    },
+    {
+        .name = "erlang-spawns",
+        .tells = "who spawns Erlang processes, with which function",
+        .needs = kErlang,
+        .commands = {{"count", "usdt::erlang:process-spawn", "--by", "str(arg2), str(arg1)"}},
+        .keys = {{"str(arg2)", "function"}, {"str(arg1)", "parent"}},
+    },
+    {
+        .name = "erlang-lives",
+        .tells = "how long Erlang processes live, by the reason why they end",
+        .needs = kErlang,
+        .commands = {{"latency", "--from", "usdt::erlang:process-spawn", "--to",
+                      "usdt::erlang:process-exit", "--by", "str(arg0)", "--per", "str(arg1)"}},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "reason"}},
+    },
+    {
+        .name = "erlang-links",
+        .tells = "which Erlang processes and ports are linked, and unlinked, how often",
+        .needs = kErlang,
+        .commands = {{"count", "usdt::erlang:*link*", "--by", "str(arg0), str(arg1)"}},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "other"}},
+    },
+    {
+        .name = "erlang-names",
+        .tells = "which names Erlang processes and ports get and lose, as it happens",
+        .needs = kErlang,
+        .commands = {{"trace", "usdt::erlang:*registered", "--do", "event(str(arg0), str(arg1))"}},
+    },
+    {
+        .name = "erlang-scheduling",
+        .tells = "how long Erlang processes run at a time, and how long they do not",
+        .needs = kErlang,
+        .commands = {{"latency", "--from", "usdt::erlang:process-*scheduled", "--to",
+                      "usdt::erlang:process-*scheduled", "--by", "str(arg0)", "--per",
+                      "{argument}"}},
+        .parameters = {{"argument", "str(arg0)"}},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "function"}},
+    },
+    {
+        .name = "erlang-gc",
+        .tells = "how long garbage collections of Erlang processes take",
+        .needs = kErlang,
+        .commands = {{"latency", "--from", "usdt::erlang:gc_*-start", "--to",
+                      "usdt::erlang:gc_*-end", "--by", "str(arg0)", "--per", "{argument}"}},
+        .parameters = {{"argument", "str(arg0)"}},
+        .keys = {{"str(arg0)", "process"}},
+    },
+    {
+        .name = "erlang-gc-words",
+        .tells = "how many words Erlang processes need when they collect, and what that reclaims",
+        .needs = kErlang,
+        .commands = {{"hist", "usdt::erlang:gc_*-start", "--of", "arg1"},
+                     {"trace", "usdt::erlang:gc_*-end", "--do", "sum(arg1) by str(arg0)"}},
+        .keys = {{"str(arg0)", "process"}},
+    },
+    {
+        .name = "erlang-activity",
+        .tells = "how long Erlang processes, ports and schedulers are active, and inactive",
+        .needs = kErlang,
+        .commands = {{"latency", "--from", "usdt::erlang:*-*active", "--to",
+                      "usdt::erlang:*-*active", "--by", "str(arg0)", "--per", "str(arg0)"}},
+        .keys = {{"str(arg0)", "who"}},
     },
     {
         .name = "malloc-sizes",

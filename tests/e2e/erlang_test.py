@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The probes of Erlang's virtual machine: each command of docs/erlang.md on a small one that has them
+all (tests/targets/erlang_vm.cpp), against what that one knows of itself."""
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import unittest
+
+import support
+
+DOCUMENT = (support.ROOT / 'docs/erlang.md').read_text()
+PROVIDER = (support.ROOT / 'tests/targets/erlang_vm.d').read_text()
+SCHEDULERS, ROUNDS = 3, 20
+
+
+def declared():
+    """The types and names of each probe's arguments, as its provider file has them."""
+    return {name: re.findall(r'\s*(.*?)\s*(\w+)\s*(?:,|$)', arguments)
+            for name, arguments in re.findall(r'probe (\w+)\(([^)]*)\)', PROVIDER)}
+
+
+class Tally:
+    """What the machine says of some probes with some names, added up."""
+
+    def __init__(self):
+        self.all = self.enabled = self.matched = self.inner = self.outer = self.greatest = 0
+        self.sums = [0] * 5
+
+    def add(self, said):
+        for name in ('all', 'enabled', 'matched', 'inner', 'outer'):
+            setattr(self, name, getattr(self, name) + said[name])
+        self.greatest = max(self.greatest, said['greatest'])
+        self.sums = [mine + more for mine, more in zip(self.sums, said['sums'])]
+
+
+class Truth:
+    def __init__(self, said):
+        self.said = said
+
+    def by(self, pattern, *names):
+        """A tally for each probe that matches and each value of the names with these numbers."""
+        found = {}
+        for probe, of, said in self.said['ledger']:
+            if re.fullmatch(pattern, probe):
+                found.setdefault((probe, *(of[name] for name in names)), Tally()).add(said)
+        return found
+
+    def total(self, pattern):
+        return sum(tally.all for tally in self.by(pattern).values())
+
+    def enabled(self):
+        return {probe for (probe,), tally in self.by('.*').items() if tally.enabled}
+
+
+def key_of(row, *names):
+    return (row['probe'].split(':')[-1], *(row['by'][name] for name in names))
+
+
+@support.needs_root
+class Commands(support.DaemonTest):
+    def traced(self, command):
+        """What the machine says, and the lines that tracectl prints, with this command from the document."""
+        program = self.program('erlang_vm', str(SCHEDULERS), str(ROUNDS))
+        words = shlex.split(command)[1:]
+        process = subprocess.Popen(
+            [support.TRACECTL, '--socket', self.daemon.socket, '--json', *words, '-p',
+             str(program.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(any('^C' in line for line in process.stderr), command)
+        program.send('go')
+        truth = Truth(program.result())
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assert_only_what_was_armed_was_computed(truth, command)
+        program.send('exit')
+        program.process.wait(timeout=60)
+        return truth, [json.loads(line) for line in printed.splitlines()]
+
+    def assert_only_what_was_armed_was_computed(self, truth, command):
+        for probe, _, said in truth.said['ledger']:
+            self.assertIn(said['enabled'], (0, said['all']), probe)
+        self.assertEqual(truth.enabled(), set(ARMED[command]) & {
+            probe for probe, *_ in truth.said['ledger']})
+
+    def table(self, command):
+        truth, (read,) = self.traced(command)
+        self.assertEqual((read['dropped_keys'], read['dropped_ring']), (0, 0))
+        return truth, read
+
+    def assert_counts(self, rows, expected, *names):
+        self.assertTrue(expected)
+        self.assertEqual({key_of(row, *names): row['count'] for row in rows if row['count']},
+                         {key: tally.all for key, tally in expected.items()})
+
+    def assert_sums(self, rows, expected, number, *names):
+        self.assertTrue(any(tally.sums[number] for tally in expected.values()))
+        self.assertEqual({key_of(row, *names): (row['count'], row['sum']) for row in rows},
+                         {key: (tally.all, tally.sums[number]) for key, tally in expected.items()})
+
+    def assert_times(self, rows, expected, *names):
+        """Each lies between what the machine's own clock says it took at least, and at most."""
+        expected = {key: tally for key, tally in expected.items() if tally.matched}
+        self.assertTrue(expected)
+        self.assertEqual({key_of(row, *names): row['count'] for row in rows if row['count']},
+                         {key: tally.matched for key, tally in expected.items()})
+        for row in rows:
+            if row['count']:
+                tally = expected[key_of(row, *names)]
+                self.assertLessEqual(tally.inner, row['sum'], row)
+                self.assertLessEqual(row['sum'], tally.outer, row)
+
+    def assert_pairs(self, latency, truth, starts, ends):
+        self.assertEqual((latency['started'], latency['dropped'], latency['unread']),
+                         (truth.total(starts), 0, 0))
+        self.assertEqual(latency['matched'],
+                         sum(tally.matched for tally in truth.by(ends).values()))
+        self.assertEqual(latency['started'],
+                         latency['matched'] + latency['overwritten'] + latency['open'])
+
+    # ---- trace messages ----
+
+    def erlang_messages(self, command):
+        truth, read = self.table(command)
+        queues = [row for row in read['rows'] if 'hist' in row]
+        expected = truth.by('message__queued', 0)
+        self.assert_counts(queues, expected, 'str(arg0)')
+        for row in queues:
+            longest = row['hist'][-1]
+            greatest = expected[key_of(row, 'str(arg0)')].greatest
+            self.assertTrue(longest['min'] <= greatest <= longest['max'], row)
+        self.assert_sums([row for row in read['rows'] if 'sum' in row],
+                         truth.by('message__send', 0, 1), 0, 'str(arg0)', 'str(arg1)')
+
+    def erlang_calls(self, command):
+        truth, read = self.table(command)
+        self.assert_counts(read['rows'], truth.by('.*__entry', 1), 'str(arg1)')
+
+    def erlang_call_times(self, command):
+        truth, read = self.table(command)
+        self.assert_times(read['rows'], truth.by('(function|[bn]if)__return', 1), 'str(arg1)')
+        latencies = {latency['to'].split(':')[-1]: latency for latency in read['latencies']}
+        self.assert_pairs(latencies['function-return'], truth, '.*function__entry',
+                          'function__return')
+        # What fails is not returned from; nor is erlang:exit/1.
+        self.assertEqual(latencies['function-return']['open'], ROUNDS)
+        self.assertEqual(latencies['function-return']['overwritten'], 0)
+        self.assert_pairs(latencies['[bn]if-return'], truth, '[bn]if__entry', '[bn]if__return')
+        self.assertEqual(latencies['[bn]if-return']['open'],
+                         truth.by('bif__entry', 1)['bif__entry', 'erlang:exit/1'].all)
+
+    def erlang_spawns(self, command):
+        truth, read = self.table(command)
+        expected = truth.by('process__spawn', 2, 1)
+        self.assert_counts(read['rows'], expected, 'str(arg2)', 'str(arg1)')
+        self.assertEqual(expected['process__spawn', 'worker:run/1', '<0.1.0>'].all, 3 * ROUNDS)
+
+    def erlang_lives(self, command):
+        truth, read = self.table(command)
+        expected = truth.by('process__exit', 1)
+        self.assertEqual({reason for _, reason in expected}, {'normal', 'badarith', 'shutdown'})
+        self.assert_times(read['rows'], expected, 'str(arg1)')
+        latency, = read['latencies']
+        self.assert_pairs(latency, truth, 'process__spawn', 'process__exit')
+        self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
+        # Init lives longest. The main thread spawns it, and a scheduler sees its end.
+        longest = latency['slowest'][0]
+        self.assertEqual(longest['by'], {'str(arg0)': '<0.1.0>'})
+        self.assertEqual(longest['from_tid'], longest['from_pid'])
+        self.assertNotEqual(longest['to_tid'], longest['from_tid'])
+
+    def erlang_links(self, command):
+        truth, read = self.table(command)
+        expected = truth.by('.*link.*', 0, 1)
+        self.assertEqual(len({probe for probe, *_ in expected}), 8)
+        self.assert_counts(read['rows'], expected, 'str(arg0)', 'str(arg1)')
+
+    def erlang_names(self, command):
+        truth, events = self.traced(command)
+        found, held = {}, {}
+        for event in events:
+            probe, (who, name) = event['probe'].split(':')[-1], event['args']
+            found[probe, who, name] = found.get((probe, who, name), 0) + 1
+            if probe.endswith('unregistered'):
+                self.assertEqual(held.pop(name), who)
+            else:
+                self.assertIsNone(held.setdefault(name, who) if name in held else None)
+                held[name] = who
+        self.assertEqual(held, {})
+        expected = truth.by('.*registered', 0, 1)
+        self.assertEqual(len({probe for probe, *_ in expected}), 4)
+        self.assertEqual(found, {key: tally.all for key, tally in expected.items()})
+
+    def erlang_scheduling(self, command, name=0):
+        truth, read = self.table(command)
+        expected = truth.by('process__(un)?scheduled', name)
+        self.assertEqual(len({probe for probe, _ in expected}), 2)
+        self.assert_times(read['rows'], expected, f'str(arg{name})')
+        latency, = read['latencies']
+        self.assert_pairs(latency, truth, 'process__(un)?scheduled', 'process__(un)?scheduled')
+        self.assertEqual((latency['open'], latency['overwritten']),
+                         (truth.total('process__exit'), 0))
+
+    def erlang_scheduling_of_functions(self, command):
+        self.erlang_scheduling(command, 1)
+
+    def erlang_gc(self, command):
+        truth, read = self.table(command)
+        expected = truth.by('gc_.*__end', 0)
+        self.assertEqual(len({probe for probe, _ in expected}), 2)
+        self.assert_times(read['rows'], expected, 'str(arg0)')
+        latency, = read['latencies']
+        self.assert_pairs(latency, truth, 'gc_.*__start', 'gc_.*__end')
+        self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
+        total = sum(row['sum'] for row in read['rows'])
+        self.assertLessEqual(total, SCHEDULERS * truth.said['wall'])
+
+    def erlang_gc_words(self, command):
+        truth, read = self.table(command)
+        needs = [row for row in read['rows'] if 'hist' in row]
+        self.assert_counts([{**row, 'by': {}} for row in needs], truth.by('gc_.*__start'))
+        self.assert_sums([row for row in read['rows'] if 'sum' in row],
+                         truth.by('gc_.*__end', 0), 0, 'str(arg0)')
+
+    # ---- profiling messages ----
+
+    def erlang_activity(self, command):
+        truth, read = self.table(command)
+        expected = truth.by('.*__(in)?active', 0)
+        self.assertEqual(len({probe for probe, _ in expected}), 6)
+        self.assert_times(read['rows'], expected, 'str(arg0)')
+        latency, = read['latencies']
+        self.assert_pairs(latency, truth, '.*__(in)?active', '.*__(in)?active')
+        self.assertEqual(latency['overwritten'], 0)
+        running = sum(row['sum'] for row in read['rows'] if row['probe'].endswith(
+            'scheduler__inactive'))
+        self.assertLessEqual(running, SCHEDULERS * truth.said['wall'])
+
+    # ---- more ----
+
+    def runs_by_function(self, command):
+        truth, read = self.table(command)
+        self.assert_counts(read['rows'], truth.by('process__scheduled', 1), 'str(arg1)')
+
+    def active_schedulers(self, command):
+        truth, read = self.table(command)
+        self.assert_counts([{**row, 'by': {}} for row in read['rows']],
+                           truth.by('scheduler__(in)?active'))
+        for row in read['rows']:
+            self.assertLessEqual(row['hist'][-1]['min'], SCHEDULERS)
+
+    def one_sequence(self, command):
+        truth, events = self.traced(command)
+        found = {}
+        for event in events:
+            sender, receiver, label, previous, current = event['args']
+            self.assertEqual(label, 9)
+            self.assertLess(previous, current)
+            tally = found.setdefault((sender, receiver), [0, 0, 0])
+            found[sender, receiver] = [tally[0] + 1, tally[1] + previous, tally[2] + current]
+        said = truth.by('message__send', 0, 1, 2)
+        expected = {(sender, receiver): [tally.all, tally.sums[3], tally.sums[4]]
+                    for (_, sender, receiver, label), tally in said.items() if label == '9'}
+        self.assertLess(len(expected), len(said))
+        self.assertEqual(found, expected)
+
+    def one_process(self, command):
+        truth, read = self.table(command)
+        said = truth.by('.*', 0)
+        self.assert_counts([{**row, 'by': {}} for row in read['rows']],
+                           {key[:1]: tally for key, tally in said.items() if key[1] == '<0.1.0>'})
+
+    def all_there_is(self, command):
+        truth, read = self.table(command)
+        self.assertEqual({probe for probe, in truth.by('.*')}, set(declared()))
+        self.assert_counts([{**row, 'by': {}} for row in read['rows']], truth.by('.*'))
+
+    def test_each_command_of_the_document(self):
+        written = re.findall(r'`(tracectl (?:recipe run|count|hist|trace) .*?)`', DOCUMENT)
+        self.assertEqual(sorted(set(written)), sorted(CHECKS))
+        for command, check in CHECKS.items():
+            with self.subTest(command=command):
+                check(self, command)
+
+
+def probes(pattern):
+    return [name for name in declared() if re.fullmatch(pattern, name)]
+
+
+# What checks each command, and which probes it arms.
+ROWS = {
+    'tracectl recipe run erlang-messages': (Commands.erlang_messages, 'message__.*'),
+    'tracectl recipe run erlang-calls': (Commands.erlang_calls, '.*__entry'),
+    'tracectl recipe run erlang-call-times': (Commands.erlang_call_times, '.*__(entry|return)'),
+    'tracectl recipe run erlang-spawns': (Commands.erlang_spawns, 'process__spawn'),
+    'tracectl recipe run erlang-lives': (Commands.erlang_lives, 'process__(spawn|exit)'),
+    'tracectl recipe run erlang-links': (Commands.erlang_links, '.*link.*'),
+    'tracectl recipe run erlang-names': (Commands.erlang_names, '.*registered'),
+    'tracectl recipe run erlang-scheduling': (Commands.erlang_scheduling, '.*scheduled'),
+    'tracectl recipe run erlang-gc': (Commands.erlang_gc, 'gc_.*'),
+    'tracectl recipe run erlang-gc-words': (Commands.erlang_gc_words, 'gc_.*'),
+    'tracectl recipe run erlang-activity': (Commands.erlang_activity, '.*active'),
+    "tracectl recipe run erlang-scheduling --argument 'str(arg1)'":
+        (Commands.erlang_scheduling_of_functions, '.*scheduled'),
+    "tracectl count 'usdt::erlang:process-scheduled' --by 'str(arg1)'":
+        (Commands.runs_by_function, 'process__scheduled'),
+    "tracectl hist 'usdt::erlang:scheduler-*active' --of arg1":
+        (Commands.active_schedulers, 'scheduler__.*'),
+    "tracectl trace 'usdt::erlang:message-send' --when 'arg3 == 9' "
+    "--do 'event(str(arg0), str(arg1), arg3, arg4, arg5)'": (Commands.one_sequence, 'message__send'),
+    "tracectl count 'usdt::erlang:*' --when 'str(arg0) == \"<0.1.0>\"'": (Commands.one_process, '.*'),
+    "tracectl count 'usdt::erlang:*'": (Commands.all_there_is, '.*'),
+}
+CHECKS = {command: check for command, (check, _) in ROWS.items()}
+ARMED = {command: probes(pattern) for command, (_, pattern) in ROWS.items()}
+
+
+class Document(unittest.TestCase):
+    def test_it_has_each_probe_and_each_recipe(self):
+        for name in declared():
+            self.assertIn(f'`{name.replace("__", "-")}`', DOCUMENT)
+        listed = json.loads(support.run('--json', 'recipe', 'list').stdout)['recipes']
+        for recipe in listed:
+            if recipe['name'].startswith('erlang-'):
+                self.assertIn(f'`tracectl recipe run {recipe["name"]}`', DOCUMENT)
+
+    def test_the_probes_are_there_as_declared(self):
+        path = support.target('erlang_vm')
+        listed = json.loads(support.run('--json', 'list', f'usdt:{path}:erlang:*').stdout)['probes']
+        types = {'char *': 'u64', 'uint32_t': 'u32', 'int': 's32', 'uint64_t': 'u64'}
+        self.assertEqual({probe['probe'].split(':')[-1]: [argument['type'] for argument in probe['args']]
+                          for probe in listed},
+                         {name: [types[kind] for kind, _ in arguments]
+                          for name, arguments in declared().items()})
+        self.assertEqual({len(probe['sites']) for probe in listed}, {1})
+
+
+if __name__ == '__main__':
+    unittest.main()
