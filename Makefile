@@ -259,8 +259,14 @@ define target
 	$(V)mkdir -p $(@D)
 	$(V)flags=$$(sed -n '1s,^// build: ,,p' $<); \
 	compiler=$$(sed -n '2s,^// compiler: ,,p' $<); \
-	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
+	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -I$(B) -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
 endef
+# The typed probes of a target that has a provider file.
+$(B)/targets/%.h: tests/targets/%.d $(B)/tracectl-usdt
+	$(call say,USDT,$@)
+	$(V)mkdir -p $(@D)
+	$(V)$(B)/tracectl-usdt -h -s $< -o $@
+$(patsubst tests/targets/%.d,$(B)/targets/%,$(wildcard tests/targets/*.d)): $(B)/targets/%: $(B)/targets/%.h
 $(B)/targets/%: tests/targets/%.c Makefile
 	$(call target,$(CC))
 $(B)/targets/%: tests/targets/%.cpp Makefile

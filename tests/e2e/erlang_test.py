@@ -39,11 +39,14 @@ class Tally:
 class Truth:
     def __init__(self, said):
         self.said = said
+        # There they are called as the generated header calls them.
+        names = {name.replace('__', '_').upper(): name for name in declared()}
+        self.ledger = [(names[macro], of, tally) for macro, of, tally in said['ledger']]
 
     def by(self, pattern, *names):
         """A tally for each probe that matches and each value of the names with these numbers."""
         found = {}
-        for probe, of, said in self.said['ledger']:
+        for probe, of, said in self.ledger:
             if re.fullmatch(pattern, probe):
                 found.setdefault((probe, *(of[name] for name in names)), Tally()).add(said)
         return found
@@ -82,10 +85,10 @@ class Commands(support.DaemonTest):
         return truth, [json.loads(line) for line in printed.splitlines()]
 
     def assert_only_what_was_armed_was_computed(self, truth, command):
-        for probe, _, said in truth.said['ledger']:
+        for probe, _, said in truth.ledger:
             self.assertIn(said['enabled'], (0, said['all']), probe)
         self.assertEqual(truth.enabled(), set(ARMED[command]) & {
-            probe for probe, *_ in truth.said['ledger']})
+            probe for probe, *_ in truth.ledger})
 
     def table(self, command):
         truth, (read,) = self.traced(command)

@@ -54,16 +54,16 @@ void Vm::port_closed(Name port) {
 
 static void pass_registered(Name who, std::string_view word) {
   if (who.kind == Name::Kind::port)
-    PASS_NAMES(port__registered, who, text_name(word));
+    PASS_NAMES(PORT_REGISTERED, who, text_name(word));
   else
-    PASS_NAMES(process__registered, who, text_name(word));
+    PASS_NAMES(PROCESS_REGISTERED, who, text_name(word));
 }
 
 static void pass_unregistered(Name who, std::string_view word) {
   if (who.kind == Name::Kind::port)
-    PASS_NAMES(port__unregistered, who, text_name(word));
+    PASS_NAMES(PORT_UNREGISTERED, who, text_name(word));
   else
-    PASS_NAMES(process__unregistered, who, text_name(word));
+    PASS_NAMES(PROCESS_UNREGISTERED, who, text_name(word));
 }
 
 void Vm::enter(std::string_view word, Name who) {

@@ -36,14 +36,14 @@ inline Process::After Process::carry_out(const Instruction& instruction) {
 
 // A BIF that is entered and never left.
 inline Process::After Process::exit(std::string_view reason) {
-  PASS_NAMES(bif__entry, name_, text_name("erlang:exit/1"));
+  PASS_NAMES(BIF_ENTRY, name_, text_name("erlang:exit/1"));
   return ends_for(reason);
 }
 
 template <class Body> void Process::as_bif(std::string_view bif, Body body) {
-  const Moment entered = PASS_NAMES(bif__entry, name_, text_name(bif));
+  const Moment entered = PASS_NAMES(BIF_ENTRY, name_, text_name(bif));
   body();
-  PASS_NAMES(bif__return, name_, text_name(bif)).since(entered);
+  PASS_NAMES(BIF_RETURN, name_, text_name(bif)).since(entered);
 }
 
 inline void Process::carry_out_bif(const Instruction& instruction) {
@@ -86,19 +86,19 @@ inline void Process::enter(const Function& function) { frames_.push_back({.funct
 
 inline void Process::call_global(const Function& function) {
   enter(function);
-  frames_.back().entered = PASS(global__function__entry, ({name_, mfa()}), ({depth()}),
+  frames_.back().entered = PASS(GLOBAL_FUNCTION_ENTRY, ({name_, mfa()}), ({depth()}),
                                 text(name_).c_str(), text(mfa()).c_str(), depth());
 }
 
 inline void Process::call_local(const Function& function) {
   enter(function);
-  frames_.back().entered = PASS(local__function__entry, ({name_, mfa()}), ({depth()}),
+  frames_.back().entered = PASS(LOCAL_FUNCTION_ENTRY, ({name_, mfa()}), ({depth()}),
                                 text(name_).c_str(), text(mfa()).c_str(), depth());
 }
 
 inline Process::After Process::leave() {
   if (depth() == 1) return ends_for("normal");
-  PASS(function__return, ({name_, mfa()}), ({depth()}), text(name_).c_str(), text(mfa()).c_str(),
+  PASS(FUNCTION_RETURN, ({name_, mfa()}), ({depth()}), text(name_).c_str(), text(mfa()).c_str(),
        depth())
       .since(frames_.back().entered);
   frames_.pop_back();
@@ -116,13 +116,13 @@ inline void Process::loop(const Instruction& instruction) {
 
 // A hash of an object, which takes a while.
 inline void Process::nif(std::string_view nif, uint8_t reg) {
-  const Moment entered = PASS_NAMES(nif__entry, name_, text_name(nif));
+  const Moment entered = PASS_NAMES(NIF_ENTRY, name_, text_name(nif));
   uint64_t hash = 14695981039346656037u;
   const Word word = registers_[reg];
   for (int turn = 0; turn < 1000 && !is_small(word); ++turn)
     for (const Word part : heap_.object(word)) hash = (hash ^ part) * 1099511628211u;
   registers_[1] = small(hash & 0xffff);
-  PASS_NAMES(nif__return, name_, text_name(nif)).since(entered);
+  PASS_NAMES(NIF_RETURN, name_, text_name(nif)).since(entered);
 }
 
 // ---- the heap ----
@@ -141,13 +141,13 @@ inline void Process::make_room(size_t need) {
 }
 
 inline void Process::collect_young(size_t need) {
-  const Moment began = PASS_NUMBER(gc_minor__start, name_, int(need));
+  const Moment began = PASS_NUMBER(GC_MINOR_START, name_, int(need));
   const int reclaimed = int(heap_.collect_young(registers_));
-  PASS_NUMBER(gc_minor__end, name_, reclaimed).since(began);
+  PASS_NUMBER(GC_MINOR_END, name_, reclaimed).since(began);
 }
 
 inline void Process::collect_all(size_t need) {
-  const Moment began = PASS_NUMBER(gc_major__start, name_, int(need));
+  const Moment began = PASS_NUMBER(GC_MAJOR_START, name_, int(need));
   const int reclaimed = int(heap_.collect_all(registers_));
-  PASS_NUMBER(gc_major__end, name_, reclaimed).since(began);
+  PASS_NUMBER(GC_MAJOR_END, name_, reclaimed).since(began);
 }

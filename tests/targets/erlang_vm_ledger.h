@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "erlang_vm_probes.h"
+#include "targets/erlang_vm.h"
 
 // Of a process or a port; a number, as schedulers have; or a text: a function, a reason, a name that
 // was registered.
@@ -151,9 +151,9 @@ Passed pass(std::string_view probe, const Names& names, const Numbers& numbers, 
 
 // PROBE with NAMES and NUMBERS, as the ledger knows them, and as the probe takes them; the time is
 // the last argument of each. They are evaluated more than once.
-#define PASS(PROBE, NAMES, NUMBERS, ...)                                            \
-  pass(#PROBE, Names NAMES, Numbers NUMBERS, TRACECTL_PROBE_ENABLED(erlang, PROBE), \
-       [&] { TRACECTL_PROBE(erlang, PROBE, __VA_ARGS__, now_us()); })
+#define PASS(PROBE, NAMES, NUMBERS, ...)                                 \
+  pass(#PROBE, Names NAMES, Numbers NUMBERS, ERLANG_##PROBE##_ENABLED(), \
+       [&] { ERLANG_##PROBE(__VA_ARGS__, now_us()); })
 
 // The probes with two names, and those with a name and a number.
 #define PASS_NAMES(PROBE, A, B) PASS(PROBE, ({A, B}), ({}), text(A).c_str(), text(B).c_str())

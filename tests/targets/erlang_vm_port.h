@@ -15,7 +15,7 @@ class Port : public Runnable, public std::enable_shared_from_this<Port> {
     commands_.push_back(std::move(message));
     if (is_active_) return;
     is_active_ = true;
-    active_at_ = PASS_NAMES(port__active, name_, kDriver).since(inactive_at_);
+    active_at_ = PASS_NAMES(PORT_ACTIVE, name_, kDriver).since(inactive_at_);
     vm_.queue().push(shared_from_this());
   }
 
@@ -27,11 +27,11 @@ class Port : public Runnable, public std::enable_shared_from_this<Port> {
     const std::lock_guard guard(mutex_);
     if (!commands_.empty()) return vm_.queue().push(shared_from_this());
     is_active_ = false;
-    inactive_at_ = PASS_NAMES(port__inactive, name_, kDriver).since(active_at_);
+    inactive_at_ = PASS_NAMES(PORT_INACTIVE, name_, kDriver).since(active_at_);
   }
 
-  void get_linked(Name process) { PASS_NAMES(port__getting_linked, process, name_); }
-  void get_unlinked(Name process) { PASS_NAMES(port__getting_unlinked, process, name_); }
+  void get_linked(Name process) { PASS_NAMES(PORT_GETTING_LINKED, process, name_); }
+  void get_unlinked(Name process) { PASS_NAMES(PORT_GETTING_UNLINKED, process, name_); }
 
  private:
   static constexpr Name kDriver{Name::Kind::text, 0, "echo_drv:output/2"};

@@ -8,14 +8,14 @@
 // ---- to run and to wait ----
 
 inline void Process::begin(Name parent) {
-  spawned_at_ = PASS(process__spawn, ({name_, parent, mfa()}), ({}), text(name_).c_str(),
+  spawned_at_ = PASS(PROCESS_SPAWN, ({name_, parent, mfa()}), ({}), text(name_).c_str(),
                      text(parent).c_str(), text(mfa()).c_str());
   const std::lock_guard guard(mutex_);
   wake();
 }
 
 inline void Process::run() {
-  scheduled_at_ = PASS_NAMES(process__scheduled, name_, mfa()).since(unscheduled_at_);
+  scheduled_at_ = PASS_NAMES(PROCESS_SCHEDULED, name_, mfa()).since(unscheduled_at_);
   if (is_killed()) return end();
   for (int left = kReductions; left > 0; --left) {
     const After after = step();
@@ -33,22 +33,22 @@ inline bool Process::is_killed() {
 
 // Goes on being active: it is in the queue again.
 inline void Process::yield() {
-  unscheduled_at_ = PASS_NAMES(process__unscheduled, name_, mfa()).since(scheduled_at_);
+  unscheduled_at_ = PASS_NAMES(PROCESS_UNSCHEDULED, name_, mfa()).since(scheduled_at_);
   vm_.queue().push(shared_from_this());
 }
 
 // Locked. Whoever gets the lock next may have it run by another scheduler.
 inline void Process::rest() {
   state_ = State::waiting;
-  inactive_at_ = PASS_NAMES(process__inactive, name_, mfa()).since(active_at_);
-  unscheduled_at_ = PASS_NAMES(process__unscheduled, name_, mfa()).since(scheduled_at_);
+  inactive_at_ = PASS_NAMES(PROCESS_INACTIVE, name_, mfa()).since(active_at_);
+  unscheduled_at_ = PASS_NAMES(PROCESS_UNSCHEDULED, name_, mfa()).since(scheduled_at_);
 }
 
 // Locked.
 inline void Process::wake() {
   if (state_ != State::waiting) return;
   state_ = State::busy;
-  active_at_ = PASS_NAMES(process__active, name_, mfa()).since(inactive_at_);
+  active_at_ = PASS_NAMES(PROCESS_ACTIVE, name_, mfa()).since(inactive_at_);
   vm_.queue().push(shared_from_this());
 }
 
@@ -58,7 +58,7 @@ inline Process::After Process::ends_for(std::string_view reason) {
 }
 
 inline void Process::end() {
-  PASS_NAMES(process__exit, name_, text_name(reason_)).since(spawned_at_);
+  PASS_NAMES(PROCESS_EXIT, name_, text_name(reason_)).since(spawned_at_);
   vm_.unregister_all(name_);
   std::set<Name> linked;
   {
@@ -68,8 +68,8 @@ inline void Process::end() {
   }
   for (const Name& other : linked)
     if (const auto process = vm_.process(other)) process->get_exit_signal(name_, reason_);
-  PASS_NAMES(process__inactive, name_, mfa()).since(active_at_);
-  PASS_NAMES(process__unscheduled, name_, mfa()).since(scheduled_at_);
+  PASS_NAMES(PROCESS_INACTIVE, name_, mfa()).since(active_at_);
+  PASS_NAMES(PROCESS_UNSCHEDULED, name_, mfa()).since(scheduled_at_);
   vm_.process_ended(name_);
 }
 
@@ -81,7 +81,7 @@ inline void Process::deliver(Message message) {
   mailbox_.push_back(std::move(message));
   const Message& last = mailbox_.back();
   const auto size = uint32_t(last.words.size()), length = uint32_t(mailbox_.size());
-  PASS(message__queued, ({name_, number_name(uint64_t(last.token.label))}),
+  PASS(MESSAGE_QUEUED, ({name_, number_name(uint64_t(last.token.label))}),
        ({size, length, last.token.label, last.token.previous, last.token.current}),
        text(name_).c_str(), size, length, last.token.label, last.token.previous,
        last.token.current);
@@ -92,7 +92,7 @@ inline void Process::send(Name receiver, Message message) {
   message.token = next_token();
   const auto size = uint32_t(message.words.size());
   const Token& token = message.token;
-  PASS(message__send, ({name_, receiver, number_name(uint64_t(token.label))}),
+  PASS(MESSAGE_SEND, ({name_, receiver, number_name(uint64_t(token.label))}),
        ({size, 0, token.label, token.previous, token.current}), text(name_).c_str(),
        text(receiver).c_str(), size, token.label, token.previous, token.current);
   if (const auto process = vm_.process(receiver)) process->deliver(std::move(message));
@@ -145,10 +145,10 @@ inline void Process::link(Name other) {
     links_.insert(other);
   }
   if (other.kind == Name::Kind::port) {
-    PASS_NAMES(port__link, name_, other);
+    PASS_NAMES(PORT_LINK, name_, other);
     vm_.port(other)->get_linked(name_);
   } else {
-    PASS_NAMES(process__link, name_, other);
+    PASS_NAMES(PROCESS_LINK, name_, other);
     if (const auto process = vm_.process(other)) process->get_linked(name_);
   }
 }
@@ -159,10 +159,10 @@ inline void Process::unlink(Name other) {
     links_.erase(other);
   }
   if (other.kind == Name::Kind::port) {
-    PASS_NAMES(port__unlink, name_, other);
+    PASS_NAMES(PORT_UNLINK, name_, other);
     vm_.port(other)->get_unlinked(name_);
   } else {
-    PASS_NAMES(process__unlink, name_, other);
+    PASS_NAMES(PROCESS_UNLINK, name_, other);
     if (const auto process = vm_.process(other)) process->get_unlinked(name_);
   }
 }
@@ -170,13 +170,13 @@ inline void Process::unlink(Name other) {
 inline void Process::get_linked(Name other) {
   const std::lock_guard guard(mutex_);
   links_.insert(other);
-  PASS_NAMES(process__getting_linked, name_, other);
+  PASS_NAMES(PROCESS_GETTING_LINKED, name_, other);
 }
 
 inline void Process::get_unlinked(Name other) {
   const std::lock_guard guard(mutex_);
   if (!links_.erase(other)) return;
-  PASS_NAMES(process__getting_unlinked, name_, other);
+  PASS_NAMES(PROCESS_GETTING_UNLINKED, name_, other);
 }
 
 // Of who was linked and has ended. A process that does not trap it ends too, unless that was normal.

@@ -59,12 +59,12 @@ class RunQueue {
  private:
   Moment become_active(Name scheduler, Moment inactive_at) {
     ++active_;
-    return PASS_NUMBER(scheduler__active, scheduler, active_).since(inactive_at);
+    return PASS_NUMBER(SCHEDULER_ACTIVE, scheduler, active_).since(inactive_at);
   }
 
   Moment become_inactive(Name scheduler, Moment active_at) {
     --active_;
-    return PASS_NUMBER(scheduler__inactive, scheduler, active_).since(active_at);
+    return PASS_NUMBER(SCHEDULER_INACTIVE, scheduler, active_).since(active_at);
   }
 
   std::mutex mutex_;
