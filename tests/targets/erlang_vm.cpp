@@ -12,7 +12,7 @@
 // What the processes do, and so all that is no matter of time, depends on ROUNDS alone. When a process
 // waits, which thread runs it and how long does not.
 //
-// Expect: {"rounds", "received": [words, sum], "wall": ns, "ledger": [[PROBE, [NAME...], {...}]...]}, as
+// Expect: {"rounds", "received": [words, sum], "lists": sum, "wall": ns, "ledger": [[PROBE, [NAME...], {...}]...]}, as
 // erlang_vm_ledger.h has it.
 #include "erlang_vm_code_runner.h"
 #include "stdin_protocol.h"
@@ -104,9 +104,10 @@ int main(int argc, char** argv) {
   const uint64_t began = now_ns();
   vm.spawn(process_name(0), Fun::init);
   run_schedulers(vm.queue(), uint64_t(schedulers));
-  printf("done\n{\"rounds\":%d,\"received\":[%" PRIu64 ",%" PRIu64 "],\"wall\":%" PRIu64
-         ",\"ledger\":[",
-         rounds, vm.words_received.load(), vm.sum_received.load(), now_ns() - began);
+  printf("done\n{\"rounds\":%d,\"received\":[%" PRIu64 ",%" PRIu64 "],\"lists\":%" PRIu64
+         ",\"wall\":%" PRIu64 ",\"ledger\":[",
+         rounds, vm.words_received.load(), vm.sum_received.load(), vm.sum_of_lists.load(),
+         now_ns() - began);
   print_ledger();
   printf("]}\n");
   wait_for_exit();

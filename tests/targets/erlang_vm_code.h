@@ -18,7 +18,7 @@ enum class Op : uint8_t {
   cons,   // a new object of `number` words in `reg`, the first of which is what was in `reg`
   drop,   // nothing in `reg`
   bif,    // words: one that does nothing more
-  nif,    // words: sums up the object in `reg`
+  nif,    // words: adds up the list in `reg`
   spawn,  // callee, whom `reg` knows then
   send,   // `number` words to whom `reg` knows
   send_named,    // `number` words to whom has the name `words`
@@ -103,10 +103,11 @@ inline const Function& function_of(Fun fun) {
         {.op = Op::link, .reg = kSecond},
         {.op = Op::command, .reg = kPort, .number = 12},
         {.op = Op::call_local, .callee = Fun::fold},
+        {.op = Op::drop, .reg = 0},
         {.op = Op::command, .reg = kPort, .number = 3},
         {.op = Op::send, .reg = kSecond, .number = 2},
         {Op::receive},
-        {.op = Op::loop, .number = kMessagesPerRound, .target = 9},
+        {.op = Op::loop, .number = kMessagesPerRound, .target = 10},
         {Op::leave}}},
       {"test:start/1",
        {{.op = Op::spawn, .reg = kSecond, .callee = Fun::worker},
@@ -126,16 +127,16 @@ inline const Function& function_of(Fun fun) {
         {.op = Op::leave_process, .words = "normal"}}},
       {"lists:map/2",
        {{.op = Op::call_local, .callee = Fun::fold},
-        {.op = Op::nif, .reg = 0, .words = "crypto:hash/2"},
+        {.op = Op::nif, .reg = 0, .words = "test_nif:sum/1"},
+        {.op = Op::drop, .reg = 0},
         {.op = Op::recurse, .number = 6},
         {Op::leave}}},
       {"lists:foldl/3",
-       {{.op = Op::cons, .reg = 0, .number = 3},  // kept for a while
+       {{.op = Op::cons, .reg = 0, .number = 3},  // a list, kept
         {.op = Op::cons, .reg = 1, .number = 9},  // garbage soon
         {.op = Op::drop, .reg = 1},
         {.op = Op::bif, .words = "erlang:element/2"},
         {.op = Op::loop, .number = 12, .target = 0},
-        {.op = Op::drop, .reg = 0},
         {Op::leave}}},
       {"test:buddy/0", {{Op::receive}, {Op::stop_if_told}, {Op::again}}},
       {"test:crasher/0",
@@ -147,7 +148,7 @@ inline const Function& function_of(Fun fun) {
         {Op::receive},
         {.op = Op::call_global, .callee = Fun::divide}}},
       {"test:divide/2",
-       {{.op = Op::nif, .reg = 0, .words = "crypto:hash/2"},
+       {{.op = Op::nif, .reg = 0, .words = "test_nif:sum/1"},
         {.op = Op::fail, .words = "badarith"}}},
       {"test:helper/0", {{Op::receive}, {.op = Op::reply, .number = 2}, {Op::again}}},
       {"logger:loop/1",

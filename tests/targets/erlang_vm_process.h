@@ -56,8 +56,8 @@ class Vm {
   // The names that a process still has when it ends.
   void unregister_all(Name who);
 
-  // What all messages that were received come to.
-  std::atomic<uint64_t> words_received{0}, sum_received{0};
+  // What all messages that were received come to, and all lists that were added up.
+  std::atomic<uint64_t> words_received{0}, sum_received{0}, sum_of_lists{0};
 
  private:
   template <class Things> typename Things::mapped_type found(const Things& things, Name name) {
@@ -122,6 +122,7 @@ class Process : public Runnable, public std::enable_shared_from_this<Process> {
   After exit(std::string_view reason);
   template <class Body> void as_bif(std::string_view bif, Body body);
   void nif(std::string_view nif, uint8_t reg);
+  uint64_t sum_of_list(Word word) const;
   void make(uint8_t reg, size_t words);
   void make_room(size_t need);
   void collect_young(size_t need);
