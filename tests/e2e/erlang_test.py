@@ -79,10 +79,18 @@ class Commands(support.DaemonTest):
         process.send_signal(signal.SIGINT)
         printed, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, said)
+        self.assert_it_worked(truth)
         self.assert_only_what_was_armed_was_computed(truth, command)
         program.send('exit')
         program.process.wait(timeout=60)
         return truth, [json.loads(line) for line in printed.splitlines()]
+
+    def assert_it_worked(self, truth):
+        """That of all that was sent and kept nothing was lost: what erlang_vm_code.h comes to."""
+        of_twelve, of_twenty = 12 * (1 + 2), sum(range(20, 40))
+        self.assertEqual(truth.said['lists'], ROUNDS * (3 * (5 * of_twelve + of_twenty) + 2 + 3))
+        self.assertEqual(truth.said['received'][0],
+                         sum(tally.sums[0] for tally in truth.by('message__queued').values()))
 
     def assert_only_what_was_armed_was_computed(self, truth, command):
         for probe, _, said in truth.ledger:
@@ -92,7 +100,9 @@ class Commands(support.DaemonTest):
 
     def table(self, command):
         truth, (read,) = self.traced(command)
-        self.assertEqual((read['dropped_keys'], read['dropped_ring']), (0, 0))
+        self.assertEqual(read['dropped_ring'], 0)
+        if 'latencies' not in read:
+            self.assertEqual(read['dropped_keys'], 0)
         return truth, read
 
     def assert_counts(self, rows, expected, *names):
@@ -105,17 +115,22 @@ class Commands(support.DaemonTest):
         self.assertEqual({key_of(row, *names): (row['count'], row['sum']) for row in rows},
                          {key: (tally.all, tally.sums[number]) for key, tally in expected.items()})
 
-    def assert_times(self, rows, expected, *names):
+    def assert_times(self, read, expected, *names):
         """Each lies between what the machine's own clock says it took at least, and at most."""
         expected = {key: tally for key, tally in expected.items() if tally.matched}
         self.assertTrue(expected)
-        self.assertEqual({key_of(row, *names): row['count'] for row in rows if row['count']},
-                         {key: tally.matched for key, tally in expected.items()})
+        rows = [row for row in read['rows'] if row['count']]
         for row in rows:
-            if row['count']:
-                tally = expected[key_of(row, *names)]
+            tally = expected[key_of(row, *names)]
+            self.assertLessEqual(row['count'], tally.matched, row)
+            self.assertLessEqual(row['sum'], tally.outer, row)
+            if row['count'] == tally.matched:
                 self.assertLessEqual(tally.inner, row['sum'], row)
-                self.assertLessEqual(row['sum'], tally.outer, row)
+        # For a new row of times the kernel may have no memory at the moment. Then that is told, and if
+        # it is not, what is left makes all counts the same.
+        matched = sum(tally.matched for tally in expected.values())
+        self.assertEqual(sum(row['count'] for row in rows) + read['dropped_keys'], matched)
+        self.assertLess(read['dropped_keys'], matched / 2)
 
     def assert_pairs(self, latency, truth, starts, ends):
         self.assertEqual((latency['started'], latency['dropped'], latency['unread']),
@@ -145,7 +160,7 @@ class Commands(support.DaemonTest):
 
     def erlang_call_times(self, command):
         truth, read = self.table(command)
-        self.assert_times(read['rows'], truth.by('(function|[bn]if)__return', 1), 'str(arg1)')
+        self.assert_times(read, truth.by('(function|[bn]if)__return', 1), 'str(arg1)')
         latencies = {latency['to'].split(':')[-1]: latency for latency in read['latencies']}
         self.assert_pairs(latencies['function-return'], truth, '.*function__entry',
                           'function__return')
@@ -166,7 +181,7 @@ class Commands(support.DaemonTest):
         truth, read = self.table(command)
         expected = truth.by('process__exit', 1)
         self.assertEqual({reason for _, reason in expected}, {'normal', 'badarith', 'shutdown'})
-        self.assert_times(read['rows'], expected, 'str(arg1)')
+        self.assert_times(read, expected, 'str(arg1)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'process__spawn', 'process__exit')
         self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
@@ -202,7 +217,7 @@ class Commands(support.DaemonTest):
         truth, read = self.table(command)
         expected = truth.by('process__(un)?scheduled', name)
         self.assertEqual(len({probe for probe, _ in expected}), 2)
-        self.assert_times(read['rows'], expected, f'str(arg{name})')
+        self.assert_times(read, expected, f'str(arg{name})')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'process__(un)?scheduled', 'process__(un)?scheduled')
         self.assertEqual((latency['open'], latency['overwritten']),
@@ -215,7 +230,7 @@ class Commands(support.DaemonTest):
         truth, read = self.table(command)
         expected = truth.by('gc_.*__end', 0)
         self.assertEqual(len({probe for probe, _ in expected}), 2)
-        self.assert_times(read['rows'], expected, 'str(arg0)')
+        self.assert_times(read, expected, 'str(arg0)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'gc_.*__start', 'gc_.*__end')
         self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
@@ -235,7 +250,7 @@ class Commands(support.DaemonTest):
         truth, read = self.table(command)
         expected = truth.by('.*__(in)?active', 0)
         self.assertEqual(len({probe for probe, _ in expected}), 6)
-        self.assert_times(read['rows'], expected, 'str(arg0)')
+        self.assert_times(read, expected, 'str(arg0)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, '.*__(in)?active', '.*__(in)?active')
         self.assertEqual(latency['overwritten'], 0)
