@@ -30,6 +30,15 @@ class Source {
     rest_ = {rest_.text.substr(colon + 1), rest_.column + colon + 1};
     return part;
   }
+  // As part(), but for the name that the kernel gives a file in memory, "/memfd:NAME".
+  std::optional<Part> object() {
+    const size_t start = rest_.column;
+    auto object = part();
+    if (!object || object->text != "/memfd") return object;
+    object = part();
+    if (!object) return std::nullopt;
+    return Part{text_.substr(start, object->column + object->text.size() - start), start};
+  }
   Part rest() const { return rest_; }
 
   Error error(size_t column, std::string message) const {
@@ -131,7 +140,7 @@ Status take_offset(const Source& source, Part& function, uint64_t& offset) {
 }
 
 Result<Pattern> parse_function(Source& source, Pattern pattern) {
-  auto object = source.part();
+  auto object = source.object();
   if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
   if (Status status = check_object(source, *object); !status) return status.error();
   Part function = source.rest();
@@ -143,7 +152,7 @@ Result<Pattern> parse_function(Source& source, Pattern pattern) {
 }
 
 Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
-  auto object = source.part();
+  auto object = source.object();
   auto provider = object ? source.part() : std::nullopt;
   if (!provider) {
     return source.error_at_end(std::string{object ? "a name" : "a provider and a name"} +

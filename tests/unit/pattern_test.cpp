@@ -44,6 +44,20 @@ TEST(Pattern, UsdtHasObjectProviderAndName) {
   EXPECT_EQ(pattern.name, "gc__*");
 }
 
+// The kernel shows such a file as "/memfd:NAME (deleted)".
+TEST(Pattern, FileInMemoryHasAColonInItsName) {
+  const Pattern usdt = parsed("usdt:/memfd:usdt-shop:shop:order__placed");
+  EXPECT_EQ(usdt.object, "/memfd:usdt-shop");
+  EXPECT_EQ(usdt.provider, "shop");
+  EXPECT_EQ(usdt.name, "order__placed");
+  EXPECT_EQ(to_string(usdt), "usdt:/memfd:usdt-shop:shop:order__placed");
+  EXPECT_EQ(parsed("uprobe:/memfd:jit:a::b+4").object, "/memfd:jit");
+  EXPECT_EQ(parsed("uprobe:/memfd:jit:a::b+4").function, "a::b");
+  EXPECT_EQ(parsed("u:/memfd/x:f").object, "/memfd/x");
+  EXPECT_NE(refusal("u:/memfd:jit", 12).find("a function is missing"), std::string::npos);
+  EXPECT_NE(refusal("U:/memfd:p:n", 12).find("a name is missing"), std::string::npos);
+}
+
 TEST(Pattern, ShortKindsMeanTheLongOnes) {
   EXPECT_EQ(parsed("u:a:f"), parsed("uprobe:a:f"));
   EXPECT_EQ(parsed("U:a:p:n"), parsed("usdt:a:p:n"));
