@@ -54,9 +54,12 @@ CLANG_FORMAT ?= clang-format
 LLVM_STRIP ?= llvm-strip
 
 pkgs := libbpf libelf libdw libdebuginfod liblzma spdlog libsystemd
-CPPFLAGS += -I. -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
+CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
 CXXFLAGS ?= -O2 -g
+CFLAGS ?= -O2 -g
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
+# The library that programs link, static and shared, of the same objects.
+c_flags = -std=c11 -D_GNU_SOURCE -I. -Iusdt/include -fPIC -fvisibility=hidden
 cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 # One sanitized build serves the unit tests and the fuzz targets.
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -72,6 +75,7 @@ client_main := $(wildcard client/main.cpp)
 client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cpp))
 generator_main := $(wildcard usdt/generator/main.cpp)
 generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/*.cpp))
+runtime_src := $(wildcard usdt/runtime/*.c)
 unit_src := $(wildcard tests/unit/*_test.cpp)
 kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
@@ -82,18 +86,20 @@ target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
 product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src) $(generator_main)
 cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src) $(soak_src)
-asan_src := $(engine_src) $(client_src) $(generator_src) $(unit_src) $(support_src) $(fuzz_src)
+asan_src := $(engine_src) $(client_src) $(generator_src) $(runtime_src) $(unit_src) $(support_src) $(fuzz_src)
 
 # What calls reached(), itself or by an inline member of Switch: the test build has them of its own.
 step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
 
-obj = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
+obj = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 step_obj := $(patsubst %.cpp,$(B)/test/%.o,$(step_src))
-asan_obj = $(patsubst %.cpp,$(B)/asan/%.o,$(1))
+asan_obj = $(addprefix $(B)/asan/,$(addsuffix .o,$(basename $(1))))
 
 skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
 programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl) \
 	$(if $(generator_main),$(B)/tracectl-usdt)
+runtime := $(B)/libtracectl-usdt.a
+runtime_so := $(B)/libtracectl-usdt.so.0
 targets := $(patsubst tests/targets/%,$(B)/targets/%,$(basename $(target_src)))
 unit_bin := $(if $(unit_src),$(B)/unit-tests)
 asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
@@ -103,7 +109,7 @@ fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
 soak_bin := $(if $(soak_src),$(B)/soak)
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
-build: $(skeleton) $(B)/libtracectl-engine.a $(programs)
+build: $(skeleton) $(B)/libtracectl-engine.a $(runtime) $(runtime_so) $(programs)
 all: build $(targets)
 build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $(bench_bins) $(soak_bin)
 
@@ -140,6 +146,11 @@ $(B)/obj/%.o: %.cpp Makefile
 	$(V)mkdir -p $(@D)
 	$(V)$(CXX) $(cxx_flags) -MMD -MP -c $< -o $@
 
+$(B)/obj/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CC) $(c_flags) $(CFLAGS) $(warnings) -Wpedantic -MMD -MP -c $< -o $@
+
 $(B)/test/%.o: %.cpp Makefile
 	$(call say,TEST,$<)
 	$(V)mkdir -p $(@D)
@@ -149,6 +160,11 @@ $(B)/asan/%.o: %.cpp Makefile
 	$(call say,ASAN,$<)
 	$(V)mkdir -p $(@D)
 	$(V)$(CLANGXX) $(asan_flags) -MMD -MP -c $< -o $@
+
+$(B)/asan/%.o: %.c Makefile
+	$(call say,ASAN,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANG) $(c_flags) -O1 -g -fno-omit-frame-pointer -Wall -Werror $(sanitize) -MMD -MP -c $< -o $@
 
 # Made anew each time, so that the object of a deleted source does not linger in it.
 define archive
@@ -171,6 +187,13 @@ $(B)/libtracectl-client.a: $(call obj,$(client_src)) $(B)/sources/client
 $(B)/libtracectl-generator.a: $(call obj,$(generator_src)) $(B)/sources/generator
 	$(archive)
 $(B)/libtests-support.a: $(call obj,$(support_src)) $(B)/sources/support
+	$(archive)
+$(runtime): $(call obj,$(runtime_src)) $(B)/sources/runtime
+	$(archive)
+$(runtime_so): $(call obj,$(runtime_src)) $(B)/sources/runtime
+	$(call say,LINK,$@)
+	$(V)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs $(filter %.o,$^) -pthread -o $@
+$(B)/asan/libtracectl-usdt.a: $(call asan_obj,$(runtime_src)) $(B)/sources/runtime
 	$(archive)
 $(B)/asan/libtracectl-engine.a: $(call asan_obj,$(engine_src)) $(B)/sources/engine
 	$(archive)
@@ -207,7 +230,7 @@ $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
-$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(generator) $(engine) $(B)/sources/unit
+$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
 	$(call link,$(test_libs))
 # Given as objects, so that those of the same sources are not taken out of the engine's library.
 $(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
@@ -218,7 +241,7 @@ $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
 $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 	$(call link)
-$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a $(B)/sources/unit
+$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a $(B)/asan/libtracectl-usdt.a $(B)/sources/unit
 	$(call link_sanitized,$(test_libs),-fsanitize=fuzzer-no-link)
 $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
 	$(call link_sanitized,,-fsanitize=fuzzer)
@@ -247,19 +270,20 @@ $(M)/%.o: $(M)/%.cpp
 	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -c $< -o $@
 $(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(mutant_kernel) $(support) $(engine)
 	$(call link,$(test_libs))
-$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(generator) $(engine)
+$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
 	$(call link,$(test_libs))
 endif
 
 # ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags, a second line
-# `compiler: PROGRAM` who makes it ----
+# `compiler: PROGRAM` who makes it. Those that are named runtime_* make probes at run time ----
 
 define target
 	$(call say,TARGET,$@)
 	$(V)mkdir -p $(@D)
 	$(V)flags=$$(sed -n '1s,^// build: ,,p' $<); \
 	compiler=$$(sed -n '2s,^// compiler: ,,p' $<); \
-	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -I$(B) -Iusdt/include -MMD -MP -MF $@.d -MT $@ $< -o $@
+	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -I$(B) -Iusdt/include -MMD -MP -MF $@.d -MT $@ \
+		$< $(filter %.a,$^) -o $@
 endef
 # The typed probes of a target that has a provider file.
 $(B)/targets/%.h: tests/targets/%.d $(B)/tracectl-usdt
@@ -271,6 +295,7 @@ $(B)/targets/%: tests/targets/%.c Makefile
 	$(call target,$(CC))
 $(B)/targets/%: tests/targets/%.cpp Makefile
 	$(call target,$(CXX) -std=c++20)
+$(filter $(B)/targets/runtime_%,$(targets)): $(runtime)
 
 # ---- tests ----
 
@@ -335,6 +360,8 @@ install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)'
 install: build
 	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)))
 	@$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
+	@$(call install_to,644,$(to)/lib,$(runtime) $(runtime_so))
+	@ln -sf $(notdir $(runtime_so)) '$(to)/lib/$(basename $(notdir $(runtime_so)))'
 	@$(call install_to,644,$(to)/include/tracectl,$(wildcard usdt/include/tracectl/*.h))
 	@$(call install_to,644,$(DESTDIR)$(UNITDIR),$(wildcard systemd/*.service systemd/*.socket))
 	@$(call install_to,644,$(DESTDIR)$(patsubst %/systemd/system,%/sysusers.d,$(UNITDIR)),$(wildcard systemd/*.sysusers))
@@ -346,5 +373,5 @@ install: build
 clean:
 	rm -rf $(B)
 
--include $(patsubst %.o,%.d,$(call obj,$(cxx_src)) $(step_obj) $(call asan_obj,$(asan_src)))
+-include $(patsubst %.o,%.d,$(call obj,$(cxx_src) $(runtime_src)) $(step_obj) $(call asan_obj,$(asan_src)))
 -include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))
