@@ -209,8 +209,10 @@ TEST(Runtime, AnImageIsThereUntilItsLastProbeIsRemoved) {
   const tracectl_probe* const one = tracectl_probe_add(provider.it, "one", nullptr, 0);
   const tracectl_probe* const two = tracectl_probe_add(provider.it, "two", nullptr, 0);
   ASSERT_EQ(tracectl_provider_load(provider.it), 0);
+  set_semaphore(*one, 1);
   ASSERT_EQ(tracectl_probe_remove(provider.it, one), 0);
   ASSERT_EQ(tracectl_probe_remove(provider.it, one), 0);  // once more is nothing
+  EXPECT_FALSE(tracectl_probe_enabled(one));
   EXPECT_EQ(executable_mappings("unit-last"), 1u);
   set_semaphore(*two, 1);
   EXPECT_TRUE(tracectl_probe_enabled(two));

@@ -33,9 +33,8 @@ struct group {
   struct group* next;
   tracectl_probe* probes;
   size_t count;
-  size_t loaded;  // of them, from the first; at `count` what is below is freed
   bool numbered;
-  char* name;  // what is before the numbers, or all of it
+  char* name;  // what is before the numbers, or all of it; freed when all are loaded, as is
   struct image_signature signature;
 };
 
@@ -43,7 +42,12 @@ struct loaded_image {
   struct loaded_image* next;
   struct mapping mapping;
   size_t live;  // probes that are not removed
-  bool retired;
+};
+
+// The first probe that is not loaded yet; no group if there is none.
+struct position {
+  struct group* group;
+  size_t index;
 };
 
 struct tracectl_provider {
@@ -51,7 +55,9 @@ struct tracectl_provider {
   char* directory;  // or NULL
   struct group* groups;
   struct group** groups_end;  // where the next is hung up
+  struct position unloaded;
   struct loaded_image* images;
+  struct loaded_image* retired;
   struct owned* owned;
 };
 
@@ -84,6 +90,14 @@ static void free_texts(struct group* group) {
   signature_free(&group->signature);
 }
 
+static void free_images(struct loaded_image* first) {
+  for (struct loaded_image *image = first, *next; image; image = next) {
+    next = image->next;
+    mapping_free(&image->mapping);
+    free(image);
+  }
+}
+
 tracectl_provider* tracectl_provider_create(const char* name, const char* directory) {
   if (!name || !is_name(name)) {
     errno = EINVAL;
@@ -110,11 +124,8 @@ void tracectl_provider_free(tracectl_provider* provider) {
     free(group->probes);
     free(group);
   }
-  for (struct loaded_image *image = provider->images, *next; image; image = next) {
-    next = image->next;
-    mapping_free(&image->mapping);
-    free(image);
-  }
+  free_images(provider->images);
+  free_images(provider->retired);
   for (struct owned *memory = provider->owned, *next; memory; memory = next) {
     next = memory->next;
     free(memory);
@@ -174,6 +185,7 @@ static const tracectl_probe* add(tracectl_provider* provider, const char* name, 
   take_lock();
   *provider->groups_end = group;
   provider->groups_end = &group->next;
+  if (!provider->unloaded.group) provider->unloaded = (struct position){.group = group};
   leave_lock();
   return group->probes;
 }
@@ -218,16 +230,12 @@ static bool add_to_batch(struct batch* batch, const tracectl_provider* provider,
   return true;
 }
 
-// Where the next batch begins.
-struct position {
-  struct group* group;
-  size_t index;
-};
+static void go_on(struct position* at) { *at = (struct position){.group = at->group->next}; }
 
 static void fill_batch(struct batch* batch, const tracectl_provider* provider,
                        struct position* at) {
   batch->count = batch->note_bytes = 0;
-  for (; at->group; at->group = at->group->next, at->index = at->group ? at->group->loaded : 0)
+  for (; at->group; go_on(at))
     for (; at->index < at->group->count; ++at->index) {
       if (at->group->probes[at->index].image == &removed) continue;
       if (!add_to_batch(batch, provider, at->group, at->index)) return;
@@ -270,31 +278,19 @@ static int load_batch(tracectl_provider* provider, const struct batch* batch) {
   return 0;
 }
 
-// All before this are loaded.
-static void note_loaded(tracectl_provider* provider, const struct position* end) {
-  for (struct group* group = provider->groups; group; group = group->next) {
-    if (group == end->group) {
-      group->loaded = end->index;
-      return;
-    }
-    if (group->loaded < group->count) free_texts(group);
-    group->loaded = group->count;
-  }
-}
-
-static struct position first_to_load(tracectl_provider* provider) {
-  struct group* group = provider->groups;
-  while (group && group->loaded == group->count) group = group->next;
-  return (struct position){.group = group, .index = group ? group->loaded : 0};
+static void note_loaded(tracectl_provider* provider, struct position end) {
+  for (struct group* group = provider->unloaded.group; group != end.group; group = group->next)
+    free_texts(group);
+  provider->unloaded = end;
 }
 
 static int load_all(tracectl_provider* provider, struct batch* batch) {
-  struct position at = first_to_load(provider);
+  struct position at = provider->unloaded;
   while (at.group) {
     fill_batch(batch, provider, &at);
     const int error = batch->count ? load_batch(provider, batch) : 0;
     if (error) return error;
-    note_loaded(provider, &at);
+    note_loaded(provider, at);
   }
   return 0;
 }
@@ -323,11 +319,17 @@ static void disable(tracectl_probe* probe) {
 // What could not be retired earlier is tried again.
 static int retire_unused(tracectl_provider* provider) {
   int error = 0;
-  for (struct loaded_image* image = provider->images; image; image = image->next) {
-    if (image->live || image->retired) continue;
-    const int result = mapping_retire(&image->mapping);
-    image->retired = result == 0;
+  for (struct loaded_image** at = &provider->images; *at;) {
+    struct loaded_image* const image = *at;
+    const int result = image->live ? 0 : mapping_retire(&image->mapping);
     if (result) error = result;
+    if (image->live || result) {
+      at = &image->next;
+      continue;
+    }
+    *at = image->next;
+    image->next = provider->retired;
+    provider->retired = image;
   }
   return error;
 }
