@@ -170,8 +170,10 @@ class Lexer {
     const auto found = token.kind == Token::Kind::word ? defines_.find(token.text) : defines_.end();
     if (found == defines_.end() || !replacing_.insert(token.text).second)
       return source_.tokens.push_back(token), ok();
-    if (replacing_.size() > kMostNested || source_.tokens.size() > kMostTokens)
+    if (replacing_.size() > kMostNested)
       return error_at(source_, token.place, "what this is defined as is nested too deep");
+    if (source_.tokens.size() > kMostTokens)
+      return error_at(source_, token.place, "what this is defined as grows too large");
     for (Token word : found->second) {
       word.place = token.place;
       if (auto replaced = replace(word); !replaced) return replaced;
