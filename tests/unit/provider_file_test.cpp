@@ -115,6 +115,13 @@ TEST(ProviderFile, DefinesAreReplacedFromWhereTheyStandOn) {
   EXPECT_EQ(arguments_of("#define T int\n#undef T\nprovider p { probe q(T x); };"), "T x");
 }
 
+TEST(ProviderFile, ACommentBehindADefinitionMayEndInAnotherLine) {
+  EXPECT_EQ(arguments_of("#define T int /* one */ /* two\n lines */ unsigned\n"
+                         "#define U T // and\n"
+                         "provider p { probe q(T, U x); };"),
+            "int unsigned arg0, int unsigned x");
+}
+
 TEST(ProviderFile, DefinitionsThatGrowWithoutEndAreRefused) {
   std::string text = "#define a0 int int\n";
   for (int i = 1; i < 40; i++) {

@@ -25,13 +25,26 @@ size_t end_of_word(std::string_view text, size_t at) {
   return at;
 }
 
-// The end of the line that begins with #; one that ends with a backslash goes on.
-size_t end_of_directive(std::string_view text, size_t at) {
+// The end of the line; one that ends with a backslash goes on.
+size_t end_of_line(std::string_view text, size_t at) {
   for (;;) {
     at = std::min(text.find('\n', at), text.size());
     const bool goes_on = at > 0 && at < text.size() && text[at - 1] == '\\';
     if (!goes_on) return at;
     at++;
+  }
+}
+
+// Of a line that begins with #: a comment that begins in it and ends in another line belongs to it.
+size_t end_of_directive(std::string_view text, size_t at) {
+  size_t end = end_of_line(text, at);
+  for (;;) {
+    const size_t open = text.find("/*", at);
+    if (open >= end) return end;
+    const size_t close = text.find("*/", open + 2);
+    if (close == text.npos) return end;
+    at = close + 2;
+    if (at > end) end = end_of_line(text, at);
   }
 }
 
@@ -68,7 +81,7 @@ class Lexer {
     const char c = text_[at_];
     if (c == '\n' || is_blank(c)) return go_to(at_ + 1), ok();
     if (text_.substr(at_, 2) == "/*") return skip_comment();
-    if (text_.substr(at_, 2) == "//") return go_to(end_of_directive(text_, at_)), ok();
+    if (text_.substr(at_, 2) == "//") return go_to(end_of_line(text_, at_)), ok();
     if (c == '#' && is_line_start_) return take_directive();
     is_line_start_ = false;
     if (c == '"' || c == '\'') return take_literal(c);
