@@ -105,6 +105,18 @@ TEST(ProviderFile, CommentsAndLinesThatBeginWithAHashAreLeftOut) {
             "int a, int d");
 }
 
+TEST(ProviderFile, AFileOfTooManyWordsIsRefused) {
+  std::string text;
+  for (int i = 0; i <= 1 << 18; i++) text += "; ";
+  EXPECT_THAT(complaint_about(text), HasSubstr("too many words; 262144 are taken"));
+}
+
+TEST(ProviderFile, ALineMayBeginWithACommentBeforeItsHash) {
+  EXPECT_EQ(arguments_of(" /* a\n b */ #define T int\n/* c */ # file: it's\n"
+                         "provider p { probe q(T x); };"),
+            "int x");
+}
+
 TEST(ProviderFile, DefinesAreReplacedFromWhereTheyStandOn) {
   EXPECT_EQ(arguments_of("#define Oid unsigned int\n#define Id \\\n  Oid\n#define bool char\n"
                          "provider p { probe q(Oid, bool yes, Id *);\n#undef Oid\n};"),
@@ -193,9 +205,10 @@ TEST(ProviderFile, StructsAreDeclaredAndNotDefined) {
 }
 
 TEST(ProviderFile, AnEnumerationIsAnInt) {
-  EXPECT_EQ(arguments_of("typedef enum { red, green } color;\n"
-                         "provider p { probe q(color c, enum shape s, color *p); };"),
-            "int c, int s, const void* p");
+  EXPECT_EQ(
+      arguments_of("typedef enum { red, green } color;\n"
+                   "provider p { probe q(color c, enum shape s, color *p, enum shape *o); };"),
+      "int c, int s, const void* p, const void* o");
 }
 
 TEST(ProviderFile, NamesThatAreNotKnownRemain) {

@@ -62,7 +62,9 @@ class Lexer {
       auto taken = take_one();
       if (!taken) return taken.error();
       if (source_.tokens.size() > kMostTokens)
-        return error_at(source_, place(), "the file has too many words; 1048576 are taken");
+        return error_at(
+            source_, place(),
+            "the file has too many words; " + std::to_string(kMostTokens) + " are taken");
     }
     source_.tokens.push_back({Token::Kind::end, {}, place()});
     return std::move(source_);
@@ -105,10 +107,7 @@ class Lexer {
   Status skip_comment() {
     const size_t end = text_.find("*/", at_ + 2);
     if (end == text_.npos) return error_at(source_, place(), "this comment is never closed");
-    const bool was_line_start = is_line_start_;
-    go_to(end + 2);
-    is_line_start_ |= was_line_start;
-    return ok();
+    return go_to(end + 2), ok();
   }
 
   Status take_literal(char quote) {

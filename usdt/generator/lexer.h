@@ -19,7 +19,7 @@ namespace tracectl::generator {
 
 // What is refused rather than read for long.
 constexpr size_t kMostFileBytes = size_t{16} << 20;
-constexpr size_t kMostTokens = size_t{1} << 20;
+constexpr size_t kMostTokens = size_t{1} << 18;
 
 // A spot in the text that was read, and where people look for it.
 struct Place {
