@@ -14,6 +14,9 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// The name that the kernel gives it in maps.
+bool is_in_memory(const std::string& object) { return object.starts_with("/memfd:"); }
+
 bool is_path(const std::string& object) { return !object.empty() && object.front() == '/'; }
 
 // A path names a file also where the process has it under another name (a link to it).
@@ -208,6 +211,12 @@ Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target, T
                  "without a process OBJECT must be an absolute path: name the file in \"" +
                      to_string(pattern) + "\", or choose a target (-p, -x, -- COMMAND)",
                  "patterns"};
+  if (is_in_memory(pattern.object))
+    return Error{Code::invalid,
+                 pattern.object +
+                     " is a file in memory, to which no path leads: choose the "
+                     "processes that have it mapped (-p, -x)",
+                 "target"};
   auto object = open_path(pattern.object);
   if (!object) return object.error();
   auto others = target.all ? processes_with(**object) : std::vector<TargetProcess>{};
