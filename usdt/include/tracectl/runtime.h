@@ -17,15 +17,15 @@
 // a shared library is, of which tools find the notes of SystemTap's <sys/sdt.h> and those of
 // <tracectl/usdt.h>; add all probes that are known by then and load them at once. An image has two
 // mappings and an open file descriptor (none in a directory, see tracectl_provider_create) and takes
-// about 8 KiB, and 300 bytes a probe. A load of more than 4096 probes makes several.
+// 12 KiB or more, and 200 to 500 bytes a probe. A load of more than 4096 probes makes several.
 //
 // No probes, no harm. Where images cannot be made (no memfd_create, no memory, no right to map code)
 // the functions fail; every function takes NULL for the provider and for the probe, and a probe that
 // is NULL, not loaded or removed is never enabled. So a program need not look at any result.
 //
-// Threads. All functions may be called by any thread at any time, but tracectl_provider_free. They
-// take one lock but for those that fire or ask, which take none, allocate nothing, leave errno alone and may be
-// called in signal handlers.
+// Threads. All functions but tracectl_provider_free may be called by any thread at any time. Those that
+// fire or ask take no lock, allocate nothing, leave errno alone and may be called in signal handlers; all
+// others share one lock.
 //
 // fork. A child has its parent's probes, and they fire there for whoever traces the child; what either
 // adds or removes afterwards the other does not see.
@@ -72,8 +72,9 @@ TRACECTL_RUNTIME_API_ int tracectl_provider_load(tracectl_provider* provider);
 TRACECTL_RUNTIME_API_ int tracectl_provider_remove(tracectl_provider* provider);
 
 // Removes, and gives back all memory, also that of the probes. The caller sees to it that no thread
-// fires or will fire one of them. A provider that is only removed keeps 24 bytes a probe, and the
-// addresses of its images.
+// fires or will fire one of them. What is only removed keeps its addresses: 24 bytes a probe, two
+// mappings an image. So whatever unloads code gives each piece a provider of its own, which it frees
+// together with the code.
 TRACECTL_RUNTIME_API_ void tracectl_provider_free(tracectl_provider* provider);
 
 // ---- probes ----
