@@ -3,6 +3,7 @@
 bpftrace."""
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -102,6 +103,25 @@ class RuntimeProbes(support.DaemonTest):
             self.assertEqual([probe['probe'] for probe in reply['probes']],
                              ['usdt:/memfd:usdt-rt:rt:dashed__name'])
 
+    def test_a_file_in_memory_is_that_of_a_process(self):
+        program = self.program(NAME)
+        reply = self.daemon.json('list', PROBES, '-x', support.target(NAME))
+        self.assertEqual(reply['total_sites'], MADE)
+        for words in ((), ('-a',)):
+            refused = self.daemon.run('list', 'usdt:/memfd:usdt-rt:rt:*', *words)
+            self.assertEqual(refused.returncode, 2, refused.stdout)
+            self.assertIn('choose the processes that have it mapped', refused.stderr)
+
+    def test_names_and_types(self):
+        program = self.program(NAME)
+        reply = self.daemon.json('list', 'usdt:*usdt-rt*:rt:types', '-p', str(program.pid))
+        found = [(argument['name'], argument['declared_type'])
+                 for argument in reply['probes'][0]['args']]
+        integers = [(f'{letter}{bits}', f'{prefix}int{bits}_t')
+                    for bits in (8, 16, 32, 64) for letter, prefix in (('i', ''), ('u', 'u'))]
+        self.assertEqual(found, [*integers, ('pointer', 'void*'), ('text', 'const char*'),
+                                 ('no_text', 'const char*'), ('arg11', 'uint64_t')])
+
     def test_arguments(self):
         program = self.program(NAME)
         self.arm(program, 'event', pattern='usdt:*usdt-rt*:rt:t*')
@@ -119,7 +139,8 @@ class RuntimeProbes(support.DaemonTest):
         integers = [-2**7, 2**8 - 1, -2**15, 2**16 - 1, -2**31, 2**32 - 1, -2**63, 2**64 - 1,
                     truth['pointer']]
         self.assertEqual([row[:9] for row in values['types']], [integers] * 2)
-        self.assertEqual([row[11] for row in values['types']], [0, 1])
+        self.assertEqual([row[9:] for row in values['types']],
+                         [['runtime', None, 0], ['runtime', None, 1]])
 
     def test_counts_are_the_program_s_own(self):
         program = self.program(NAME)
@@ -326,6 +347,48 @@ class RuntimeProbes(support.DaemonTest):
             program = self.program(NAME)
             self.assertEqual(len(images(program.pid)), 1)
             self.assertEqual(list(directory.iterdir()), [])
+
+
+@support.needs_root
+class Manual(support.DaemonTest):
+    """The examples of tracectl_runtime(3), as they stand there."""
+
+    def example(self, first):
+        text = (support.ROOT / 'docs/man/tracectl_runtime.3').read_text()
+        found, = (part for part in re.findall(r'^\.Bd -literal\n(.*?)^\.Ed', text, re.M | re.S)
+                  if part.startswith(first))
+        return found.replace('\\e', '\\')
+
+    def trace(self, pattern, process):
+        """The arguments of the first event."""
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        support.wait_until(lambda: '/memfd:usdt-' in
+                           pathlib.Path(f'/proc/{process.pid}/maps').read_text(), 'probes')
+        done = self.daemon.run('--json', 'trace', pattern, '-p', str(process.pid), '--for', '500ms')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[0])
+
+    def test_c(self):
+        with tempfile.TemporaryDirectory() as directory:
+            source = pathlib.Path(directory, 'shop.c')
+            source.write_text(self.example('#include <stdio.h>'))
+            subprocess.run(['cc', '-Wall', '-Wextra', '-Werror', '-Iusdt/include', '-o',
+                            directory + '/shop', source, '.build/libtracectl-usdt.a'],
+                           cwd=support.ROOT, check=True)
+            event = self.trace('usdt:*usdt-shop*:shop:order-placed',
+                               subprocess.Popen([directory + '/shop']))
+        self.assertEqual(event['probe'], 'usdt:/memfd:usdt-shop:shop:order__placed')
+        self.assertEqual(event['args'][0], 'Smith')
+        self.assertGreater(event['args'][1], 0)
+
+    def test_python(self):
+        process = subprocess.Popen(['/usr/bin/python3', '-c', self.example('import ctypes')],
+                                   stdout=subprocess.DEVNULL,
+                                   env={**os.environ, 'LD_LIBRARY_PATH': str(support.BUILD)})
+        event = self.trace('usdt:*usdt-script*:script:began', process)
+        self.assertEqual(len(event['args']), 1)
+        self.assertLess(event['args'][0], 100)
 
 
 if __name__ == '__main__':

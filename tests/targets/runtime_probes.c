@@ -46,7 +46,7 @@ enum { THREADS = 4, MOST_MORE = 64 };
 
 static tracectl_provider* provider;
 static tracectl_user_trace* trace;
-static const tracectl_probe *plain, *types, *twelve, *dashed;
+static const tracectl_probe *_Atomic plain, *_Atomic types, *_Atomic twelve, *_Atomic dashed;
 static const tracectl_probe* more[MOST_MORE];
 static size_t more_count;
 static uint64_t by_number[TRACECTL_USER_TRACE_MANY];
