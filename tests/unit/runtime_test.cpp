@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tracectl/runtime.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -226,6 +228,42 @@ TEST(Runtime, WhatIsRemovedBeforeItIsLoadedIsNotLoaded) {
   ASSERT_EQ(tracectl_probe_remove(provider.it, probe), 0);
   ASSERT_EQ(tracectl_provider_load(provider.it), 0);
   EXPECT_EQ(executable_mappings("unit-never"), 0u);
+}
+
+int descriptor_of(const std::string& name) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const auto file = std::filesystem::read_symlink(entry, gone).string();
+    if (file.find(name) != file.npos) return std::stoi(entry.path().filename());
+  }
+  return -1;
+}
+
+// As when a program closes all descriptors, and opens others.
+TEST(Runtime, ADescriptorThatIsAnotherFilesByNowStaysOpen) {
+  for (const bool removed : {true, false}) {
+    int number = -1;
+    {
+      const Provider provider("unit-closed");
+      tracectl_probe_add(provider.it, "p", nullptr, 0);
+      ASSERT_EQ(tracectl_provider_load(provider.it), 0);
+      number = descriptor_of("unit-closed");
+      ASSERT_EQ(dup2(STDIN_FILENO, number), number);
+      if (removed) {
+        ASSERT_EQ(tracectl_provider_remove(provider.it), 0);
+      }
+    }
+    EXPECT_EQ(close(number), 0);
+  }
+}
+
+TEST(Runtime, DescriptorsAreClosedWithTheirImages) {
+  const Provider provider("unit-open");
+  const tracectl_probe* const probe = tracectl_probe_add(provider.it, "p", nullptr, 0);
+  ASSERT_EQ(tracectl_provider_load(provider.it), 0);
+  EXPECT_GE(descriptor_of("unit-open"), 0);
+  ASSERT_EQ(tracectl_probe_remove(provider.it, probe), 0);
+  EXPECT_EQ(descriptor_of("unit-open"), -1);
 }
 
 TEST(Runtime, ManyMayUseAProviderAtOnce) {

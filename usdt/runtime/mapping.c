@@ -146,6 +146,8 @@ static int directory_image(const struct image* image, const char* provider, cons
 
 // The semaphores are private, and may be written to: the kernel, which does, asks for both.
 static int map_image(int fd, const struct image* image, struct mapping* made) {
+  struct stat status;
+  if (fstat(fd, &status)) return errno;
   uint8_t* const start = mmap(NULL, image->mapped_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
   if (start == MAP_FAILED) return errno;
   if (mmap(start + image->semaphores, image->mapped_size - image->semaphores,
@@ -155,8 +157,12 @@ static int map_image(int fd, const struct image* image, struct mapping* made) {
     munmap(start, image->mapped_size);
     return error;
   }
-  *made = (struct mapping){
-      .start = start, .size = image->mapped_size, .semaphores = image->semaphores, .fd = fd};
+  *made = (struct mapping){.start = start,
+                           .size = image->mapped_size,
+                           .semaphores = image->semaphores,
+                           .fd = fd,
+                           .device = status.st_dev,
+                           .inode = status.st_ino};
   return 0;
 }
 
@@ -202,18 +208,27 @@ static int replace_code(struct mapping* mapping) {
   return error;
 }
 
+// Programs that become daemons close all descriptors, also those that are not theirs; the number may be
+// another file's by now.
+static void close_if_ours(struct mapping* mapping) {
+  struct stat status;
+  if (mapping->fd >= 0 && fstat(mapping->fd, &status) == 0 && status.st_dev == mapping->device &&
+      status.st_ino == mapping->inode)
+    close(mapping->fd);
+  mapping->fd = -1;
+}
+
 int mapping_retire(struct mapping* mapping) {
   const int error = replace_code(mapping);
   if (error) return error;
   if (mmap(mapping->start + mapping->semaphores, mapping->size - mapping->semaphores, PROT_READ,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     return errno;
-  if (mapping->fd >= 0) close(mapping->fd);
-  mapping->fd = -1;
+  close_if_ours(mapping);
   return 0;
 }
 
 void mapping_free(struct mapping* mapping) {
   munmap(mapping->start, mapping->size);
-  if (mapping->fd >= 0) close(mapping->fd);
+  close_if_ours(mapping);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "usdt/runtime/image.h"
 
@@ -13,6 +14,8 @@ struct mapping {
   size_t size;        // bytes, whole pages
   size_t semaphores;  // from here on data, before it code
   int fd;             // -1 where a path leads to the file
+  dev_t device;       // of the file
+  ino_t inode;
 };
 
 // Maps the image from a file in the directory, or from memory where that is NULL or fails. 0 or an

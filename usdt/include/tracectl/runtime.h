@@ -21,7 +21,8 @@
 //
 // No probes, no harm. Where images cannot be made (no memfd_create, no memory, no right to map code)
 // the functions fail; every function takes NULL for the provider and for the probe, and a probe that
-// is NULL, not loaded or removed is never enabled. So a program need not look at any result.
+// is NULL, not loaded or removed is never enabled. So a program need not look at any result. Programs may
+// close the descriptor of an image; tools then may not find it.
 //
 // Threads. All functions but tracectl_provider_free may be called by any thread at any time. Those that
 // fire or ask take no lock, allocate nothing, leave errno alone and may be called in signal handlers; all
