@@ -28,9 +28,9 @@ pid_t thread_group(pid_t tid) {
   return 0;
 }
 
-// Field 22 of /proc/PID/stat (proc(5)); the name in field 2 can hold anything, but no field behind
-// it has a ')'. 0 where the process has gone.
-uint64_t start_ticks_of(pid_t pid) {
+// A field of /proc/PID/stat that is a number (proc(5)), from the fourth on; the name in field 2 can
+// hold anything, but no field behind it has a ')'. 0 where the process has gone.
+uint64_t stat_field(pid_t pid, int number) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   std::getline(file, text, '\0');
@@ -38,11 +38,13 @@ uint64_t start_ticks_of(pid_t pid) {
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_end + 1));
   std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  uint64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
+  for (int field = 3; field < number; ++field) fields >> skipped;
+  uint64_t value = 0;
+  fields >> value;
+  return value;
 }
+
+uint64_t start_ticks_of(pid_t pid) { return stat_field(pid, 22); }
 
 uint64_t birth_of(pid_t pid, const Fd& pidfd) {
   constexpr auto kPidFs = 0x50494446;  // PID_FS_MAGIC of linux/magic.h, newer than Debian 12's
@@ -71,6 +73,12 @@ Result<Process> Process::open(pid_t pid) {
   if (owner == 0 || owner == pid) return no_such_process(pid);
   return Error{Code::invalid, std::to_string(pid) + " is a thread of process " +
                                   std::to_string(owner) + "; name the process"};
+}
+
+std::optional<uint64_t> Process::image() const {
+  const uint64_t start_of_stack = stat_field(pid_, 28);
+  if (start_of_stack == 0 || !still_there()) return std::nullopt;
+  return start_of_stack;
 }
 
 Result<bool> Process::alive() const {

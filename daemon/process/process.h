@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/base/fd.h"
@@ -25,6 +26,11 @@ class Process {
   // With the id it names the process for good: the number of its pidfd's file, or on kernels where all
   // pidfds share one (before Linux 6.9) when it started, in clock ticks since boot.
   uint64_t birth() const { return birth_; }
+
+  // Which program it executes now: another number after each execve(2), the same in its forks. It is
+  // where the program's stack begins, which the kernel chooses at random. None once it has ended, and
+  // while it is just about to execute another.
+  std::optional<uint64_t> image() const;
 
   // A process that has ended and not been waited for is not alive.
   Result<bool> alive() const;

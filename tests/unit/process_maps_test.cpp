@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -18,6 +19,8 @@
 
 #include "daemon/process/memory.h"
 #include "daemon/process/running.h"
+
+extern "C" void* __libc_stack_end;  // the dynamic linker's: where the kernel began the stack
 
 namespace tracectl {
 namespace {
@@ -184,6 +187,21 @@ TEST(Process, OneThatEndedIsNotAliveAndNothingIsReadOfIt) {
   EXPECT_EQ(executable_files(*process).error().code, Code::not_found);
   EXPECT_EQ(open_executable(*process).error().code, Code::not_found);
   EXPECT_EQ(read_memory(*process, 0x1000, 1).error().code, Code::not_found);
+}
+
+TEST(Process, WhatItExecutesIsKnownByItsStackWhateverItIsCalled) {
+  char own_name[16] = {};
+  prctl(PR_GET_NAME, own_name);
+  for (const char* name : {"plain", "a b", ")", "x) R 1 2 3", "(((", "\n)\n"}) {
+    prctl(PR_SET_NAME, name);
+    Sleeper sleeper;
+    prctl(PR_SET_NAME, own_name);
+    auto process = Process::open(sleeper.pid());
+    ASSERT_TRUE(process);
+    EXPECT_EQ(process->image(), reinterpret_cast<uint64_t>(__libc_stack_end)) << name;
+    sleeper.end();
+    EXPECT_EQ(process->image(), std::nullopt) << name;
+  }
 }
 
 TEST(Process, ItsExecutableIsOpened) {
