@@ -30,10 +30,17 @@ enum tc_walk_end {
 	TC_WALK_BAD_POINTER,	/* it does not lead up the stack */
 };
 
+/*
+ * `image` below: which of the programs that a process has executed a stack is of. It is where the kernel
+ * began its stack, as field 28 of /proc/PID/stat has it, and differs from one to the next, as that is
+ * chosen at random.
+ */
+
 /* Addresses follow: the probed one, then return addresses; those past `count` are 0. */
 struct tc_frames {
 	__u32 count;
 	__u32 end;		/* enum tc_walk_end */
+	__u64 image;
 };
 
 /* All registers and the stack above, for who unwinds it later. What could not be read is 0. */
@@ -41,6 +48,7 @@ struct tc_stack_copy {
 	__u64 registers[17];	/* numbered as TC_RIP says */
 	__u64 start;		/* address of the first byte */
 	__u64 byte_count;	/* as many as could be read without a gap */
+	__u64 image;
 	__u8 bytes[TC_STACK_CHUNKS * TC_STACK_CHUNK];
 };
 
@@ -78,8 +86,8 @@ struct tc_key_stack {
 };
 
 TC_ASSERT_SIZE(struct tc_record, 64);
-TC_ASSERT_SIZE(struct tc_frames, 8);
-TC_ASSERT_SIZE(struct tc_key_stack, 64 + 8 + 8 * TC_MOST_FRAMES);
-TC_ASSERT_SIZE(struct tc_stack_copy, 19 * 8 + 16384);
+TC_ASSERT_SIZE(struct tc_frames, 16);
+TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);
+TC_ASSERT_SIZE(struct tc_stack_copy, 20 * 8 + 16384);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Stacks that are keys. A stack gets a number of 64 bits, made of its process and its frames; what the
- * number stands for is in a table, which is filled when the number is there for the first time. Who
- * comes upon one that is not filled yet fills it as well, with the same, so that none is counted by a
- * stack that nobody knows.
+ * Stacks that are keys. A stack gets a number of 64 bits, made of its process, the program that this
+ * executes and its frames; what the number stands for is in a table, which is filled when the number is
+ * there for the first time. Who comes upon one that is not filled yet fills it as well, with the same, so
+ * that none is counted by a stack that nobody knows.
  */
 #ifndef TRACECTL_KEY_STACK_BPF_H
 #define TRACECTL_KEY_STACK_BPF_H
@@ -96,6 +96,7 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct
 	struct tc_record *head = head_of(to);
 
 	walk_key_stack(ctx, of, 0, to);
+	to->frames.image = image_of_current();
 	head->pid = pid;
 	head->stack_kind = TC_STACK_FRAMES;
 	head->stack_words = (sizeof(*to) - sizeof(to->head)) / 8;
@@ -114,7 +115,7 @@ __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_sta
 
 	if (!of)
 		return 0;
-	number = walk_key_stack(ctx, of, mixed(key_stack_seed, pid), 0);
+	number = walk_key_stack(ctx, of, mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
 	known = bpf_map_lookup_elem(&key_stacks, &number);
 	if (!known) {
 		/* Somebody else may be first: then the entry is there all the same. */

@@ -94,7 +94,7 @@ struct {
 	__type(value, __u32);
 } texts SEC(".maps");
 
-/* Stacks that keys have, by a number made of process and frames. They go when the texts do. */
+/* Stacks that keys have, by a number made of process, program and frames. They go when the texts do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

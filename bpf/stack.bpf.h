@@ -40,6 +40,7 @@ static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, 
 	bpf_iter_num_destroy(&places);
 	head->count = count;
 	head->end = walk.end;
+	head->image = image_of_current();
 }
 
 __on_its_own int fill_few(bpf_user_pt_regs_t *ctx, struct few_frames *to, __u8 words_below_caller, __u32 most)
@@ -86,6 +87,7 @@ __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 	}
 	bpf_iter_num_destroy(&chunks);
 	copy->byte_count = count;
+	copy->image = image_of_current();
 	return 0;
 }
 

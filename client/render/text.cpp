@@ -298,7 +298,7 @@ const char* why(StackEnd end) {
     case StackEnd::bad_frame_pointer: return "broken off: no frame pointer leads on";
     case StackEnd::end_of_copy: return "broken off: the stack is longer than what was copied of it";
     case StackEnd::no_table: return "broken off: no table says how to unwind this";
-    case StackEnd::unknown_process: return "the process had ended before its files were known";
+    case StackEnd::unknown_process: return "the program had ended before its files were known";
   }
   return "";
 }

@@ -110,6 +110,7 @@ std::shared_ptr<const RawStack> frames_of(std::span<const std::byte> bytes) {
   if (head.count == 0 || head.count > words.size() / 8 || head.end >= std::size(kWalkEnds))
     return nullptr;
   auto stack = std::make_shared<RawStack>();
+  stack->image = head.image;
   stack->end = kWalkEnds[head.end];
   stack->addresses.resize(head.count);
   std::memcpy(stack->addresses.data(), words.data(), size_t{head.count} * 8);
@@ -124,6 +125,7 @@ std::shared_ptr<const RawStack> copy_of(std::span<const std::byte> bytes, unsign
   const auto copied = bytes.subspan(kHead);
   if (head.byte_count > copied.size()) return nullptr;
   auto stack = std::make_shared<RawStack>();
+  stack->image = head.image;
   stack->most_frames = std::clamp(most_frames, 1u, kMostFrames);
   std::copy(std::begin(head.registers), std::end(head.registers), stack->registers.begin());
   stack->start = head.start;
@@ -155,8 +157,10 @@ std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> bytes)
   if (record.kind != TC_RECORD_KEY_STACK) return std::nullopt;
   const auto stack = frames_of(bytes.subspan(sizeof(record)));
   if (!stack || stack->addresses.size() > TC_MOST_FRAMES) return std::nullopt;
-  return StackAddresses{
-      .pid = static_cast<pid_t>(record.pid), .end = stack->end, .addresses = stack->addresses};
+  return StackAddresses{.pid = static_cast<pid_t>(record.pid),
+                        .image = stack->image,
+                        .end = stack->end,
+                        .addresses = stack->addresses};
 }
 
 std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, unsigned cpu,

@@ -7,6 +7,24 @@
 
 namespace tracectl {
 
+namespace {
+
+Status still_executes(const Process& process, uint64_t program) {
+  if (process.image() == program) return ok();
+  return Error{Code::not_found,
+               "process " + std::to_string(process.pid()) + " executes another program now"};
+}
+
+// Of that program only: asked before and behind, as it can execute another in between.
+Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t program) {
+  if (auto executes = still_executes(process, program); !executes) return executes.error();
+  auto mapped = executable_files(process);
+  if (auto executes = still_executes(process, program); !executes) return executes.error();
+  return mapped;
+}
+
+}  // namespace
+
 std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return nullptr;
@@ -26,8 +44,9 @@ std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path
   return *symbols;
 }
 
-Result<ProcessImage> ProcessImage::of(const Process& process, SymbolFiles& files) {
-  auto mapped = executable_files(process);
+Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
+                                      SymbolFiles& files) {
+  auto mapped = files_of(process, program);
   if (!mapped) return mapped.error();
   ProcessImage image;
   for (std::span<const MappedFile> rest = *mapped; !rest.empty();) {

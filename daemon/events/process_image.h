@@ -46,10 +46,11 @@ class SymbolFiles {
   std::list<Known> recent_;
 };
 
-// Where a process had which files mapped at one moment. Outlives the process.
+// Where a process had which files mapped at one moment, when it executed one program. Outlives both.
 class ProcessImage {
  public:
-  static Result<ProcessImage> of(const Process& process, SymbolFiles& files);
+  // Fails where Process::image() is not `program`.
+  static Result<ProcessImage> of(const Process& process, uint64_t program, SymbolFiles& files);
 
   bool is_empty() const { return mapped_.empty(); }
   bool knows(uint64_t address) const { return find(address) != nullptr; }

@@ -36,21 +36,23 @@ Stack unknown_stack(const RawStack& raw) {
 
 void Symbolizer::remember(pid_t pid) {
   const std::lock_guard lock(mutex_);
-  look_at(pid);
+  const auto process = Process::open(pid);
+  if (!process) return;
+  if (const auto image = process->image()) look_at({pid, *image});
 }
 
-// None for a process that has ended and was not known.
-Symbolizer::Known* Symbolizer::look_at(pid_t pid) {
-  const auto known = processes_.find(pid);
-  const auto kept = [&] { return known == processes_.end() ? nullptr : &known->second; };
+// What was known before, or none, where the process does not execute that program any more.
+Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
+  const auto known = programs_.find(program);
+  const auto kept = [&] { return known == programs_.end() ? nullptr : &known->second; };
   const uint64_t began_ns = boot_ns();
-  auto process = Process::open(pid);
+  auto process = Process::open(program.pid);
   if (!process) return kept();
-  auto image = ProcessImage::of(*process, files_);
+  auto image = ProcessImage::of(*process, program.image, files_);
   // One that is about to end maps nothing any more.
   if (!image || image->is_empty()) return kept();
   make_room();
-  Known& now = processes_[pid];
+  Known& now = programs_[program];
   const uint64_t ended_ns = boot_ns();
   now = Known{std::make_shared<const Process>(std::move(*process)), std::move(*image), ended_ns,
               ended_ns - began_ns, ++uses_};
@@ -61,28 +63,29 @@ bool Symbolizer::may_look_again(const Known& known) const {
   return boot_ns() - known.looked_at_ns > kLookShare * known.look_cost_ns;
 }
 
-// What a process maps is looked at first where it is not known, or where the code that was hit is
-// not: then it executes another program, or is another process of the same number.
-Symbolizer::Known* Symbolizer::find(pid_t pid, const RawStack& raw) {
-  const auto known = processes_.find(pid);
-  if (known == processes_.end()) return look_at(pid);
-  if (known->second.image.knows(innermost_of(raw))) return &known->second;
-  return look_at(pid);
+// What it maps is looked at first where it is not known, or where the code that was hit is not: then
+// it has loaded more.
+Symbolizer::Known* Symbolizer::find(const Executed& program, uint64_t address) {
+  const auto known = programs_.find(program);
+  if (known != programs_.end() && known->second.image.knows(address)) return &known->second;
+  return look_at(program);
 }
 
 Stack Symbolizer::stack_of(pid_t pid, const RawStack& raw) {
   const std::lock_guard lock(mutex_);
-  Known* known = find(pid, raw);
+  const Executed program{pid, raw.image};
+  Known* known = find(program, innermost_of(raw));
   if (!known) return unknown_stack(raw);
   known->used = ++uses_;
   Stack stack = known->image.stack_of(raw);
   if (!leads_to_unknown(known->image, stack) || !may_look_again(*known)) return stack;
-  known = look_at(pid);
+  known = look_at(program);
   return known ? known->image.stack_of(raw) : stack;
 }
 
 Stack Symbolizer::stack_of(const StackAddresses& of) {
   RawStack raw;
+  raw.image = of.image;
   raw.end = of.end;
   raw.addresses = of.addresses;
   raw.begins_with_caller = of.begins_with_caller;
@@ -91,9 +94,9 @@ Stack Symbolizer::stack_of(const StackAddresses& of) {
 }
 
 void Symbolizer::make_room() {
-  if (processes_.size() < kMostProcesses) return;
-  processes_.erase(
-      std::min_element(processes_.begin(), processes_.end(),
+  if (programs_.size() < kMostKept) return;
+  programs_.erase(
+      std::min_element(programs_.begin(), programs_.end(),
                        [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
 }
 

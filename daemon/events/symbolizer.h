@@ -2,16 +2,17 @@
 //
 // Makes stacks of what hits have brought. What a process maps is looked at while it lives, and kept
 // when it has ended: when it is armed, with its first stack, and again when a stack leads to where
-// nothing was known.
+// nothing was known. A process that executes another program has that program's stacks named by it, and
+// those from before by what was kept; where nothing was, they stay addresses.
 #pragma once
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "daemon/events/process_image.h"
@@ -30,7 +31,14 @@ class Symbolizer {
   Stack stack_of(const StackAddresses& addresses);
 
  private:
-  static constexpr size_t kMostProcesses = 1024;
+  static constexpr size_t kMostKept = 1024;
+
+  // A program that a process executes, or did.
+  struct Executed {
+    pid_t pid = 0;
+    uint64_t image = 0;  // Process::image()
+    auto operator<=>(const Executed&) const = default;
+  };
 
   struct Known {
     std::shared_ptr<const Process> process;
@@ -40,14 +48,14 @@ class Symbolizer {
     uint64_t used = 0;          // greater: later
   };
 
-  Known* look_at(pid_t pid);
+  Known* look_at(const Executed& program);
   bool may_look_again(const Known& known) const;
-  Known* find(pid_t pid, const RawStack& raw);
+  Known* find(const Executed& program, uint64_t address);
   void make_room();
 
   std::mutex mutex_;
   SymbolFiles files_;
-  std::map<pid_t, Known> processes_;
+  std::map<Executed, Known> programs_;
   uint64_t uses_ = 0;
 };
 

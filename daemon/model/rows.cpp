@@ -35,7 +35,7 @@ constexpr size_t kOdd = 0x9e3779b97f4a7c15;  // spreads neighbours over all bits
 template <class T> size_t hash_of(const T& value) { return std::hash<T>{}(value); }
 
 size_t hash_of(const StackAddresses& stack) {
-  size_t hash = static_cast<size_t>(stack.pid);
+  size_t hash = static_cast<size_t>(stack.pid) * kOdd + stack.image;
   for (const uint64_t address : stack.addresses) hash = hash * kOdd + address;
   return hash;
 }

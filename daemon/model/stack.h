@@ -33,7 +33,7 @@ enum class StackEnd : uint8_t {
   bad_frame_pointer,  // it does not lead up the stack: code without frame pointers has been there
   end_of_copy,        // what lies further up was not copied
   no_table,           // nothing says how to unwind the last frame
-  unknown_process,    // it had ended before anybody saw what it maps
+  unknown_process,    // it had ended or executed another program before anybody saw what it maps
 };
 
 std::string_view name_of(StackBy by);
@@ -73,6 +73,7 @@ struct Stack {
 // A stack that rows are kept by, before anybody has looked up what is at its addresses.
 struct StackAddresses {
   pid_t pid = 0;                    // of the process that had it
+  uint64_t image = 0;               // which of its programs: Process::image()
   bool begins_with_caller = false;  // else with the probed instruction
   StackEnd end = StackEnd::outermost;
   std::vector<uint64_t> addresses = {};
@@ -84,6 +85,7 @@ struct StackAddresses {
 struct RawStack {
   static constexpr size_t kRegisters = 17;  // numbered as instructions do; the last is rip
 
+  uint64_t image = 0;  // which of the process's programs has it: Process::image()
   unsigned most_frames = kDefaultFrames;
   StackEnd end = StackEnd::outermost;  // of addresses
   std::vector<uint64_t> addresses;     // by frame pointers; none: the rest is what there is

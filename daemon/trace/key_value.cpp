@@ -32,6 +32,7 @@ KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& 
 StackAddresses addresses_of(const tc_key_stack& stack, bool begins_with_caller) {
   const size_t count = std::min<size_t>(stack.frames.count, TC_MOST_FRAMES);
   return {.pid = static_cast<pid_t>(head_of(stack).pid),
+          .image = stack.frames.image,
           .begins_with_caller = begins_with_caller,
           .end = end_of_walk(stack.frames.end),
           .addresses = {stack.address, stack.address + count}};

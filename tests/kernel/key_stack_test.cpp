@@ -4,6 +4,7 @@
 // (tests/targets/stacks.h).
 #include <algorithm>
 
+#include "tests/support/held_reader.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -35,6 +36,20 @@ class KeyStackTest : public KernelTest {
     program.run();
     program.send("exit");
     program.wait_for_end();
+  }
+
+  // In processes that execute the two programs of tests/targets/exec_chain.h.
+  void set_in_both(const std::string& action) {
+    Target both;
+    both.executables = {target_path("exec_first"), target_path("exec_second")};
+    create("s");
+    set("s", "u::*_leaf", both, action);
+  }
+  // Counts by the names of leaf and its caller.
+  std::map<std::vector<std::string>, uint64_t> counts_by_name() {
+    std::map<std::vector<std::string>, uint64_t> counts;
+    for (const auto& [stack, row] : rows("count")) counts[functions(stack)] += row.count;
+    return counts;
   }
 
   // Rows of this aggregate, with the stack that is their only key.
@@ -145,6 +160,39 @@ TEST_F(KeyStacks, StayInRowsWhoseSettingIsGone) {
     if (const auto* caller = std::get_if<Stack>(&key.by.at(0).value))
       by_caller[functions(*caller).at(0)] += row.count;
   EXPECT_EQ(by_caller, (std::map<std::string, uint64_t>{{"deep", kCalls}}));
+}
+
+TEST_F(KeyStacks, AreOfTheProgramThatTheProcessExecutedThen) {
+  set_in_both("count by stack(2)");
+  Program program("exec_first", {std::to_string(kCalls), target_path("exec_second")});
+  const auto first = parsed(program.run());
+  must(engine->flush("s"));  // the reader has looked at it
+  program.leave();
+  const auto second = parsed(program.run());
+  ASSERT_EQ(first["leaf"], second["leaf"]);
+  const std::map<std::vector<std::string>, uint64_t> wanted{
+      {{"first_leaf", "first_caller"}, kCalls}, {{"second_leaf", "second_caller"}, kCalls}};
+  EXPECT_EQ(counts_by_name(), wanted);
+  program.send("exit");
+  program.wait_for_end();
+  EXPECT_EQ(counts_by_name(), wanted);
+}
+
+TEST_F(KeyStacks, OfAProgramThatNobodyLookedAtInTimeAreNotNamedByTheNext) {
+  set_in_both("event, count by stack(2)");
+  HeldReader reader(*engine, "s");
+  Program other("exec_first", {"1"});
+  Program program("exec_first", {std::to_string(kCalls), target_path("exec_second")});
+  other.run();
+  reader.wait_until_held();
+  program.run();
+  program.leave();
+  program.run();
+  reader.let_go();
+  EXPECT_EQ(counts_by_name(), (std::map<std::vector<std::string>, uint64_t>{
+                                  {{"first_leaf", "first_caller"}, 1},
+                                  {{"", ""}, kCalls},
+                                  {{"second_leaf", "second_caller"}, kCalls}}));
 }
 
 TEST_F(KeyStacks, TheCallerIsRefusedWhereNobodyKnowsIt) {

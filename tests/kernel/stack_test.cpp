@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/support/collector.h"
+#include "tests/support/held_reader.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -158,6 +159,87 @@ TEST_F(Stacks, GoWithValuesAndWithEveryHit) {
     EXPECT_EQ(events[n].strings.at(0), "stacks_no_fp");
     ASSERT_TRUE(events[n].stack);
     EXPECT_EQ(callers(*events[n].stack), said_callers());
+  }
+}
+
+// The two programs of tests/targets/exec_chain.h, executed by any process.
+class ExecutedStackTest : public StackTest {
+ protected:
+  static constexpr size_t kCalls = 5;
+
+  void set_in_both(const std::string& how) {
+    Target both;
+    both.executables = {target_path("exec_first"), second_};
+    create("s");
+    set("s", "u::*_leaf", both, "stack(3, " + how + ")");
+  }
+  // Has both programs make their calls, one after the other in the same process.
+  void run_first(Program& program) { address_ = parsed(program.run())["leaf"]; }
+  void run_second(Program& program) {
+    program.leave();
+    ASSERT_EQ(parsed(program.run())["leaf"], address_);
+  }
+  // What leaf and its caller are called in each stack of the process.
+  std::vector<std::vector<std::string>> named(const std::vector<Event>& events, pid_t pid) {
+    std::vector<std::vector<std::string>> all;
+    for (const Event& event : events) {
+      if (event.pid != pid) continue;
+      auto names = functions(*event.stack);
+      names.resize(std::min<size_t>(names.size(), 2));
+      all.push_back(names);
+    }
+    return all;
+  }
+
+  const std::string second_ = target_path("exec_second");
+  const std::vector<std::string> arguments_{std::to_string(kCalls), second_};
+  const std::vector<std::string> of_first_{"first_leaf", "first_caller"};
+  const std::vector<std::string> of_second_{"second_leaf", "second_caller"};
+
+ private:
+  uint64_t address_ = 0;
+};
+
+using ExecutedStacks = ExecutedStackTest;
+
+TEST_F(ExecutedStacks, AreOfTheProgramThatTheProcessExecutedThen) {
+  for (const char* how : {"frame_pointers", "unwind_tables"}) {
+    SCOPED_TRACE(how);
+    start({});
+    set_in_both(how);
+    auto sink = std::make_shared<Collector>();
+    must(engine->subscribe("s", sink));
+    Program program("exec_first", arguments_);
+    run_first(program);
+    must(engine->flush("s"));  // the reader has looked at it
+    run_second(program);
+    must(engine->flush("s"));
+    std::vector<std::vector<std::string>> wanted(kCalls, of_first_);
+    wanted.insert(wanted.end(), kCalls, of_second_);
+    EXPECT_EQ(named(events_of(*sink), program.pid()), wanted);
+  }
+}
+
+TEST_F(ExecutedStacks, OfAProgramThatNobodyLookedAtInTimeAreNotNamedByTheNext) {
+  for (const char* how : {"frame_pointers", "unwind_tables"}) {
+    SCOPED_TRACE(how);
+    start({});
+    set_in_both(how);
+    HeldReader reader(*engine, "s");
+    Program other("exec_first", {"1"}), program("exec_first", arguments_);
+    other.run();
+    reader.wait_until_held();
+    run_first(program);
+    run_second(program);
+    reader.let_go();
+    must(engine->flush("s"));
+    const auto names = named(reader.events(), program.pid());
+    ASSERT_EQ(names.size(), 2 * kCalls);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (i < kCalls)
+        EXPECT_EQ(names[i], std::vector<std::string>(names[i].size()));
+      else
+        EXPECT_EQ(names[i], of_second_);
   }
 }
 

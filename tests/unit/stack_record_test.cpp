@@ -13,6 +13,8 @@ using namespace tracectl;
 namespace {
 
 constexpr unsigned kMost = 20;
+constexpr uint64_t kImage = 0x7ffc12345670;
+constexpr size_t kHead = sizeof(tc_frames) / 8;  // words
 
 const Sources kSources{
     {1, std::make_shared<const EventSource>(EventSource{"p", "s", {}, std::nullopt, kMost})}};
@@ -44,9 +46,9 @@ class Record {
 };
 
 Record of_frames(uint32_t count, uint32_t end, size_t room) {
-  Record record(TC_STACK_FRAMES, 1 + room);
-  record.stack<tc_frames>() = {.count = count, .end = end};
-  for (size_t i = 0; i < room; ++i) record.words()[1 + i] = 100 + i;
+  Record record(TC_STACK_FRAMES, kHead + room);
+  record.stack<tc_frames>() = {.count = count, .end = end, .image = kImage};
+  for (size_t i = 0; i < room; ++i) record.words()[kHead + i] = 100 + i;
   return record;
 }
 
@@ -57,6 +59,7 @@ TEST(StackRecord, HasFramesAsManyAsItSays) {
   ASSERT_TRUE(stack);
   EXPECT_EQ(stack->addresses, (std::vector<uint64_t>{100, 101, 102}));
   EXPECT_EQ(stack->end, StackEnd::unreadable);
+  EXPECT_EQ(stack->image, kImage);
 }
 
 TEST(StackRecord, WithMoreFramesThanRoomOrNoneOrAnUnknownEndIsRefused) {
@@ -72,6 +75,7 @@ TEST(StackRecord, HasRegistersAndTheBytesThatCouldBeRead) {
   for (uint64_t i = 0; i < 17; ++i) copy.registers[i] = i;
   copy.start = 0x7000;
   copy.byte_count = 2 * TC_STACK_CHUNK;
+  copy.image = kImage;
   copy.bytes[7] = 42;
   const auto stack = record.decoded();
   ASSERT_TRUE(stack);
@@ -81,15 +85,17 @@ TEST(StackRecord, HasRegistersAndTheBytesThatCouldBeRead) {
   ASSERT_EQ(stack->bytes.size(), size_t{2 * TC_STACK_CHUNK});
   EXPECT_EQ(stack->bytes[7], std::byte{42});
   EXPECT_EQ(stack->most_frames, kMost);
+  EXPECT_EQ(stack->image, kImage);
   copy.byte_count = sizeof(copy.bytes) + 1;
   EXPECT_TRUE(record.is_refused());
 }
 
 TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
   Record record = of_frames(3, TC_WALK_LIMIT, 4);
-  record.head().stack_words = 6;
+  record.head().stack_words = kHead + 5;
   EXPECT_TRUE(record.is_refused());
   EXPECT_TRUE(Record(TC_STACK_FRAMES, 0).is_refused());
+  EXPECT_TRUE(Record(TC_STACK_FRAMES, kHead - 1).is_refused());
   EXPECT_TRUE(Record(TC_STACK_COPY, 4).is_refused());
   EXPECT_TRUE(Record(9, 4).is_refused());
   EXPECT_TRUE(Record(TC_STACK_NONE, 4).is_refused());
@@ -105,6 +111,7 @@ TEST(StackRecord, OfAKeyIsNoEvent) {
   const auto stack = record.key_stack();
   ASSERT_TRUE(stack);
   EXPECT_EQ(stack->pid, 77);
+  EXPECT_EQ(stack->image, kImage);
   EXPECT_EQ(stack->addresses, (std::vector<uint64_t>{100, 101}));
   EXPECT_FALSE(of_frames(2, TC_WALK_OUTERMOST, 4).key_stack());
   Record hollow = of_frames(5, TC_WALK_OUTERMOST, 4);
