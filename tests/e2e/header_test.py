@@ -175,6 +175,26 @@ class Builds(unittest.TestCase):
                     self.with_library(compiler, '+' in compiler, *way,
                                       *(['-fvisibility=default'] if 'hidden' in way[-1] else []))
 
+    def test_in_assembly(self):
+        text = '''#include <tracectl/usdt.h>
+            .globl main
+            main:
+            mov $7, %edi
+            tracectl_probe shop, assembled, "-4@%edi 8@8(%rsp)"
+            tracectl_probe shop, bare, ""
+            xor %eax, %eax
+            ret
+            .section .note.GNU-stack, "", @progbits\n'''
+        for compiler in ('gcc', 'clang'):
+            with tempfile.TemporaryDirectory() as directory:
+                shop = Shop(directory, compiler, False)
+                shop.write('main.S', text)
+                self.built(shop, 'main.S', '-o', 'shop')
+                self.assertEqual(probes_of(directory + '/shop'),
+                                 [('shop', 'assembled', '-4@%edi 8@8(%rsp)', False),
+                                  ('shop', 'bare', '', False)])
+                self.assertEqual(subprocess.run([directory + '/shop']).returncode, 0)
+
     def test_on_aarch64(self):
         expected = ' '.join(f'{size}@{place}' for size, place in zip(
             (-4, -8, -2, -1, 4, 8, 8, 8, -4, -4, -4, -4),

@@ -539,13 +539,28 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 
 // tracectl_probe PROVIDER, NAME, "ARGUMENTS": a probe where it stands, as by TRACECTL_PROBE_INLINE.
 // ARGUMENTS are written as in a note: "8@%rdi -4@8(%rsp)"; "" where there are none.
-.macro tracectl_probe provider, name,
-    arguments 990 : nop.ifndef _.stapsdt.base.pushsection.stapsdt.base, "aG", "progbits",
-    .stapsdt.base,
-    comdat.weak _.stapsdt.base.hidden _.stapsdt.base _.stapsdt.base :.space 1.size _.stapsdt.base,
-    1.popsection.endif.pushsection.note.stapsdt, "?", "note".balign 4 .4byte 992f - 991f,
-    994f - 993f, 3 991 :.asciz "stapsdt" 992 :.balign 4 993 : .8byte 990b, _.stapsdt.base,
-    0.asciz "\provider", "\name", "\arguments" 994 :.balign 4.popsection.endm
+// clang-format off
+.macro tracectl_probe provider, name, arguments
+990:	nop
+.ifndef _.stapsdt.base
+.pushsection .stapsdt.base, "aG", "progbits", .stapsdt.base, comdat
+.weak _.stapsdt.base
+.hidden _.stapsdt.base
+_.stapsdt.base: .space 1
+.size _.stapsdt.base, 1
+.popsection
+.endif
+.pushsection .note.stapsdt, "?", "note"
+.balign 4
+.4byte 992f-991f, 994f-993f, 3
+991:	.asciz "stapsdt"
+992:	.balign 4
+993:	.8byte 990b, _.stapsdt.base, 0
+.asciz "\provider", "\name", "\arguments"
+994:	.balign 4
+.popsection
+.endm
+// clang-format on
 
 #endif  // __ASSEMBLER__
 
