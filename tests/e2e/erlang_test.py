@@ -126,19 +126,26 @@ class Commands(support.DaemonTest):
             self.assertLessEqual(row['sum'], tally.outer, row)
             if row['count'] == tally.matched:
                 self.assertLessEqual(tally.inner, row['sum'], row)
-        # For a new row of times the kernel may have no memory at the moment. Then that is told, and if
-        # it is not, what is left makes all counts the same.
+        # A hit that is dropped takes one match away at most.
         matched = sum(tally.matched for tally in expected.values())
-        self.assertEqual(sum(row['count'] for row in rows) + read['dropped_keys'], matched)
-        self.assertLess(read['dropped_keys'], matched / 2)
+        counted = sum(row['count'] for row in rows) + read['dropped_keys']
+        self.assert_but_for_dropped(counted, matched, *read['latencies'])
+
+    def assert_but_for_dropped(self, counted, passed, *latencies):
+        """The same; where a thread was stopped within a hit, others may have been dropped, which is told."""
+        self.assertLessEqual(abs(passed - counted), sum(one['dropped'] for one in latencies))
 
     def assert_pairs(self, latency, truth, starts, ends):
-        self.assertEqual((latency['started'], latency['dropped'], latency['unread']),
-                         (truth.total(starts), 0, 0))
-        self.assertEqual(latency['matched'],
-                         sum(tally.matched for tally in truth.by(ends).values()))
+        matched = sum(tally.matched for tally in truth.by(ends).values())
+        self.assertEqual(latency['unread'], 0)
+        self.assert_but_for_dropped(latency['started'], truth.total(starts), latency)
+        self.assert_but_for_dropped(latency['matched'], matched, latency)
         self.assertEqual(latency['started'],
                          latency['matched'] + latency['overwritten'] + latency['open'])
+
+    def assert_left(self, latency, still_open, overwritten=0):
+        self.assert_but_for_dropped(latency['open'], still_open, latency)
+        self.assert_but_for_dropped(latency['overwritten'], overwritten, latency)
 
     # ---- trace messages ----
 
@@ -165,11 +172,11 @@ class Commands(support.DaemonTest):
         self.assert_pairs(latencies['function-return'], truth, '.*function__entry',
                           'function__return')
         # What fails is not returned from; nor is erlang:exit/1.
-        self.assertEqual(latencies['function-return']['open'], ROUNDS)
-        self.assertEqual(latencies['function-return']['overwritten'], 0)
+        self.assert_left(latencies['function-return'], ROUNDS)
         self.assert_pairs(latencies['[bn]if-return'], truth, '[bn]if__entry', '[bn]if__return')
-        self.assertEqual(latencies['[bn]if-return']['open'],
-                         truth.by('bif__entry', 1)['bif__entry', 'erlang:exit/1'].all)
+        self.assert_but_for_dropped(latencies['[bn]if-return']['open'],
+                                    truth.by('bif__entry', 1)['bif__entry', 'erlang:exit/1'].all,
+                                    latencies['[bn]if-return'])
 
     def erlang_spawns(self, command):
         truth, read = self.table(command)
@@ -184,7 +191,7 @@ class Commands(support.DaemonTest):
         self.assert_times(read, expected, 'str(arg1)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'process__spawn', 'process__exit')
-        self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
+        self.assert_left(latency, 0)
         # Init lives longest. The main thread spawns it, and a scheduler sees its end.
         longest = latency['slowest'][0]
         self.assertEqual(longest['by'], {'str(arg0)': '<0.1.0>'})
@@ -220,8 +227,7 @@ class Commands(support.DaemonTest):
         self.assert_times(read, expected, f'str(arg{name})')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'process__(un)?scheduled', 'process__(un)?scheduled')
-        self.assertEqual((latency['open'], latency['overwritten']),
-                         (truth.total('process__exit'), 0))
+        self.assert_left(latency, truth.total('process__exit'))
 
     def erlang_scheduling_of_functions(self, command):
         self.erlang_scheduling(command, 1)
@@ -233,7 +239,7 @@ class Commands(support.DaemonTest):
         self.assert_times(read, expected, 'str(arg0)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'gc_.*__start', 'gc_.*__end')
-        self.assertEqual((latency['open'], latency['overwritten']), (0, 0))
+        self.assert_left(latency, 0)
         total = sum(row['sum'] for row in read['rows'])
         self.assertLessEqual(total, SCHEDULERS * truth.said['wall'])
 
@@ -253,7 +259,7 @@ class Commands(support.DaemonTest):
         self.assert_times(read, expected, 'str(arg0)')
         latency, = read['latencies']
         self.assert_pairs(latency, truth, '.*__(in)?active', '.*__(in)?active')
-        self.assertEqual(latency['overwritten'], 0)
+        self.assert_but_for_dropped(latency['overwritten'], 0, latency)
         running = sum(row['sum'] for row in read['rows'] if row['probe'].endswith(
             'scheduler__inactive'))
         self.assertLessEqual(running, SCHEDULERS * truth.said['wall'])

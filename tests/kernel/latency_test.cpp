@@ -51,13 +51,21 @@ class LatencyTest : public KernelTest {
 
 using Latencies = LatencyTest;
 
+// The same, but for hits that were told as dropped: where the host of a virtual machine takes a CPU away
+// within a hit that has a lock, another hit does not wait for that longer than a millisecond.
+void expect_but_for_dropped(uint64_t counted, uint64_t passed, const LatencyResult& latency) {
+  EXPECT_LE(counted > passed ? counted - passed : passed - counted, latency.dropped)
+      << counted << " of " << passed;
+}
+
 void expect_counts(const LatencyResult& latency, const nlohmann::json& said) {
-  EXPECT_EQ(latency.started, said["begun"].get<uint64_t>());
-  EXPECT_EQ(latency.matched, said["matched"].get<uint64_t>());
-  EXPECT_EQ(latency.overwritten, said["overwritten"].get<uint64_t>());
-  EXPECT_EQ(latency.open(), said["open"].get<uint64_t>());
-  EXPECT_EQ(latency.unmatched, said["unmatched"].get<uint64_t>());
-  EXPECT_EQ(latency.unread + latency.dropped + latency.unlisted, 0u);
+  expect_but_for_dropped(latency.started, said["begun"], latency);
+  expect_but_for_dropped(latency.matched, said["matched"], latency);
+  expect_but_for_dropped(latency.overwritten, said["overwritten"], latency);
+  expect_but_for_dropped(latency.open(), said["open"], latency);
+  expect_but_for_dropped(latency.unmatched, said["unmatched"], latency);
+  EXPECT_EQ(latency.unread + latency.unlisted, 0u);
+  EXPECT_LE(latency.dropped, latency.started / 100);
 }
 
 TEST_F(Latencies, StartsAndEndsAreTheProgramsOwnAcrossThreads) {
@@ -78,7 +86,7 @@ TEST_F(Latencies, WhatRequestsTookLiesWithinTheProgramsBounds) {
   for (const auto& [key, row] : read("s").rows) rows[key.aggregate] = row;
   ASSERT_EQ(rows.size(), 3u);
   const Row& time = rows.at("time");
-  EXPECT_EQ(time.count, said["matched"].get<uint64_t>());
+  expect_but_for_dropped(time.count, said["matched"], only(read("s")));
   EXPECT_EQ(rows.at("count").count, time.count);
   EXPECT_EQ(rows.at("duration unsigned").sum, time.sum);
   EXPECT_GE(time.sum, said["inner"].get<uint64_t>());
@@ -142,8 +150,9 @@ TEST_F(Latencies, AConditionOnTheDurationPicksAmongWhatMatched) {
   EXPECT_GE(sum(slow), surely);
   EXPECT_LE(sum(slow), perhaps);
   expect_counts(only(slow), said);  // whatever the condition says
-  EXPECT_EQ(slow.totals.filtered, said["matched"].get<uint64_t>() - sum(slow));
-  EXPECT_EQ(sum(read("end")), even);
+  expect_but_for_dropped(slow.totals.filtered + sum(slow), said["matched"], only(slow));
+  const Results end = read("end");
+  expect_but_for_dropped(sum(end), even, only(end));
 }
 
 // Between hits of one probe of the same thread: each but the first ends what the one before it began.
@@ -153,12 +162,13 @@ TEST_F(Latencies, OfOneProbeItIsTheTimeBetweenItsHits) {
   const auto said = run();
   const LatencyResult latency = only(read("s"));
   const uint64_t begun = said["begun"];
-  EXPECT_EQ(latency.started, begun);
-  EXPECT_EQ(latency.matched, begun - 3);
-  EXPECT_EQ(latency.unmatched, 3u);
+  expect_but_for_dropped(latency.started, begun, latency);
+  expect_but_for_dropped(latency.matched, begun - 3, latency);
+  expect_but_for_dropped(latency.unmatched, 3, latency);
   EXPECT_EQ(latency.open(), 3u);
   EXPECT_EQ(latency.overwritten, 0u);
-  EXPECT_EQ(only(read("hits")).unmatched, begun);  // other threads
+  const LatencyResult hits = only(read("hits"));
+  expect_but_for_dropped(hits.unmatched, begun, hits);  // other threads
 }
 
 TEST_F(Latencies, ReadingAndZeroingCutsOnceAndLosesNothing) {
@@ -177,7 +187,7 @@ TEST_F(Latencies, ReadingAndZeroingCutsOnceAndLosesNothing) {
   const auto said = parsed(program_.finish());
   take();
   expect_counts(all, said);
-  EXPECT_EQ(rows, said["matched"].get<uint64_t>());
+  expect_but_for_dropped(rows, said["matched"], all);
   const LatencyResult rest = only(read("s"));
   EXPECT_EQ(rest.open(), said["open"].get<uint64_t>());  // they are open still
   EXPECT_EQ(rest.started + rest.matched, 0u);
@@ -211,7 +221,7 @@ TEST_F(Latencies, AnEventTellsTheTimeAndTheArgumentsOfTheEnd) {
   must(engine->flush("s"));
   std::map<int64_t, nlohmann::json> truth;
   for (const auto& one : said["longest"]) truth[one[0].get<int64_t>()] = one;
-  EXPECT_EQ(sink->events.size(), truth.size());
+  expect_but_for_dropped(sink->events.size(), truth.size(), only(read("s")));
   for (const Event& event : sink->events) {
     const auto number = static_cast<int64_t>(event.args.at(0).value());
     ASSERT_TRUE(truth.contains(number)) << number;
@@ -239,10 +249,11 @@ TEST_F(Latencies, ResumingForgetsWhatMayHaveEndedUnseen) {
   must(engine->resume("resumed"));
   EXPECT_EQ(parsed(other.run())["open"], said["open"]);
   const uint64_t open = said["open"], overwritten = said["overwritten"];
-  EXPECT_EQ(only(read("kept")).overwritten, 2 * overwritten + open);
-  EXPECT_EQ(only(read("kept")).open(), open);
-  EXPECT_EQ(only(read("resumed")).overwritten, 2 * overwritten);
-  EXPECT_EQ(only(read("resumed")).open(), 2 * open);
+  const LatencyResult kept = only(read("kept")), resumed = only(read("resumed"));
+  expect_but_for_dropped(kept.overwritten, 2 * overwritten + open, kept);
+  expect_but_for_dropped(kept.open(), open, kept);
+  expect_but_for_dropped(resumed.overwritten, 2 * overwritten, resumed);
+  expect_but_for_dropped(resumed.open(), 2 * open, resumed);
 }
 
 TEST_F(Latencies, WhoseKeyCannotBeReadIsCounted) {
