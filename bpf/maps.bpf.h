@@ -78,6 +78,11 @@ struct {
 	__type(value, struct tc_sum);
 } sums SEC(".maps");
 
+/*
+ * User space lets the kernel make its entries beforehand where they are not too large for all CPUs. Made in a
+ * hit they come from a small supply that is filled up in the background: of many that are new at once some
+ * find none.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

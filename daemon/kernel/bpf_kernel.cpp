@@ -252,6 +252,12 @@ Status keep_from_children(bpf_map* shared) {
   return ok();
 }
 
+// Whether all rows of times can have their memory at once.
+bool times_fit(unsigned cpu_count) {
+  constexpr uint64_t kMostBytes = 128 << 20;  // 14 CPUs
+  return uint64_t{TC_MAX_TIMES} * cpu_count * sizeof(tc_time) <= kMostBytes;
+}
+
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
@@ -261,6 +267,7 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
   if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  if (times_fit(cpu_count)) bpf_map__set_map_flags(skeleton.maps.times, 0);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
   bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
