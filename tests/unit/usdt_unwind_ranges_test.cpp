@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -71,14 +70,10 @@ TEST_P(UnwindRangesOf, AreThoseOfReadelf) {
   const std::string path = GetParam();
   ASSERT_EQ(::access(path.c_str(), R_OK), 0) << path << ": scripts/install-deps installs it";
   const ElfFile file = open_file(path);
-  const auto start = std::chrono::steady_clock::now();
   const UnwindRanges ranges(file);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  std::printf("%s: %zu ranges, %.1f ms\n", path.c_str(), ranges.all().size(), took.count());
   const auto expected = ranges_by_readelf(path, file);
   EXPECT_GT(expected.size(), 400u);
   EXPECT_EQ(ranges.all(), Ranges(expected.begin(), expected.end()));
-  EXPECT_LT(took, std::chrono::milliseconds{500});  // sanitized, on a busy machine
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, UnwindRangesOf,
