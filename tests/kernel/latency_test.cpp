@@ -64,6 +64,10 @@ void expect_counts(const LatencyResult& latency, const nlohmann::json& said) {
   expect_but_for_dropped(latency.overwritten, said["overwritten"], latency);
   expect_but_for_dropped(latency.open(), said["open"], latency);
   expect_but_for_dropped(latency.unmatched, said["unmatched"], latency);
+  // Every hit of both is one of these, whatever was dropped.
+  EXPECT_EQ(latency.started + latency.matched + latency.unmatched + latency.dropped,
+            said["begun"].get<uint64_t>() + said["matched"].get<uint64_t>() +
+                said["unmatched"].get<uint64_t>());
   EXPECT_EQ(latency.unread + latency.unlisted, 0u);
   EXPECT_LE(latency.dropped, latency.started / 100);
 }
