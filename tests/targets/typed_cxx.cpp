@@ -16,7 +16,7 @@ TRACECTL_PROBE_DECLARE(typed, order, (std::string_view, customer), (Size, size),
                        (std::string_view, note), (bool, is_paid), (const std::string&, address));
 TRACECTL_PROBE_DECLARE(typed, squared, (int64_t, of));
 
-static uint64_t order_computed, squared_computed;
+static uint64_t order_enabled, order_computed, squared_computed;
 
 // The text is part of a longer one.
 std::string_view customer() {
@@ -25,11 +25,14 @@ std::string_view customer() {
 }
 
 __attribute__((noinline)) static void pass_order(const std::string& address) {
+  const bool is_enabled = TRACECTL_PROBE_ENABLED(typed, order);  // a constant to no compiler
+  order_enabled += is_enabled;
   TRACECTL_PROBE(typed, order, customer(), Size::large, std::string_view{}, true, address);
 }
 
 template <class T> constexpr T squared(T x) {
-  if (TRACECTL_PROBE_ENABLED(typed, squared)) ++squared_computed;
+  if (!__builtin_is_constant_evaluated() && TRACECTL_PROBE_ENABLED(typed, squared))
+    ++squared_computed;
   TRACECTL_PROBE(typed, squared, static_cast<int64_t>(x));
   return x * x;
 }
@@ -48,6 +51,7 @@ int main(int argc, char** argv) {
     wrong += shop::squared(x) != x * x;
     wrong += shop::squared(static_cast<int16_t>(-2)) != 4;
   }
+  wrong += shop::order_enabled != shop::order_computed;
   printf("done\n{\"wrong\":%" PRIu64 ",\"probes\":{", wrong);
   print_all(rounds, &object);
   print_probe("order", shop::order_computed,

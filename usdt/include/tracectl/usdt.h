@@ -77,7 +77,9 @@
 // TRACECTL_PROBE_ENABLED(PROVIDER, NAME)
 //
 // True while some tracer has the declared probe armed; may change at any time. For arguments that
-// take more than an expression to compute. False where a constant is evaluated.
+// take more than an expression to compute. It is no constant: a C++ function that is evaluated as one asks
+// for std::is_constant_evaluated() before. (False there, it would be false in `const bool is_enabled = ...`,
+// too, since compilers first try to evaluate that as a constant.)
 #define TRACECTL_PROBE_ENABLED(provider, name) \
   __builtin_expect(TRACECTL_USDT_ID_(enabled, provider, name)(), 0)
 
@@ -422,32 +424,34 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
                                TRACECTL_USDT_TYPE_, __VA_ARGS__)>::codes)                    \
           TRACECTL_USDT_EACH_(TRACECTL_USDT_WORDS_, __VA_ARGS__))
 
-#define TRACECTL_USDT_DECLARE_(provider, name, parameters, site_and_arguments, slots, entries,    \
-                               ...)                                                               \
-  extern unsigned short TRACECTL_USDT_ID_(semaphore, provider, name) __asm__(                     \
-      TRACECTL_USDT_SEMAPHORE_(provider, name)) TRACECTL_USDT_HIDDEN_;                            \
-  void TRACECTL_USDT_ID_(site, provider, name)                                                    \
-      parameters __asm__(TRACECTL_USDT_SITE_(provider, name)) TRACECTL_USDT_HIDDEN_               \
-      __attribute__((cold));                                                                      \
-  TRACECTL_USDT_ALWAYS_INLINE_ bool TRACECTL_USDT_ID_(test, provider, name)() {                   \
-    TRACECTL_USDT_TEST_(TRACECTL_USDT_DEFINITION_(provider, name, slots, entries),                \
-                        TRACECTL_USDT_ID_(semaphore, provider, name), __VA_ARGS__);               \
-  }                                                                                               \
-  constexpr TRACECTL_USDT_ALWAYS_INLINE_ bool TRACECTL_USDT_ID_(enabled, provider, name)() {      \
-    return __builtin_is_constant_evaluated() ? false : TRACECTL_USDT_ID_(test, provider, name)(); \
-  }                                                                                               \
-  TRACECTL_USDT_ALWAYS_INLINE_ void TRACECTL_USDT_ID_(pass, provider, name) parameters {          \
-    ::tracectl::usdt::detail::pass site_and_arguments;                                            \
-  }                                                                                               \
+#define TRACECTL_USDT_DECLARE_(provider, name, parameters, site_and_arguments, slots, entries, \
+                               ...)                                                            \
+  extern unsigned short TRACECTL_USDT_ID_(semaphore, provider, name) __asm__(                  \
+      TRACECTL_USDT_SEMAPHORE_(provider, name)) TRACECTL_USDT_HIDDEN_;                         \
+  void TRACECTL_USDT_ID_(site, provider, name)                                                 \
+      parameters __asm__(TRACECTL_USDT_SITE_(provider, name)) TRACECTL_USDT_HIDDEN_            \
+      __attribute__((cold));                                                                   \
+  TRACECTL_USDT_ALWAYS_INLINE_ bool TRACECTL_USDT_ID_(enabled, provider, name)() {             \
+    TRACECTL_USDT_TEST_(TRACECTL_USDT_DEFINITION_(provider, name, slots, entries),             \
+                        TRACECTL_USDT_ID_(semaphore, provider, name), __VA_ARGS__);            \
+  }                                                                                            \
+  constexpr TRACECTL_USDT_ALWAYS_INLINE_ bool TRACECTL_USDT_ID_(passes, provider, name)() {    \
+    return !__builtin_is_constant_evaluated() && TRACECTL_PROBE_ENABLED(provider, name);       \
+  }                                                                                            \
+  TRACECTL_USDT_ALWAYS_INLINE_ void TRACECTL_USDT_ID_(pass, provider, name) parameters {       \
+    ::tracectl::usdt::detail::pass site_and_arguments;                                         \
+  }                                                                                            \
   static_assert(true, "")
 
-#define TRACECTL_USDT_PASS_NONE(provider, name)                                            \
-  do {                                                                                     \
-    if (TRACECTL_PROBE_ENABLED(provider, name)) TRACECTL_USDT_ID_(pass, provider, name)(); \
+#define TRACECTL_USDT_PASSES_(provider, name) \
+  __builtin_expect(TRACECTL_USDT_ID_(passes, provider, name)(), 0)
+#define TRACECTL_USDT_PASS_NONE(provider, name)                                           \
+  do {                                                                                    \
+    if (TRACECTL_USDT_PASSES_(provider, name)) TRACECTL_USDT_ID_(pass, provider, name)(); \
   } while (0)
 #define TRACECTL_USDT_PASS_SOME(provider, name, ...)        \
   do {                                                      \
-    if (TRACECTL_PROBE_ENABLED(provider, name))             \
+    if (TRACECTL_USDT_PASSES_(provider, name))              \
       TRACECTL_USDT_ID_(pass, provider, name)(__VA_ARGS__); \
   } while (0)
 
