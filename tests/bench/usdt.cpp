@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a probe of <tracectl/usdt.h> costs its program, off and on, against one of <sys/sdt.h> with a
-// semaphore.
+// semaphore; and what a tag of <tracectl/tag.h> costs it while nobody traces.
 #include <fstream>
 
 #include "tests/bench/hit_setup.h"
@@ -14,6 +14,7 @@ using namespace on_kernel;
 constexpr Site kPlain{"", "plain", "no probe", false};
 constexpr Site kHeader{"header", "by_header", "tracectl/usdt.h", true};
 constexpr Site kSdt{"sdt", "by_sdt", "sys/sdt.h", false};
+constexpr Site kTag{"", "by_tag", "tracectl_tag_put()", false};
 constexpr const char* kProgram = "hot_usdt";
 constexpr uint64_t kCallsOff = 20'000'000;
 
@@ -82,6 +83,7 @@ void run() {
   Setup setup({.fast_nops = true}, kProgram);
   time_off(setup, kHeader, true);
   time_off(setup, kSdt, false);
+  time_off(setup, kTag, false);
   const std::string path = setup.target().path();
   more_than_plain("off, instructions more than without, a call", path, instructions_of_a_call);
   more_than_plain("off, bytes more than without, where it is hot", path, bytes_of);

@@ -3,13 +3,15 @@
 //
 // hot_usdt [FUNCTION TIMES]
 //
-// For each line `FUNCTION TIMES` calls plain, by_header or by_sdt that often, as fast as it can, and
-// answers with `done` and {"calls":..., "ns":...}. The three do the same, but for the probe: hot:header
-// is one of <tracectl/usdt.h>, hot:sdt one of <sys/sdt.h> with a semaphore, tested as dtrace(1) does.
+// For each line `FUNCTION TIMES` calls plain, by_header, by_sdt or by_tag that often, as fast as it can, and
+// answers with `done` and {"calls":..., "ns":...}. They do the same, but for the probe: hot:header is
+// one of <tracectl/usdt.h>, hot:sdt one of <sys/sdt.h> with a semaphore, tested as dtrace(1) does; and
+// by_tag puts a tag.
 #define _SDT_HAS_SEMAPHORES 1
 #include <stdint.h>
 #include <sys/sdt.h>
 #include <time.h>
+#include <tracectl/tag.h>
 #include <tracectl/usdt.h>
 
 #include "tests/targets/stdin_protocol.h"
@@ -40,6 +42,12 @@ __attribute__((noipa)) void by_sdt(uint64_t seq, int b) {
   calls += b == 2;
 }
 
+__attribute__((noipa)) void by_tag(uint64_t seq, int b) {
+  (void)seq;
+  tracectl_tag_put("tag");
+  calls += b == 2;
+}
+
 static uint64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -48,6 +56,7 @@ static uint64_t now_ns(void) {
 
 static void (*function_named(const char* name))(uint64_t, int) {
   if (strcmp(name, "by_header") == 0) return by_header;
+  if (strcmp(name, "by_tag") == 0) return by_tag;
   return strcmp(name, "by_sdt") == 0 ? by_sdt : plain;
 }
 

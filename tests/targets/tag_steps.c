@@ -1,0 +1,86 @@
+// build: -O2 -g -pthread -fcf-protection=none
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// tag_steps
+//
+// Does with the tag of its thread (<tracectl/tag.h>) what it is told, line by line, and says after each
+// {"tag":"..."}, the tag it has then:
+//     put TEXT    | put nothing
+//     spread      keeps what is spread
+//     restore     restores what is kept
+//     work N      calls work(N)
+//     thread N    another thread restores what is kept, and calls work(N)
+//     fork N      so does a child
+//     execute     executes tag_steps anew
+//
+// Expect: work begins with a 5-byte nop.
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <tracectl/tag.h>
+
+#include "stdin_protocol.h"
+
+static volatile uint64_t worked;
+static struct tracectl_tag kept;
+
+__attribute__((noipa)) void work(uint64_t n) {
+  __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");
+  worked += n;
+}
+
+static void* work_for_kept(void* n) {
+  tracectl_tag_restore(&kept);
+  work((uintptr_t)n);
+  return NULL;
+}
+
+static void in_thread(uint64_t n) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, work_for_kept, (void*)n) != 0) exit(1);
+  pthread_join(thread, NULL);
+}
+
+static void in_child(uint64_t n) {
+  const pid_t child = fork();
+  if (child < 0) exit(1);
+  if (child == 0) {
+    work_for_kept((void*)n);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
+static void execute(char** argv) {
+  execv("/proc/self/exe", argv);
+  exit(1);
+}
+
+static void obey(const char* order, const char* operand, char** argv) {
+  const uint64_t n = strtoull(operand, NULL, 10);
+  if (strcmp(order, "put") == 0) tracectl_tag_put(strcmp(operand, "nothing") ? operand : NULL);
+  if (strcmp(order, "spread") == 0) kept = tracectl_tag_spread();
+  if (strcmp(order, "restore") == 0) tracectl_tag_restore(&kept);
+  if (strcmp(order, "work") == 0) work(n);
+  if (strcmp(order, "thread") == 0) in_thread(n);
+  if (strcmp(order, "fork") == 0) in_child(n);
+  if (strcmp(order, "execute") == 0) execute(argv);
+}
+
+int main(int argc, char** argv) {
+  char line[256];
+  (void)argc;
+  // Unbuffered: what is executed reads on where this has stopped.
+  setvbuf(stdin, NULL, _IONBF, 0);
+  printf("ready %d\n", (int)getpid());
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin)) {
+    line[strcspn(line, "\n")] = 0;
+    char* operand = strchr(line, ' ');
+    if (operand) *operand++ = 0;
+    obey(line, operand ? operand : "", argv);
+    printf("done\n{\"tag\":\"%s\"}\n", tracectl_tag_get());
+    fflush(stdout);
+  }
+  return 0;
+}
