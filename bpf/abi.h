@@ -207,7 +207,28 @@ struct tc_session {
 	__u32 marks;		/* marks made under another number are over; 0: it makes none */
 	__u32 is_open;		/* its gate */
 	__u64 marks_lost;	/* for want of memory */
-	__u64 pad[6];
+	__u32 has_own_tags;	/* it has armed the probe by which programs tell theirs */
+	__u32 pad[11];
+};
+
+/*
+ * What a program says of a thread's tag: struct tracectl_tag_state_ of <tracectl/tag.h>. In the
+ * program's memory, and changed by that thread alone.
+ */
+struct tc_own_tag_state {
+	__u64 serial;		/* of its changes */
+	char text[TC_OWN_TAG_LEN];	/* ends with a 0; empty: none */
+};
+
+/* Set in the numbers of threads' own tags. */
+#define TC_OWN_TAG (1U << 31)
+enum { TC_BEING_WRITTEN = 1 };	/* instead of such a number */
+
+/* An own tag that a record has, by its number % TC_OWN_TAGS. */
+struct tc_own_tag {
+	__u32 number;		/* with TC_OWN_TAG; 0: none yet */
+	__u32 pad;
+	char text[TC_OWN_TAG_LEN];
 };
 
 /* What a session has marked a thread with. */
@@ -246,6 +267,8 @@ TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
+TC_ASSERT_SIZE(struct tc_own_tag_state, 40);
+TC_ASSERT_SIZE(struct tc_own_tag, 40);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
 
 #endif

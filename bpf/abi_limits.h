@@ -16,8 +16,10 @@ enum {
 	TC_MAX_RATES = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
 	TC_MAX_SESSIONS = 256,
-	TC_MAX_TAGS = 256,		/* of a session, by number, which is a byte; 0 is no tag */
+	TC_MAX_TAGS = 256,		/* of a session; 0 is no tag */
 	TC_TAG_LEN = 16,
+	TC_OWN_TAG_LEN = 32,		/* of a thread's own, with the 0 behind it */
+	TC_OWN_TAGS = 65536,		/* that were seen last, of all threads */
 	TC_MAX_TRIGGERS = 4,		/* of a spec */
 	TC_MAX_ARGS = 12,
 	TC_MAX_SET_TARGETS = 256,

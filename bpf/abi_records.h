@@ -13,13 +13,11 @@ enum tc_record_kind {
 	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
 };
 
-enum tc_record_flag { TC_RECORD_HAS_RETVAL = 1 << 0 };
-
-/* What a record has of the stack, behind its arguments. */
-enum tc_stack_kind {
-	TC_STACK_NONE,
-	TC_STACK_FRAMES,	/* struct tc_frames */
-	TC_STACK_COPY,		/* struct tc_stack_copy */
+enum tc_record_flag {
+	TC_RECORD_HAS_RETVAL = 1 << 0,
+	/* What it has of the stack, behind its arguments; one of these or nothing. */
+	TC_RECORD_FRAMES = 1 << 1,	/* struct tc_frames */
+	TC_RECORD_STACK_COPY = 1 << 2,	/* struct tc_stack_copy */
 };
 
 /* Why a walk along frame pointers came to its end. */
@@ -63,13 +61,12 @@ struct tc_record {
 	__u32 source;
 	__u32 pid;
 	__u32 tid;
-	__u16 kind;		/* enum tc_record_kind */
+	__u8 kind;		/* enum tc_record_kind */
+	__u8 flags;		/* enum tc_record_flag */
 	__u8 arg_count;
 	__u8 arg_room;
+	__u32 tag;		/* of the thread: its number in the session, or TC_OWN_TAG | its own's */
 	__u16 arg_valid;	/* bit n: argument n could be read */
-	__u8 flags;		/* enum tc_record_flag */
-	__u8 tag;		/* of the thread; its number in the session */
-	__u16 stack_kind;	/* enum tc_stack_kind */
 	__u16 stack_words;	/* of 8 bytes, behind the arguments' room */
 	char comm[TC_COMM_LEN];
 	__u64 args[];
@@ -77,7 +74,7 @@ struct tc_record {
 
 /*
  * A stack that keys have, as it is in a table and in a ring. The head is that of a tc_record, of which
- * only pid and kinds mean anything.
+ * only pid, kind, flags and stack_words mean anything.
  */
 struct tc_key_stack {
 	__u64 head[sizeof(struct tc_record) / 8];

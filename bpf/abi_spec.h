@@ -207,6 +207,7 @@ enum tc_effect {
 	TC_SET_TAG = 1 << 0,
 	TC_SILENCE = 1 << 1,	/* at most one of these two */
 	TC_UNSILENCE = 1 << 2,
+	TC_LEARN_TAG = 1 << 3,	/* argument 1 is where the thread's struct tc_own_tag_state is */
 };
 
 /* What a hit that is taken does to the gate of a session, its own or another. */

@@ -68,8 +68,7 @@ static __always_inline struct tc_record *begin_record(const struct streamed *hit
 	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
 	record->flags = 0;
-	record->tag = mark_of_thread(hit->session) & TC_MARK_TAG;
-	record->stack_kind = TC_STACK_NONE;
+	record->tag = tag_of_thread(hit->session);
 	record->stack_words = 0;
 	return record;
 }
@@ -230,6 +229,16 @@ static __always_inline bool is_taken(struct hit *hit, const struct tc_hook *hook
 	return (answer == YES || meets_condition(hit->ctx, hook, spec, 0)) && lets_pass(hook, spec);
 }
 
+/* As enum tc_effect has it. */
+static __noinline void learn_tag_of(struct hit *hit, const struct tc_hook *hook)
+{
+	const struct tc_value second = { .kind = TC_VALUE_OPERAND, .from = TC_FROM_ARG, .a = 1 };
+	__u64 address = 0;
+
+	if (evaluate(hit->ctx, code_of(hook), packed(&second), &address, 0))
+		learn_tag(hook->session, address);
+}
+
 /* `answer`: what is known of the condition. */
 static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
 					struct tc_stat *stat, enum answer answer,
@@ -253,6 +262,8 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 		count_cut(hook->stat);
 	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
 		take_effect_behind(spec);
+	if (spec->effects & TC_LEARN_TAG)
+		learn_tag_of(hit, hook);
 }
 
 static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,

@@ -98,11 +98,11 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct
 	walk_key_stack(ctx, of, 0, to);
 	to->frames.image = image_of_current();
 	head->pid = pid;
-	head->stack_kind = TC_STACK_FRAMES;
+	head->flags = TC_RECORD_FRAMES;
 	head->stack_words = (sizeof(*to) - sizeof(to->head)) / 8;
 	asm volatile("" ::: "memory");
 	/* The last: who sees it sees the rest. */
-	*(volatile __u16 *)&head->kind = TC_RECORD_KEY_STACK;
+	*(volatile __u8 *)&head->kind = TC_RECORD_KEY_STACK;
 	tell_of_stack(to, of->session);
 }
 
@@ -124,7 +124,7 @@ __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_sta
 	}
 	if (!known)
 		return 0;
-	if (*(volatile __u16 *)&head_of(known)->kind != TC_RECORD_KEY_STACK)
+	if (*(volatile __u8 *)&head_of(known)->kind != TC_RECORD_KEY_STACK)
 		fill_key_stack(ctx, of, known, pid);
 	return number;
 }

@@ -19,6 +19,7 @@ __u32 ignored_pid;	/* for TC_IGNORE_PROCESS; as the engine sees it */
 __u32 in_force[2];
 
 __u32 last_text;	/* the greatest number in `texts` */
+__u32 last_own_tag;	/* the greatest number in `own_tags`, without TC_OWN_TAG */
 
 /* Whoever does not know it cannot make two stacks that get one number. Set before loading. */
 const volatile __u64 key_stack_seed;
@@ -157,6 +158,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tc_tag);
 } tags SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_OWN_TAGS);
+	__type(key, __u32);
+	__type(value, struct tc_own_tag);
+} own_tags SEC(".maps");
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

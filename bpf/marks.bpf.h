@@ -2,9 +2,9 @@
 /*
  * What a hit does to what comes after it: tag(), silent and trigger().
  *
- * A session marks threads: with a tag, which its later records of the thread bear, and as silent, which
- * it then streams nothing of. The marks of all sessions lie with the thread, so that they end with it,
- * and no other thread writes them. They are over as soon as the session counts on its number (tc_session.
+ * A session marks threads: with a tag, which its later records of the thread bear (those that programs
+ * give their threads: bpf/own_tags.bpf.h), and as silent, which it then streams nothing of. The marks of
+ * all sessions lie with the thread, so that they end with it, and no other thread writes them. They are over as soon as the session counts on its number (tc_session.
  * marks): nobody looks for them when a session ends, or begins anew.
  *
  * A gate is one word of a session. Its hooks are in force while it is open, if they are TC_GATED. A hit
@@ -89,36 +89,6 @@ __on_its_own int tag_thread(__u32 session, __u32 tag)
 	__u32 old = mark_of_thread(session), to = (old & ~TC_MARK_TAG) | (tag & TC_MARK_TAG);
 
 	return to == old ? 0 : mark_thread(session, to);
-}
-
-__on_its_own bool string_of_tag(struct string *string, __u32 session)
-{
-	__u32 number = mark_of_thread(session) & TC_MARK_TAG, index, i;
-	const struct tc_tag *tag;
-
-	if (!string)
-		return false;
-	clear_string(string);
-	if (!number)
-		return true;
-	index = session * TC_MAX_TAGS + number;
-	tag = bpf_map_lookup_elem(&tags, &index);
-	if (!tag)
-		return true;
-	for (i = 0; i < TC_TAG_LEN && tag->bytes[i]; i++) {
-		string->bytes[i] = tag->bytes[i];
-		string->length = i + 1;
-	}
-	return true;
-}
-
-/* Of the session whose spec the code is. */
-__on_its_own bool string_of_tag_for(struct string *string, __u64 code)
-{
-	__u32 index = code;
-	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-
-	return spec && string_of_tag(string, spec->session);
 }
 
 static __always_inline bool gate_is_open(__u32 session)

@@ -119,7 +119,7 @@ static __always_inline bool emit_stack_sized(const struct streamed *hit, const _
 	else
 		fill_most(hit->ctx, stack, hit->words_below_caller,
 			 hit->spec->stack_frames);
-	record->stack_kind = words == COPY_WORDS ? TC_STACK_COPY : TC_STACK_FRAMES;
+	record->flags |= words == COPY_WORDS ? TC_RECORD_STACK_COPY : TC_RECORD_FRAMES;
 	record->stack_words = words;
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;

@@ -23,6 +23,7 @@
 #include "bpf/text.bpf.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/marks.bpf.h"
+#include "bpf/own_tags.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/terms.bpf.h"
 #include "bpf/walk.bpf.h"

@@ -137,10 +137,10 @@ std::shared_ptr<const RawStack> copy_of(std::span<const std::byte> bytes, unsign
 bool read_stack(const tc_record& record, std::span<const std::byte> bytes, Event& event) {
   const auto part =
       bytes.subspan(sizeof(tc_record) + record.arg_room * 8u, record.stack_words * 8u);
-  if (record.stack_kind == TC_STACK_NONE) return record.stack_words == 0;
-  if (record.stack_kind == TC_STACK_FRAMES) event.raw_stack = frames_of(part);
-  if (record.stack_kind == TC_STACK_COPY)
-    event.raw_stack = copy_of(part, event.source->most_frames);
+  const unsigned kind = record.flags & (TC_RECORD_FRAMES | TC_RECORD_STACK_COPY);
+  if (!kind) return record.stack_words == 0;
+  if (kind == TC_RECORD_FRAMES) event.raw_stack = frames_of(part);
+  if (kind == TC_RECORD_STACK_COPY) event.raw_stack = copy_of(part, event.source->most_frames);
   return event.raw_stack != nullptr;
 }
 

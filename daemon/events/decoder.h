@@ -16,7 +16,7 @@ using Sources = std::unordered_map<uint32_t, std::shared_ptr<const EventSource>>
 struct DecodedRecord {
   Event event;
   uint64_t ring_dropped = 0;  // records the ring had lost when this one was made
-  uint32_t tag = 0;           // number of the event's; what it stands for its session knows
+  uint32_t tag = 0;           // the number of its tag, as the record has it
 };
 
 // Trusts nothing in a record: nullopt for one that is too short, of an unknown kind or source,

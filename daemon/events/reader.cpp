@@ -18,6 +18,7 @@ namespace {
 constexpr int kPollMs = 1;
 constexpr int kIdlePasses = 50;
 constexpr std::chrono::seconds kFlushLimit{10};
+constexpr const char* kUnknownTag = "?";  // of an own tag that is no longer there
 
 // Signals are the control thread's.
 class SignalsBlocked {
@@ -227,9 +228,14 @@ Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
     }
     ++stats_.events;
     notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
-    if (record->tag < stream.tags.size()) record->event.tag = stream.tags[record->tag];
+    record->event.tag = text_of_tag(stream, record->tag);
     stream.merger.add(cpu, std::move(record->event));
   });
+}
+
+std::string EventReader::text_of_tag(const Stream& stream, uint32_t number) const {
+  if (number & TC_OWN_TAG) return kernel_.own_tag(number).value_or(kUnknownTag);
+  return number < stream.tags.size() ? stream.tags[number] : "";
 }
 
 void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {

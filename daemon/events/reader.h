@@ -79,6 +79,7 @@ class EventReader {
   size_t pass(uint32_t session, std::unique_lock<std::mutex>& lock);
   bool make_stacks(uint32_t session, uint64_t opened, std::unique_lock<std::mutex>& lock);
   Ring::End drain(Stream& stream, unsigned cpu);
+  std::string text_of_tag(const Stream& stream, uint32_t number) const;
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "bpf/tracer.skel.h"
@@ -148,6 +149,10 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&view<tc_session>(sessions_)[session].marks, ++last_marks_, __ATOMIC_RELEASE);
   }
   void write_tag(uint32_t session, uint32_t number, const std::string& tag) override;
+  void show_own_tags(uint32_t session) override {
+    __atomic_store_n(&view<tc_session>(sessions_)[session].has_own_tags, 1u, __ATOMIC_RELEASE);
+  }
+  std::optional<std::string> own_tag(uint32_t number) const override;
   uint64_t marks_lost(uint32_t session) const override {
     return __atomic_load_n(&view<tc_session>(sessions_)[session].marks_lost, __ATOMIC_RELAXED);
   }
@@ -207,7 +212,7 @@ class BpfKernel final : public Kernel {
   Programs programs_;
   ProgressWait progress_;
   ProcessSets process_sets_;
-  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_;
+  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_, own_tags_;
   uint32_t last_marks_ = 0;  // no session has had a greater number
   uint64_t switched_ns_ = 0;
   std::optional<bool> nop5_becomes_call_;  // once it was asked for
@@ -310,6 +315,7 @@ Status BpfKernel::map_arrays() {
   if (auto s = take(first_hits_, map_array<tc_first_hit>(maps.first_hits)); !s) return s;
   if (auto s = take(sessions_, map_array<tc_session>(maps.sessions)); !s) return s;
   if (auto s = take(tags_, map_array<tc_tag>(maps.tags)); !s) return s;
+  if (auto s = take(own_tags_, map_array<tc_own_tag>(maps.own_tags)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
 }
 
@@ -405,6 +411,17 @@ void BpfKernel::write_tag(uint32_t session, uint32_t number, const std::string& 
   tc_tag& to = view<tc_tag>(tags_)[size_t{session} * TC_MAX_TAGS + number];
   to = tc_tag{};
   tag.copy(to.bytes, TC_TAG_LEN - 1);
+}
+
+// It was there before any record had its number. Whoever writes another in its place changes the number
+// first.
+std::optional<std::string> BpfKernel::own_tag(uint32_t number) const {
+  const tc_own_tag& tag = view<tc_own_tag>(own_tags_)[number % TC_OWN_TAGS];
+  char text[TC_OWN_TAG_LEN];
+  std::copy(std::begin(tag.text), std::end(tag.text), text);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (__atomic_load_n(&tag.number, __ATOMIC_RELAXED) != number) return std::nullopt;
+  return std::string(text, ::strnlen(text, sizeof(text)));
 }
 
 }  // namespace

@@ -191,6 +191,12 @@ class Kernel {
   // Threads can be marked, and none is.
   virtual void begin_marks(uint32_t session) = 0;
   virtual void write_tag(uint32_t session, uint32_t number, const std::string& tag) = 0;
+  // Its records and keys have the tags that programs give their own threads, where they have no other.
+  virtual void show_own_tags(uint32_t session) = 0;
+  // Any thread. What a tag's number in a record stands for; none where so many others have been seen
+  // since that it is no longer there.
+  virtual std::optional<std::string> own_tag(uint32_t number) const = 0;
+  // Threads that could not be marked, or whose own tags are not seen, for want of memory.
   virtual uint64_t marks_lost(uint32_t session) const = 0;
   // One store, beside those of the programs.
   virtual void set_gate(uint32_t session, bool open) = 0;

@@ -50,7 +50,7 @@ struct Event {
   std::optional<uint64_t> duration_ns = {};        // of the call, or since that start
   std::shared_ptr<const RawStack> raw_stack = {};  // until `stack` is made of it
   std::shared_ptr<const Stack> stack = {};         // if it was asked for
-  std::string tag = {};                            // of the thread; empty: none
+  std::string tag = {};                            // of the thread; empty: none; "?": unknown
 };
 
 enum class LossCause {

@@ -85,6 +85,20 @@ bool follows_calls(const Spec& spec) {
                      [](const Aggregate& one) { return waits_for_return(one); });
 }
 
+bool uses_tags(const Expr& expr) {
+  if (expr.kind == Expr::Kind::operand && expr.operand == Operand::tag) return true;
+  return std::any_of(expr.children.begin(), expr.children.end(),
+                     [](const Expr& child) { return uses_tags(child); });
+}
+
+bool uses_tags(const Spec& spec) {
+  const auto uses = [](const Expr& expr) { return uses_tags(expr); };
+  return spec.event || spec.returns || (spec.when && uses_tags(*spec.when)) ||
+         std::any_of(spec.aggregates.begin(), spec.aggregates.end(), [&](const Aggregate& one) {
+           return std::any_of(one.by.begin(), one.by.end(), uses);
+         });
+}
+
 bool has_stack_keys(const Spec& spec) {
   const auto is_stack = [](const Expr& key) {
     return key.kind == Expr::Kind::operand &&
@@ -125,6 +139,7 @@ std::string to_string(const Spec& spec) {
   if (spec.tag) actions.push_back("tag(" + quoted_text(*spec.tag) + ")");
   if (spec.silent) actions.push_back(*spec.silent ? "silent" : "silent(off)");
   for (const Trigger& trigger : spec.triggers) actions.push_back(trigger_text(trigger));
+  if (spec.learns_tags) actions.emplace_back("tags");
   return joined(actions);
 }
 

@@ -67,6 +67,7 @@ struct Spec {
   std::optional<std::string> tag = {};     // labels the thread's later events; empty: no label
   std::optional<bool> silent = {};         // no events of the thread from here on, or again
   std::vector<Trigger> triggers = {};      // the last one of a session holds
+  bool learns_tags = false;                // the program tells here of its threads' tags; no action
 
   bool operator==(const Spec&) const = default;
 };
@@ -81,10 +82,15 @@ bool is_event_at_return(const Spec& spec);
 // Whether the return is of any interest.
 bool follows_calls(const Spec& spec);
 
+// Whether it shows, asks for or keeps anything by the tags of threads.
+bool uses_tags(const Spec& spec);
+bool uses_tags(const Expr& expr);
+
 // Whether an aggregate is kept by stacks, or by callers.
 bool has_stack_keys(const Spec& spec);
 
-// The canonical text of what a hit does, as --do takes it. The condition has its own text.
+// The canonical text of what a hit does, as --do takes it; "tags" where it learns tags. The condition
+// has its own text.
 std::string to_string(const Spec& spec);
 std::string to_string(const Aggregate& aggregate);
 

@@ -29,7 +29,7 @@ bool is_text(ValueType type) {
 }
 
 uint16_t effects_of(const Spec& spec) {
-  unsigned effects = spec.tag ? TC_SET_TAG : 0;
+  unsigned effects = (spec.tag ? TC_SET_TAG : 0) | (spec.learns_tags ? TC_LEARN_TAG : 0);
   if (spec.silent) effects |= *spec.silent ? TC_SILENCE : TC_UNSILENCE;
   return static_cast<uint16_t>(effects);
 }
@@ -404,7 +404,7 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
 bool needs_assembly(const Spec& spec, const Arguments& arguments) {
   return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns ||
          spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
-         !spec.triggers.empty() ||
+         !spec.triggers.empty() || spec.learns_tags ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });
 }

@@ -110,7 +110,7 @@ Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
 }
 
 bool uses_arguments(const Spec& spec) {
-  bool any = spec.event && spec.values.empty();
+  bool any = spec.learns_tags || (spec.event && spec.values.empty());
   each_expr(spec, [&](const Expr& expr) { any |= uses_arguments(expr); });
   return any;
 }

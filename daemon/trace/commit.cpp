@@ -23,6 +23,12 @@ bool stays(const SessionHook& held, const Want& want) {
          same_process(held.process, want.part->process);
 }
 
+// As coverage groups them.
+bool is_of_group(const SessionHook& held, const Want& want) {
+  return *held.probe == want.probe->name &&
+         held.setting->spec.learns_tags == want.setting().spec.learns_tags;
+}
+
 bool stay(const SessionHooks& held, const Wants& wants) {
   return std::equal(held.begin(), held.end(), wants.begin(), wants.end(), stays);
 }
@@ -74,7 +80,7 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   for (const Want& want : wanted.wants) {
     auto hook = keep_or_make(want, held);
     if (!hook) return hook.error();
-    const bool is_first = planned.empty() || *planned.back().probe != want.probe->name;
+    const bool is_first = planned.empty() || !is_of_group(planned.back(), want);
     hook->hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
     if (is_first) hook->hook.flags |= TC_FIRST_OF_GROUP;
     put_in_force(hook->hook);

@@ -9,6 +9,7 @@ namespace tracectl {
 namespace {
 
 bool same_probe(const Want& a, const Want& b) {
+  if (a.setting().spec.learns_tags != b.setting().spec.learns_tags) return false;
   return a.probe == b.probe || a.probe->name == b.probe->name;
 }
 
@@ -116,6 +117,44 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
   return add_pattern(resolver, setting.pattern, shared, order, TC_PAIR_TO, coverage);
 }
 
+bool uses_tags(const Setting& setting) {
+  return uses_tags(setting.spec) ||
+         (setting.latency && std::any_of(setting.latency->by.begin(), setting.latency->by.end(),
+                                         [](const Expr& key) { return tracectl::uses_tags(key); }));
+}
+
+// What tells of the tags that a setting uses.
+Setting learning_tags(const Setting& setting) {
+  Setting learning;
+  learning.pattern.kind = ProbeKind::usdt;
+  learning.pattern.object = setting.target.all ? setting.pattern.object : "*";
+  learning.pattern.provider = "tracectl";
+  learning.pattern.name = "tag";
+  learning.target = setting.target;
+  learning.spec.learns_tags = true;
+  return learning;
+}
+
+// They come before all others.
+void add_tags(Resolver& resolver, const std::vector<Setting>& settings, Coverage& coverage) {
+  std::vector<Setting> added;
+  for (const Setting& setting : settings) {
+    if (!uses_tags(setting)) continue;
+    Setting learning = learning_tags(setting);
+    if (std::find(added.begin(), added.end(), learning) != added.end()) continue;
+    Coverage found;
+    const auto shared = std::make_shared<const Setting>(learning);
+    const auto done = add_pattern(resolver, learning.pattern, shared, 0, 0, found);
+    added.push_back(std::move(learning));
+    if (!done && done.error().code != Code::not_found)
+      coverage.notes.push_back("tags of the program's own are not seen: " + done.error().message);
+    for (const Refusal& refusal : found.refused)
+      coverage.notes.push_back("tags of the program's own are not seen: " + refusal.probe + ": " +
+                               refusal.reason);
+    coverage.parts.splice(coverage.parts.end(), found.parts);
+  }
+}
+
 Result<Wants> in_order(Wants wants, const Wants& more) {
   wants.insert(wants.end(), more.begin(), more.end());
   std::stable_sort(wants.begin(), wants.end(),
@@ -149,6 +188,18 @@ Status join_slots(Coverage& coverage) {
   return ok();
 }
 
+// `coverage`: what comes before the settings.
+Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
+                       Coverage coverage) {
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
+  auto wants = by_slot(coverage.parts);
+  if (!wants) return wants.error();
+  coverage.wants = std::move(*wants);
+  if (auto joined = join_slots(coverage); !joined) return joined.error();
+  return coverage;
+}
+
 }  // namespace
 
 std::optional<std::pair<dev_t, ino_t>> Want::executable() const {
@@ -180,14 +231,13 @@ bool Coverage::needs_rings() const {
 }
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings) {
+  return cover(resolver, settings, {});
+}
+
+Result<Coverage> cover_with_tags(Resolver& resolver, const std::vector<Setting>& settings) {
   Coverage coverage;
-  for (size_t i = 0; i < settings.size(); ++i)
-    if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
-  auto wants = by_slot(coverage.parts);
-  if (!wants) return wants.error();
-  coverage.wants = std::move(*wants);
-  if (auto joined = join_slots(coverage); !joined) return joined.error();
-  return coverage;
+  add_tags(resolver, settings, coverage);
+  return cover(resolver, settings, std::move(coverage));
 }
 
 }  // namespace tracectl

@@ -62,5 +62,8 @@ struct Coverage {
 };
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);
+// Also the probes by which programs tell of their threads' tags (<tracectl/tag.h>), where settings use
+// tags and their processes have such probes. None that cannot be armed fails anything.
+Result<Coverage> cover_with_tags(Resolver& resolver, const std::vector<Setting>& settings);
 
 }  // namespace tracectl

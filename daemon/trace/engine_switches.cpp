@@ -73,7 +73,7 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto session = find(name);
   if (!session) return session.error();
   auto settings = (*session)->draft.value_or((*session)->settings);
-  auto coverage = cover(resolver_, settings);
+  auto coverage = cover_with_tags(resolver_, settings);
   if (!coverage) return coverage.error();
   return Intent{*session, std::move(settings), std::move(*coverage), options};
 }
@@ -109,7 +109,7 @@ Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
     if (applied) return std::move(applied->front());
     if (leave_out(change.refused(), intent.coverage)) continue;
     if (applied.error().code != Code::not_found || looks++ == kMostLooks) return applied.error();
-    auto coverage = cover(resolver_, intent.settings);
+    auto coverage = cover_with_tags(resolver_, intent.settings);
     if (!coverage) return coverage.error();
     intent.coverage = std::move(*coverage);
   }

@@ -184,6 +184,7 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
     kernel_.begin_marks(session.id);
     session.marks = true;
   }
+  if (spec.learns_tags) kernel_.show_own_tags(session.id);
   return numbers;
 }
 

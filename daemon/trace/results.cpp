@@ -14,6 +14,9 @@ using HooksByStat = std::unordered_map<uint32_t, const SessionHook*>;
 constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
 
+// What a session has set by itself is none of the user's hits.
+bool is_told(const SessionHook& held) { return !held.setting->spec.learns_tags; }
+
 bool has_keys(const SessionHook& held) {
   return held.hook.spec &&
          (!(*held.hook.spec)->aggregates.empty() || (*held.hook.spec)->follows_calls);
@@ -169,7 +172,7 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
     for (const SessionHook& held : hooks) {
       all.push_back(&held);
       const tc_stat stat = kernel.read_stat(held.hook.stat);
-      results.totals.add(stat);
+      if (is_told(held)) results.totals.add(stat);
       add_row(held, stat, results);
       if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
     }
@@ -181,12 +184,14 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
 Totals current_totals(const Kernel& kernel, const Session& session) {
   Totals totals = session.past.totals;
   for (const auto& [slot, hooks] : session.hooks)
-    for (const SessionHook& held : hooks) totals.add(kernel.read_stat(held.hook.stat));
+    for (const SessionHook& held : hooks)
+      if (is_told(held)) totals.add(kernel.read_stat(held.hook.stat));
   return totals;
 }
 
 bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
-  for (const SessionHook* held : gone) session.past.totals.add(kernel.read_stat(held->hook.stat));
+  for (const SessionHook* held : gone)
+    if (is_told(*held)) session.past.totals.add(kernel.read_stat(held->hook.stat));
   try {
     return book(kernel, gone, session.past);
   } catch (const std::bad_alloc&) {

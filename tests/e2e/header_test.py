@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""<tracectl/usdt.h>, as compilers take it and as the tools of others read what it makes."""
+"""<tracectl/usdt.h> and <tracectl/tag.h>, as compilers take them and as the tools of others read what they
+make."""
 
 import itertools
 import os
@@ -18,6 +19,7 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / 'usdt/include'
 # header.
 PROBES = '''
 #pragma once
+#include <tracectl/tag.h>
 #include <tracectl/usdt.h>
 #ifdef __cplusplus
 #include <string_view>
@@ -43,6 +45,7 @@ MAIN = '''
 #include <probes.h>
 int main(void) {
   int sum = 0;
+  tracectl_tag_put("main");
   TRACECTL_PROBE(shop, opened);
   for (int i = 0; i < 10; ++i) sum += place(i) + other(i) + library(i);
   return sum == 10 + 225 ? 0 : 1;
@@ -53,6 +56,9 @@ OTHER = '''
 int other(int n) {
   TRACECTL_PROBE(shop, many, n, 2L, 3, 4, 5u, 6ul, "seven", &n, 9, 10, 11, 12);
   if (TRACECTL_PROBE_ENABLED(shop, opened)) TRACECTL_PROBE(shop, opened);
+  struct tracectl_tag before = tracectl_tag_spread();
+  tracectl_tag_put("other");
+  tracectl_tag_restore(&before);
   return place(n) + 1;
 }
 '''
@@ -61,7 +67,7 @@ LIBRARY = '''
 int library(int n) {
   place(n);
   TRACECTL_PROBE_INLINE(shop, inlined, n, "text");
-  return n;
+  return n + (tracectl_tag_get()[0] != 0);
 }
 '''
 REGISTERS = ['%rdi', '%rsi', '%rdx', '%rcx', '%r8', '%r9', '8(%rsp)', '16(%rsp)', '24(%rsp)',
@@ -321,10 +327,17 @@ class OtherTools(support.DaemonTest):
 
 
 class Examples(support.DaemonTest):
-    def test_of_the_manual_prints_what_the_manual_says(self):
-        page = subprocess.run(['mandoc', '-Tascii', '-Owidth=1000',
-                               support.ROOT / 'docs/man/tracectl_probe.3'], check=True,
-                              capture_output=True, text=True).stdout
+    """Those of the manuals, as they stand there, print what the manuals say."""
+
+    def test_of_probes(self):
+        self.run_those_of('tracectl_probe.3')
+
+    def test_of_tags(self):
+        self.run_those_of('tracectl_tag.3')
+
+    def run_those_of(self, name):
+        page = subprocess.run(['mandoc', '-Tascii', '-Owidth=1000', support.ROOT / 'docs/man' / name],
+                              check=True, capture_output=True, text=True).stdout
         page = re.search(r'^EXAMPLES\n(.*?)^SEE', re.sub('.\b', '', page), re.M | re.S)[1]
         page = textwrap.dedent(page)
         program, commands = page.split('Built and traced:')
@@ -345,7 +358,7 @@ class Examples(support.DaemonTest):
     def constant(text):
         """Without times, numbers of CPUs and processes, and the directory; in any order."""
         text = re.sub(r'\d+\.\d{9} +\d+ +\d+ +\d+', 'WHEN', text)
-        return sorted(re.sub(r' +', ' ', re.sub(r'usdt:/.*?/shop:', 'usdt:shop:', line)).strip()
+        return sorted(re.sub(r' +', ' ', re.sub(r'(usdt|uprobe):/.*?/shop:', r'\1:shop:', line)).strip()
                       for line in text.splitlines() if line.strip())
 
 

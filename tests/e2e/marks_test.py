@@ -52,6 +52,23 @@ class Marks(support.DaemonTest):
         self.assertFalse(lines[0].endswith('tag="seen"'), lines[0])
         self.assertTrue(all(line.endswith(' tag="seen"') for line in lines[1:]), lines[1])
 
+    def test_tags_that_a_program_puts_itself(self):
+        """The probe that tells of them is armed with the session, and its hits are not the user's."""
+        program = self.program('tags', '2', '2', '100')
+        self.session('s', program, ('handle', 'event'))
+        info = self.daemon.json('info', 'usdt::tracectl:tag')['settings']
+        self.assertEqual([one['do'] for one in info], ['tags'])
+        client = self.daemon.connect()
+        client.result('session.subscribe', session='s')
+        said = self.run_program(program)
+        client.result('session.flush', session='s')
+        events = [n['params'] for n in client.notifications if n['method'] == 'event']
+        self.assertEqual(sorted((e['args'][0], e['tag']) for e in events),
+                         sorted((n, f'request {n}') for n in range(said['requests']) for _ in (1, 2)))
+        self.assertEqual(self.daemon.json('session', 'show', 's')['hits'], len(events))
+        self.assertGreater(self.daemon.json('info', 'usdt::tracectl:tag')['settings'][0]['hits'], 0)
+        client.close()
+
     def test_silent_threads_are_told(self):
         program = self.program('rounds', '1', '200')
         self.session('s', program, ('slow', 'silent'), ('fast', 'silent(off)'), ('step', 'event, count'))

@@ -105,6 +105,8 @@ class FakeKernel final : public Kernel {
   void begin_session(uint32_t) override {}
   void begin_marks(uint32_t) override {}
   void write_tag(uint32_t, uint32_t, const std::string&) override {}
+  void show_own_tags(uint32_t) override {}
+  std::optional<std::string> own_tag(uint32_t) const override { return std::nullopt; }
   uint64_t marks_lost(uint32_t) const override { return 0; }
   void set_gate(uint32_t, bool) override {}
   bool gate_is_open(uint32_t) const override { return false; }

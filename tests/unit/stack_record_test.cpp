@@ -21,10 +21,10 @@ const Sources kSources{
 
 class Record {
  public:
-  Record(uint16_t kind, size_t words) : bytes_(sizeof(tc_record) + words * 8) {
+  Record(uint8_t kind, size_t words) : bytes_(sizeof(tc_record) + words * 8) {
     head().kind = TC_RECORD_HIT;
     head().source = 1;
-    head().stack_kind = kind;
+    head().flags = kind;
     head().stack_words = static_cast<uint16_t>(words);
   }
 
@@ -46,7 +46,7 @@ class Record {
 };
 
 Record of_frames(uint32_t count, uint32_t end, size_t room) {
-  Record record(TC_STACK_FRAMES, kHead + room);
+  Record record(TC_RECORD_FRAMES, kHead + room);
   record.stack<tc_frames>() = {.count = count, .end = end, .image = kImage};
   for (size_t i = 0; i < room; ++i) record.words()[kHead + i] = 100 + i;
   return record;
@@ -70,7 +70,7 @@ TEST(StackRecord, WithMoreFramesThanRoomOrNoneOrAnUnknownEndIsRefused) {
 }
 
 TEST(StackRecord, HasRegistersAndTheBytesThatCouldBeRead) {
-  Record record(TC_STACK_COPY, sizeof(tc_stack_copy) / 8);
+  Record record(TC_RECORD_STACK_COPY, sizeof(tc_stack_copy) / 8);
   auto& copy = record.stack<tc_stack_copy>();
   for (uint64_t i = 0; i < 17; ++i) copy.registers[i] = i;
   copy.start = 0x7000;
@@ -94,12 +94,12 @@ TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
   Record record = of_frames(3, TC_WALK_LIMIT, 4);
   record.head().stack_words = kHead + 5;
   EXPECT_TRUE(record.is_refused());
-  EXPECT_TRUE(Record(TC_STACK_FRAMES, 0).is_refused());
-  EXPECT_TRUE(Record(TC_STACK_FRAMES, kHead - 1).is_refused());
-  EXPECT_TRUE(Record(TC_STACK_COPY, 4).is_refused());
-  EXPECT_TRUE(Record(9, 4).is_refused());
-  EXPECT_TRUE(Record(TC_STACK_NONE, 4).is_refused());
-  EXPECT_FALSE(Record(TC_STACK_NONE, 0).is_refused());
+  EXPECT_TRUE(Record(TC_RECORD_FRAMES, 0).is_refused());
+  EXPECT_TRUE(Record(TC_RECORD_FRAMES, kHead - 1).is_refused());
+  EXPECT_TRUE(Record(TC_RECORD_STACK_COPY, 4).is_refused());
+  EXPECT_TRUE(Record(TC_RECORD_FRAMES | TC_RECORD_STACK_COPY, 4).is_refused());
+  EXPECT_TRUE(Record(0, 4).is_refused());
+  EXPECT_FALSE(Record(0, 0).is_refused());
 }
 
 // The number of a stack that is a key is no hit, whatever its source says.

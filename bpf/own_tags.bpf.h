@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * The tags that programs give their own threads, by <tracectl/tag.h>.
+ *
+ * A program keeps the tag of a thread in memory of that thread, and passes a probe whenever it changes
+ * it. From a hit of that probe only the address of this memory is taken: what the tag is, each later hit
+ * of the thread reads there. So it is right also where changes were made that no session saw.
+ *
+ * A record has a number for it. The text stands by that in `own_tags`, for as long as it takes to see
+ * as many others; so readers look whether it is still the number's.
+ */
+#ifndef TRACECTL_OWN_TAGS_BPF_H
+#define TRACECTL_OWN_TAGS_BPF_H
+
+/* No other thread writes it. */
+struct own_tag_place {
+	__u64 state;		/* address of the thread's struct tc_own_tag_state, */
+	__u64 image;		/* in this program */
+	__u64 serial;		/* of the tag that it has been given a number for */
+	__u32 number;		/* 0: none yet */
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct own_tag_place);
+} own_tag_places SEC(".maps");
+
+static __always_inline struct own_tag_place *own_tag_place(__u32 session)
+{
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+	struct own_tag_place *place;
+
+	if (!state || !state->has_own_tags)
+		return 0;
+	place = bpf_task_storage_get(&own_tag_places, bpf_get_current_task_btf(), 0, 0);
+	return place && place->image == image_of_current() ? place : 0;
+}
+
+/* The thread keeps its tag at this address. */
+__on_its_own int learn_tag(__u32 session, __u64 address)
+{
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+	struct own_tag_place *place =
+		bpf_task_storage_get(&own_tag_places, bpf_get_current_task_btf(), 0,
+				     BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!place) {
+		if (state)
+			__sync_fetch_and_add(&state->marks_lost, 1);
+		return 0;
+	}
+	place->state = address;
+	place->image = image_of_current();
+	place->number = 0;
+	return 0;
+}
+
+static __always_inline struct tc_own_tag *own_tag_of(__u32 number)
+{
+	__u32 index = number % TC_OWN_TAGS;
+
+	return bpf_map_lookup_elem(&own_tags, &index);
+}
+
+static __always_inline bool is_kept(__u32 number)
+{
+	const struct tc_own_tag *tag = own_tag_of(number);
+
+	return tag && *(volatile __u32 *)&tag->number == number;
+}
+
+/*
+ * The number by which readers find the text from here on. Whoever finds its place being written, by one
+ * that TC_OWN_TAGS others have overtaken, leaves it so: readers do not find its text.
+ */
+static __always_inline __u32 keep_own_tag(const struct tc_own_tag_state *state)
+{
+	__u32 number = (__sync_fetch_and_add(&last_own_tag, 1) + 1) | TC_OWN_TAG;
+	struct tc_own_tag *tag = own_tag_of(number);
+
+	if (!tag || __sync_lock_test_and_set(&tag->number, TC_BEING_WRITTEN) == TC_BEING_WRITTEN)
+		return number;
+	__builtin_memcpy(tag->text, state->text, sizeof(tag->text));
+	__sync_lock_test_and_set(&tag->number, number);
+	return number;
+}
+
+/* 0: it has none, or none that can be read. */
+__on_its_own __u32 number_of_own_tag(__u32 session)
+{
+	struct own_tag_place *place = own_tag_place(session);
+	struct tc_own_tag_state state;
+
+	if (!place || bpf_probe_read_user(&state, sizeof(state), (const void *)place->state))
+		return 0;
+	if (!state.text[0])
+		return 0;
+	if (!place->number || place->serial != state.serial || !is_kept(place->number)) {
+		place->serial = state.serial;
+		place->number = keep_own_tag(&state);
+	}
+	return place->number;
+}
+
+/* For a record: what the session has tagged the thread with goes before the thread's own. */
+static __always_inline __u32 tag_of_thread(__u32 session)
+{
+	__u32 tag = mark_of_thread(session) & TC_MARK_TAG;
+
+	return tag ? tag : number_of_own_tag(session);
+}
+
+static __always_inline void set_length(struct string *string, const __u32 most)
+{
+	__u32 i;
+
+	for (i = 0; i < most && string->bytes[i]; i++)
+		string->length = i + 1;
+}
+
+/* Empty where there is none. */
+__on_its_own bool string_of_tag(struct string *string, __u32 session)
+{
+	__u32 number = mark_of_thread(session) & TC_MARK_TAG, index;
+	const struct own_tag_place *place;
+	const struct tc_tag *tag;
+
+	if (!string)
+		return false;
+	clear_string(string);
+	if (number) {
+		index = session * TC_MAX_TAGS + number;
+		tag = bpf_map_lookup_elem(&tags, &index);
+		if (tag)
+			__builtin_memcpy(string->bytes, tag->bytes, TC_TAG_LEN);
+		set_length(string, TC_TAG_LEN);
+		return true;
+	}
+	place = own_tag_place(session);
+	if (!place)
+		return true;
+	bpf_probe_read_user(string->bytes, TC_OWN_TAG_LEN,
+			    (const void *)(place->state + __builtin_offsetof(struct tc_own_tag_state, text)));
+	string->bytes[TC_OWN_TAG_LEN - 1] = 0;
+	set_length(string, TC_OWN_TAG_LEN);
+	return true;
+}
+
+/* Of the session whose spec the code is. */
+__on_its_own bool string_of_tag_for(struct string *string, __u64 code)
+{
+	__u32 index = code;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+
+	return spec && string_of_tag(string, spec->session);
+}
+
+#endif
