@@ -27,8 +27,11 @@ nlohmann::json said_args(const std::string& name, nlohmann::json args) {
   return args;
 }
 
-TEST_F(Delivery, EveryArgumentIsWhatTheProgramPrinted) {
-  Program program("usdt_all", {"100"});
+// In C and in C++, where the header finds out another way what an argument is.
+class OfSdt : public Delivery, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(OfSdt, EveryArgumentIsWhatTheProgramPrinted) {
+  Program program(GetParam(), {"100"});
   create("s");
   auto sink = std::make_shared<Collector>();
   must(engine->subscribe("s", sink));
@@ -42,7 +45,7 @@ TEST_F(Delivery, EveryArgumentIsWhatTheProgramPrinted) {
     EXPECT_EQ(event.epoch, commit.epoch);
     EXPECT_EQ(event.pid, program.pid());
     EXPECT_EQ(event.tid, program.pid());
-    EXPECT_EQ(event.comm, "usdt_all");
+    EXPECT_EQ(event.comm, GetParam());
     by_name[function_of(event.source->probe)].push_back(event);
   }
   protocol::WallClock wall;
@@ -53,6 +56,8 @@ TEST_F(Delivery, EveryArgumentIsWhatTheProgramPrinted) {
     EXPECT_EQ(shown, said_args(name, probe["args"])) << name;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Compiled, OfSdt, ::testing::Values("usdt_all", "usdt_all_cxx"));
 
 // Wherever a probe was put, it fires once a call and sees the arguments of the call.
 TEST_F(Entries, OfEveryKindFireOnceACallWithTheArgumentsOfTheCall) {
