@@ -13,10 +13,15 @@ namespace {
 using Kind = Expr::Kind;
 
 constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
-constexpr size_t kMostCommBytes = TC_COMM_LEN - 1;
-static_assert(TC_TAG_LEN == TC_COMM_LEN);
 constexpr uint64_t kMostShift = 63;
 constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // of a result: its size, and no sign
+
+// Of a string: str(E), the name of the thread, or its tag, which may be the program's own.
+size_t most_bytes_of(const Expr& string) {
+  if (string.kind == Kind::str) return string.number;
+  static_assert(TC_OWN_TAG_LEN > TC_TAG_LEN);
+  return string.operand == Operand::tag ? TC_OWN_TAG_LEN - 1 : TC_COMM_LEN - 1;
+}
 
 ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
   switch (expr.operand) {
@@ -189,7 +194,7 @@ class Checker {
   }
 
   Status string_and_text(const Expr& expr, const Expr& string, const Expr& text) const {
-    const size_t most = string.kind == Kind::str ? string.number : kMostCommBytes;
+    const size_t most = most_bytes_of(string);
     if (expr.op != Operator::like && text.text.size() > most)
       return error(text, "never equal: the string has " + std::to_string(most) +
                              " bytes at most, this text " + std::to_string(text.text.size()));
