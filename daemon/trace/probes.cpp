@@ -15,6 +15,8 @@
 namespace tracectl {
 namespace {
 
+// Functions that are sites of USDT probes (<tracectl/usdt.h>): those are their names.
+constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
 constexpr uint64_t kMostFunctionBytes = 1 << 20;  // of code read to place one probe
 constexpr uint64_t kUnknownExtentBytes = 4096;    // read where a symbol has no size
 
@@ -59,6 +61,7 @@ class FunctionFinder {
 
   // A part of a function only where it is named as such.
   bool matches(const Function& function) {
+    if (function.name.starts_with(kSiteOfUsdt)) return false;
     if (function.name != pattern_.function && is_cold_part(function)) return false;
     if (pattern_.scope == Scope::global && !function.exported) return false;
     if (!wants_demangled(pattern_)) return glob_match(pattern_.function, function.name);
