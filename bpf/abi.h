@@ -216,13 +216,18 @@ struct tc_session {
  * program's memory, and changed by that thread alone.
  */
 struct tc_own_tag_state {
+	__u64 check;		/* TC_OWN_TAG_CHECK and its address, exclusive or: it is one, still */
 	__u64 serial;		/* of its changes */
-	char text[TC_OWN_TAG_LEN];	/* ends with a 0; empty: none */
+	char texts[2][TC_OWN_TAG_LEN];	/* that of serial % 2, which ends with a 0; empty: none */
 };
+#define TC_OWN_TAG_CHECK 0x7472616365637467ULL
 
 /* Set in the numbers of threads' own tags. */
 #define TC_OWN_TAG (1U << 31)
-enum { TC_BEING_WRITTEN = 1 };	/* instead of such a number */
+enum {
+	TC_NO_OWN_TAG = 1,	/* instead of such a number */
+	TC_BEING_WRITTEN = 2,
+};
 
 /* An own tag that a record has, by its number % TC_OWN_TAGS. */
 struct tc_own_tag {
@@ -267,7 +272,7 @@ TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
-TC_ASSERT_SIZE(struct tc_own_tag_state, 40);
+TC_ASSERT_SIZE(struct tc_own_tag_state, 80);
 TC_ASSERT_SIZE(struct tc_own_tag, 40);
 TC_ASSERT_SIZE(struct tc_ring_loss, 64);
 

@@ -4,8 +4,9 @@
  *
  * A session marks threads: with a tag, which its later records of the thread bear (those that programs
  * give their threads: bpf/own_tags.bpf.h), and as silent, which it then streams nothing of. The marks of
- * all sessions lie with the thread, so that they end with it, and no other thread writes them. They are over as soon as the session counts on its number (tc_session.
- * marks): nobody looks for them when a session ends, or begins anew.
+ * all sessions lie with the thread, so that they end with it, and no other thread writes them. They are
+ * over as soon as the session counts on its number (tc_session.marks): nobody looks for them when a session
+ * ends, or begins anew.
  *
  * A gate is one word of a session. Its hooks are in force while it is open, if they are TC_GATED. A hit
  * writes it by itself: what any thread does behind that hit, the session sees or does not see.

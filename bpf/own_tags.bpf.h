@@ -14,10 +14,9 @@
 
 /* No other thread writes it. */
 struct own_tag_place {
-	__u64 state;		/* address of the thread's struct tc_own_tag_state, */
-	__u64 image;		/* in this program */
-	__u64 serial;		/* of the tag that it has been given a number for */
-	__u32 number;		/* 0: none yet */
+	__u64 state;		/* address of the thread's struct tc_own_tag_state */
+	__u64 serial;		/* of the tag that it has been given a number for: */
+	__u32 number;		/* 0: none yet, or TC_NO_OWN_TAG */
 	__u32 pad;
 };
 
@@ -28,15 +27,42 @@ struct {
 	__type(value, struct own_tag_place);
 } own_tag_places SEC(".maps");
 
+/* What the thread's state says before its texts. */
+struct own_tag_head {
+	__u64 check;
+	__u64 serial;
+};
+
+/*
+ * The library that has the state may be gone, or the thread may have executed another program: then
+ * something else is there, or nothing.
+ */
+static __always_inline bool read_head(const struct own_tag_place *place, struct own_tag_head *head)
+{
+	return !bpf_probe_read_user(head, sizeof(*head), (const void *)place->state) &&
+	       head->check == (TC_OWN_TAG_CHECK ^ place->state);
+}
+
+/* To be read at once: the thread itself changes it. */
+static __always_inline bool read_text(const struct own_tag_place *place, __u64 serial,
+				      char text[TC_OWN_TAG_LEN])
+{
+	__u64 at = place->state + __builtin_offsetof(struct tc_own_tag_state, texts) +
+		   (serial & 1) * TC_OWN_TAG_LEN;
+
+	if (bpf_probe_read_user(text, TC_OWN_TAG_LEN, (const void *)at))
+		return false;
+	text[TC_OWN_TAG_LEN - 1] = 0;
+	return true;
+}
+
 static __always_inline struct own_tag_place *own_tag_place(__u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
-	struct own_tag_place *place;
 
 	if (!state || !state->has_own_tags)
 		return 0;
-	place = bpf_task_storage_get(&own_tag_places, bpf_get_current_task_btf(), 0, 0);
-	return place && place->image == image_of_current() ? place : 0;
+	return bpf_task_storage_get(&own_tag_places, bpf_get_current_task_btf(), 0, 0);
 }
 
 /* The thread keeps its tag at this address. */
@@ -53,7 +79,6 @@ __on_its_own int learn_tag(__u32 session, __u64 address)
 		return 0;
 	}
 	place->state = address;
-	place->image = image_of_current();
 	place->number = 0;
 	return 0;
 }
@@ -76,33 +101,40 @@ static __always_inline bool is_kept(__u32 number)
  * The number by which readers find the text from here on. Whoever finds its place being written, by one
  * that TC_OWN_TAGS others have overtaken, leaves it so: readers do not find its text.
  */
-static __always_inline __u32 keep_own_tag(const struct tc_own_tag_state *state)
+static __always_inline __u32 keep_own_tag(const char text[TC_OWN_TAG_LEN])
 {
 	__u32 number = (__sync_fetch_and_add(&last_own_tag, 1) + 1) | TC_OWN_TAG;
 	struct tc_own_tag *tag = own_tag_of(number);
 
 	if (!tag || __sync_lock_test_and_set(&tag->number, TC_BEING_WRITTEN) == TC_BEING_WRITTEN)
 		return number;
-	__builtin_memcpy(tag->text, state->text, sizeof(tag->text));
+	__builtin_memcpy(tag->text, text, sizeof(tag->text));
 	__sync_lock_test_and_set(&tag->number, number);
 	return number;
+}
+
+static __always_inline bool is_numbered(const struct own_tag_place *place, __u64 serial)
+{
+	return place->number && place->serial == serial &&
+	       (place->number == TC_NO_OWN_TAG || is_kept(place->number));
 }
 
 /* 0: it has none, or none that can be read. */
 __on_its_own __u32 number_of_own_tag(__u32 session)
 {
 	struct own_tag_place *place = own_tag_place(session);
-	struct tc_own_tag_state state;
+	struct own_tag_head head;
+	char text[TC_OWN_TAG_LEN] __attribute__((aligned(8)));
 
-	if (!place || bpf_probe_read_user(&state, sizeof(state), (const void *)place->state))
+	if (!place || !read_head(place, &head))
 		return 0;
-	if (!state.text[0])
-		return 0;
-	if (!place->number || place->serial != state.serial || !is_kept(place->number)) {
-		place->serial = state.serial;
-		place->number = keep_own_tag(&state);
+	if (!is_numbered(place, head.serial)) {
+		if (!read_text(place, head.serial, text))
+			return 0;
+		place->number = text[0] ? keep_own_tag(text) : TC_NO_OWN_TAG;
+		place->serial = head.serial;
 	}
-	return place->number;
+	return place->number == TC_NO_OWN_TAG ? 0 : place->number;
 }
 
 /* For a record: what the session has tagged the thread with goes before the thread's own. */
@@ -127,6 +159,7 @@ __on_its_own bool string_of_tag(struct string *string, __u32 session)
 	__u32 number = mark_of_thread(session) & TC_MARK_TAG, index;
 	const struct own_tag_place *place;
 	const struct tc_tag *tag;
+	struct own_tag_head head;
 
 	if (!string)
 		return false;
@@ -140,12 +173,8 @@ __on_its_own bool string_of_tag(struct string *string, __u32 session)
 		return true;
 	}
 	place = own_tag_place(session);
-	if (!place)
-		return true;
-	bpf_probe_read_user(string->bytes, TC_OWN_TAG_LEN,
-			    (const void *)(place->state + __builtin_offsetof(struct tc_own_tag_state, text)));
-	string->bytes[TC_OWN_TAG_LEN - 1] = 0;
-	set_length(string, TC_OWN_TAG_LEN);
+	if (place && read_head(place, &head) && read_text(place, head.serial, string->bytes))
+		set_length(string, TC_OWN_TAG_LEN);
 	return true;
 }
 

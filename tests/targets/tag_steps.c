@@ -12,10 +12,12 @@
 //     thread N    another thread restores what is kept, and calls work(N)
 //     fork N      so does a child
 //     execute     executes tag_steps anew
+//     spoil       writes over what it keeps of its tag, as whoever gets the memory of a library that is gone
 //
-// Expect: work begins with a 5-byte nop.
+// Expect: work begins with a 5-byte nop. A part of it that is executable is no file of a program.
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <tracectl/tag.h>
 
@@ -56,6 +58,11 @@ static void execute(char** argv) {
   exit(1);
 }
 
+static void spoil(struct tracectl_tag_state_* own) {
+  memset(own, 'x', sizeof *own);
+  own->texts[0][TRACECTL_TAG_BYTES - 1] = own->texts[1][TRACECTL_TAG_BYTES - 1] = 0;
+}
+
 static void obey(const char* order, const char* operand, char** argv) {
   const uint64_t n = strtoull(operand, NULL, 10);
   if (strcmp(order, "put") == 0) tracectl_tag_put(strcmp(operand, "nothing") ? operand : NULL);
@@ -65,11 +72,14 @@ static void obey(const char* order, const char* operand, char** argv) {
   if (strcmp(order, "thread") == 0) in_thread(n);
   if (strcmp(order, "fork") == 0) in_child(n);
   if (strcmp(order, "execute") == 0) execute(argv);
+  if (strcmp(order, "spoil") == 0) spoil(tracectl_tag_own_());
 }
 
 int main(int argc, char** argv) {
   char line[256];
   (void)argc;
+  if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+    return 1;
   // Unbuffered: what is executed reads on where this has stopped.
   setvbuf(stdin, NULL, _IONBF, 0);
   printf("ready %d\n", (int)getpid());

@@ -25,20 +25,24 @@
 // the child of a fork(), and a program that is executed can be given the text, as an argument or in its
 // environment.
 //
-// While nobody traces, each of these functions tests a flag and does nothing else: no thread has a tag
-// then. What is put while nobody traces is not known later, when somebody does, until the next is put.
-// (The flag is the semaphore of the probe `tracectl:tag`, with a counter beside it: of threads that had a
-// tag when tracing ended, and have not called one of these functions since. A thread that ends while it
-// has a tag leaves it counted, and a test of the thread's own tag is added to later calls.)
+// While nobody traces, each of these functions tests a flag and stores nothing. What is put then is not
+// known later, when somebody traces, until the next is put. (The flag is the semaphore of the probe
+// `tracectl:tag`, with a counter beside it: of threads that had a tag when tracing ended. While it is not 0,
+// what nobody sees takes the thread's tag off, so that none is shown later that the thread has changed. A
+// thread that ends with a tag leaves it counted: later calls then test the thread's own tag as well.)
 //
-// All functions may be called by any thread, not in signal handlers; they take no lock, allocate
-// nothing and leave errno alone. Objects of one process that are linked together share the tags of its
-// threads. A library that is loaded by dlopen() into an executable that does not export its symbols
-// (-rdynamic) has tags of its own beside them, and what was put last, by any of them, is what is shown.
+// All functions may be called by any thread, not in signal handlers; they take no lock of their own and
+// leave errno alone. In a library that was loaded by dlopen() the first use in a thread may allocate, as
+// that of any variable of a thread there.
+//
+// Files of one process that are linked together share the tags of its threads. A library whose symbols are
+// not shared (by a version script, or loaded by dlopen() into an executable without -rdynamic) has tags of
+// its own beside them, and what was put last, by any of them, is what is shown. Where a tracer looks at one
+// of the files only (tracectl -x, -a), what another one puts takes the thread's tag off.
 //
 // How tracers see it: each change passes the USDT probe tracectl:tag with two arguments, the new text
 // and the address of the thread's struct tracectl_tag_state_. What stands there they may read at any
-// later stop of that thread.
+// later stop of that thread, also in a signal handler that has come in the midst of a change.
 #ifndef TRACECTL_TAG_H
 #define TRACECTL_TAG_H
 
@@ -57,54 +61,90 @@ struct tracectl_tag {
 
 // ---- how it is done; programs use what follows below ----
 
+// The text is texts[serial % 2]: a change writes the other one first.
 struct tracectl_tag_state_ {
-  unsigned long serial;  // of changes; 64 bits
-  char text[TRACECTL_TAG_BYTES];
+  unsigned long check;   // TRACECTL_TAG_CHECK_ and its own address, exclusive or
+  unsigned long serial;  // of changes
+  char texts[2][TRACECTL_TAG_BYTES];
 };
+
+#define TRACECTL_TAG_CHECK_ 0x7472616365637467ul
+#ifdef __cplusplus
+#define TRACECTL_TAG_ADDRESS_(of) reinterpret_cast<unsigned long>(of)
+#else
+#define TRACECTL_TAG_ADDRESS_(of) ((unsigned long)(of))
+#endif
 
 TRACECTL_PROBE_DECLARE(tracectl, tag, (const char*, text), (const void*, state));
 
-#define TRACECTL_TAG_SHARED_ __attribute__((weak, visibility("default")))
-// Weak, so that each object may define it, and seen, so that those of a process use one.
-TRACECTL_TAG_SHARED_ __thread struct tracectl_tag_state_ tracectl_tag_of_thread_ = {0, {0}};
-TRACECTL_TAG_SHARED_ unsigned tracectl_tag_holders_ = 0;  // threads that have one
+extern __thread struct tracectl_tag_state_ tracectl_tag_of_thread_
+    __attribute__((visibility("default")));
+extern unsigned tracectl_tag_holders_
+    __attribute__((visibility("default")));  // threads that have one
+
+// Both are defined where they are used, by an asm statement without an instruction, in a COMDAT group: once
+// in an executable or library, for all of its files. They are seen, so that those of a process use one.
+#define TRACECTL_TAG_SYMBOL_(symbol, type, size)                                          \
+  ".weak " symbol "\n.type " symbol ", \"" type "\"\n.size " symbol ", " size "\n" symbol \
+  ": .zero " size "\n.popsection\n"
+#define TRACECTL_TAG_GROUP_(section, flags) \
+  ".pushsection " section ",\"" flags "G\",\"nobits\",tracectl_tag_of_thread_,comdat\n.balign 8\n"
+// clang-format off
+#define TRACECTL_TAG_DEFINITION_                                      \
+  ".ifndef tracectl_tag_of_thread_\n"                                 \
+  TRACECTL_TAG_GROUP_(".tbss.tracectl", "awT")                        \
+  TRACECTL_TAG_SYMBOL_("tracectl_tag_of_thread_", "tls_object", "80") \
+  TRACECTL_TAG_GROUP_(".bss.tracectl", "aw")                          \
+  TRACECTL_TAG_SYMBOL_("tracectl_tag_holders_", "object", "4")        \
+  ".endif\n"
+// clang-format on
+
+#define TRACECTL_TAG_COLD_ static __attribute__((noinline, cold, unused))
+#define TRACECTL_TAG_INLINE_ static inline __attribute__((always_inline))
+
+TRACECTL_TAG_INLINE_ struct tracectl_tag_state_* tracectl_tag_own_(void) {
+  TRACECTL_USDT_ASM_(TRACECTL_TAG_DEFINITION_);
+  return &tracectl_tag_of_thread_;
+}
+
+TRACECTL_TAG_INLINE_ unsigned* tracectl_tag_count_(void) {
+  TRACECTL_USDT_ASM_(TRACECTL_TAG_DEFINITION_);
+  return &tracectl_tag_holders_;
+}
 
 #define TRACECTL_TAG_IN_USE_                \
   (TRACECTL_PROBE_ENABLED(tracectl, tag) || \
-   __builtin_expect(__atomic_load_n(&tracectl_tag_holders_, __ATOMIC_RELAXED) != 0, 0))
-#define TRACECTL_TAG_COLD_ static __attribute__((noinline, cold, unused))
-#define TRACECTL_TAG_INLINE_ static inline __attribute__((always_inline, unused))
+   __builtin_expect(__atomic_load_n(tracectl_tag_count_(), __ATOMIC_RELAXED) != 0, 0))
 
 // How many of the text's first bytes fit, whole characters of UTF-8.
 TRACECTL_TAG_COLD_ unsigned long tracectl_tag_fitting_(const char* text, unsigned long length) {
-  unsigned long fitting = 0;
-  while (fitting < length && text[fitting]) {
-    if (fitting == TRACECTL_TAG_BYTES - 1) {
-      while (fitting && (text[fitting] & 0xc0) == 0x80) --fitting;
-      break;
-    }
-    ++fitting;
-  }
+  unsigned long fitting = 0, most_back = 3;
+  while (fitting < length && fitting < TRACECTL_TAG_BYTES - 1 && text[fitting]) ++fitting;
+  if (fitting < TRACECTL_TAG_BYTES - 1 || fitting == length) return fitting;
+  while (most_back-- && (text[fitting] & 0xc0) == 0x80) --fitting;
   return fitting;
 }
 
 // While nobody traces the thread is left without one: nobody would see it change.
 TRACECTL_TAG_COLD_ void tracectl_tag_set_(const char* text, unsigned long length) {
-  struct tracectl_tag_state_* own = &tracectl_tag_of_thread_;
-  const int had = own->text[0] != 0;
-  const unsigned long bytes =
-      TRACECTL_PROBE_ENABLED(tracectl, tag) ? tracectl_tag_fitting_(text, length) : 0;
-  // A tag of the thread's own may be put again: the text may be where it is written.
-  __builtin_memmove(own->text, text, bytes);
-  __builtin_memset(own->text + bytes, 0, TRACECTL_TAG_BYTES - bytes);
-  ++own->serial;
-  if (had != (bytes != 0))
-    __atomic_fetch_add(&tracectl_tag_holders_, bytes ? 1u : ~0u, __ATOMIC_RELAXED);
-  TRACECTL_PROBE(tracectl, tag, own->text, own);
+  struct tracectl_tag_state_* own = tracectl_tag_own_();
+  const char had = own->texts[own->serial % 2][0];
+  char* to = own->texts[(own->serial + 1) % 2];
+  unsigned long bytes = 0;
+  if (TRACECTL_PROBE_ENABLED(tracectl, tag)) bytes = tracectl_tag_fitting_(text, length);
+  if (bytes) __builtin_memmove(to, text, bytes);
+  __builtin_memset(to + bytes, 0, TRACECTL_TAG_BYTES - bytes);
+  own->check = TRACECTL_TAG_CHECK_ ^ TRACECTL_TAG_ADDRESS_(own);
+  __atomic_signal_fence(__ATOMIC_RELEASE);
+  __atomic_store_n(&own->serial, own->serial + 1, __ATOMIC_RELAXED);
+  if ((had != 0) != (bytes != 0))
+    __atomic_fetch_add(tracectl_tag_count_(), bytes ? 1u : ~0u, __ATOMIC_RELAXED);
+  TRACECTL_PROBE(tracectl, tag, to, own);
 }
 
-TRACECTL_TAG_COLD_ void tracectl_tag_copy_(struct tracectl_tag* to) {
-  __builtin_memcpy(to->text, tracectl_tag_of_thread_.text, TRACECTL_TAG_BYTES);
+TRACECTL_TAG_COLD_ const char* tracectl_tag_text_(void) {
+  const struct tracectl_tag_state_* own = tracectl_tag_own_();
+  return own->texts[own->serial % 2];
 }
 
 // ---- what programs use ----
@@ -116,14 +156,13 @@ TRACECTL_TAG_INLINE_ void tracectl_tag_put(const char* text) {
 
 // The calling thread's tag; empty if it has none. Valid until it has another.
 TRACECTL_TAG_INLINE_ const char* tracectl_tag_get(void) {
-  return TRACECTL_TAG_IN_USE_ ? tracectl_tag_of_thread_.text : "";
+  return TRACECTL_TAG_IN_USE_ ? tracectl_tag_text_() : "";
 }
 
 // The calling thread's tag, to be handed on, or to be restored later.
 TRACECTL_TAG_INLINE_ struct tracectl_tag tracectl_tag_spread(void) {
-  struct tracectl_tag tag;
-  tag.text[0] = 0;
-  if (TRACECTL_TAG_IN_USE_) tracectl_tag_copy_(&tag);
+  struct tracectl_tag tag = {{0}};  // all of it: it may go to other processes
+  if (TRACECTL_TAG_IN_USE_) __builtin_memcpy(tag.text, tracectl_tag_text_(), TRACECTL_TAG_BYTES);
   return tag;
 }
 
@@ -135,32 +174,39 @@ TRACECTL_TAG_INLINE_ void tracectl_tag_restore(const struct tracectl_tag* tag) {
 #ifdef __cplusplus
 }  // extern "C"
 
+// In each file the flag and the probe of its own.
+#define TRACECTL_TAG_MEMBER_ __attribute__((always_inline))
+
 namespace tracectl {
 
 // As long as it lives, the thread that made it has this tag; then it has the one from before. Those of a
-// thread end in the reverse order, as variables of blocks do.
-class Tag {
+// thread end in the reverse order, as variables of blocks do; none lives on where a coroutine is suspended
+// and may be resumed by another thread.
+class [[nodiscard]] Tag {
  public:
   // `text`: std::string_view, std::string, or whatever has data() and size() of chars; up to its first
   // byte 0.
   template <class Text,
-            class = decltype(static_cast<const char*>(static_cast<const Text*>(nullptr)->data()))>
-  explicit Tag(const Text& text) : before_(tracectl_tag_spread()) {
-    if (TRACECTL_TAG_IN_USE_) tracectl_tag_set_(text.data(), text.size());
+            class = decltype(tracectl_tag_put(static_cast<const Text*>(nullptr)->data()))>
+  TRACECTL_TAG_MEMBER_ explicit Tag(const Text& text) : before_(tracectl_tag_spread()) {
+    if (TRACECTL_TAG_IN_USE_)
+      tracectl_tag_set_(text.data(), static_cast<unsigned long>(text.size()));
   }
-  explicit Tag(const char* text) : before_(tracectl_tag_spread()) { tracectl_tag_put(text); }
+  TRACECTL_TAG_MEMBER_ explicit Tag(const char* text) : before_(tracectl_tag_spread()) {
+    tracectl_tag_put(text);
+  }
   // Goes on with work that was handed on.
-  explicit Tag(const tracectl_tag& handed) : before_(tracectl_tag_spread()) {
+  TRACECTL_TAG_MEMBER_ explicit Tag(const tracectl_tag& handed) : before_(tracectl_tag_spread()) {
     tracectl_tag_restore(&handed);
   }
-  ~Tag() { tracectl_tag_restore(&before_); }
+  TRACECTL_TAG_MEMBER_ ~Tag() { tracectl_tag_restore(&before_); }
   Tag(const Tag&) = delete;
   Tag& operator=(const Tag&) = delete;
 
-  static void put(const char* text) { tracectl_tag_put(text); }
-  static const char* get() { return tracectl_tag_get(); }
-  static tracectl_tag spread() { return tracectl_tag_spread(); }
-  static void restore(const tracectl_tag& tag) { tracectl_tag_restore(&tag); }
+  TRACECTL_TAG_MEMBER_ static void put(const char* text) { tracectl_tag_put(text); }
+  TRACECTL_TAG_MEMBER_ static const char* get() { return tracectl_tag_get(); }
+  TRACECTL_TAG_MEMBER_ static tracectl_tag spread() { return tracectl_tag_spread(); }
+  TRACECTL_TAG_MEMBER_ static void restore(const tracectl_tag& tag) { tracectl_tag_restore(&tag); }
 
  private:
   tracectl_tag before_;
