@@ -83,7 +83,7 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
     const bool is_first = planned.empty() || !is_of_group(planned.back(), want);
     hook->hook.flags &= ~uint32_t{TC_FIRST_OF_GROUP};
     if (is_first) hook->hook.flags |= TC_FIRST_OF_GROUP;
-    put_in_force(hook->hook);
+    put_in_force(*hook);
     planned.push_back(std::move(*hook));
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
@@ -122,11 +122,13 @@ Status Commit::put(const SlotSite& site, SessionHooks held) {
   return ok();
 }
 
-// Behind a gate a hook is in force whether the session is paused or not.
-void Commit::put_in_force(Hook& hook) const {
-  hook.paused = paused_ && !gated_;
-  hook.flags &= ~uint32_t{TC_GATED};
-  if (gated_) hook.flags |= TC_GATED;
+// Behind a gate a hook is in force whether the session is paused or not. What threads tell of their tags is
+// listened to always: once it speaks the session knows them.
+void Commit::put_in_force(SessionHook& held) const {
+  const bool always = held.setting->spec.learns_tags;
+  held.hook.paused = paused_ && !gated_ && !always;
+  held.hook.flags &= ~uint32_t{TC_GATED};
+  if (gated_ && !always) held.hook.flags |= TC_GATED;
 }
 
 void Commit::drop_unwanted() {
@@ -163,7 +165,7 @@ Result<SessionHook> Commit::renew(const SessionHook& old) {
   made_.push_back(*hook);
   SessionHook renewed = old;
   renewed.hook = *hook;
-  put_in_force(renewed.hook);
+  put_in_force(renewed);
   return renewed;
 }
 
@@ -173,7 +175,7 @@ Status Commit::plan_pause(bool paused) {
   for (const auto& [slot, held] : session_.hooks) {
     SessionHooks planned = held;
     for (SessionHook& one : planned) {
-      put_in_force(one.hook);
+      put_in_force(one);
       // Returns that nobody saw: a call that was open before is not open now for all that is known.
       if (!paused) hooks_.renew_serial(one.hook);
       if (!paused) Hooks::forget_starts(one.hook);

@@ -61,7 +61,7 @@ class Commit {
   Result<SessionHook> renew(const SessionHook& old);
   Status put(const SlotSite& site, SessionHooks held);
   void drop_unwanted();
-  void put_in_force(Hook& hook) const;
+  void put_in_force(SessionHook& held) const;
   void discard(const Hook& hook);
 
   Kernel& kernel_;

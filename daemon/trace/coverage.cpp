@@ -147,10 +147,9 @@ void add_tags(Resolver& resolver, const std::vector<Setting>& settings, Coverage
     const auto done = add_pattern(resolver, learning.pattern, shared, 0, 0, found);
     added.push_back(std::move(learning));
     if (!done && done.error().code != Code::not_found)
-      coverage.notes.push_back("tags of the program's own are not seen: " + done.error().message);
+      coverage.notes.push_back(tags_not_seen(done.error().message));
     for (const Refusal& refusal : found.refused)
-      coverage.notes.push_back("tags of the program's own are not seen: " + refusal.probe + ": " +
-                               refusal.reason);
+      coverage.notes.push_back(tags_not_seen(refusal.probe + ": " + refusal.reason));
     coverage.parts.splice(coverage.parts.end(), found.parts);
   }
 }
@@ -201,6 +200,10 @@ Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
 }
 
 }  // namespace
+
+std::string tags_not_seen(const std::string& why) {
+  return "tags of the program's own are not seen: " + why;
+}
 
 std::optional<std::pair<dev_t, ino_t>> Want::executable() const {
   if (!part->executable) return std::nullopt;

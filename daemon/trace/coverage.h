@@ -63,7 +63,9 @@ struct Coverage {
 
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);
 // Also the probes by which programs tell of their threads' tags (<tracectl/tag.h>), where settings use
-// tags and their processes have such probes. None that cannot be armed fails anything.
+// tags and their processes have such probes. One that cannot be armed is a note.
 Result<Coverage> cover_with_tags(Resolver& resolver, const std::vector<Setting>& settings);
+// A note.
+std::string tags_not_seen(const std::string& why);
 
 }  // namespace tracectl

@@ -39,14 +39,19 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   return summary;
 }
 
-// Moves what the kernel refused from what is wanted to what is refused; false if that is not why.
+// Moves what the kernel refused from what is wanted to what is refused; false if that is not why. What tells
+// of tags is none of the user's: without it only those are not seen.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
   for (const auto& site : refused) {
     const auto want = coverage.find(site.key);
     if (want == coverage.wants.end()) return false;
     const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
     std::set<std::string> probes;
-    for (const Want& one : want->wants) probes.insert(one.probe->name);
+    for (const Want& one : want->wants)
+      if (one.setting().spec.learns_tags)
+        coverage.notes.push_back(tags_not_seen(one.probe->name + ": " + site.reason));
+      else
+        probes.insert(one.probe->name);
     for (const std::string& probe : probes)
       coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
     coverage.wants.erase(want);

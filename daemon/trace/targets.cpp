@@ -12,6 +12,9 @@
 namespace tracectl {
 namespace {
 
+// All that a process has mapped, among it perhaps files that are none of programs.
+constexpr const char* kAnyObject = "*";
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The name that the kernel gives it in maps.
@@ -132,6 +135,10 @@ Status TargetFinder::add_mapped(const Pattern& pattern, const Process& process,
     auto fd = open_mapped(process, file);
     if (!fd) return fd.error();
     auto object = objects_.open(std::move(*fd), file.path);
+    if (!object && pattern.object == kAnyObject && object.error().code == Code::invalid) {
+      found.notes.push_back("left out: " + object.error().message);
+      continue;
+    }
     if (!object) return object.error();
     auto held = Process::open(process.pid());
     if (!held) return held.error();

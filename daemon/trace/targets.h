@@ -46,7 +46,7 @@ class TargetFinder {
   explicit TargetFinder(Objects& objects) : objects_(objects) {}
 
   // Fails where nothing fits OBJECT, and says what was looked at. A file that fits and is not an
-  // ELF file fails the whole.
+  // ELF file fails the whole; of all that is mapped, `*`, it is left out, with a note.
   Result<TargetFiles> find(const Pattern& pattern, const Target& target);
 
  private:

@@ -6,6 +6,7 @@
 
 #include "tests/support/collected.h"
 #include "tests/support/held_reader.h"
+#include "tests/support/other_tracer.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -186,6 +187,7 @@ TEST_F(OwnTagSteps, ATagOfAnEarlierTraceIsOverWhenItWasChangedUnseen) {
   create("s");
   set("s", "uprobe::work", process(program_.pid()), "event");
   EXPECT_EQ(order("put a"), "a");
+  order("work 9");
   order("spread");
   must(engine->delete_session("s"));
   EXPECT_EQ(order("put b"), "");
@@ -242,6 +244,98 @@ TEST_F(OwnTagSteps, NoTagOutlivesItsProgram) {
   order("put b");
   order("work 2");
   EXPECT_EQ(tags(*collected), (Tags{"a", "", "b"}));
+}
+
+TEST_F(OwnTagSteps, CanBeAskedForInFull) {
+  const std::string longest(31, 'x');
+  create("s");
+  Setting asked = setting("uprobe::work", process(program_.pid()), "count");
+  asked.spec.when = must(parse_condition("tag == \"" + longest + "\""));
+  must(engine->stage_set("s", {asked}));
+  must(engine->commit("s", {}));
+  order("put " + longest);
+  order("work 0");
+  order("put " + longest.substr(1));
+  order("work 1");
+  EXPECT_EQ(sum(read("s")), 1u);
+}
+
+TEST_F(OwnTagSteps, WhatStandsInThePlaceOfOneIsNone) {
+  const auto collected = trace();
+  order("put a");
+  order("work 0");
+  program_.send("spoil");
+  program_.finish();
+  order("work 1");
+  order("put b");
+  order("work 2");
+  EXPECT_EQ(tags(*collected), (Tags{"a", "", "b"}));
+}
+
+// The session knows the tag of the very request that lets it speak.
+TEST_F(OwnTagSteps, APausedSessionListensToThem) {
+  const auto collected = trace();
+  must(engine->pause("s"));
+  create("starts");
+  Setting starts = setting("uprobe::work", process(program_.pid()), "trigger(s)");
+  starts.spec.when = must(parse_condition("arg0 == 2"));
+  must(engine->stage_set("starts", {starts}));
+  must(engine->commit("starts", {}));
+  order("put a");
+  order("work 1");
+  order("work 2");
+  order("work 3");
+  for (const std::string& tag : tags(*collected)) EXPECT_EQ(tag, "a");
+  EXPECT_GE(collected->events().size(), 1u);
+  EXPECT_EQ(collected->events().back().args.at(0), 3u);
+}
+
+TEST_F(OwnTagSteps, AreSeenBesideEveryFunctionOfTheirProgram) {
+  create("s");
+  const auto collected = watch("s");
+  must(stage("s", "uprobe::*", process(program_.pid()), "event"));
+  must(engine->commit("s", {.partial = true}));
+  order("put a");
+  order("work 1");
+  std::vector<std::string> works;
+  for (const Event& event : seen("s", *collected))
+    if (name_of_probe(event) == "work") works.push_back(event.tag);
+  EXPECT_EQ(works, (Tags{"a"}));
+}
+
+// What the user has asked for is traced all the same.
+TEST_F(OwnTagSteps, AreNotSeenWhereAnotherTracerHasTheirProbe) {
+  const auto listed =
+      must(engine->list({must(parse_pattern("usdt::tracectl:tag"))}, process(program_.pid())));
+  const uint64_t offset = listed.parts.at(0).probes->at(0).sites.at(0).offset;
+  const OtherTracer other(program_.pid(), program_.path(), offset, 0);
+  create("s");
+  const auto collected = watch("s");
+  const auto commit = set("s", "uprobe::work", process(program_.pid()), "event");
+  ASSERT_EQ(commit.notes.size(), 1u);
+  EXPECT_NE(commit.notes[0].find("another tracer holds this probe"), std::string::npos)
+      << commit.notes[0];
+  order("put a");
+  order("work 1");
+  EXPECT_EQ(tags(*collected), (Tags{""}));
+}
+
+TEST_F(OwnTags, OfThreadsThatAreInterruptedAreWhole) {
+  Program program("tag_signals", {"300000"});
+  create("s");
+  set("s", "uprobe::work", process(program.pid()), "count by tag");
+  const auto said = parsed(program.run());
+  std::map<std::string, uint64_t> counts;
+  uint64_t all = 0;
+  for (const auto& [key, row] : read("s").rows) {
+    counts[std::get<std::string>(key.by.at(0).value)] += row.count;
+    all += row.count;
+  }
+  EXPECT_EQ(all, said["worked"].get<uint64_t>());
+  counts.erase("");
+  counts.erase("two");
+  counts.erase("one tag of many bytes, of 29.");
+  EXPECT_EQ(counts, (std::map<std::string, uint64_t>{}));
 }
 
 // The probe of tags is one that users can set, too.
