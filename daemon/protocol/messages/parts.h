@@ -170,7 +170,7 @@ struct SessionPart {
   uint64_t filtered = 0;                          // by conditions, samples and limits
   uint64_t silenced = 0;    // of those taken, events: of threads that a spec has silenced
   uint64_t lost = 0;        // events
-  uint64_t marks_lost = 0;  // threads that tag() or silent, or tags of their own, found no memory for
+  uint64_t marks_lost = 0;  // threads that found no memory for marks or tags
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);

@@ -46,7 +46,7 @@
 #ifndef TRACECTL_TAG_H
 #define TRACECTL_TAG_H
 
-#include "tracectl/usdt.h"
+#include <tracectl/usdt.h>
 
 #ifdef __cplusplus
 extern "C" {
