@@ -3,10 +3,12 @@
 all (tests/targets/erlang_vm.cpp), against what that one knows of itself."""
 
 import json
+import os
 import re
 import shlex
 import signal
 import subprocess
+import tempfile
 import unittest
 
 import support
@@ -361,6 +363,52 @@ class Document(unittest.TestCase):
                          {name: [types[kind] for kind, _ in arguments]
                           for name, arguments in declared().items()})
         self.assertEqual({len(probe['sites']) for probe in listed}, {1})
+
+
+@support.needs_root
+class OtherTools(support.DaemonTest):
+    """Read and arm what tracectl-usdt has made of the provider file."""
+
+    PROBE, RUN = 'process__spawn', (str(SCHEDULERS), '5')
+
+    def test_bpftrace_counts_what_we_count(self):
+        printed, read, said = self.beside_bpftrace(
+            f'usdt:PATH:erlang:{self.PROBE} {{ @[str(arg2)] = count(); }}', 1, 'erlang_vm', *self.RUN,
+            setting=(f'usdt::erlang:{self.PROBE}', '--do', 'count by str(arg2)'))
+        truth = {of: tally.all for (_, of), tally in Truth(said).by(self.PROBE, 2).items()}
+        self.assertIn('worker:run/1', truth)
+        theirs = dict(re.findall(r'^@\[(.*)\]: (\d+)$', printed, re.M))
+        self.assertEqual({of: int(count) for of, count in theirs.items()}, truth)
+        self.assertEqual({row['by']['str(arg2)']: row['count'] for row in read['rows']}, truth)
+
+    def test_gdb_stops_there_and_reads_the_arguments(self):
+        done = subprocess.run(
+            ['gdb', '-nx', '-batch', '-ex', 'set startup-with-shell off', '-ex',
+             'info probes stap erlang', '-ex', f'break -probe-stap erlang:{self.PROBE}', '-ex', 'run',
+             '-ex', r'printf "gdb: %s\n", (char*)$_probe_arg2', '--args',
+             support.target('erlang_vm'), *self.RUN], input='go\nexit\n', text=True, capture_output=True)
+        listed = set(re.findall(r'stap\s+erlang\s+(\S+)', done.stdout))
+        self.assertEqual(listed, set(declared()))
+        self.assertRegex(done.stdout, r'gdb: \w+:\w+/\d\n')
+
+    def test_perf_records_them(self):
+        """In a mount namespace of its own, where tracefs is mounted for it."""
+        path, event = support.target('erlang_vm'), f'sdt_erlang:{self.PROBE}'
+        with tempfile.TemporaryDirectory() as home:
+            perf = f'perf --buildid-dir {home}/ids'
+            script = f'''set -e
+                mount -t tracefs none /sys/kernel/tracing
+                {perf} buildid-cache --add {path}
+                {perf} probe -q {event}
+                trap "{perf} probe -q -d 'sdt_erlang:*'" EXIT
+                printf 'go\\nexit\\n' | {perf} record -q -o {home}/data -e {event} {path} {' '.join(self.RUN)}
+                {perf} script -i {home}/data'''
+            done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True,
+                                  env={**os.environ, 'HOME': home})
+        said = re.search(r'^done\n(.*)$', done.stdout, re.M)
+        self.assertTrue(said, done.stderr)
+        self.assertEqual(len(re.findall(rf'{event}: ', done.stdout)),
+                         Truth(json.loads(said[1])).total(self.PROBE))
 
 
 if __name__ == '__main__':
