@@ -181,6 +181,23 @@ class Builds(unittest.TestCase):
                     self.with_library(compiler, '+' in compiler, *way,
                                       *(['-fvisibility=default'] if 'hidden' in way[-1] else []))
 
+    def test_what_is_spread_has_no_bytes_of_the_stack(self):
+        text = '''#include <tracectl/tag.h>
+            #include <unistd.h>
+            int main(void) {
+              struct tracectl_tag tag = tracectl_tag_spread();
+              return write(1, &tag, sizeof tag) != sizeof tag;
+            }'''
+        for compiler, level in itertools.product(('gcc', 'clang', 'g++', 'clang++'), ('-O0', '-O2')):
+            with self.subTest(compiler=compiler, level=level), \
+                    tempfile.TemporaryDirectory() as directory:
+                shop = Shop(directory, compiler, '+' in compiler)
+                shop.write(f'spread.{shop.suffix}', text)
+                self.built(shop, level, *shop.sources('spread'), '-o', 'spread')
+                done = subprocess.run(['valgrind', '-q', '--error-exitcode=9', directory + '/spread'],
+                                      capture_output=True)
+                self.assertEqual((done.returncode, done.stdout), (0, bytes(32)), done.stderr)
+
     def test_in_assembly(self):
         text = '''#include <tracectl/usdt.h>
             .globl main

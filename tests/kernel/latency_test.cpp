@@ -83,6 +83,7 @@ void LatencyTest::expect_counts(const LatencyResult& latency, const nlohmann::js
                 said["unmatched"].get<uint64_t>());
   EXPECT_EQ(latency.unread + latency.unlisted, 0u);
   EXPECT_LE(latency.dropped, stolen_ms() - stolen_before_ms_ + 10);
+  EXPECT_LE(latency.dropped, latency.started / 100);
 }
 
 TEST_F(Latencies, StartsAndEndsAreTheProgramsOwnAcrossThreads) {

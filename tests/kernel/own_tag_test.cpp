@@ -135,9 +135,13 @@ class OwnTagSteps : public OwnTags {
     return all;
   }
   std::shared_ptr<Collected> trace(const std::string& action = "event") {
+    return trace_in(process(program_.pid()), "uprobe::work", action);
+  }
+  std::shared_ptr<Collected> trace_in(const Target& target, const std::string& pattern,
+                                      const std::string& action = "event") {
     create("s");
     auto collected = watch("s");
-    set("s", "uprobe::work", process(program_.pid()), action);
+    set("s", pattern, target, action);
     return collected;
   }
   using Tags = std::vector<std::string>;
@@ -219,11 +223,9 @@ TEST_F(OwnTagSteps, ATagOfTheSessionGoesBeforeTheProgramsOwn) {
 }
 
 TEST_F(OwnTagSteps, AChildHasTheTagThatWasSpreadToIt) {
-  create("s");
-  const auto collected = watch("s");
   Target family = process(program_.pid());
   family.follow = Follow::children;
-  set("s", "uprobe::work", family, "event");
+  const auto collected = trace_in(family, "uprobe::work");
   order("put a");
   order("spread");
   order("put b");
@@ -233,10 +235,8 @@ TEST_F(OwnTagSteps, AChildHasTheTagThatWasSpreadToIt) {
 }
 
 TEST_F(OwnTagSteps, NoTagOutlivesItsProgram) {
-  create("s");
-  const auto collected = watch("s");
-  set("s", "uprobe:" + program_.path() + ":work",
-      {.pids = {}, .executables = {program_.path()}, .will_map = {}}, "event");
+  const auto collected = trace_in({.pids = {}, .executables = {program_.path()}, .will_map = {}},
+                                  "uprobe:" + program_.path() + ":work");
   order("put a");
   order("work 0");
   program_.send("execute");

@@ -15,13 +15,14 @@
 #include <thread>
 #include <vector>
 
+#include "nop5_first.h"
 #include "stdin_protocol.h"
 
 static std::atomic<uint64_t> sink;
 
 #define FUNCTION(name)                                      \
   extern "C" __attribute__((noipa)) void name(uint64_t n) { \
-    asm volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");     \
+    NOP5_FIRST;                                             \
     sink.fetch_add(n, std::memory_order_relaxed);           \
   }
 

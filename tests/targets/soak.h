@@ -10,11 +10,10 @@
 #include <poll.h>
 #include <stdint.h>
 
+#include "nop5_first.h"
 #include "stdin_protocol.h"
 
 #define SOAK_FUNCTION __attribute__((noipa))
-// In a function that has nothing to save and no endbr64: a 5-byte nop at its very entry, `fast`.
-#define NOP5_FIRST __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00")
 
 static inline uint64_t mixed(uint64_t sum, uint64_t value) {
   sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);

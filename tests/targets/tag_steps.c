@@ -21,13 +21,14 @@
 #include <sys/wait.h>
 #include <tracectl/tag.h>
 
+#include "nop5_first.h"
 #include "stdin_protocol.h"
 
 static volatile uint64_t worked;
 static struct tracectl_tag kept;
 
 __attribute__((noipa)) void work(uint64_t n) {
-  __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");
+  NOP5_FIRST;
   worked += n;
 }
 

@@ -22,20 +22,15 @@
 #include <thread>
 #include <vector>
 
+#include "nop5_first.h"
 #include "stdin_protocol.h"
 
-static std::atomic<uint64_t> sink;
-
-#define FUNCTION(name)                                      \
-  extern "C" __attribute__((noipa)) void name(uint64_t n) { \
-    asm volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");     \
-    sink.fetch_add(n, std::memory_order_relaxed);           \
-  }
-
-FUNCTION(receive)
-FUNCTION(handle)
-FUNCTION(part)
-FUNCTION(idle)
+extern "C" {
+__attribute__((noipa)) void receive(uint64_t) { NOP5_FIRST; }
+__attribute__((noipa)) void handle(uint64_t) { NOP5_FIRST; }
+__attribute__((noipa)) void part(uint64_t) { NOP5_FIRST; }
+__attribute__((noipa)) void idle(uint64_t) { NOP5_FIRST; }
+}
 
 TRACECTL_PROBE_DECLARE(tags, handled, (uint64_t, request));
 
