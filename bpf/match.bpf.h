@@ -38,12 +38,6 @@ static __always_inline void learn_ids(struct thread *thread, struct task_struct 
 	}
 }
 
-/* The `image` of tc_frames: which of the programs that the process has executed. */
-static __always_inline __u64 image_of_current(void)
-{
-	return bpf_get_current_task_btf()->mm->start_stack;
-}
-
 /* Each call of a helper costs as much as the rest of a count: only for hooks that need it. */
 static __always_inline const struct thread *thread_of(struct hit *hit)
 {

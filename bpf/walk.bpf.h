@@ -18,6 +18,12 @@ struct walk {
 	__u32 end;		/* enum tc_walk_end, once next_frame() has been false */
 };
 
+/* The `image` of tc_frames. */
+static __always_inline __u64 image_of_current(void)
+{
+	return bpf_get_current_task_btf()->mm->start_stack;
+}
+
 static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ctx, __u8 words)
 {
 	__u64 stack = ctx->rsp;
