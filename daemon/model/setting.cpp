@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/model/setting.h"
 
+#include <algorithm>
+
 namespace tracectl {
 
 const char* name_of(Returns returns) {
@@ -20,6 +22,12 @@ std::optional<Returns> returns_named(std::string_view name) {
 
 bool follows_calls(const Setting& setting) {
   return !setting.latency && follows_calls(setting.spec);
+}
+
+bool uses_tags(const Setting& setting) {
+  if (uses_tags(setting.spec)) return true;
+  return setting.latency && std::any_of(setting.latency->by.begin(), setting.latency->by.end(),
+                                        [](const Expr& key) { return uses_tags(key); });
 }
 
 std::string keys_text(const std::vector<Expr>& keys) {

@@ -48,6 +48,8 @@ struct Setting {
 
 // Whether the returns of functions are of any interest.
 bool follows_calls(const Setting& setting);
+// Whether it shows, asks for or keeps anything by the tags of threads.
+bool uses_tags(const Setting& setting);
 // The keys as --by takes them.
 std::string keys_text(const std::vector<Expr>& keys);
 

@@ -117,12 +117,6 @@ Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Cov
   return add_pattern(resolver, setting.pattern, shared, order, TC_PAIR_TO, coverage);
 }
 
-bool uses_tags(const Setting& setting) {
-  return uses_tags(setting.spec) ||
-         (setting.latency && std::any_of(setting.latency->by.begin(), setting.latency->by.end(),
-                                         [](const Expr& key) { return tracectl::uses_tags(key); }));
-}
-
 // What tells of the tags that a setting uses.
 Setting learning_tags(const Setting& setting) {
   Setting learning;
