@@ -35,6 +35,14 @@ enum class EventKind : uint8_t { hit, returned, unwound, latency };
 const char* name_of(EventKind kind);
 std::optional<EventKind> event_kind_named(std::string_view name);
 
+// Which call an event of a graph is about: its beginning, or how it ended.
+struct CallMark {
+  uint32_t number = 0;  // among those of the thread in its session, from 1; 0: its end is not seen
+  uint32_t depth = 0;   // how many calls of the session were open around it
+
+  bool operator==(const CallMark&) const = default;
+};
+
 struct Event {
   EventKind kind = EventKind::hit;
   uint64_t ts_ns = 0;  // since boot (CLOCK_BOOTTIME)
@@ -46,6 +54,7 @@ struct Event {
   std::shared_ptr<const EventSource> source;
   std::vector<Value> args;
   std::vector<std::string> strings;                // which arguments that are strings count
+  std::optional<CallMark> call = {};               // of a graph's calls
   Value retval = {};                               // of a return by an instruction that has it
   std::optional<uint64_t> duration_ns = {};        // of the call, or since that start
   std::shared_ptr<const RawStack> raw_stack = {};  // until `stack` is made of it
