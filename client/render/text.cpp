@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "client/render/args.h"
 #include "client/render/table.h"
-#include "client/render/value.h"
 #include "daemon/model/expr.h"
 
 namespace tracectl {
@@ -284,12 +284,6 @@ std::string doctor_text(const DoctorReply& reply) {
 
 namespace {
 
-// "size=", and "arg2=" for a parameter without a name beside others that have one.
-std::string label_of(const Argument& argument, size_t index) {
-  if (!argument.name.empty()) return argument.name + "=";
-  return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
-}
-
 const char* why(StackEnd end) {
   switch (end) {
     case StackEnd::outermost: return "";
@@ -303,26 +297,14 @@ const char* why(StackEnd end) {
   return "";
 }
 
-// A string's text is the event's; what else there is stands in the value.
-std::string value_of(const Event& event, const Argument& argument, const Value& value) {
-  if (!argument.is_string) return value_text(argument, value);
-  return value && *value < event.strings.size() ? quoted_text(event.strings[*value]) : "?";
-}
-
-}  // namespace
-
-namespace {
-
 // How a call has ended.
 std::string end_text(const Event& event) {
   if (event.kind == EventKind::hit) return {};
   const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
   if (event.kind == EventKind::unwound) return " unwound" + took;
   if (event.kind == EventKind::latency) return took;
-  static const Argument kUnknown{.is_signed = true};
-  const Argument type = event.source->result.value_or(kUnknown);
-  const bool is_nothing = !event.retval;
-  return (is_nothing ? std::string{" returned"} : " = " + value_text(type, event.retval)) + took;
+  const auto result = result_text(event);
+  return (result ? " = " + *result : std::string{" returned"}) + took;
 }
 
 }  // namespace
@@ -335,17 +317,11 @@ std::string stack_text(const Stack& stack) {
 }
 
 std::string event_text(const Event& event, uint64_t start_ns) {
-  std::string args;
-  for (size_t i = 0; i < event.args.size(); ++i) {
-    static const Argument kPlain;
-    const bool typed = i < event.source->arguments.size();
-    const Argument& argument = typed ? event.source->arguments[i] : kPlain;
-    args += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
-  }
   const std::string tag = event.tag.empty() ? "" : " tag=" + quoted_text(event.tag);
-  const std::string line = fmt::format(
-      "{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}\n", seconds_since(event.ts_ns, start_ns),
-      event.cpu, event.pid, event.tid, event.comm, event.source->probe, args, end_text(event), tag);
+  const std::string line =
+      fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}\n",
+                  seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid, event.comm,
+                  event.source->probe, arguments_text(event), end_text(event), tag);
   return event.stack ? line + stack_text(*event.stack) : line;
 }
 

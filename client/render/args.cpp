@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/args.h"
+
+#include <fmt/format.h>
+
+#include "client/render/value.h"
+#include "daemon/model/expr.h"
+
+namespace tracectl {
+namespace {
+
+// "size=", and "arg2=" for a parameter without a name beside others that have one.
+std::string label_of(const Argument& argument, size_t index) {
+  if (!argument.name.empty()) return argument.name + "=";
+  return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
+}
+
+// A string's text is the event's; what else there is stands in the value.
+std::string value_of(const Event& event, const Argument& argument, const Value& value) {
+  if (!argument.is_string) return value_text(argument, value);
+  return value && *value < event.strings.size() ? quoted_text(event.strings[*value]) : "?";
+}
+
+}  // namespace
+
+std::string arguments_text(const Event& event) {
+  std::string text;
+  for (size_t i = 0; i < event.args.size(); ++i) {
+    static const Argument kPlain;
+    const bool typed = i < event.source->arguments.size();
+    const Argument& argument = typed ? event.source->arguments[i] : kPlain;
+    text += (i ? ", " : "") + label_of(argument, i) + value_of(event, argument, event.args[i]);
+  }
+  return text;
+}
+
+std::optional<std::string> result_text(const Event& event) {
+  static const Argument kUnknown{.is_signed = true};
+  if (!event.retval) return std::nullopt;
+  return value_text(event.source->result.value_or(kUnknown), event.retval);
+}
+
+}  // namespace tracectl
