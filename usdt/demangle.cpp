@@ -31,20 +31,37 @@ std::optional<std::string> demangle_rust(const std::string& symbol) {
   return std::string(text.get());
 }
 
-std::optional<std::string> demangle_any(const std::string& symbol) {
-  if (symbol.rfind("_R", 0) == 0) return demangle_rust(symbol);
-  if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
+std::optional<std::string> demangle_cxx(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, Free> text{
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status)};
   if (status != 0 || !text) return std::nullopt;
-  std::string name = text.get();
-  drop_rust_hash(name);
+  return std::string(text.get());
+}
+
+std::optional<std::string> demangle_cxx_name(const std::string& symbol) {
+  const std::unique_ptr<char, Free> text{::cplus_demangle_v3(symbol.c_str(), DMGL_NO_OPTS)};
+  if (!text) return std::nullopt;
+  return std::string(text.get());
+}
+
+std::optional<std::string> demangle_by(std::optional<std::string> (*cxx)(const std::string&),
+                                       const std::string& symbol) {
+  if (symbol.rfind("_R", 0) == 0) return demangle_rust(symbol);
+  if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
+  auto name = cxx(symbol);
+  if (name) drop_rust_hash(*name);
   return name;
 }
 
 }  // namespace
 
-std::optional<std::string> demangle(const std::string& symbol) { return demangle_any(symbol); }
+std::optional<std::string> demangle(const std::string& symbol) {
+  return demangle_by(demangle_cxx, symbol);
+}
+
+std::optional<std::string> demangle_name(const std::string& symbol) {
+  return demangle_by(demangle_cxx_name, symbol);
+}
 
 }  // namespace tracectl

@@ -9,4 +9,7 @@ namespace tracectl {
 // The C++ (or legacy Rust, without its hash) name of a mangled symbol; none for any other.
 std::optional<std::string> demangle(const std::string& symbol);
 
+// As demangle(), but of a C++ function neither its parameters nor what it returns.
+std::optional<std::string> demangle_name(const std::string& symbol);
+
 }  // namespace tracectl

@@ -6,12 +6,22 @@
 #include "usdt/demangle.h"
 
 using tracectl::demangle;
+using tracectl::demangle_name;
 
 TEST(Demangle, ReadsCxxAndBothManglingsOfRust) {
   EXPECT_EQ(demangle("_ZN4demo6strikeEi"), "demo::strike(int)");
   EXPECT_EQ(demangle("_ZN3foo3bar17h05af221e174051e9E"), "foo::bar");
   EXPECT_EQ(demangle("_RNvC6_123foo3bar"), "123foo::bar");
   EXPECT_EQ(demangle("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+}
+
+TEST(Demangle, OfAFunctionTheNameAloneIfThatIsWanted) {
+  EXPECT_EQ(demangle_name("_ZN4demo6strikeEi"), "demo::strike");
+  EXPECT_EQ(demangle_name("_Z5twiceIiET_S0_"), "twice<int>");
+  EXPECT_EQ(demangle_name("_ZN12_GLOBAL__N_15innerEv"), "(anonymous namespace)::inner");
+  EXPECT_EQ(demangle_name("_ZN3foo3bar17h05af221e174051e9E"), "foo::bar");
+  EXPECT_EQ(demangle_name("_RNvC6_123foo3bar"), "123foo::bar");
+  EXPECT_EQ(demangle_name("main"), std::nullopt);
 }
 
 TEST(Demangle, LeavesOtherNamesAlone) {
