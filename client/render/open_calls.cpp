@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/open_calls.h"
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+using Kind = CallStep::Kind;
+
+std::ptrdiff_t offset(size_t index) { return static_cast<std::ptrdiff_t>(index); }
+
+// Numbers grow as long as a thread lives; its tid may then be another's.
+bool begins_anew(const Event& event, uint32_t newest) {
+  const bool is_begin = event.call && event.kind == EventKind::hit;
+  return is_begin && event.call->number && event.call->number <= newest;
+}
+
+}  // namespace
+
+const std::vector<CallStep>& OpenCalls::take(const Event& event) {
+  steps_.clear();
+  Thread& thread = threads_[event.tid];
+  if (thread.pid != event.pid || begins_anew(event, thread.newest)) {
+    close_down_to(thread, 0);
+    thread = {.pid = event.pid, .newest = 0, .numbers = {}, .lost = {}};
+  }
+  if (!event.call)
+    step(Kind::noted, thread.numbers.size());
+  else if (event.kind == EventKind::hit)
+    begin(thread, *event.call);
+  else
+    end(thread, *event.call);
+  if (thread.numbers.empty()) threads_.erase(event.tid);
+  return steps_;
+}
+
+void OpenCalls::begin(Thread& thread, const CallMark& call) {
+  fit(thread, call.depth);
+  if (!call.number) return step(Kind::cut, thread.numbers.size());
+  thread.newest = call.number;
+  open(thread, Kind::begun, call.number);
+}
+
+void OpenCalls::end(Thread& thread, const CallMark& call) {
+  if (std::erase(thread.lost, call.number))
+    end_late(thread, call);
+  else
+    end_open(thread, call);
+}
+
+void OpenCalls::end_open(Thread& thread, const CallMark& call) {
+  size_t index = place_of(thread, call);
+  // Too many are open besides: those within it have ended, then those around it.
+  while (thread.numbers.size() - 1 > std::min<size_t>(call.depth, kMostOpen)) {
+    const bool is_innermost = index + 1 == thread.numbers.size();
+    lose(thread, thread.numbers.size() - (is_innermost ? 2 : 1));
+    if (is_innermost) --index;
+  }
+  close(thread, Kind::ended, index);
+  fit(thread, call.depth);
+}
+
+// The call was taken for ended though another had: one that was open when this one began.
+void OpenCalls::end_late(Thread& thread, const CallMark& call) {
+  auto& numbers = thread.numbers;
+  step(Kind::late, numbers.size());
+  while (numbers.size() > call.depth) {
+    const auto older = std::find_if(numbers.rbegin(), numbers.rend(),
+                                    [&](uint32_t number) { return number < call.number; });
+    if (older == numbers.rend()) break;
+    lose(thread, static_cast<size_t>(numbers.rend() - older) - 1);
+  }
+  fit(thread, call.depth);
+}
+
+// Where the call that ends stands. One whose number nobody knows began unseen: it may be the reason
+// why others stand deeper than was known, or nothing was heard of it at all.
+size_t OpenCalls::place_of(Thread& thread, const CallMark& call) {
+  auto& numbers = thread.numbers;
+  const auto known = std::find(numbers.begin(), numbers.end(), call.number);
+  if (call.number && known != numbers.end()) return static_cast<size_t>(known - numbers.begin());
+  const auto unseen = std::find(numbers.rbegin(), numbers.rend(), kUnseen);
+  const bool is_one_too_many = numbers.size() > call.depth;
+  if (is_one_too_many && unseen != numbers.rend())
+    return static_cast<size_t>(numbers.rend() - unseen) - 1;
+  fit(thread, call.depth);
+  open(thread, Kind::appeared, kUnseen);
+  return numbers.size() - 1;
+}
+
+// Makes as many calls open as there are. By their depth alone nobody could tell which have ended:
+// it is taken for the innermost, as on one stack it is.
+void OpenCalls::fit(Thread& thread, size_t depth) {
+  depth = std::min(depth, kMostOpen);
+  close_down_to(thread, depth);
+  while (thread.numbers.size() < depth) open(thread, Kind::appeared, kUnseen);
+}
+
+void OpenCalls::close_down_to(Thread& thread, size_t depth) {
+  while (thread.numbers.size() > depth) lose(thread, thread.numbers.size() - 1);
+}
+
+void OpenCalls::lose(Thread& thread, size_t index) {
+  if (thread.lost.size() == kMostLost) thread.lost.erase(thread.lost.begin());
+  if (thread.numbers[index] != kUnseen) thread.lost.push_back(thread.numbers[index]);
+  close(thread, Kind::lost, index);
+}
+
+void OpenCalls::open(Thread& thread, Kind kind, uint32_t number) {
+  step(kind, thread.numbers.size());
+  thread.numbers.push_back(number);
+}
+
+void OpenCalls::close(Thread& thread, Kind kind, size_t index) {
+  step(kind, index);
+  thread.numbers.erase(thread.numbers.begin() + offset(index));
+}
+
+}  // namespace tracectl

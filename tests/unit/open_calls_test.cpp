@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "client/render/open_calls.h"
+#include "tests/support/call_events.h"
+#include "tests/support/random_calls.h"
+
+using namespace tracectl;
+using testing::ElementsAre;
+
+namespace {
+
+using Kind = CallStep::Kind;
+
+Event begin(uint32_t number, uint32_t depth) { return begin_of("f", {number, depth}, 0); }
+Event end(uint32_t number, uint32_t depth) { return end_of("f", {number, depth}, 0, 0); }
+
+class OpenCallsOfAThread : public testing::Test {
+ protected:
+  std::vector<CallStep> take(const Event& event) { return calls_.take(event); }
+  void open(uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) take(begin(i + 1, i));
+  }
+
+  OpenCalls calls_;
+};
+
+}  // namespace
+
+TEST_F(OpenCallsOfAThread, BeginAndEndByTheirNumbers) {
+  EXPECT_THAT(take(begin(1, 0)), ElementsAre(CallStep{Kind::begun, 0}));
+  EXPECT_THAT(take(begin(2, 1)), ElementsAre(CallStep{Kind::begun, 1}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+}
+
+TEST_F(OpenCallsOfAThread, EndOutOfOrderWhereTheOthersGoOn) {
+  open(3);
+  EXPECT_THAT(take(end(1, 2)), ElementsAre(CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(end(3, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(end(2, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+}
+
+TEST_F(OpenCallsOfAThread, EndedUnseenWhereTheNextOneIsNoDeeper) {
+  open(3);
+  EXPECT_THAT(take(begin(4, 1)), ElementsAre(CallStep{Kind::lost, 2}, CallStep{Kind::lost, 1},
+                                             CallStep{Kind::begun, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, EndedUnseenWhereOneAroundThemEnds) {
+  open(4);
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::lost, 3}, CallStep{Kind::lost, 2},
+                                           CallStep{Kind::ended, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, AroundTheInnermostHaveEndedUnseenIfNoneIsOpenBehindIt) {
+  open(3);
+  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::lost, 0},
+                                           CallStep{Kind::ended, 0}));
+}
+
+TEST_F(OpenCallsOfAThread, BeganUnseenWhereTheNextOneIsDeeper) {
+  open(1);
+  EXPECT_THAT(take(begin(4, 3)),
+              ElementsAre(CallStep{Kind::appeared, 1}, CallStep{Kind::appeared, 2},
+                          CallStep{Kind::begun, 3}));
+  EXPECT_THAT(take(end(4, 3)), ElementsAre(CallStep{Kind::ended, 3}));
+  EXPECT_THAT(take(end(3, 2)), ElementsAre(CallStep{Kind::ended, 2}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, BeganUnseenIfNothingIsKnownButTheirEnd) {
+  open(1);
+  EXPECT_THAT(take(end(9, 1)), ElementsAre(CallStep{Kind::appeared, 1}, CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+}
+
+TEST_F(OpenCallsOfAThread, TakenForLostAreKnownWhenTheirEndComesAndAnOlderOneIsOver) {
+  open(2);
+  EXPECT_THAT(take(begin(3, 1)), ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::begun, 1}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::late, 2}, CallStep{Kind::lost, 0}));
+  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+}
+
+TEST_F(OpenCallsOfAThread, AreOverWhenItsNumbersBeginAnew) {
+  open(2);
+  EXPECT_THAT(
+      take(begin(1, 2)),
+      ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::lost, 0}, CallStep{Kind::appeared, 0},
+                  CallStep{Kind::appeared, 1}, CallStep{Kind::begun, 2}));
+}
+
+TEST_F(OpenCallsOfAThread, AreOverWhenItsIdIsOfAnotherProcess) {
+  open(1);
+  Event other = begin(7, 1);
+  other.pid = 99;
+  EXPECT_THAT(take(other), ElementsAre(CallStep{Kind::lost, 0}, CallStep{Kind::appeared, 0},
+                                       CallStep{Kind::begun, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, ThatAreCutAndOtherProbesOpenNothing) {
+  open(2);
+  EXPECT_THAT(take(begin(0, 2)), ElementsAre(CallStep{Kind::cut, 2}));
+  EXPECT_THAT(take(note_of("a:b", 0)), ElementsAre(CallStep{Kind::noted, 2}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, AreNoneOfAnother) {
+  open(2);
+  EXPECT_THAT(take(in_thread(5, begin(1, 0))), ElementsAre(CallStep{Kind::begun, 0}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+}
+
+TEST_F(OpenCallsOfAThread, AreNotMadeOfADepthThatNoThreadHas) {
+  EXPECT_LT(take(begin(1, UINT32_MAX)).size(), 5000u);
+  EXPECT_LT(take(end(1, UINT32_MAX - 1)).size(), 5000u);
+}
+
+namespace {
+
+// Keeps count of what the steps say is open; false if one is about a call that is not.
+class Count {
+ public:
+  bool make(const CallStep& step) {
+    const bool is_new = step.kind == Kind::begun || step.kind == Kind::appeared;
+    const bool is_end = step.kind == Kind::ended || step.kind == Kind::lost;
+    if (is_end ? step.index >= open_ : step.index != open_) return false;
+    open_ += is_new ? 1 : 0;
+    open_ -= is_end ? 1 : 0;
+    return true;
+  }
+  size_t open() const { return open_; }
+
+ private:
+  size_t open_ = 0;
+};
+
+}  // namespace
+
+TEST(OpenCalls, AreAsManyAsThereAreAfterEveryEventWhateverWasLost) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    RandomCalls program(seed, seed % 2);
+    OpenCalls calls;
+    std::map<pid_t, Count> counts;
+    for (int i = 0; i < 300; ++i) {
+      const Event event = program.next();
+      if (program.below(4) == 0) continue;
+      Count& count = counts[event.tid];
+      for (const CallStep& step : calls.take(event)) ASSERT_TRUE(count.make(step));
+      if (!event.call) continue;
+      ASSERT_EQ(count.open(), program.thread(event.tid).open.size()) << seed;
+    }
+  }
+}
