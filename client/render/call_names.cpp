@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/call_names.h"
+
+#include "daemon/model/pattern.h"
+#include "usdt/demangle.h"
+
+namespace tracectl {
+namespace {
+
+std::string name_of(const Pattern& pattern) {
+  if (pattern.kind == ProbeKind::usdt) return pattern.provider + ":" + pattern.name;
+  const std::string offset = pattern.offset ? "+" + std::to_string(pattern.offset) : "";
+  return demangle_name(pattern.function).value_or(pattern.function) + offset;
+}
+
+std::string name_of(const std::string& probe) {
+  const auto pattern = parse_pattern(probe);
+  return printable(pattern ? name_of(*pattern) : probe);
+}
+
+// U+0080 to U+009F in UTF-8, which some terminals obey like those below the blank.
+bool is_second_control(std::string_view text, size_t i) {
+  const auto byte = static_cast<unsigned char>(text[i]);
+  return i > 0 && text[i - 1] == '\xc2' && byte >= 0x80 && byte < 0xa0;
+}
+
+bool is_control(std::string_view text, size_t i) {
+  const auto byte = static_cast<unsigned char>(text[i]);
+  return byte < ' ' || byte == 0x7f || is_second_control(text, i);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown{text};
+  for (size_t i = 0; i < text.size(); ++i)
+    if (is_control(text, i)) shown[i] = '?';
+  return shown;
+}
+
+const std::string& CallNames::of(const std::string& probe) {
+  auto known = names_.find(probe);
+  if (known == names_.end()) known = names_.emplace(probe, name_of(probe)).first;
+  return known->second;
+}
+
+}  // namespace tracectl
