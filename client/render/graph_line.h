@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tracectl {
+
+// A line of a graph as it stays until it is printed: what stands before it is known only then.
+struct GraphLine {
+  enum class Brace : uint8_t { none, opens, closes };
+
+  uint64_t ts_ns = 0;  // of what it tells
+  unsigned cpu = 0;
+  std::string tag = {};  // of the thread; empty: none
+  size_t depth = 0;
+  std::string code = {};     // `query() {`
+  std::string comment = {};  // without the signs of one
+  Brace brace = Brace::none;
+  std::optional<uint64_t> duration_ns = {};
+  uint64_t number = 0;  // among the lines of its thread
+  // Of the line that opened the brace, if `comment` is for those only who cannot see that line.
+  std::optional<uint64_t> opened_at = {};
+};
+
+struct GraphColumns {
+  bool colour = false;
+
+  std::string header() const;
+  std::string line(const GraphLine& line, pid_t tid, bool other_cpu) const;
+  // Of no thread.
+  std::string lost(uint64_t count, std::optional<unsigned> cpu) const;
+  // Says that lines of another thread follow.
+  std::string separator(const std::string& from, const std::string& to) const;
+};
+
+}  // namespace tracectl

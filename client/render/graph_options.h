@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace tracectl {
+
+struct GraphOptions {
+  bool arguments = false;
+  bool results = false;
+  bool colour = false;
+  uint64_t min_duration_ns = 0;  // calls that took less are not shown, nor is what is in them
+};
+
+}  // namespace tracectl
