@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/call_tree.h"
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+constexpr const char* kUnseen = "[unknown]";  // a call whose beginning was lost, until it ends
+
+uint64_t less(uint64_t whole, uint64_t part) { return whole > part ? whole - part : 0; }
+
+}  // namespace
+
+void CallFigures::add(uint64_t duration_ns, uint64_t own_ns) {
+  ++timed;
+  total_ns += duration_ns;
+  self_ns += own_ns;
+  min_ns = std::min(min_ns, duration_ns);
+  max_ns = std::max(max_ns, duration_ns);
+}
+
+void CallFigures::add(const CallFigures& other) {
+  calls += other.calls;
+  timed += other.timed;
+  unwound += other.unwound;
+  total_ns += other.total_ns;
+  self_ns += other.self_ns;
+  min_ns = std::min(min_ns, other.min_ns);
+  max_ns = std::max(max_ns, other.max_ns);
+}
+
+double CallFigures::average_ns() const {
+  return timed ? static_cast<double>(total_ns) / static_cast<double>(timed) : 0;
+}
+
+void CallTree::add(const Event& event) {
+  Frames& frames = threads_[event.tid];
+  for (const CallStep& step : calls_.take(event)) make(frames, step, event);
+  if (frames.empty()) threads_.erase(event.tid);
+}
+
+void CallTree::make(Frames& frames, const CallStep& step, const Event& event) {
+  switch (step.kind) {
+    case CallStep::Kind::begun: return begin(frames, event);
+    case CallStep::Kind::appeared: return frames.push_back({.parent = &innermost(frames)});
+    case CallStep::Kind::ended: return end(frames, step.index, event);
+    // What is known of its time is no time of the call around it.
+    case CallStep::Kind::lost: return close(frames, step.index, frames[step.index].inner_ns);
+    case CallStep::Kind::cut:
+      ++child(innermost(frames), names_.of(event.source->probe)).figures.calls;
+      return;
+    case CallStep::Kind::late:  // where it stood nobody knows any more
+    case CallStep::Kind::noted: return;
+  }
+}
+
+void CallTree::begin(Frames& frames, const Event& event) {
+  Node& parent = innermost(frames);
+  Node& node = child(parent, names_.of(event.source->probe));
+  ++node.figures.calls;
+  frames.push_back({.parent = &parent, .node = &node, .began_ns = event.ts_ns});
+}
+
+void CallTree::end(Frames& frames, size_t index, const Event& event) {
+  const Frame& frame = frames[index];
+  const uint64_t since_ns = frame.node ? less(event.ts_ns, frame.began_ns) : frame.inner_ns;
+  const uint64_t took_ns = event.duration_ns.value_or(since_ns);
+  Node& node = frame.node ? *frame.node : child(*frame.parent, names_.of(event.source->probe));
+  if (!frame.node) ++node.figures.calls;
+  if (event.kind == EventKind::unwound) ++node.figures.unwound;
+  node.figures.add(took_ns, less(took_ns, frame.inner_ns));
+  close(frames, index, took_ns);
+}
+
+// A call that goes on though the one it was made from has ended does so on another stack, and is no
+// part of any that is around it now.
+void CallTree::close(Frames& frames, size_t index, uint64_t took_ns) {
+  if (index && !frames[index].is_orphan) frames[index - 1].inner_ns += took_ns;
+  frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(index));
+  if (index < frames.size()) frames[index].is_orphan = true;
+}
+
+CallTree::Node& CallTree::innermost(const Frames& frames) {
+  if (frames.empty()) return root_;
+  const Frame& frame = frames.back();
+  return frame.node ? *frame.node : child(*frame.parent, kUnseen);
+}
+
+CallTree::Node& CallTree::child(Node& parent, const std::string& name) {
+  const auto known = parent.children.find(name);
+  if (known != parent.children.end()) return *known->second;
+  if (&parent == &others_ || nodes_ == kMostNodes) return others_;
+  ++nodes_;
+  return *(parent.children[name] = std::make_unique<Node>());
+}
+
+}  // namespace tracectl
