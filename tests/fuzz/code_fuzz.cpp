@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <span>
 
+#include "daemon/code/call_targets.h"
 #include "daemon/code/exits.h"
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
@@ -49,6 +51,16 @@ void check_exits(const FunctionCode& function, std::span<const uint8_t> code) {
   check_exits(function, code, surroundings);
 }
 
+// What is called lies outside of the function, whose parts are all of `code`.
+void check_call_targets(const FunctionCode& function, std::span<const uint8_t> code) {
+  const CodeRange all{function.body.address, code};
+  const auto found = call_targets(function);
+  for (const auto* list : {&found.called, &found.loaded, &found.referred, &found.constants})
+    if (std::ranges::any_of(*list, [&](uint64_t address) { return is_in(all, address); }))
+      std::abort();
+  static_cast<void>(slot_of_stub(all).has_value());
+}
+
 }  // namespace
 
 // Input: one byte where to cut off the function's other part, one byte of offset, then code.
@@ -69,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (auto placement = place(code, data[1]); placement && data[1] + placement->length > code.size())
     std::abort();
   check_exits(function, code);
+  check_call_targets(function, code);
   static_cast<void>(nop5_is_safe(function, data[1]).has_value());
   return 0;
 }
