@@ -4,6 +4,7 @@
 // checked against the file before it is used.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,14 @@ struct Function {
   bool exported = false;  // in the dynamic symbol table
 
   bool operator==(const Function&) const = default;
+};
+
+// In the file's own address space.
+struct AddressRange {
+  uint64_t address = 0;
+  uint64_t size = 0;  // bytes, at least one
+
+  auto operator<=>(const AddressRange&) const = default;
 };
 
 struct Section {

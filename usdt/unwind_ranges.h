@@ -14,14 +14,6 @@
 
 namespace tracectl {
 
-// In the file's own address space.
-struct AddressRange {
-  uint64_t address = 0;
-  uint64_t size = 0;  // bytes, at least one
-
-  auto operator<=>(const AddressRange&) const = default;
-};
-
 // What the entries (FDEs) in the bytes of a section .eh_frame say, in their order, whatever it is
 // that lies there. Format: Linux Standard Base Core, 10.6; pointers may be absolute or relative to
 // their own place, of 2, 4 or 8 bytes. Left out are entries with other pointers, empty ones, those
