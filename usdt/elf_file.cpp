@@ -39,6 +39,7 @@ struct ElfFile::Impl {
   std::string build_id;
   // Read when first asked for.
   mutable std::optional<std::vector<Function>> functions;
+  mutable std::optional<std::vector<AddressRange>> variables;
   mutable std::optional<std::unordered_map<std::string, uint64_t>> addresses;
 
   Status read_segments();
@@ -46,6 +47,9 @@ struct ElfFile::Impl {
   void add_symbols(const ElfImage& from, uint32_t table_type, bool exported,
                    std::vector<Function>& to) const;
   void read_functions() const;
+  void add_variables(const ElfImage& from, uint32_t table_type,
+                     std::vector<AddressRange>& to) const;
+  void read_variables() const;
   void read_addresses() const;
 };
 
@@ -227,6 +231,35 @@ std::optional<Function> ElfFile::function_at(uint64_t address) const {
   }
   return std::nullopt;
 }
+
+void ElfFile::Impl::add_variables(const ElfImage& from, uint32_t table_type,
+                                  std::vector<AddressRange>& to) const {
+  from.each_symbol(table_type, kMostSymbols, [&](const char*, const GElf_Sym& symbol) {
+    if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF) return;
+    const Segment* segment = segment_of(symbol.st_value);
+    if (!segment || symbol.st_size == 0) return;
+    const uint64_t left = segment->file_size - (symbol.st_value - segment->address);
+    to.push_back({symbol.st_value, std::min(symbol.st_size, left)});
+  });
+}
+
+void ElfFile::Impl::read_variables() const {
+  std::vector<AddressRange> all;
+  add_variables(image, SHT_DYNSYM, all);
+  add_variables(image, SHT_SYMTAB, all);
+  for (const ElfImage& extra : open_debug_files(image, path, build_id, debug_root))
+    add_variables(extra, SHT_SYMTAB, all);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  variables = std::move(all);
+}
+
+const std::vector<AddressRange>& ElfFile::variables() const {
+  if (!impl_->variables) impl_->read_variables();
+  return *impl_->variables;
+}
+
+bool ElfFile::is_fixed() const { return impl_->image.header().e_type == ET_EXEC; }
 
 // ---- debug information ----
 

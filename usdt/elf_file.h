@@ -76,6 +76,13 @@ class ElfFile {
   // The function with a size that contains this address, by the same symbols.
   std::optional<Function> function_at(uint64_t address) const;
 
+  // What the symbols of data cover, by the same tables: variables, tables, vtables; sorted. Only what
+  // lies in the file's bytes, and those may overlap.
+  const std::vector<AddressRange>& variables() const;
+
+  // Whether it runs at the addresses it is linked for, and not wherever it is loaded.
+  bool is_fixed() const;
+
   // The file with the debug information: another image of this file, or its separate debug file.
   std::optional<ElfImage> open_debug_info() const;
   const std::string& debug_root() const;

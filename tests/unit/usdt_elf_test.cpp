@@ -52,6 +52,20 @@ TEST(ElfFileTest, GivesFunctionsByAddressWithTheirPlaceInTheFile) {
   EXPECT_FALSE(file->symbol_address("nothing"));
 }
 
+TEST(ElfFileTest, VariablesAreWhatSymbolsOfDataCoverInTheFile) {
+  ElfBuilder builder = two_functions();
+  builder.add_object("before", 0x1280);
+  builder.add_object("at the end", 0x1ffc);
+  builder.add_object("outside", 0x2000);
+  const auto file = open(builder.build());
+  ASSERT_TRUE(file);
+  EXPECT_THAT(file->variables(), ElementsAre(AddressRange{0x1280, 8}, AddressRange{0x1300, 8},
+                                             AddressRange{0x1ffc, 4}));
+  EXPECT_FALSE(file->is_fixed());
+  builder.header.e_type = ET_EXEC;
+  EXPECT_TRUE(open(builder.build())->is_fixed());
+}
+
 TEST(ElfFileTest, WhatIsNotInExecutableCodeIsNoFunction) {
   ElfBuilder builder;
   builder.add_function("outside", 0x9000, 8);
