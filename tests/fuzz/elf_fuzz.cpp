@@ -11,6 +11,7 @@
 #include "daemon/base/fd.h"
 #include "usdt/elf_file.h"
 #include "usdt/notes.h"
+#include "usdt/pointers.h"
 
 using namespace tracectl;
 
@@ -34,6 +35,13 @@ void check_function(const ElfFile& file, const Function& function, size_t file_s
     must(function.address - found->address < found->size);
 }
 
+void check_data(const ElfFile& file) {
+  for (const AddressRange& variable : file.variables())
+    must(variable.size > 0 && file.offset_of(variable.address));
+  const auto pointers = read_pointers(file);
+  for (size_t i = 1; i < pointers.size(); ++i) must(pointers[i - 1].place < pointers[i].place);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -42,6 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file = ElfFile::open(fd.get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
   for (const Function& function : file->functions()) check_function(*file, function, size);
+  check_data(*file);
   (void)file->interpreter();
   (void)file->symbol_address("main");
   if (const auto bytes = file->read_at_most(0, size)) must(bytes->size() <= size);
