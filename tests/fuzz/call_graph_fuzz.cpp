@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A stranger's file, asked what each of its functions reaches.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/trace/call_graph.h"
+
+using namespace tracectl;
+
+namespace {
+
+void must(bool promise) {
+  if (!promise) std::abort();
+}
+
+Fd file_of(const uint8_t* data, size_t size) {
+  Fd fd{::memfd_create("fuzz", MFD_CLOEXEC)};
+  must(fd && ::write(fd.get(), data, size) == static_cast<ssize_t>(size));
+  return fd;
+}
+
+void check(const Reach& reach) {
+  unsigned distance = 0;
+  for (const Reached& reached : reach.functions) {
+    must(reached.function && reached.distance >= distance);
+    must(reached.distance > 0 || !reached.by_address);
+    distance = reached.distance;
+  }
+  for (const ReachedImport& import : reach.imports) must(!import.name.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto object = Object::open(file_of(data, size), "/nonexistent/file");
+  if (!object) return 0;
+  std::vector<uint64_t> roots;
+  for (const Function& function : (*object)->elf().functions()) roots.push_back(function.address);
+  CallGraph graph{*object};
+  const Reach all = graph.reach(roots);
+  check(all);
+  if (roots.empty()) return 0;
+  const Reach of_one = graph.reach({roots.data(), 1});
+  check(of_one);
+  must(of_one.functions.size() <= all.functions.size());
+  return 0;
+}

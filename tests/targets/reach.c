@@ -1,0 +1,12 @@
+// build: -O2 -g -fpie -pie
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// reach: loaded anywhere. What is expected stands in reach.h.
+#include "reach.h"
+
+int main(int count, char** arguments) {
+  (void)arguments;
+  if (count > 1) alone();
+  start(count);
+  return 0;
+}
