@@ -43,7 +43,7 @@ class OpenCalls {
 
  private:
   // More than any thread can have open: what came from elsewhere names the depth.
-  static constexpr size_t kMostOpen = 4096;
+  static constexpr size_t kMostOpen = 1 << 14;
   static constexpr size_t kMostLost = 256;
   static constexpr uint32_t kUnseen = 0;  // the number of a call that began unseen
 
