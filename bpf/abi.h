@@ -29,6 +29,8 @@ enum tc_hook_flag {
 	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
 	TC_GATED = 1 << 3,	/* in force only while its session's gate is open */
 	TC_PAIR = 1 << 4,	/* it starts or ends what its spec measures from probe to probe */
+	TC_IN_GRAPH = 1 << 5,	/* with TC_CALL: its calls are shown as parts of a graph */
+	TC_WITHIN_GRAPH = 1 << 6,	/* takes hits only while a call of its session's graph is open */
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
 	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
 };

@@ -38,7 +38,9 @@ enum {
 	TC_KEY_PARTS = 3,
 	TC_MAX_RECORD_WORDS = TC_MAX_VALUES * TC_STR_LEN / 8,
 	TC_MAX_CALLERS = 16384,		/* threads, times the sessions that follow their calls */
-	TC_MAX_DEPTH = 128,		/* calls open in a thread for one session */
+	TC_NEAR_CALLS = 128,		/* open in a thread for one session, that take no further memory */
+	TC_MAX_DEPTH = 10240,		/* calls open in a thread for one session */
+	TC_MAX_DEEP_BLOCKS = 4096,	/* of TC_NEAR_CALLS calls, for all threads */
 	TC_MAX_TRAMPOLINES = 64,	/* of one thread: the kernel's own bound */
 	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
 	TC_MAX_TIMES = 16384,		/* keys of `time` */

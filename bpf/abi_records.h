@@ -7,7 +7,7 @@
 
 enum tc_record_kind {
 	TC_RECORD_HIT = 1,
-	TC_RECORD_RETURN,	/* two words come before its values: the return value, and the duration */
+	TC_RECORD_RETURN,	/* struct tc_end comes before its values */
 	TC_RECORD_UNWOUND,	/* the same, without a return value */
 	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
 	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
@@ -18,6 +18,15 @@ enum tc_record_flag {
 	/* What it has of the stack, behind its arguments; one of these or nothing. */
 	TC_RECORD_FRAMES = 1 << 1,	/* struct tc_frames */
 	TC_RECORD_STACK_COPY = 1 << 2,	/* struct tc_stack_copy */
+	/* It is of a call of a graph. A hit then has a word before its values: as tc_end.call. */
+	TC_RECORD_CALL = 1 << 3,
+};
+
+/* How a call has ended, or a pair. */
+struct tc_end {
+	__u64 retval;
+	__u64 duration_ns;
+	__u64 call;	/* number among the thread's in its session, or 0 if its end is not seen; << 32: depth */
 };
 
 /* Why a walk along frame pointers came to its end. */
@@ -82,6 +91,7 @@ struct tc_key_stack {
 	__u64 address[TC_MOST_FRAMES];
 };
 
+TC_ASSERT_SIZE(struct tc_end, 24);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 16);
 TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);

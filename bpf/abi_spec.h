@@ -237,6 +237,8 @@ struct tc_spec {
 	struct tc_trigger triggers[TC_MAX_TRIGGERS];
 	__u32 pair;		/* number of the pair it is a side of, never used again; or 0 */
 	__u32 pair_sides;	/* enum tc_pair_side */
+	__u32 graph_depth;	/* of a graph: calls with so many around them are left out; 0: none are */
+	__u32 pad;
 	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
@@ -247,7 +249,7 @@ struct tc_spec {
 TC_ASSERT_SIZE(struct tc_value, 8);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
 TC_ASSERT_SIZE(struct tc_trigger, 4);
-TC_ASSERT_SIZE(struct tc_spec, 88 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_spec, 96 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_insn, 16);

@@ -6,8 +6,9 @@
 #ifndef TRACECTL_ACT_BPF_H
 #define TRACECTL_ACT_BPF_H
 
+/* `before`: words that are not for arguments. */
 static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
-				      struct pt_regs *ctx, __u32 room)
+				      struct pt_regs *ctx, const __u32 room, const __u32 before)
 {
 	struct registers registers;
 	__u16 valid = 0;
@@ -20,10 +21,10 @@ static __always_inline void fill_args(struct tc_record *record, const struct tc_
 
 		if (i < layout->arg_count && read_arg(&layout->args[i], &registers, &value))
 			valid |= 1 << i;
-		record->args[i] = value;
+		record->args[before + i] = value;
 	}
 	record->arg_valid = valid;
-	record->arg_count = layout->arg_count;
+	record->arg_count = room ? layout->arg_count : 0;
 	record->arg_room = room;
 }
 
@@ -40,6 +41,7 @@ struct streamed {
 	const struct tc_layout *layout;
 	const struct tc_ring_loss *loss;
 	const struct ended *ended;	/* the call that ends by it, or null */
+	__u64 call;			/* of a graph, that begins by it: as tc_end has it */
 	void *ring;
 };
 
@@ -79,7 +81,7 @@ static __always_inline bool emit_sized(const struct streamed *hit, const __u32 r
 
 	if (!record)
 		return false;
-	fill_args(record, hit->layout, hit->ctx, room);
+	fill_args(record, hit->layout, hit->ctx, room, 0);
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;
 }
@@ -99,10 +101,14 @@ static __always_inline bool emit_args(const struct streamed *hit)
 #include "bpf/values.bpf.h"
 #include "bpf/stack.bpf.h"
 
+#include "bpf/graph.bpf.h"
+
 static __always_inline bool emit(const struct streamed *hit)
 {
 	const struct tc_spec *spec = hit->spec;
 
+	if (hit->flags & TC_IN_GRAPH)
+		return emit_call(hit);
 	if (spec && spec->stack_frames)
 		return emit_with_stack(hit);
 	return spec && spec->value_count ? emit_values(hit) : emit_args(hit);
@@ -110,15 +116,15 @@ static __always_inline bool emit(const struct streamed *hit)
 
 /*
  * Streams a record of the hit; `to` is of the hook its flags, where the caller is, its session and
- * its source. False where it is lost.
+ * its source, `call` the call of a graph that begins by it. False where it is lost.
  */
-__on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under)
+__on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
 {
 	__u32 ring_index = (__u16)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
 	__u32 layout_index = code >> 32, spec_index = code;
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
-				.session = to >> 32 };
+				.session = to >> 32, .call = call };
 
 	hit.flags = to >> 56;
 	hit.words_below_caller = to >> 48;
@@ -136,7 +142,7 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 }
 
 static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *hook,
-				       struct tc_stat *stat)
+				       struct tc_stat *stat, __u64 call)
 {
 	__u64 to = (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
 		   (__u64)hook->session << 32 | hook->source;
@@ -145,7 +151,7 @@ static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *ho
 		__sync_fetch_and_add(&stat->silenced, 1);
 		return;
 	}
-	if (!stream(hit->ctx, code_of(hook), to, hit->epoch))
+	if (!stream(hit->ctx, code_of(hook), to, hit->epoch, call))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
 }
 
@@ -215,12 +221,15 @@ static __noinline void count_cut(__u32 stat)
 	count_key(&key);
 }
 
-/* Follows a call of the hook, which is to be acted on when it ends. Programs that cannot cut it. */
-typedef bool follow_call(struct hit *hit, const struct tc_hook *hook);
+/*
+ * Follows a call of the hook, which is to be acted on when it ends; the call as tc_end has it, or 0.
+ * Programs that cannot cut it.
+ */
+typedef __u64 follow_call(struct hit *hit, const struct tc_hook *hook);
 
-static __always_inline bool follow_none(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_none(struct hit *hit, const struct tc_hook *hook)
 {
-	return false;
+	return 0;
 }
 
 static __always_inline bool is_taken(struct hit *hit, const struct tc_hook *hook,
@@ -257,7 +266,7 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 		take_effect_before(spec);
 	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
-		stream_hit(hit, hook, stat);
+		stream_hit(hit, hook, stat, 0);
 	if (hook->flags & TC_CALL && !follow(hit, hook))
 		count_cut(hook->stat);
 	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
@@ -316,14 +325,16 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->flags & TC_PAIR)
+	if (is_outside_graph(hook))
+		__sync_fetch_and_add(&stat->filtered, 1);
+	else if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
 	else if (hook->spec && at_once)
 		act_at_once(hit, hook, stat);
 	else if (hook->spec)
 		act_by_its_spec(hit, hook, stat, ASK_THE_MACHINE);
 	else if (hook->flags & TC_EVENT)
-		stream_hit(hit, hook, stat);
+		stream_hit(hit, hook, stat, 0);
 }
 
 #endif

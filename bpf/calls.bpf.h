@@ -13,7 +13,11 @@
 #ifndef TRACECTL_CALLS_BPF_H
 #define TRACECTL_CALLS_BPF_H
 
+#include "bpf/mapping.bpf.h"
+
 enum way { BY_TRAMPOLINE, BY_EXITS };
+
+enum { OF_GRAPH = 1 << 1 };	/* beside the way */
 
 struct call {
 	__u64 sp;		/* where its return address is */
@@ -22,8 +26,10 @@ struct call {
 	__u64 within_ns;	/* spent in calls that it made and that have ended */
 	__u32 slot;
 	__u32 serial;		/* of its hook */
-	__u32 way;
-	__u32 arg_valid;
+	__u32 number;		/* among the thread's, from 1 on */
+	__u16 way;
+	__u16 is_of_graph;
+	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 };
 
@@ -31,8 +37,34 @@ struct calls {
 	__u64 born_ns;			/* of the thread: its number may come to mean another */
 	__u64 stack_low, stack_high;	/* of the stack it began on; 0 if they are not known */
 	__u64 depth;
-	struct call open[TC_MAX_DEPTH];
+	__u32 trampolines;	/* of the calls that are open, those by a trampoline */
+	__u32 graph_depth;	/* and those that are shown as a graph */
+	__u32 last_number;
+	__u32 session;
+	__u64 blocks;		/* of deep calls that there are for the thread */
+	struct call open[TC_NEAR_CALLS];
 };
+
+/* Calls of threads that call deep, by blocks, and from block 1 on. */
+struct deep_key {
+	__u32 tid;	/* in the initial namespace */
+	__u32 session;
+	__u32 block;
+};
+
+struct deep_calls {
+	struct call open[TC_NEAR_CALLS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_DEEP_BLOCKS);
+	__type(key, struct deep_key);
+	__type(value, struct deep_calls);
+} deep_callers SEC(".maps");
+
+static const struct deep_calls no_deep_calls;
 
 struct caller {
 	__u32 tid;	/* in the initial namespace */
@@ -62,6 +94,7 @@ struct ended {
 	__u64 return_address;	/* 0: not known */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
+	__u64 call;		/* as tc_end has it; 0: of no graph */
 };
 
 static __always_inline struct caller caller_of(__u32 session)
@@ -80,12 +113,6 @@ static __always_inline struct calls *calls_of_thread(__u32 session)
 	return calls;
 }
 
-static long note_stack_start(struct task_struct *task, struct vm_area_struct *area, void *start)
-{
-	*(__u64 *)start = area->vm_start;
-	return 0;
-}
-
 /*
  * The first thread's stack lies below what the kernel put on it, and nothing else within 128 MiB of
  * it (arch/x86/mm/mmap.c, mmap_base). C libraries put what %fs points to on top of a thread's stack,
@@ -93,7 +120,8 @@ static long note_stack_start(struct task_struct *task, struct vm_area_struct *ar
  */
 static __always_inline void find_own_stack(struct calls *calls, struct task_struct *task)
 {
-	__u64 low = 0, top;
+	struct vm_area_struct *area;
+	__u64 top;
 
 	if (task->pid == task->tgid) {
 		calls->stack_high = task->mm->start_stack;
@@ -101,10 +129,11 @@ static __always_inline void find_own_stack(struct calls *calls, struct task_stru
 		return;
 	}
 	top = task->thread.fsbase;
-	if (bpf_find_vma(task, top, note_stack_start, &low, 0) || !low)
+	area = mapping_at(task->mm, top);
+	if (!area)
 		return;
 	calls->stack_high = top;
-	calls->stack_low = low;
+	calls->stack_low = BPF_CORE_READ(area, vm_start);
 }
 
 static __always_inline struct calls *begin_calls(__u32 session)
@@ -118,6 +147,7 @@ static __always_inline struct calls *begin_calls(__u32 session)
 	if (!calls)
 		return 0;
 	calls->born_ns = task->start_boottime;
+	calls->session = session;
 	find_own_stack(calls, task);
 	__sync_fetch_and_or(&sessions_with_calls[session / 64 % (TC_MAX_SESSIONS / 64)],
 			    1ULL << session % 64);
@@ -139,6 +169,8 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 {
 	__u64 there = 0;
 
+	if (!call)
+		return false;
 	if (call->sp >= sp)
 		return call->sp == sp && begins && call->way == BY_EXITS;
 	if (on_own_stack(calls, call->sp) && on_own_stack(calls, sp))
@@ -149,9 +181,60 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 	       there != call->return_address;
 }
 
+static __always_inline struct deep_key block_of(const struct calls *calls, __u64 index)
+{
+	return (struct deep_key){ .tid = bpf_get_current_pid_tgid(),
+				  .session = calls->session,
+				  .block = index / TC_NEAR_CALLS };
+}
+
+static __noinline struct call *deep_call_at(const struct calls *calls, __u64 index)
+{
+	struct deep_key key = block_of(calls, index);
+	struct deep_calls *block = bpf_map_lookup_elem(&deep_callers, &key);
+
+	return block ? &block->open[index & (TC_NEAR_CALLS - 1)] : 0;
+}
+
+/* Of those that are open, and of the place behind them once there is room. */
 static __always_inline struct call *call_at(const struct calls *calls, __u64 index)
 {
-	return (struct call *)&calls->open[index & (TC_MAX_DEPTH - 1)];
+	index ^= unknown_zero;	/* or the verifier would follow a loop's variable by each number */
+	if (index < TC_NEAR_CALLS)
+		return (struct call *)&calls->open[index & (TC_NEAR_CALLS - 1)];
+	return deep_call_at(calls, index);
+}
+
+/* Room behind the calls that are open; null where there is none. */
+static __always_inline struct call *next_call(struct calls *calls)
+{
+	struct deep_key key = block_of(calls, calls->depth);
+
+	if (calls->depth >= TC_MAX_DEPTH)
+		return 0;
+	if (key.block > calls->blocks) {
+		if (bpf_map_update_elem(&deep_callers, &key, &no_deep_calls, BPF_ANY))
+			return 0;
+		calls->blocks = key.block;
+	}
+	return call_at(calls, calls->depth);
+}
+
+static __always_inline void forget_deep_calls(const struct calls *calls)
+{
+	struct bpf_iter_num steps;
+	int *block;
+
+	bpf_iter_num_new(&steps, 1, TC_MAX_DEPTH / TC_NEAR_CALLS);
+	while ((block = bpf_iter_num_next(&steps))) {
+		struct deep_key key = block_of(calls, 0);
+
+		if ((__u64)*block > calls->blocks)
+			break;
+		key.block = *block;
+		bpf_map_delete_elem(&deep_callers, &key);
+	}
+	bpf_iter_num_destroy(&steps);
 }
 
 enum { NO_CALL = TC_MAX_DEPTH };
@@ -162,6 +245,7 @@ enum { NO_CALL = TC_MAX_DEPTH };
  */
 __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 {
+	const struct call *innermost;
 	struct bpf_iter_num steps;
 	bool found = false;
 	__u64 i;
@@ -169,9 +253,10 @@ __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 	if (!calls || !calls->depth)
 		return NO_CALL;
 	i = calls->depth - 1;
-	if (is_over(calls, call_at(calls, i), sp, begins))
+	innermost = call_at(calls, i);
+	if (is_over(calls, innermost, sp, begins))
 		return i;
-	if (on_own_stack(calls, sp) && on_own_stack(calls, call_at(calls, i)->sp))
+	if (!innermost || (on_own_stack(calls, sp) && on_own_stack(calls, innermost->sp)))
 		return NO_CALL;
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
@@ -189,24 +274,40 @@ __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 __on_its_own int make_innermost(struct calls *calls, __u64 i)
 {
 	struct bpf_iter_num steps;
+	struct call *to, *from;
 	struct call moved;
 	__u64 last;
 
 	if (!calls || i + 1 >= calls->depth)
 		return 0;
 	last = calls->depth - 1;
-	moved = *call_at(calls, i);
+	to = call_at(calls, i);
+	if (!to)
+		return 0;
+	moved = *to;
 	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
 	while (bpf_iter_num_next(&steps)) {
 		checked_as_used(i);
 		if (i >= last)
 			break;
-		*call_at(calls, i) = *call_at(calls, i + 1);
+		to = call_at(calls, i);
+		from = call_at(calls, i + 1);
+		if (!to || !from)
+			break;
+		*to = *from;
 		i++;
 	}
 	bpf_iter_num_destroy(&steps);
-	*call_at(calls, last) = moved;
+	to = call_at(calls, last);
+	if (to)
+		*to = moved;
 	return 0;
+}
+
+/* As tc_end has it. Of those that are open this call is the innermost. */
+static __always_inline __u64 mark_of(const struct calls *calls, const struct call *call)
+{
+	return (__u64)calls->graph_depth << 32 | call->number;
 }
 
 /* Takes the innermost call off; what it took is the share of the call around it. */
@@ -215,16 +316,21 @@ static __always_inline void end_innermost(struct calls *calls, struct ended *end
 	__u64 depth = calls->depth - 1;
 	struct call *call = call_at(calls, depth), *around;
 
+	calls->depth = depth;
+	if (!call)
+		return;
 	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
 	ended->self_ns = ended->duration_ns - call->within_ns;
 	ended->return_address = call->return_address;
 	ended->arg_valid = call->arg_valid;
 	__builtin_memcpy(ended->args, call->args, sizeof(ended->args));
-	calls->depth = depth;
+	calls->trampolines -= call->way == BY_TRAMPOLINE;
+	calls->graph_depth -= call->is_of_graph;
+	ended->call = call->is_of_graph ? mark_of(calls, call) : 0;
 	if (!depth)
 		return;
 	around = call_at(calls, depth - 1);
-	if (around->sp >= call->sp)
+	if (around && around->sp >= call->sp)
 		around->within_ns += ended->duration_ns;
 }
 
@@ -260,9 +366,14 @@ static __always_inline bool end_innermost_for(struct calls *calls, __u64 under, 
 					      struct tc_hook *hook)
 {
 	const struct call *call = call_at(calls, calls->depth - 1);
+	__u32 slot, serial;
 
+	if (!call)
+		return false;
+	slot = call->slot;
+	serial = call->serial;
 	end_innermost(calls, ended);
-	return find_hook(under, call->slot, call->serial, hook);
+	return find_hook(under, slot, serial, hook);
 }
 
 #endif

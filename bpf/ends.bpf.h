@@ -3,7 +3,19 @@
 #ifndef TRACECTL_ENDS_BPF_H
 #define TRACECTL_ENDS_BPF_H
 
-enum { END_WORDS = 2 };	/* words of a record before its values: return value, duration */
+enum { END_WORDS = sizeof(struct tc_end) / 8 };
+
+static __always_inline void fill_end(struct tc_record *record, const struct ended *ended)
+{
+	struct tc_end *end = (struct tc_end *)record->args;
+
+	record->kind = ended->kind;
+	record->flags = (ended->has_retval ? TC_RECORD_HAS_RETVAL : 0) |
+			(ended->call ? TC_RECORD_CALL : 0);
+	end->retval = ended->retval;
+	end->duration_ns = ended->duration_ns;
+	end->call = ended->call;
+}
 
 static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
 {
@@ -12,10 +24,7 @@ static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
 
 	if (!record)
 		return false;
-	record->kind = end->ended->kind;
-	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
-	record->args[0] = end->ended->retval;
-	record->args[1] = end->ended->duration_ns;
+	fill_end(record, end->ended);
 	for (i = 0; i < room; i++)
 		record->args[END_WORDS + i] = end->ended->args[i];
 	record->arg_valid = room ? end->ended->arg_valid : 0;
@@ -31,11 +40,8 @@ static __always_inline bool emit_ended_values(struct streamed *end, const __u32 
 
 	if (!record)
 		return false;
-	record->kind = end->ended->kind;
-	record->flags = end->ended->has_retval ? TC_RECORD_HAS_RETVAL : 0;
 	fill_values(end, record, END_WORDS + room, END_WORDS);
-	record->args[0] = end->ended->retval;
-	record->args[1] = end->ended->duration_ns;
+	fill_end(record, end->ended);
 	bpf_ringbuf_submit(record, wakeup_flag());
 	return true;
 }

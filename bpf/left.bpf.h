@@ -78,6 +78,7 @@ __on_its_own int close_left(__u32 session, __u64 under)
 			act_on_left(&hook, under, &ended);
 	}
 	bpf_iter_num_destroy(&steps);
+	forget_deep_calls(calls);
 	bpf_map_delete_elem(&callers, &caller);
 	return 0;
 }

@@ -25,8 +25,6 @@
 #ifndef TRACECTL_PRESENT_BPF_H
 #define TRACECTL_PRESENT_BPF_H
 
-#include "bpf/mapping.bpf.h"
-
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 

@@ -61,24 +61,32 @@ static __always_inline void keep_args(struct call *call, bpf_user_pt_regs_t *ctx
 	}
 }
 
-/* Keeps the call of a hook (its session and serial number) as the innermost; false if it is cut. */
-__on_its_own bool open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, __u64 at, __u32 way)
+/*
+ * Keeps the call of a hook (its session and serial number) as the innermost; `how` is the way, and
+ * OF_GRAPH. The call as tc_end has it, or 0 if it is cut.
+ */
+__on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, __u64 at, __u32 how)
 {
 	__u32 session = whose >> 32, serial = whose, spec_index = code;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
 	struct calls *calls = calls_of_thread(session);
+	__u32 way = how & ~OF_GRAPH;
 	struct call *call;
-	__u32 most = way == BY_TRAMPOLINE ? TC_MAX_TRAMPOLINES : TC_MAX_DEPTH;
+	__u64 mark;
 
 	if (!calls)
 		calls = begin_calls(session);
-	if (!spec || !calls || calls->depth >= most)
-		return false;
-	call = call_at(calls, calls->depth);
+	if (!spec || !calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
+		return 0;
+	call = next_call(calls);
+	if (!call)
+		return 0;
 	call->sp = read_register(ctx, 4) + (__u32)(at >> 32);
 	call->slot = at;
 	call->serial = serial;
 	call->way = way;
+	call->is_of_graph = !!(how & OF_GRAPH);
+	call->number = ++calls->last_number;
 	call->within_ns = 0;
 	call->return_address = 0;
 	call->arg_valid = 0;
@@ -87,31 +95,55 @@ __on_its_own bool open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, __
 				    (const void *)call->sp);
 	if (spec->at_return & TC_KEEP_ARGS)
 		keep_args(call, ctx, code >> 32);
-	call->began_ns = bpf_ktime_get_boot_ns();
+	mark = mark_of(calls, call);
 	calls->depth++;
-	return true;
+	calls->trampolines += way == BY_TRAMPOLINE;
+	calls->graph_depth += call->is_of_graph;
+	call->began_ns = bpf_ktime_get_boot_ns();
+	return mark;
 }
 
-static __always_inline bool follow(struct hit *hit, const struct tc_hook *hook, enum way way)
+static __always_inline __u64 follow(struct hit *hit, const struct tc_hook *hook, enum way way)
 {
+	__u32 how = way | (hook->flags & TC_IN_GRAPH ? OF_GRAPH : 0);
 	__u64 whose = (__u64)hook->session << 32 | hook->flags >> TC_SERIAL_SHIFT;
 	__u64 at = (__u64)slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed << 32 |
 		   hit->slot;
+	__u64 call = open_call(hit->ctx, code_of(hook), whose, at, how);
 
-	bool opened = open_call(hit->ctx, code_of(hook), whose, at, way);
-
-	hit->followed |= opened;
-	return opened;
+	hit->followed |= call != 0;
+	return call;
 }
 
-static __always_inline bool follow_by_exits(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_by_exits(struct hit *hit, const struct tc_hook *hook)
 {
 	return follow(hit, hook, BY_EXITS);
 }
 
-static __always_inline bool follow_by_trampoline(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_by_trampoline(struct hit *hit, const struct tc_hook *hook)
 {
 	return follow(hit, hook, BY_TRAMPOLINE);
+}
+
+/* A call of a root of the graph, or of a function below. */
+static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_hook *hook,
+					      struct tc_stat *stat, follow_call follow_it)
+{
+	__u32 index = hook->spec, depth = graph_depth_of_thread(hook->session);
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	__u64 call;
+
+	if (!spec)
+		return;
+	if ((spec->graph_depth && depth >= spec->graph_depth) ||
+	    (!depth && !is_taken(hit, hook, spec, ASK_THE_MACHINE))) {
+		__sync_fetch_and_add(&stat->filtered, 1);
+		return;
+	}
+	call = follow_it(hit, hook);
+	if (!call)
+		count_cut(hook->stat);
+	stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
 }
 
 static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook *hook,
@@ -123,12 +155,16 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (hook->flags & TC_PAIR)
+	if (is_outside_graph(hook))
+		__sync_fetch_and_add(&stat->filtered, 1);
+	else if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
+	else if (hook->flags & TC_IN_GRAPH)
+		act_on_graph_call(hit, hook, stat, follow_it);
 	else if (hook->spec)
 		act_by_spec(hit, hook, stat, ASK_THE_MACHINE, follow_it);
 	else if (hook->flags & TC_EVENT)
-		stream_hit(hit, hook, stat);
+		stream_hit(hit, hook, stat, 0);
 }
 
 static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook,
@@ -180,6 +216,12 @@ static long follow_next_by_trampoline(__u32 i, void *data)
 
 /* ---- where a call ends ---- */
 
+/* Whether no call whose return address is at sp can be around this one. */
+static __always_inline bool is_further_out(const struct calls *calls, const struct call *call, __u64 sp)
+{
+	return call->sp > sp && on_own_stack(calls, sp) && on_own_stack(calls, call->sp);
+}
+
 /* The call with its return address at sp that this hook follows; NO_CALL if there is none. */
 __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __u32 serial)
 {
@@ -195,6 +237,8 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 		const struct call *call = call_at(calls, i);
 
 		checked_as_used(i);
+		if (!call || is_further_out(calls, call, sp))
+			break;
 		found = call->sp == sp && call->slot == slot && call->serial == serial;
 		if (found || !i)
 			break;

@@ -109,7 +109,7 @@ static __always_inline bool emit_stack_sized(const struct streamed *hit, const _
 	if (own_values)
 		fill_values(hit, record, room, 0);
 	else
-		fill_args(record, hit->layout, hit->ctx, room);
+		fill_args(record, hit->layout, hit->ctx, room, 0);
 	stack = &record->args[room];
 	if (words == COPY_WORDS)
 		fill_copy(hit->ctx, stack);

@@ -50,6 +50,11 @@ Result<Spec> spec_of(const StageSet& request) {
   if (!request.when) return spec;
   auto when = parse_condition(*request.when);
   if (!when) return in_field(when.error(), "when");
+  if (spec->graph && waits_for_return(*when))
+    return Error{Code::invalid,
+                 "whether a graph begins is decided when the function is called, and this is known "
+                 "when it returns",
+                 "when"};
   spec->when = std::move(*when);
   return spec;
 }
@@ -97,6 +102,28 @@ Result<std::optional<Latency>> latency_of(const StageSet& request) {
   return std::optional(std::move(latency));
 }
 
+Result<GraphScope> graph_scope_of(const StageSet& request, const Spec& spec) {
+  GraphScope scope;
+  if (!request.graph) return scope;
+  if (!spec.graph)
+    return Error{Code::invalid, "`graph` says what a graph shows, and \"do\" has none", "graph"};
+  for (const auto& [texts, to] :
+       {std::pair{&request.graph->only, &scope.only}, {&request.graph->beside, &scope.beside}}) {
+    if (texts->empty()) continue;
+    auto patterns = patterns_of(*texts, request.scope);
+    if (!patterns) return Error{patterns.error().code, patterns.error().message, "graph"};
+    *to = std::move(*patterns);
+  }
+  for (const Pattern& pattern : scope.beside)
+    if (pattern.kind != ProbeKind::usdt)
+      return Error{Code::invalid,
+                   "what fires beside the calls is a USDT probe, and " + to_string(pattern) +
+                       " is a function: name it in `only`",
+                   "graph"};
+  scope.skip = request.graph->skip;
+  return scope;
+}
+
 Result<std::vector<Setting>> settings_of(const StageSet& request) {
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
@@ -108,9 +135,11 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   if (!returns) return returns.error();
   auto latency = latency_of(request);
   if (!latency) return latency.error();
+  auto graph = graph_scope_of(request, *spec);
+  if (!graph) return graph.error();
   std::vector<Setting> settings;
   for (size_t i = 0; i < patterns->size(); ++i) {
-    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency});
+    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency, *graph});
     Spec& own = settings.back().spec;
     own.returns |= own.event && asks_for_return(request.patterns[i]);
   }

@@ -64,6 +64,17 @@ std::optional<std::string> when_of(const Spec& spec) {
   return spec.when ? std::optional(to_string(*spec.when)) : std::nullopt;
 }
 
+std::vector<std::string> texts_of(const std::vector<Pattern>& patterns) {
+  std::vector<std::string> texts;
+  for (const Pattern& pattern : patterns) texts.push_back(to_string(pattern));
+  return texts;
+}
+
+std::optional<GraphPart> part_of(const GraphScope& scope) {
+  if (scope == GraphScope{}) return std::nullopt;
+  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside)};
+}
+
 template <class Part> void add_latency(const Setting& setting, Part& part) {
   if (!setting.latency) return;
   part.from = to_string(setting.latency->from);
@@ -90,6 +101,7 @@ SettingPart part_of(const Setting& setting) {
       when_of(setting.spec),
       follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns)) : std::nullopt};
   add_latency(setting, part);
+  part.graph = part_of(setting.graph);
   return part;
 }
 

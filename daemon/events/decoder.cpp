@@ -16,8 +16,11 @@ bool is_end(const tc_record& record) {
          record.kind == TC_RECORD_LATENCY;
 }
 
-// Words before the values: of the end of a call the return value and the duration.
-size_t words_before(const tc_record& record) { return is_end(record) ? 2 : 0; }
+// Before the values.
+size_t words_before(const tc_record& record) {
+  if (is_end(record)) return sizeof(tc_end) / sizeof(uint64_t);
+  return record.flags & TC_RECORD_CALL ? 1 : 0;
+}
 
 bool is_sound(const tc_record& record, size_t length) {
   return (record.kind == TC_RECORD_HIT || is_end(record)) && record.arg_count <= TC_MAX_VALUES &&
@@ -32,12 +35,19 @@ uint64_t word_at(const std::byte* words, size_t index) {
   return word;
 }
 
+CallMark call_of(uint64_t word) {
+  return {.number = static_cast<uint32_t>(word), .depth = static_cast<uint32_t>(word >> 32)};
+}
+
 void decode_end(const tc_record& record, const std::byte* words, Event& event) {
   event.kind = record.kind == TC_RECORD_RETURN    ? EventKind::returned
                : record.kind == TC_RECORD_LATENCY ? EventKind::latency
                                                   : EventKind::unwound;
-  if (record.flags & TC_RECORD_HAS_RETVAL) event.retval = word_at(words, 0);
-  event.duration_ns = word_at(words, 1);
+  tc_end end;
+  std::memcpy(&end, words, sizeof(end));
+  if (record.flags & TC_RECORD_HAS_RETVAL) event.retval = end.retval;
+  event.duration_ns = end.duration_ns;
+  if (record.flags & TC_RECORD_CALL) event.call = call_of(end.call);
 }
 
 std::string comm_of(const tc_record& record) {
@@ -181,10 +191,14 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
                               .source = source->second,
                               .args = {},
                               .strings = {},
+                              .call = {},
                               .tag = {}},
                         record.ring_dropped, record.tag};
   const std::byte* words = bytes.data() + sizeof(tc_record);
-  if (is_end(record)) decode_end(record, words, decoded.event);
+  if (is_end(record))
+    decode_end(record, words, decoded.event);
+  else if (record.flags & TC_RECORD_CALL)
+    decoded.event.call = call_of(word_at(words, 0));
   Values values{record, words + words_before(record) * sizeof(uint64_t)};
   if (!values.read(source->second->arguments, decoded.event)) return std::nullopt;
   if (!read_stack(record, bytes, decoded.event)) return std::nullopt;

@@ -66,6 +66,22 @@ struct Caller {
   uint32_t session;
 };
 
+// struct deep_key, there.
+struct DeepCaller {
+  uint32_t tid;
+  uint32_t session;
+  uint32_t block;
+};
+
+template <class Key> void forget_session(const bpf_map* map, uint32_t session) {
+  std::vector<Key> keys;
+  Key key;
+  const Key* previous = nullptr;
+  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &key) == 0; previous = &key)
+    if (key.session == session) keys.push_back(key);
+  for (const Key& one : keys) bpf_map_delete_elem(bpf_map__fd(map), &one);
+}
+
 }  // namespace
 
 Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count) {
@@ -100,13 +116,9 @@ Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) 
   return result;
 }
 
-void forget_calls(const bpf_map* map, uint32_t session) {
-  std::vector<Caller> callers;
-  Caller caller;
-  const Caller* previous = nullptr;
-  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &caller) == 0; previous = &caller)
-    if (caller.session == session) callers.push_back(caller);
-  for (const Caller& one : callers) bpf_map_delete_elem(bpf_map__fd(map), &one);
+void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, uint32_t session) {
+  forget_session<Caller>(callers, session);
+  forget_session<DeepCaller>(deep_callers, session);
 }
 
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {

@@ -35,6 +35,15 @@ struct Latency {
   bool operator==(const Latency&) const = default;
 };
 
+// What is shown below the calls of a setting whose spec has `graph`.
+struct GraphScope {
+  std::vector<Pattern> only;      // these functions; none: those that can be reached, as far as known
+  std::vector<std::string> skip;  // none of these, globs as in patterns
+  std::vector<Pattern> beside;    // probes that are no calls, where they fire within
+
+  bool operator==(const GraphScope&) const = default;
+};
+
 // What a session stages: these probes, in these processes, shall do this.
 struct Setting {
   Pattern pattern;
@@ -42,6 +51,7 @@ struct Setting {
   Spec spec;
   Returns returns = Returns::automatic;
   std::optional<Latency> latency = {};
+  GraphScope graph = {};
 
   bool operator==(const Setting&) const = default;
 };

@@ -41,6 +41,10 @@ std::string stack_text(const StackCapture& stack) {
   return inner.empty() ? "stack" : "stack(" + inner + ")";
 }
 
+std::string graph_text(const Spec& spec) {
+  return spec.graph_depth ? "graph(" + std::to_string(*spec.graph_depth) + ")" : "graph";
+}
+
 std::string buckets_text(const Aggregate& lhist) {
   return ", " + std::to_string(lhist.min) + ", " + std::to_string(lhist.max) + ", " +
          std::to_string(lhist.step);
@@ -80,10 +84,12 @@ bool is_event_at_return(const Spec& spec) {
 }
 
 bool follows_calls(const Spec& spec) {
-  return spec.returns || is_all_at_return(spec) || any_waits(spec.values) ||
+  return spec.returns || spec.graph || is_all_at_return(spec) || any_waits(spec.values) ||
          std::any_of(spec.aggregates.begin(), spec.aggregates.end(),
                      [](const Aggregate& one) { return waits_for_return(one); });
 }
+
+bool has_events(const Spec& spec) { return spec.event || spec.graph; }
 
 bool uses_tags(const Expr& expr) {
   if (expr.kind == Expr::Kind::operand && expr.operand == Operand::tag) return true;
@@ -93,7 +99,7 @@ bool uses_tags(const Expr& expr) {
 
 bool uses_tags(const Spec& spec) {
   const auto uses = [](const Expr& expr) { return uses_tags(expr); };
-  return spec.event || spec.returns || (spec.when && uses_tags(*spec.when)) ||
+  return has_events(spec) || (spec.when && uses_tags(*spec.when)) ||
          std::any_of(spec.aggregates.begin(), spec.aggregates.end(), [&](const Aggregate& one) {
            return std::any_of(one.by.begin(), one.by.end(), uses);
          });
@@ -130,6 +136,7 @@ std::string to_string(const Aggregate& aggregate) {
 
 std::string to_string(const Spec& spec) {
   std::vector<std::string> actions;
+  if (spec.graph) actions.push_back(graph_text(spec));
   if (spec.event) actions.push_back(event_text(spec));
   if (spec.returns) actions.push_back("return");
   if (spec.stack) actions.push_back(stack_text(*spec.stack));
@@ -140,6 +147,7 @@ std::string to_string(const Spec& spec) {
   if (spec.silent) actions.push_back(*spec.silent ? "silent" : "silent(off)");
   for (const Trigger& trigger : spec.triggers) actions.push_back(trigger_text(trigger));
   if (spec.learns_tags) actions.emplace_back("tags");
+  if (spec.within_graph) actions.emplace_back("within graph");
   return joined(actions);
 }
 

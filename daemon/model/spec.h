@@ -55,6 +55,7 @@ struct Spec {
   static constexpr size_t kMostAggregates = 8;
   static constexpr size_t kMostTagBytes = 15;
   static constexpr size_t kMostTriggers = 4;
+  static constexpr uint32_t kMostGraphDepth = 10'000;
 
   std::optional<Expr> when = {};           // only where this holds
   bool event = false;                      // stream a record of the hit
@@ -68,6 +69,10 @@ struct Spec {
   std::optional<bool> silent = {};         // no events of the thread from here on, or again
   std::vector<Trigger> triggers = {};      // the last one of a session holds
   bool learns_tags = false;                // the program tells here of its threads' tags; no action
+  bool graph = false;                      // each call is shown with the calls under it
+  std::optional<uint32_t> graph_depth = {};  // so many levels of calls; at least 1
+  // Takes hits only while a call of its session's graph is open. No action.
+  bool within_graph = false;
 
   bool operator==(const Spec&) const = default;
 };
@@ -81,6 +86,8 @@ bool is_all_at_return(const Spec& spec);
 bool is_event_at_return(const Spec& spec);
 // Whether the return is of any interest.
 bool follows_calls(const Spec& spec);
+// Whether hits are streamed.
+bool has_events(const Spec& spec);
 
 // Whether it shows, asks for or keeps anything by the tags of threads.
 bool uses_tags(const Spec& spec);

@@ -76,6 +76,11 @@ void append_args(std::string& out, const Event& event) {
   out += ']';
 }
 
+void append_call(std::string& out, const CallMark& call) {
+  append_field(out, ",\"call\":", call.number);
+  append_field(out, ",\"depth\":", call.depth);
+}
+
 // Of a call that has ended.
 void append_end(std::string& out, const Event& event) {
   if (event.kind == EventKind::hit) return;
@@ -157,6 +162,12 @@ Result<StreamItem> event_of(EventNotification wire) {
     return malformed("pid or tid is out of range");
   Event event;
   event.kind = *kind;
+  if (wire.call) {
+    if (!fits<uint32_t>(*wire.call) || !fits<uint32_t>(wire.depth.value_or(0)))
+      return malformed("call or depth is out of range");
+    event.call =
+        CallMark{static_cast<uint32_t>(*wire.call), static_cast<uint32_t>(wire.depth.value_or(0))};
+  }
   event.duration_ns = wire.duration;
   event.ts_ns = wire.ts;
   event.epoch = wire.epoch;
@@ -240,6 +251,7 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   out += name_of(event.kind);
   out += '"';
   append_args(out, event);
+  if (event.call) append_call(out, *event.call);
   append_end(out, event);
   if (event.stack) append_stack(out, *event.stack);
   if (!event.tag.empty()) {
@@ -287,6 +299,17 @@ std::string lost_json(const Lost& lost, std::string_view session) {
   std::string out;
   append_lost(out, lost, session);
   return out;
+}
+
+Result<StreamItem> parse_line(std::string_view line) {
+  auto json = parse_json(line);
+  if (!json) return json.error();
+  if (json->is_object() && json->contains("lost")) {
+    auto lost = from_json<LostNotification>(json->at("lost"));
+    return lost ? lost_of(*lost) : lost.error();
+  }
+  auto event = from_json<EventNotification>(*json);
+  return event ? event_of(*std::move(event)) : event.error();
 }
 
 Result<StreamItem> parse_notification(const Notification& notification) {

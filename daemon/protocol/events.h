@@ -49,6 +49,9 @@ void append_lost_line(std::string& out, const Lost& lost, std::string_view sessi
 std::string event_json(const Event& event, WallClock& wall);
 std::string lost_json(const Lost& lost, std::string_view session);
 
+// Of a line as `--json` prints it: append_event() or, within {"lost": }, append_lost().
+Result<StreamItem> parse_line(std::string_view line);
+
 // What the client makes of an `event` or `lost` notification. The arguments in the event's source
 // have the type that their value's text shows: signed if negative, a double if it has a fraction or
 // is one of the three words above, a string if it is any other text.

@@ -58,6 +58,7 @@ class Assembler {
       if (auto matched = match_by(); !matched) return matched;
     if (auto kept = check_kept(spec); !kept) return kept;
     out_->kernel.effects = effects_of(spec);
+    out_->kernel.graph_depth = spec.graph_depth.value_or(0);
     if (auto stacked = stack(spec); !stacked) return stacked;
     if (spec.when)
       if (auto taken = condition(*spec.when); !taken) return taken;
@@ -77,7 +78,7 @@ class Assembler {
     uint32_t flags = 0;
     if (is_all_at_return(spec)) flags |= TC_CONDITION_AT_RETURN;
     if (is_event_at_return(spec)) flags |= TC_EVENT_AT_RETURN;
-    if (spec.returns) flags |= TC_RETURN_EVENT;
+    if (spec.returns || spec.graph) flags |= TC_RETURN_EVENT;
     if (keeps_arguments(spec)) flags |= TC_KEEP_ARGS;
     return flags;
   }
@@ -402,7 +403,7 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
 }
 
 bool needs_assembly(const Spec& spec, const Arguments& arguments) {
-  return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns ||
+  return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns || spec.graph ||
          spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
          !spec.triggers.empty() || spec.learns_tags ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),

@@ -22,14 +22,15 @@ static_assert(Spec::kMostTriggers == TC_MAX_TRIGGERS && Spec::kMostTagBytes == T
 constexpr size_t kMostNameBytes = 64;  // of a session
 
 constexpr const char* kActions =
-    "event, event(E, ...), return, stack, stack(N), count, time, sum(E), avg(E), min(E), max(E), "
+    "event, event(E, ...), return, graph, graph(N), stack, stack(N), count, time, sum(E), avg(E), "
+    "min(E), max(E), "
     "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
 // None but tag and stack is ever the name of a value, so what follows a comma behind a key is clear.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
-    {"event", "return", "stack", "count", "time", "sum", "avg", "min", "max", "hist", "lhist",
-     "sample", "limit", "tag", "silent", "trigger"});
+    {"event", "return", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
+     "lhist", "sample", "limit", "tag", "silent", "trigger"});
 
 bool is_whole_stack(const Expr& key) {
   return key.kind == Expr::Kind::operand && key.operand == Operand::stack;
@@ -50,6 +51,7 @@ class SpecParser {
       if (Status status = action(); !status) return status.error();
     } while (cursor_.take_if(Token::Kind::comma));
     if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
+    if (spec_.graph) return graph_alone();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
                 !spec_.triggers.empty();
     if (!acts || spec_.returns || spec_.stack) spec_.event = true;
@@ -74,6 +76,7 @@ class SpecParser {
     if (auto kind = aggregate_named(name.text)) return aggregate(name, *kind);
     if (name.text == "event") return event(name);
     if (name.text == "return") return returns(name);
+    if (name.text == "graph") return graph(name);
     if (name.text == "stack") return stack(name);
     if (name.text == "sample") return number(name, spec_.sample);
     if (name.text == "limit") return number(name, spec_.limit);
@@ -96,6 +99,35 @@ class SpecParser {
   // The return is streamed beside the hit.
   Status returns(const Token& name) {
     return std::exchange(spec_.returns, true) ? twice(name) : ok();
+  }
+
+  // graph or graph(N)
+  Status graph(const Token& name) {
+    if (std::exchange(spec_.graph, true)) return twice(name);
+    graph_ = name;
+    if (!cursor_.take_if(Token::Kind::open)) return ok();
+    const Token at = cursor_.here();
+    auto levels = cursor_.integer("how many levels of calls, an integer,");
+    if (!levels) return levels.error();
+    if (*levels == 0 || *levels > Spec::kMostGraphDepth)
+      return cursor_.error(
+          at, "a graph has 1 to " + std::to_string(Spec::kMostGraphDepth) + " levels of calls");
+    spec_.graph_depth = static_cast<uint32_t>(*levels);
+    return cursor_.expect(Token::Kind::close, "\")\"");
+  }
+
+  // It is of many functions, and what else could be said of a hit is of one.
+  Result<Spec> graph_alone() {
+    Spec alone;
+    alone.graph = true;
+    alone.graph_depth = spec_.graph_depth;
+    alone.event = spec_.event;
+    alone.sample = spec_.sample;
+    alone.limit = spec_.limit;
+    if (alone == spec_) return std::move(spec_);
+    return cursor_.error(graph_,
+                         "beside graph there may be event, sample and limit; stage what "
+                         "else is wanted as a setting of another session");
   }
 
   Status event_value() {
@@ -319,6 +351,7 @@ class SpecParser {
 
   Cursor cursor_;
   Spec spec_;
+  Token graph_;  // where it stands
 };
 
 // Escapes and spaces can make the canonical text longer than the one that was read.

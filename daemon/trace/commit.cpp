@@ -18,7 +18,8 @@ bool stays(const SessionHook& held, const Want& want) {
       held.setting == want.part->setting ||
       (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target &&
        held.setting->returns == want.setting().returns &&
-       held.setting->latency == want.setting().latency);
+       held.setting->latency == want.setting().latency &&
+       held.setting->graph == want.setting().graph);
   return same_setting && held.hook.pair_sides == want.sides && *held.probe == want.probe->name &&
          same_process(held.process, want.part->process);
 }

@@ -89,12 +89,14 @@ Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
   return slots;
 }
 
+constexpr size_t kBeforeAll = 0;  // as the order of a setting
+
 // `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
 Status add_pattern(Resolver& resolver, const Pattern& pattern,
                    const std::shared_ptr<const Setting>& setting, size_t order, uint32_t sides,
-                   Coverage& coverage) {
+                   Coverage& coverage, const Below* below = nullptr) {
   const auto returns = follows_calls(*setting) ? std::optional(setting->returns) : std::nullopt;
-  auto resolved = resolver.resolve(pattern, setting->target, returns);
+  auto resolved = resolver.resolve(pattern, setting->target, returns, below);
   if (!resolved) return resolved.error();
   for (Resolved& part : resolved->parts)
     coverage.parts.push_back({std::move(part), order, sides, setting});
@@ -104,12 +106,76 @@ Status add_pattern(Resolver& resolver, const Pattern& pattern,
   return ok();
 }
 
+// What is shown below the calls of a graph's roots: the functions as the roots, other probes where they
+// fire.
+Setting within_graph(const Setting& root, bool calls) {
+  Setting within = root;
+  within.graph = {};
+  within.spec = Spec{};
+  within.spec.graph = calls;
+  within.spec.graph_depth = calls ? root.spec.graph_depth : std::nullopt;
+  within.spec.event = !calls || root.spec.event;
+  within.spec.within_graph = true;
+  return within;
+}
+
+// What cannot be shown below is no reason to show nothing.
+void note_refused(const std::vector<Refusal>& refused, std::vector<std::string>& notes) {
+  constexpr size_t kMostNamed = 3;
+  for (size_t i = 0; i < std::min(refused.size(), kMostNamed); ++i)
+    notes.push_back("not shown: " + refused[i].probe + ": " + refused[i].reason);
+  if (refused.size() > kMostNamed)
+    notes.push_back("not shown: " + std::to_string(refused.size() - kMostNamed) +
+                    " more, for reasons like these");
+}
+
+// Of all levels the first is the root's.
+std::optional<uint32_t> levels_below(const Spec& root) {
+  if (!root.graph_depth) return std::nullopt;
+  return *root.graph_depth - 1;
+}
+
+Status add_functions_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
+  const auto shared = std::make_shared<const Setting>(within_graph(root, true));
+  const Below below{.reached = root.graph.only.empty(),
+                    .skip = root.graph.skip,
+                    .most_calls = levels_below(root.spec)};
+  const auto patterns = below.reached ? std::vector{root.pattern} : root.graph.only;
+  Coverage found;
+  for (const Pattern& pattern : patterns) {
+    auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, found, &below);
+    if (!added) return added;
+  }
+  note_refused(found.refused, coverage.notes);
+  coverage.parts.splice(coverage.parts.end(), found.parts);
+  return ok();
+}
+
+Status add_probes_within(Resolver& resolver, const Setting& root, Coverage& coverage) {
+  const auto shared = std::make_shared<const Setting>(within_graph(root, false));
+  for (const Pattern& pattern : root.graph.beside) {
+    auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, coverage);
+    if (!added) return added;
+  }
+  return ok();
+}
+
+Status add_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
+  if (auto added = add_functions_below(resolver, root, coverage); !added) return added;
+  return add_probes_within(resolver, root, coverage);
+}
+
+Status check_targets(const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings)
+    if (setting.target.empty())
+      return Error{Code::invalid,
+                   "choose the processes for " + to_string(setting.pattern) +
+                       ": -p PID, -x PATH, -a, or -- COMMAND",
+                   "target"};
+  return ok();
+}
+
 Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Coverage& coverage) {
-  if (setting.target.empty())
-    return Error{Code::invalid,
-                 "choose the processes for " + to_string(setting.pattern) +
-                     ": -p PID, -x PATH, -a, or -- COMMAND",
-                 "target"};
   const auto shared = std::make_shared<const Setting>(setting);
   if (!setting.latency) return add_pattern(resolver, setting.pattern, shared, order, 0, coverage);
   auto from = add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
@@ -138,7 +204,7 @@ void add_tags(Resolver& resolver, const std::vector<Setting>& settings, Coverage
     if (std::find(added.begin(), added.end(), learning) != added.end()) continue;
     Coverage found;
     const auto shared = std::make_shared<const Setting>(learning);
-    const auto done = add_pattern(resolver, learning.pattern, shared, 0, 0, found);
+    const auto done = add_pattern(resolver, learning.pattern, shared, kBeforeAll, 0, found);
     added.push_back(std::move(learning));
     if (!done && done.error().code != Code::not_found)
       coverage.notes.push_back(tags_not_seen(done.error().message));
@@ -181,11 +247,17 @@ Status join_slots(Coverage& coverage) {
   return ok();
 }
 
-// `coverage`: what comes before the settings.
+// `coverage`: what comes before the settings; so does what is below a graph, as its root may be below
+// another.
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
                        Coverage coverage) {
+  if (auto checked = check_targets(settings); !checked) return checked.error();
+  for (const Setting& setting : settings)
+    if (setting.spec.graph)
+      if (auto added = add_below(resolver, setting, coverage); !added) return added.error();
   for (size_t i = 0; i < settings.size(); ++i)
-    if (auto added = add_setting(resolver, settings[i], i, coverage); !added) return added.error();
+    if (auto added = add_setting(resolver, settings[i], kBeforeAll + 1 + i, coverage); !added)
+      return added.error();
   auto wants = by_slot(coverage.parts);
   if (!wants) return wants.error();
   coverage.wants = std::move(*wants);
@@ -223,7 +295,7 @@ size_t Coverage::probe_count() const {
 bool Coverage::needs_rings() const {
   for (const auto& [key, at_slot] : wants)
     for (const Want& want : at_slot)
-      if (want.setting().spec.event || has_stack_keys(want.setting().spec)) return true;
+      if (has_events(want.setting().spec) || has_stack_keys(want.setting().spec)) return true;
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/code/caller.h"
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
+#include "daemon/trace/call_graph.h"
 #include "daemon/trace/function_arguments.h"
 #include "daemon/trace/return_planner.h"
 #include "usdt/demangle.h"
@@ -30,16 +31,28 @@ struct FunctionBytes {
 
 class FunctionFinder {
  public:
-  FunctionFinder(const Object& object, const Pattern& pattern, const std::vector<Function>& all,
-                 std::optional<Returns> returns)
-      : object_(object), pattern_(pattern), all_(all), arguments_(object.elf()) {
-    if (returns) return_planner_.emplace(object, all, *returns);
+  FunctionFinder(const ObjectPtr& object, const Pattern& pattern, std::optional<Returns> returns)
+      : object_(object),
+        pattern_(pattern),
+        all_(object->elf().functions()),
+        arguments_(object->elf()) {
+    if (returns) return_planner_.emplace(*object, all_, *returns);
+    index_cold_parts();
   }
 
   ProbeMatch run() {
-    index_cold_parts();
     for (const Function& function : all_)
       if (matches(function)) add(function);
+    return finish();
+  }
+
+  ProbeMatch run(const Below& below) {
+    if (!below.reached) return run_without(below.skip);
+    const auto functions = nearest_first(below);
+    if (functions.size() > kMostReached)
+      add_most(functions);
+    else
+      for (const Function* function : functions) add(*function);
     return finish();
   }
 
@@ -60,22 +73,97 @@ class FunctionFinder {
   }
 
   // A part of a function only where it is named as such.
-  bool matches(const Function& function) {
+  bool matches(const Function& function) const {
     if (function.name.starts_with(kSiteOfUsdt)) return false;
     if (function.name != pattern_.function && is_cold_part(function)) return false;
     if (pattern_.scope == Scope::global && !function.exported) return false;
-    if (!wants_demangled(pattern_)) return glob_match(pattern_.function, function.name);
+    return is_named(pattern_, function);
+  }
+
+  static bool is_named(const Pattern& pattern, const Function& function) {
+    if (!wants_demangled(pattern)) return glob_match(pattern.function, function.name);
     const auto plain = demangle(function.name);
-    return plain && glob_match(pattern_.function, *plain);
+    return plain && glob_match(pattern.function, *plain);
+  }
+
+  static bool is_any_of(const std::vector<std::string>& globs, const Function& function) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+      Pattern pattern;
+      pattern.function = glob;
+      return is_named(pattern, function);
+    });
+  }
+
+  ProbeMatch run_without(const std::vector<std::string>& skip) {
+    for (const Function& function : all_)
+      if (matches(function) && !is_any_of(skip, function)) add(function);
+    return finish();
+  }
+
+  std::vector<uint64_t> named() const {
+    std::vector<uint64_t> addresses;
+    for (const Function& function : all_)
+      if (matches(function)) addresses.push_back(function.address);
+    return addresses;
+  }
+
+  // The roots have a setting of their own.
+  bool is_below(const Reached& reached, const Below& below) const {
+    const Function& function = *reached.function;
+    if (reached.distance == 0 || reached.distance > below.most_calls.value_or(UINT32_MAX))
+      return false;
+    return !function.name.starts_with(kSiteOfUsdt) && !is_cold_part(function) &&
+           !is_any_of(below.skip, function);
+  }
+
+  std::vector<const Function*> nearest_first(const Below& below) const {
+    std::vector<const Function*> direct, by_address;
+    for (const Reached& reached : CallGraph(object_).reach(named()).functions)
+      if (is_below(reached, below))
+        (reached.by_address ? by_address : direct).push_back(reached.function);
+    direct.insert(direct.end(), by_address.begin(), by_address.end());
+    return direct;
+  }
+
+  void add_most(const std::vector<const Function*>& functions) {
+    const std::string many = std::to_string(functions.size()) + " functions can be reached";
+    std::vector<const Function*> others;
+    for (const Function* function : functions)
+      if (is_slow(*function))
+        leave_out(*function, many + ", and a probe here would be slow");
+      else
+        others.push_back(function);
+    for (size_t i = 0; i < others.size(); ++i)
+      if (i < kMostReached)
+        add(*others[i]);
+      else
+        leave_out(*others[i], many + ", and " + std::to_string(kMostReached) +
+                                  " are nearer; name it, or fewer by --only, --skip or --depth");
+  }
+
+  bool is_slow(const Function& function) {
+    const auto code = read_code(function);
+    if (!code) return false;
+    const auto placed = place_entry(code->view);
+    return placed && placed->cost == CostClass::slow;
+  }
+
+  void leave_out(const Function& function, const std::string& why) {
+    match_.refused.push_back({name_of(function), function.offset, std::nullopt, why});
+  }
+
+  std::string name_of(const Function& function) const {
+    Pattern exact = pattern_;
+    exact.object = object_->path();
+    exact.function = function.name;
+    return to_string(exact);
   }
 
   void add(const Function& function) {
-    Pattern exact = pattern_;
-    exact.object = object_.path();
-    exact.function = function.name;
-    Probe& probe = probes_[to_string(exact)];
+    const std::string name = name_of(function);
+    Probe& probe = probes_[name];
     if (probe.name.empty()) {
-      probe.name = to_string(exact);
+      probe.name = name;
       probe.demangled = demangle(function.name);
     }
     auto code = read_code(function);
@@ -134,7 +222,7 @@ class FunctionFinder {
   Result<FunctionBytes> read_code(const Function& function) {
     FunctionBytes code;
     const uint64_t wanted = function.size ? function.size : kUnknownExtentBytes;
-    auto body = object_.elf().read_at_most(function.offset, std::min(wanted, kMostFunctionBytes));
+    auto body = object_->elf().read_at_most(function.offset, std::min(wanted, kMostFunctionBytes));
     if (!body) return body.error();
     code.body = std::move(*body);
     read_cold_parts(function, code);
@@ -147,8 +235,8 @@ class FunctionFinder {
   void read_cold_parts(const Function& function, FunctionBytes& code) {
     const auto [first, last] = cold_parts_.equal_range(function.name);
     for (auto it = first; it != last; ++it) {
-      auto bytes = object_.elf().read_at_most(it->second->offset,
-                                              std::min(it->second->size, kMostFunctionBytes));
+      auto bytes = object_->elf().read_at_most(it->second->offset,
+                                               std::min(it->second->size, kMostFunctionBytes));
       if (bytes) code.other_bytes.push_back(std::move(*bytes));
       if (bytes) code.others.push_back({it->second->address, {}});
     }
@@ -161,7 +249,7 @@ class FunctionFinder {
     return std::move(match_);
   }
 
-  const Object& object_;
+  const ObjectPtr& object_;
   const Pattern& pattern_;
   const std::vector<Function>& all_;
   FunctionArguments arguments_;
@@ -292,18 +380,19 @@ bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   return plain && glob_match(pattern.function, *plain);
 }
 
-Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern,
-                               std::optional<Returns> returns) {
+Result<ProbeMatch> find_probes(const ObjectPtr& object, const Pattern& pattern,
+                               std::optional<Returns> returns, const Below* below) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns)
       return Error{Code::invalid, to_string(pattern) +
                                       " is no function: it has no return, retval, duration or "
                                       "time; --from and --to measure between two probes"};
-    const auto& sites = object.usdt_sites();
+    const auto& sites = object->usdt_sites();
     if (!sites) return sites.error();
-    return UsdtFinder(object, pattern, *sites).run();
+    return UsdtFinder(*object, pattern, *sites).run();
   }
-  return FunctionFinder(object, pattern, object.elf().functions(), returns).run();
+  FunctionFinder finder(object, pattern, returns);
+  return below ? finder.run(*below) : finder.run();
 }
 
 }  // namespace tracectl

@@ -19,10 +19,24 @@ struct ProbeMatch {
   std::vector<Refusal> refused;
 };
 
+// Which functions are meant, of those that are shown below the calls of others.
+struct Below {
+  // Those that can be reached by calls from the ones that the pattern names, without these; at most
+  // kMostReached, those nearest by direct calls first. If there are more no slow ones are taken.
+  bool reached = false;
+  std::vector<std::string> skip = {};        // none of these, globs
+  std::optional<uint32_t> most_calls = {};  // that lead there
+
+  bool operator==(const Below&) const = default;
+};
+
+inline constexpr size_t kMostReached = 1000;
+
 // With `returns` the sites are those at which calls can be followed until they return; others are
-// refused.
-Result<ProbeMatch> find_probes(const Object& object, const Pattern& pattern,
-                               std::optional<Returns> returns = std::nullopt);
+// refused. With `below` the functions are those that it makes of the pattern's.
+Result<ProbeMatch> find_probes(const ObjectPtr& object, const Pattern& pattern,
+                               std::optional<Returns> returns = std::nullopt,
+                               const Below* below = nullptr);
 
 // Whether a probe of this canonical name is one that the pattern names.
 bool names_probe(const Pattern& pattern, const std::string& probe_name);

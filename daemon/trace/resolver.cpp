@@ -193,30 +193,33 @@ size_t Resolution::site_count() const {
 
 Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
                                                          const Pattern& pattern,
-                                                         std::optional<Returns> returns) {
+                                                         std::optional<Returns> returns,
+                                                         const Below* below) {
+  const auto which = below ? std::optional(*below) : std::nullopt;
   const auto known = std::find_if(matches_.begin(), matches_.end(), [&](const Found& found) {
-    return found.object == object && found.pattern == pattern && found.returns == returns;
+    return found.object == object && found.pattern == pattern && found.returns == returns &&
+           found.below == which;
   });
   if (known != matches_.end()) {
     matches_.splice(matches_.begin(), matches_, known);
     return known->match;
   }
-  auto match = find_probes(*object, pattern, returns);
+  auto match = find_probes(object, pattern, returns, below);
   if (!match) return match.error();
   auto shared = std::make_shared<const ProbeMatch>(std::move(*match));
-  matches_.push_front({object, pattern, returns, shared});
+  matches_.push_front({object, pattern, returns, which, shared});
   if (matches_.size() > kMostKept) matches_.pop_back();
   return shared;
 }
 
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
-                                     std::optional<Returns> returns) {
+                                     std::optional<Returns> returns, const Below* below) {
   auto files = targets_.find(pattern, target);
   if (!files) return files.error();
   Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
   auto& refused = resolution.refused;
   for (TargetFile& file : files->files) {
-    const auto match = find(file.object, pattern, returns);
+    const auto match = find(file.object, pattern, returns, below);
     if (!match) return match.error();
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
@@ -236,7 +239,8 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
   }
   const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
                                [](const Resolved& part) { return !part.probes->empty(); });
-  if (!any && refused.empty()) return nothing_matches(pattern, *files);
+  if (!any && refused.empty() && !(below && below->reached))
+    return nothing_matches(pattern, *files);
   return resolution;
 }
 

@@ -42,9 +42,11 @@ class Resolver {
  public:
   Resolver() : targets_(objects_) {}
 
-  // With `returns` for calls that are followed until they return.
+  // With `returns` for calls that are followed until they return; with `below` of the functions that it
+  // makes of the pattern's.
   Result<Resolution> resolve(const Pattern& pattern, const Target& target,
-                             std::optional<Returns> returns = std::nullopt);
+                             std::optional<Returns> returns = std::nullopt,
+                             const Below* below = nullptr);
 
   // Files read, and what was found in them, stay known for the next resolution until this is called.
   void forget_files() {
@@ -55,12 +57,14 @@ class Resolver {
  private:
   // What staging has found the commit need not look for again. An object is one state of a file.
   Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
-                                                 std::optional<Returns> returns);
+                                                 std::optional<Returns> returns,
+                                                 const Below* below);
 
   struct Found {
     ObjectPtr object;
     Pattern pattern;
     std::optional<Returns> returns;
+    std::optional<Below> below;
     std::shared_ptr<const ProbeMatch> match;
   };
   static constexpr size_t kMostKept = 8;

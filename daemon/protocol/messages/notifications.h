@@ -28,6 +28,9 @@ struct EventNotification {
   // what a hit of another probe had started "latency".
   std::string kind;
   std::vector<Scalar> args;
+  // Of a graph: which call begins or ends by it, by its number among the thread's in the session (0: its
+  // end is not seen), and how many calls were open around it.
+  std::optional<uint64_t> call = {}, depth = {};
   std::optional<Scalar> retval = {};      // of a call that has ended; null where it is not known
   std::optional<uint64_t> duration = {};  // of a call that has ended, or from the start, in ns
   // If it was asked for; the innermost frame first.
@@ -47,6 +50,8 @@ struct EventNotification {
     f("probe", s.probe);
     f("kind", s.kind);
     f("args", s.args);
+    f("call", s.call);
+    f("depth", s.depth);
     f("retval", s.retval);
     f("duration", s.duration);
     f("stack", s.stack);

@@ -110,6 +110,18 @@ struct RefusalPart {
   }
 };
 
+// What is shown below the calls of a graph.
+struct GraphPart {
+  std::vector<std::string> only = {};    // patterns of functions; none: all that can be reached
+  std::vector<std::string> skip = {};    // globs of functions that are not shown
+  std::vector<std::string> beside = {};  // patterns of USDT probes that are shown where they fire
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f.optional("only", s.only);
+    f.optional("skip", s.skip);
+    f.optional("beside", s.beside);
+  }
+};
+
 // One staged setting: pattern + target + spec.
 struct SettingPart {
   std::string pattern;
@@ -121,6 +133,7 @@ struct SettingPart {
   // Of one that measures from one probe to another.
   std::optional<std::string> from = {}, by = {};
   std::optional<uint64_t> slowest = {};
+  std::optional<GraphPart> graph = {};  // of one whose spec has `graph`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f("scope", s.scope);
@@ -131,6 +144,7 @@ struct SettingPart {
     f("from", s.from);
     f("by", s.by);
     f("slowest", s.slowest);
+    f("graph", s.graph);
   }
 };
 

@@ -60,6 +60,7 @@ struct StageSet {
   std::optional<std::string> from = {};
   std::optional<std::string> by = {};
   std::optional<uint64_t> slowest = {};  // how many of the longest times are kept: 0 to 32, 5
+  std::optional<GraphPart> graph = {};   // what is shown below the calls, where `do` has `graph`
   bool explain = false;                  // answer with `spec`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -72,6 +73,7 @@ struct StageSet {
     f("from", s.from);
     f("by", s.by);
     f("slowest", s.slowest);
+    f("graph", s.graph);
     f.optional("explain", s.explain);
   }
 };

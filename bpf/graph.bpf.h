@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Function graphs. A root's call opens a graph in its thread; while it is open the calls of all hooks
+ * of its session that are TC_IN_GRAPH are parts of it. Records of a call's beginning and end bear its
+ * number: whoever reads them pairs nothing by name or order, and so nothing wrongly where some are
+ * lost.
+ */
+#ifndef TRACECTL_GRAPH_BPF_H
+#define TRACECTL_GRAPH_BPF_H
+
+/* How many calls of the session's graphs are open in the current thread. */
+static __always_inline __u32 graph_depth_of_thread(__u32 session)
+{
+	const struct calls *calls = calls_of_thread(session);
+
+	return calls ? calls->graph_depth : 0;
+}
+
+/* Whether the hook takes hits within a graph only, and this is none. */
+static __always_inline bool is_outside_graph(const struct tc_hook *hook)
+{
+	return hook->flags & TC_WITHIN_GRAPH && !graph_depth_of_thread(hook->session);
+}
+
+static __always_inline void mark_call(struct tc_record *record, const struct streamed *hit)
+{
+	record->flags = TC_RECORD_CALL;
+	record->args[0] = hit->call;
+}
+
+static __always_inline bool emit_call_args(const struct streamed *hit, const __u32 room)
+{
+	struct tc_record *record = begin_record(hit, 1 + room);
+
+	if (!record)
+		return false;
+	fill_args(record, hit->layout, hit->ctx, room, 1);
+	mark_call(record, hit);
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+static __always_inline bool emit_call_values(const struct streamed *hit, const __u32 room)
+{
+	struct tc_record *record = begin_record(hit, 1 + room);
+
+	if (!record)
+		return false;
+	fill_values(hit, record, 1 + room, 1);
+	mark_call(record, hit);
+	bpf_ringbuf_submit(record, wakeup_flag());
+	return true;
+}
+
+/* The beginning of a call, with its arguments if they were asked for. */
+static __always_inline bool emit_call(const struct streamed *hit)
+{
+	const struct tc_spec *spec = hit->spec;
+
+	if (!(hit->flags & TC_EVENT))
+		return emit_call_args(hit, 0);
+	if (!spec || !spec->value_count)
+		return emit_call_args(hit, TC_MAX_ARGS);
+	return spec->value_words <= TC_MAX_VALUES ? emit_call_values(hit, TC_MAX_VALUES) :
+						    emit_call_values(hit, TC_MAX_RECORD_WORDS);
+}
+
+#endif

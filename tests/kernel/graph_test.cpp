@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Graphs of calls, as events: which calls are parts of them, at which depth, and how they end. The
+// calls are those of programs that nest them as they are told (tests/targets/graph_deep.c,
+// graph_tree.cpp).
+#include <algorithm>
+
+#include "tests/support/collected.h"
+#include "tests/support/collector.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+// `deep(deep())`: a call in parentheses behind the name of its function, `!` behind one that was
+// unwound, `?` instead of the parentheses of one whose end is not seen, `*` for a hit that is no call.
+// Fails where an end is not that of the innermost call.
+class Trees {
+ public:
+  void add(const Event& event) {
+    if (!event.call)
+      text_ += '*';
+    else if (event.kind == EventKind::hit)
+      begin(function_of(event.source->probe), *event.call);
+    else
+      end(*event.call, event.kind == EventKind::unwound);
+  }
+
+  const std::string& text() const {
+    EXPECT_TRUE(open_.empty());
+    return text_;
+  }
+
+ private:
+  void begin(const std::string& function, const CallMark& call) {
+    EXPECT_EQ(call.depth, open_.size()) << function;
+    text_ += function + (call.number ? "(" : "?");
+    if (call.number) open_.push_back(call.number);
+  }
+
+  void end(const CallMark& call, bool unwound) {
+    ASSERT_FALSE(open_.empty());
+    EXPECT_EQ(open_.back(), call.number);
+    open_.pop_back();
+    EXPECT_EQ(call.depth, open_.size());
+    text_ += unwound ? ")!" : ")";
+  }
+
+  std::vector<uint32_t> open_;
+  std::string text_;
+};
+
+std::string nested(const std::string& function, size_t calls, const std::string& ends = ")") {
+  std::string text;
+  for (size_t i = 0; i < calls; ++i) text += function + "(";
+  for (size_t i = 0; i < calls; ++i) text += ends;
+  return text;
+}
+
+class Graphs : public KernelTest {
+ protected:
+  struct Wanted {
+    std::string pattern;
+    std::string action = "graph";
+    std::string when = {};
+    GraphScope scope = {};
+    Returns returns = Returns::automatic;
+  };
+
+  // What the calls of a run of `deep` are to a session that wants this.
+  std::string of_deep(int depth, const std::vector<Wanted>& wanted) {
+    Program program("graph_deep", {std::to_string(depth)});
+    return of(program, wanted);
+  }
+
+  std::string of(Program& program, const std::vector<Wanted>& wanted) {
+    create("s");
+    auto sink = std::make_shared<Collector>();
+    must(engine->subscribe("s", sink));
+    for (const Wanted& one : wanted) must(engine->stage_set("s", {setting_of(program, one)}));
+    must(engine->commit("s", {}));
+    program.run();
+    must(engine->flush("s"));
+    Trees trees;
+    for (const Event& event : events_of(*sink)) trees.add(event);
+    cut_ = read("s").totals.cut;
+    return trees.text();
+  }
+
+  Setting setting_of(const Program& program, const Wanted& wanted) {
+    Setting set = setting(wanted.pattern, process(program.pid()), wanted.action);
+    if (!wanted.when.empty()) set.spec.when = must(parse_condition(wanted.when));
+    set.graph = wanted.scope;
+    set.returns = wanted.returns;
+    return set;
+  }
+
+  static GraphScope only(const std::string& pattern) {
+    return {.only = {must(parse_pattern(pattern))}, .skip = {}, .beside = {}};
+  }
+
+  uint64_t cut_ = 0;
+};
+
+const std::string kLanded = "deep_land(" + nested("deep_jump", 4, ")!") + "deep())";
+
+TEST_F(Graphs, ShowWhatIsReachedFromTheirRoots) {
+  EXPECT_EQ(of_deep(3, {{"u::deep_land"}}), kLanded);
+}
+
+TEST_F(Graphs, OfSeveralRootsMayLieBelowEachOther) {
+  EXPECT_EQ(of_deep(3, {{"u::deep_land"}, {"u::deep"}}), nested("deep", 4) + kLanded);
+}
+
+TEST_F(Graphs, OfSeveralRootsMayLieAboveEachOther) {
+  EXPECT_EQ(of_deep(3, {{"u::deep"}, {"u::deep_land"}}), nested("deep", 4) + kLanded);
+}
+
+TEST_F(Graphs, ConditionDecidesWhetherARootOpensAndNotWhatIsBelow) {
+  EXPECT_EQ(of_deep(9, {{"u::deep", "graph", "arg0 == 3"}}), nested("deep", 4));
+}
+
+TEST_F(Graphs, HaveNoMoreLevelsThanAskedFor) {
+  EXPECT_EQ(of_deep(9, {{"u::deep_land", "graph(3)"}}),
+            "deep_land(" + nested("deep_jump", 2, ")!") + "deep())");
+}
+
+TEST_F(Graphs, LeaveOutWhatIsToBeSkipped) {
+  EXPECT_EQ(
+      of_deep(3, {{"u::deep_land", "graph", "", {.only = {}, .skip = {"*_jump"}, .beside = {}}}}),
+      "deep_land(deep())");
+}
+
+TEST_F(Graphs, ShowOnlyWhatIsNamed) {
+  EXPECT_EQ(of_deep(3, {{"u::deep_land", "graph", "", only("u::deep")}}), "deep_land(deep())");
+}
+
+TEST_F(Graphs, AreRefusedWhereNothingIsWhatIsNamed) {
+  Program program("graph_deep", {"3"});
+  create("s");
+  Setting set = setting_of(program, {"u::deep_land", "graph", "", only("u::nothing_like_*")});
+  const auto staged = engine->stage_set("s", {std::move(set)});
+  ASSERT_FALSE(staged);
+  EXPECT_NE(staged.error().message.find("no function matches"), std::string::npos);
+}
+
+// The kernel has no more trampolines for a thread.
+TEST_F(Graphs, SayWhichCallsAreCutBehind64Trampolines) {
+  const std::string text =
+      of_deep(99, {{"u::deep", "graph", "arg0 == 99", only("u::deep"), Returns::trampoline}});
+  std::string expected;
+  for (int i = 0; i < 64; ++i) expected += "deep(";
+  for (int i = 64; i < 100; ++i) expected += "deep?";
+  EXPECT_EQ(text, expected + std::string(64, ')'));
+  EXPECT_EQ(cut_, 36u);
+}
+
+TEST_F(Graphs, AreExactToADepthOfTenThousand) {
+  EXPECT_EQ(of_deep(10'000, {{"u::deep"}}), nested("deep", 10'001) + "deep()");
+  EXPECT_EQ(cut_, 0u);
+}
+
+TEST_F(Graphs, SayWhichCallsAreCutBehindTheLastThatIsKept) {
+  const std::string text = of_deep(TC_MAX_DEPTH, {{"u::deep", "graph", "arg0 > 0"}});
+  EXPECT_EQ(text, [] {
+    std::string kept;
+    for (int i = 0; i < TC_MAX_DEPTH; ++i) kept += "deep(";
+    return kept + "deep?" + std::string(TC_MAX_DEPTH, ')');
+  }());
+  EXPECT_EQ(cut_, 1u);
+}
+
+TEST_F(Graphs, OfOneSessionAreNoneOfAnothers) {
+  create("other");
+  Program program("graph_deep", {"5"});
+  set("other", "u::deep", process(program.pid()), "time");
+  EXPECT_EQ(of(program, {{"u::deep", "graph", "arg0 == 2"}}), nested("deep", 3));
+}
+
+// Whatever else of the session follows calls: a graph begins with its roots.
+TEST_F(Graphs, AreNotBegunByOtherSettings) {
+  EXPECT_EQ(of_deep(3, {{"u::deep_land", "time"}, {"u::deep", "graph", "arg0 == 3"}}),
+            nested("deep", 4));
+}
+
+TEST_F(Graphs, HaveTheArgumentsThatAreAskedFor) {
+  Program program("graph_deep", {"3"});
+  create("s");
+  auto sink = std::make_shared<Collector>();
+  must(engine->subscribe("s", sink));
+  set("s", "u::deep", process(program.pid()), "graph, event");
+  program.run();
+  must(engine->flush("s"));
+  std::vector<uint64_t> levels;
+  for (const Event& event : events_of(*sink))
+    if (event.kind == EventKind::hit) levels.push_back(event.args.at(0).value_or(99) & UINT32_MAX);
+  EXPECT_EQ(levels, (std::vector<uint64_t>{3, 2, 1, 0, 0}));
+}
+
+TEST_F(Graphs, ShowProbesOnlyWhereTheyFireWithin) {
+  Program program("graph_tree", {"1", "20", "/dev/null"});
+  GraphScope scope = only("u::tree_*");
+  scope.beside = {must(parse_pattern("U::tree:mark"))};
+  const std::string text = of(program, {{"u::tree_root", "graph", "", scope}});
+  EXPECT_GT(std::count(text.begin(), text.end(), '*'), 0);
+  EXPECT_EQ(text.find("root(*"), std::string::npos);
+}
+
+TEST_F(Graphs, TakeOneRootInSoMany) {
+  Program program("graph_deep", {"4", "10"});
+  const std::string text = of(program, {{"u::deep_land", "graph, sample(5)"}});
+  EXPECT_EQ(text, [] {
+    const std::string one = "deep_land(" + nested("deep_jump", 5, ")!") + "deep())";
+    return one + one;
+  }());
+}
+
+TEST_F(Graphs, BesideOtherActionsAreRefused) {
+  for (const char* action : {"graph, count", "graph, return", "graph, stack", "graph, event(arg0)",
+                             "graph, tag(\"x\")", "graph(0)", "graph(10001)"})
+    EXPECT_FALSE(parse_spec(action)) << action;
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
