@@ -2,6 +2,7 @@
 //
 // tracectl: the command line. Options and verbs only; each verb has a function in verbs.h.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,109 +12,12 @@
 #include "client/output.h"
 #include "client/recipes.h"
 #include "client/usage.h"
+#include "client/verb_options.h"
 #include "client/verbs.h"
 
 namespace {
 
 using namespace tracectl;
-
-// The command line as a whole: what was chosen, and what runs then.
-struct CommandLine {
-  CommonOptions common;
-  TraceOptions trace;
-  StageOptions stage;
-  CommitOptionsText commit;
-  InfoOptions info;
-  std::string name;
-  bool all_sessions = false;
-  std::optional<std::string> by;
-  std::string of;
-  std::string duration;
-  bool clear = false;
-  std::map<std::string, std::optional<std::string>> recipe_values;  // by option
-  std::function<int()> chosen;
-};
-
-void add_target_options(CLI::App& verb, ProbeOptions& probes) {
-  verb.add_option("-p,--pid", probes.pids, "a process, repeatable")->allow_extra_args(false);
-  verb.add_option("-x,--executable", probes.executables,
-                  "every process that runs this file, now or later")
-      ->allow_extra_args(false);
-  verb.add_flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
-  verb.add_flag("--first-child", probes.first_child, "the first child forked later, too");
-  verb.add_flag("-a,--all", probes.all, "every process that maps the object");
-  verb.add_flag("--global", probes.global, "only functions in the dynamic symbol table");
-  verb.add_flag("--local", probes.local, "every function, which is the default")
-      ->excludes("--global");
-}
-
-void add_probe_options(CLI::App& verb, ProbeOptions& probes) {
-  verb.add_option("PATTERN", probes.patterns,
-                  "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
-      ->required();
-  add_target_options(verb, probes);
-}
-
-// The same words wherever they are taken.
-void add_do(CLI::App& verb, std::string& action) {
-  verb.add_option("--do", action,
-                  "what a hit does: event, event(arg0), 'count by tid', hist(arg1)");
-}
-
-void add_when(CLI::App& verb, std::optional<std::string>& when) {
-  verb.add_option("--when", when, "only hits for which this holds: 'arg1 > 4096 && pid != 7'");
-}
-
-void add_returns(CLI::App& verb, std::string& returns) {
-  verb.add_option("--returns", returns,
-                  "how returns are seen: auto, exits, or trampoline, which kills a program that "
-                  "leaves a call by an exception");
-}
-
-void add_by(CLI::App& verb, std::optional<std::string>& by) {
-  verb.add_option("--by", by, "a row for each value of these: pid,comm or 'str(arg0)'");
-}
-
-void add_pair_options(CLI::App& verb, LatencyOptions& latency) {
-  verb.add_option("--by", latency.by,
-                  "what both hits have in common: tid, which is the default, arg0, 'str(arg0)'");
-  verb.add_option("--slowest", latency.slowest, "how many of the longest times are listed: 5")
-      ->check(CLI::Range(0, 32));
-}
-
-// For verbs whose pattern is where the time ends.
-void add_from(CLI::App& verb, LatencyOptions& latency) {
-  verb.add_option("--from", latency.from,
-                  "measure the time from a hit of this pattern to one of PATTERN");
-  add_pair_options(verb, latency);
-}
-
-void add_run_options(CLI::App& verb, CommandLine& line) {
-  verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
-      ->check(check_duration);
-  verb.add_option("-n,--rows", line.trace.rows,
-                  "how many rows of a table are printed, first those with most")
-      ->check(CLI::NonNegativeNumber);
-  verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
-  verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
-}
-
-void add_how(CLI::App& verb, CommandLine& line) {
-  add_when(verb, line.trace.when);
-  add_run_options(verb, line);
-}
-
-void add_trace_options(CLI::App& verb, CommandLine& line) {
-  add_probe_options(verb, line.trace.probes);
-  add_returns(verb, line.trace.returns);
-  add_how(verb, line);
-}
-
-void tell_of_command(CLI::App& verb) {
-  verb.footer(verb.get_footer() +
-              "-- COMMAND... at the end starts this command, and traces it from its first "
-              "instruction.\n");
-}
 
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
                    std::function<int()>& chosen, std::function<int()> run) {
@@ -121,6 +25,61 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& he
   verb->fallthrough();
   verb->callback([&chosen, run = std::move(run)] { chosen = run; });
   return *verb;
+}
+
+// How sums of calls are shown; the options exclude each other.
+std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
+  using Form = GraphChoice::Form;
+  auto* tree = verb.add_flag_callback(
+      "--tree", [&form] { form = Form::tree; }, "the tree of calls, with what they took");
+  auto* folded = verb.add_flag_callback(
+      "--folded", [&form] { form = Form::folded; },
+      "each way of calls and the time of its last, as flame graphs "
+      "want them");
+  tree->excludes(folded);
+  return {tree, folded};
+}
+
+void add_graph(CLI::App& app, CommandLine& line) {
+  auto& graph = add_verb(app, "graph", "show how functions call, and what the calls take",
+                         line.chosen, [&] { return run_trace(line.common, line.trace); });
+  graph
+      .add_option("FUNCTION", line.trace.probes.patterns,
+                  "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
+      ->required();
+  add_target_options(graph, line.trace.probes);
+  graph.add_option("--only", line.graph.only, "of the calls below show these functions only")
+      ->allow_extra_args(false);
+  graph.add_option("--skip", line.graph.skip, "do not show these functions below")
+      ->allow_extra_args(false);
+  graph
+      .add_option("--beside", line.graph.beside,
+                  "show these USDT probes, too, where they fire: usdt::PROVIDER:NAME")
+      ->allow_extra_args(false);
+  graph.add_option("--depth", line.graph.depth, "show so many levels of calls at most")
+      ->check(CLI::Range(1, 10000));
+  graph.add_option("--min-duration", line.min_duration, "show no calls that took less: 10us, 1ms")
+      ->check(check_duration);
+  graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
+  graph.add_flag("--results", line.graph.results, "show what calls return");
+  auto* sums = graph.add_flag_callback(
+      "--report", [&] { line.graph.form = GraphChoice::Form::functions; },
+      "at the end, by function: calls, total, self, least, average, greatest");
+  for (CLI::Option* form : add_forms(graph, line.graph.form)) form->excludes(sums);
+  add_returns(graph, line.trace.returns);
+  add_how(graph, line);
+  tell_of_command(graph);
+
+  auto& report = add_verb(app, "report", "sum up what graph --json has recorded", line.chosen,
+                          [&] { return run_report(line.common, line.report); });
+  report.add_option("FILE", line.report.file, "the recording, or - for standard input")->required();
+  auto* against = report.add_option("--against", line.report.against,
+                                    "tell what has changed since this recording");
+  for (CLI::Option* form : add_forms(report, line.report.form)) form->excludes(against);
+  report
+      .add_option("-n,--rows", line.trace.rows,
+                  "how many rows of a table are printed, first those with most")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_tracing(CLI::App& app, CommandLine& line) {
@@ -171,6 +130,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_target_options(latency, line.trace.probes);
   add_how(latency, line);
   tell_of_command(latency);
+
+  add_graph(app, line);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -271,6 +232,9 @@ void add_daemon(CLI::App& app, CommandLine& line) {
            [&] { return run_doctor(line.common); });
 }
 
+constexpr std::array kKinds =
+    std::to_array<std::string_view>({"u:", "uprobe:", "ur:", "uretprobe:", "U:", "usdt:"});
+
 int run_recipe(const CommandLine& line);
 
 RecipeValues given_values(const CommandLine& line) {
@@ -326,15 +290,49 @@ void add_common(CLI::App& app, CommonOptions& common) {
 }
 
 bool takes_command(const CLI::App& app) {
-  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency"})
+  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency", "graph"})
     if (app.got_subcommand(verb)) return true;
   if (app.got_subcommand("stage")) return true;  // to say why it does not
   return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
 }
 
+// A bare FUNCTION is one of the main executable, OBJECT:FUNCTION one of that.
+void name_functions(std::vector<std::string>& patterns) {
+  for (std::string& pattern : patterns) {
+    const bool has_kind = std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) {
+      return pattern.starts_with(kind);
+    });
+    if (has_kind) continue;
+    const size_t colon = pattern.find(':');
+    const bool has_object = colon != std::string::npos && !pattern.substr(colon).starts_with("::");
+    pattern = (has_object ? "uprobe:" : "uprobe::") + pattern;
+  }
+}
+
+Status complete_graph(CommandLine& line) {
+  const bool is_text = line.graph.form != GraphChoice::Form::calls || !line.min_duration.empty();
+  if (line.common.json && is_text)
+    return Error{Code::invalid,
+                 "--json prints every call; keep that in a file, and sum it up by tracectl report"};
+  name_functions(line.trace.probes.patterns);
+  name_functions(line.graph.only);
+  if (const auto seconds = parse_duration(line.min_duration))
+    line.graph.min_duration_ns = static_cast<uint64_t>(*seconds * 1e9);
+  line.trace.action =
+      line.graph.depth ? "graph(" + std::to_string(*line.graph.depth) + ")" : "graph";
+  if (line.graph.arguments) line.trace.action += ", event";
+  line.trace.graph = line.graph;
+  return ok();
+}
+
 // What is made of several options.
 Status complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
+  if (app.got_subcommand("graph"))
+    if (auto completed = complete_graph(line); !completed) return completed;
+  if (app.got_subcommand("report") && line.common.json)
+    return Error{Code::invalid, "report prints tables: leave --json away"};
+  line.report.rows = line.trace.rows;
   std::string& action = line.trace.action;
   if (app.got_subcommand("count")) action = "count";
   if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";

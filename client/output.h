@@ -13,6 +13,8 @@ namespace tracectl {
 void print(const std::string& text);        // to standard output
 void print_error(const std::string& text);  // to standard error
 int fail(const Error& error);               // prints it; the exit status
+// Whether standard output shows colours: a terminal, unless $NO_COLOR or TERM=dumb says otherwise.
+bool is_coloured();
 
 // A reply as JSON or as people read it.
 template <class Reply>

@@ -4,11 +4,17 @@
 #include "client/output.h"
 #include "client/verbs.h"
 #include "client/wait.h"
+#include "daemon/base/clock.h"
 
 namespace tracectl {
 
-EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown)
-    : common_(common), session_(std::move(session)), shown_(shown), debug_files_(common.quiet) {}
+EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown,
+                           const GraphOptions& graph)
+    : common_(common),
+      session_(std::move(session)),
+      shown_(shown),
+      graph_(graph),
+      debug_files_(common.quiet) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
   auto items = backend.take_items();
@@ -16,6 +22,7 @@ Result<bool> EventPrinter::print_from(Backend& backend) {
   wall_.sample();
   std::string out;
   for (const StreamItem& item : *items) add(out, item);
+  if (shown_ == Shown::graph && !common_.json) graph_.show_held(out, clock_ns(CLOCK_BOOTTIME));
   print(out);
   return std::fflush(stdout) == 0;
 }
@@ -32,11 +39,13 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
-  if (shown_ == Shown::folded_stacks) return;
+  if (shown_ == Shown::folded_stacks || shown_ == Shown::call_tree) return;
   if (common_.json) {
     out += "{\"lost\":";
     protocol::append_lost(out, lost, session_);
     out += "}\n";
+  } else if (shown_ == Shown::graph) {
+    graph_.add_lost(out, lost);
   } else {
     out += lost_text(lost, start_ns_);
   }
@@ -45,12 +54,22 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
 void EventPrinter::add_event(std::string& out, const Event& event) {
   if (shown_ == Shown::folded_stacks) {
     if (event.stack) folded_.add(*event.stack);
+  } else if (shown_ == Shown::call_tree) {
+    calls_.add(event);
   } else if (common_.json) {
     protocol::append_event(out, event, wall_);
     out += '\n';
+  } else if (shown_ == Shown::graph) {
+    graph_.add(out, event);
   } else {
     out += event_text(event, start_ns_);
   }
+}
+
+void EventPrinter::finish() {
+  std::string out;
+  if (shown_ == Shown::graph && !common_.json) graph_.finish(out);
+  print(out);
 }
 
 std::string EventPrinter::summary() const {

@@ -7,6 +7,7 @@
 #include "client/output.h"
 #include "client/render/keys.h"
 #include "client/render/rows.h"
+#include "client/report.h"
 #include "client/stream.h"
 #include "client/target.h"
 #include "client/verbs.h"
@@ -18,6 +19,11 @@ namespace tracectl {
 namespace {
 
 using namespace protocol;
+
+std::optional<GraphPart> graph_of(const TraceOptions& setting) {
+  if (!setting.graph) return std::nullopt;
+  return GraphPart{setting.graph->only, setting.graph->skip, setting.graph->beside};
+}
 
 class Trace {
  public:
@@ -80,7 +86,9 @@ class Trace {
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
     if (!printer) return waiter_.run(-1, [] { return Result<bool>(true); });
-    return waiter_.run(backend_.events_fd(), [&] { return printer->print_from(backend_); });
+    return waiter_.run(
+        backend_.events_fd(), [&] { return printer->print_from(backend_); },
+        printer->interval_ms());
   }
 
  private:
@@ -94,7 +102,8 @@ class Trace {
                                          .returns = setting.returns,
                                          .from = setting.latency.from,
                                          .by = setting.latency.by,
-                                         .slowest = setting.latency.slowest});
+                                         .slowest = setting.latency.slowest,
+                                         .graph = graph_of(setting)});
     if (!staged) return staged.error();
     staged_.push_back(&setting);
     return ok();
@@ -199,18 +208,38 @@ Result<ReadReply> read_rows(const CommonOptions& common, Backend& backend, const
 
 }  // namespace
 
+namespace {
+
+EventPrinter::Shown shown_by(const TraceOptions& options) {
+  if (options.folded) return EventPrinter::Shown::folded_stacks;
+  if (!options.graph) return EventPrinter::Shown::events;
+  return options.graph->form == GraphChoice::Form::calls ? EventPrinter::Shown::graph
+                                                         : EventPrinter::Shown::call_tree;
+}
+
+GraphOptions graph_options(const TraceOptions& options) {
+  if (!options.graph) return {};
+  return {.arguments = options.graph->arguments,
+          .results = options.graph->results,
+          .colour = is_coloured(),
+          .min_duration_ns = options.graph->min_duration_ns};
+}
+
+}  // namespace
+
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
   const auto stream = common.json ? Trace::Stream::plain : Trace::Stream::described;
   return with_trace(common, options, stream, [&](Backend& backend, Trace& trace) -> int {
-    using Shown = EventPrinter::Shown;
-    EventPrinter printer(common, trace.session(),
-                         options.folded ? Shown::folded_stacks : Shown::events);
+    EventPrinter printer(common, trace.session(), shown_by(options), graph_options(options));
     const auto ended = trace.run(&printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
     if (auto off = trace.switch_off(); !off) return fail(off.error());
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
+    printer.finish();
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
+    if (options.graph && options.graph->form != GraphChoice::Form::calls)
+      print(text_of(printer.calls(), options.graph->form, options.rows));
     auto rows = read_rows(common, backend, trace, options);
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
     if (any && !common.json)

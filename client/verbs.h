@@ -20,6 +20,18 @@ struct LatencyOptions {
   std::optional<uint64_t> slowest;
 };
 
+// Of `graph`: what is shown below the calls, and how.
+struct GraphChoice {
+  enum class Form { calls, functions, tree, folded };
+
+  std::vector<std::string> only, skip, beside;
+  std::optional<uint64_t> depth;
+  bool arguments = false;
+  bool results = false;
+  uint64_t min_duration_ns = 0;
+  Form form = Form::calls;  // as they come; the others are sums, at the end
+};
+
 struct TraceOptions {
   ProbeOptions probes;
   std::string action;  // as --do
@@ -31,6 +43,7 @@ struct TraceOptions {
   bool partial = false;
   bool dry_run = false;
   bool folded = false;  // stacks, counted, instead of events
+  std::optional<GraphChoice> graph;
   // What is set beside it in the same session, of the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;
   bool any_of = false;  // of these settings: those of which the target has nothing are left out
@@ -53,6 +66,13 @@ struct CommitOptionsText {
   bool dry_run = false;
 };
 
+struct ReportOptions {
+  std::string file;  // what `graph --json` has printed; "-": standard input
+  std::optional<std::string> against;
+  GraphChoice::Form form = GraphChoice::Form::functions;
+  size_t rows = SIZE_MAX;  // of the table
+};
+
 struct InfoOptions {
   std::string pattern;
   bool global = false;
@@ -62,6 +82,8 @@ struct InfoOptions {
 int run_list(const CommonOptions& common, const ProbeOptions& probes);
 int run_trace(const CommonOptions& common, const TraceOptions& options);
 int run_count(const CommonOptions& common, const TraceOptions& options);
+// What a recording says, and what has changed since another.
+int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);
 
 int run_session_new(const CommonOptions& common, const std::string& name);

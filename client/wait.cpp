@@ -40,15 +40,17 @@ void Waiter::forget_ended() {
   });
 }
 
-Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on_events) {
+Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on_events,
+                          int every_ms) {
   const bool has_targets = !pidfds_.empty();
   for (;;) {
     std::vector<pollfd> fds{{signals_.get(), POLLIN, 0},
                             {timer_ ? timer_.get() : -1, POLLIN, 0},
                             {events_fd, POLLIN, 0}};
     for (const int pidfd : pidfds_) fds.push_back({pidfd, POLLIN, 0});
-    if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return Error::from_errno("poll");
-    if (fds[2].revents) {
+    const int ready = ::poll(fds.data(), fds.size(), every_ms);
+    if (ready < 0 && errno != EINTR) return Error::from_errno("poll");
+    if (fds[2].revents || ready == 0) {
       auto more = on_events();
       if (!more) return more.error();
       if (!*more) return Ended::output_closed;

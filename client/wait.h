@@ -22,8 +22,10 @@ class Waiter {
   void end_with(int pidfd) { pidfds_.push_back(pidfd); }
   Status end_after(double seconds);
 
-  // Calls `on_events` whenever `events_fd` (or -1) is readable.
-  Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events);
+  // Calls `on_events` whenever `events_fd` (or -1) is readable, and `every_ms` after that again, if that
+  // is not negative.
+  Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events,
+                    int every_ms = -1);
 
  private:
   explicit Waiter(Fd signals) : signals_(std::move(signals)) {}

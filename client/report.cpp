@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// report: what was recorded by `graph --json`, summed up.
+#include "client/report.h"
+
+#include <fstream>
+#include <iostream>
+
+#include "client/output.h"
+#include "daemon/protocol/events.h"
+
+namespace tracectl {
+namespace {
+
+struct Recording {
+  CallTree calls;
+  uint64_t lost = 0;
+  bool has_calls = false;
+};
+
+Error in_line(const Error& error, const std::string& file, size_t number) {
+  return Error{error.code, file + ":" + std::to_string(number) + ": " + error.message};
+}
+
+void add(const StreamItem& item, Recording& recording) {
+  if (const auto* lost = std::get_if<Lost>(&item)) {
+    recording.lost += lost->count;
+    return;
+  }
+  const Event& event = std::get<Event>(item);
+  recording.has_calls |= event.call.has_value();
+  recording.calls.add(event);
+}
+
+// Whoever wrote it was killed, or writes still.
+void tell_cut_off(const std::string& file) {
+  print_error("tracectl: note: " + file + ": its last line is cut off, and left out\n");
+}
+
+Status read_lines(std::istream& from, const std::string& file, Recording& recording) {
+  std::string line;
+  for (size_t number = 1; std::getline(from, line); ++number) {
+    if (line.empty()) continue;
+    auto item = protocol::parse_line(line);
+    if (!item && from.eof()) return tell_cut_off(file), ok();
+    if (!item) return in_line(item.error(), file, number);
+    add(*item, recording);
+  }
+  if (from.bad()) return Error{Code::kernel, file + " cannot be read to its end"};
+  return ok();
+}
+
+// Of a table: its heading and the rows behind that.
+std::string first_rows(std::string table, size_t rows) {
+  size_t end = table.find('\n');
+  for (; rows > 0 && end != std::string::npos; --rows) end = table.find('\n', end + 1);
+  if (end != std::string::npos) table.resize(end + 1);
+  return table;
+}
+
+void tell_lost(const std::string& file, const Recording& recording) {
+  if (recording.lost)
+    print_error("tracectl: note: " + file + ": " + plural(recording.lost, "event") +
+                " were lost, so calls are missing or have no end\n");
+}
+
+Status read_file(const std::string& file, Recording& recording) {
+  if (file == "-") return read_lines(std::cin, "standard input", recording);
+  std::ifstream from(file);
+  if (!from) return Error::from_errno("open " + file);
+  return read_lines(from, file, recording);
+}
+
+Status read_recording(const std::string& file, Recording& recording) {
+  if (auto read = read_file(file, recording); !read) return read;
+  tell_lost(file, recording);
+  if (recording.has_calls) return ok();
+  return Error{Code::not_found,
+               file + " has no calls: record them by tracectl --json graph FUNCTION >FILE"};
+}
+
+}  // namespace
+
+std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) {
+  switch (form) {
+    case GraphChoice::Form::tree: return first_rows(calls.tree_text(), rows);
+    case GraphChoice::Form::folded: return calls.folded_text();
+    default: return first_rows(calls.function_table(), rows);
+  }
+}
+
+int run_report(const CommonOptions&, const ReportOptions& options) {
+  Recording recording;
+  if (auto read = read_recording(options.file, recording); !read) return fail(read.error());
+  if (!options.against) {
+    print(text_of(recording.calls, options.form, options.rows));
+    return kDone;
+  }
+  Recording before;
+  if (auto read = read_recording(*options.against, before); !read) return fail(read.error());
+  print(first_rows(recording.calls.comparison_text(before.calls), options.rows));
+  return kDone;
+}
+
+}  // namespace tracectl

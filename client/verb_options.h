@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Options that several verbs have, the same words wherever they are taken.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "client/options.h"
+#include "client/verbs.h"
+
+namespace tracectl {
+
+// The command line as a whole: what was chosen, and what runs then.
+struct CommandLine {
+  CommonOptions common;
+  TraceOptions trace;
+  GraphChoice graph;
+  std::string min_duration;
+  ReportOptions report;
+  StageOptions stage;
+  CommitOptionsText commit;
+  InfoOptions info;
+  std::string name;
+  bool all_sessions = false;
+  std::optional<std::string> by;
+  std::string of;
+  std::string duration;
+  bool clear = false;
+  std::map<std::string, std::optional<std::string>> recipe_values;  // by option
+  std::function<int()> chosen;
+};
+
+// -p, -x, -a, -f and so on.
+void add_target_options(CLI::App& verb, ProbeOptions& probes);
+void add_probe_options(CLI::App& verb, ProbeOptions& probes);
+void add_do(CLI::App& verb, std::string& action);
+void add_when(CLI::App& verb, std::optional<std::string>& when);
+void add_returns(CLI::App& verb, std::string& returns);
+void add_by(CLI::App& verb, std::optional<std::string>& by);
+void add_pair_options(CLI::App& verb, LatencyOptions& latency);
+// For verbs whose pattern is where the time ends.
+void add_from(CLI::App& verb, LatencyOptions& latency);
+void add_run_options(CLI::App& verb, CommandLine& line);
+void add_how(CLI::App& verb, CommandLine& line);
+void add_trace_options(CLI::App& verb, CommandLine& line);
+void tell_of_command(CLI::App& verb);
+
+}  // namespace tracectl
