@@ -85,7 +85,9 @@ def from_json(lines):
 
 
 # CPU, TID, duration of what ends here, and the call.
-TEXT_LINE = re.compile(r' *\d+ +(\d+) +(?:[+!#*@$]? *[\d.]+ (?:ns|us|ms|s|m) *)?\|( *)(.*)')
+TEXT_LINE = re.compile(r' *\d+[)>] +(\d+) +(?:[+!#*@$]? *[\d.]+ (?:ns|us|ms|s|m) *)?\|( *)(.*)')
+# The heading, and what stands where the lines of one thread follow those of another.
+NO_CALL_LINE = re.compile(r'|CPU +TID.*| -+| .+ => .+')
 TEXT_OPEN = re.compile(r'([^\s(]+)\(.*\) \{')
 TEXT_WHOLE = re.compile(r'([^\s(]+)\(.*\);( /\* unwound \*/)?')
 TEXT_CLOSE = re.compile(r'\}(?: /\* (\S+?)( unwound)? \*/)?')
@@ -133,7 +135,7 @@ def from_text(lines):
     threads = collections.defaultdict(TextThread)
     for line in lines:
         line = line.rstrip('\n')
-        if not line or line.startswith('#'):
+        if NO_CALL_LINE.fullmatch(line):
             continue
         match = TEXT_LINE.fullmatch(line)
         if not match:
@@ -278,17 +280,20 @@ class Readers(unittest.TestCase):
         lines = [json.dumps(event | {'retval': event['call']}) for event in events]
         self.assertEqual(checksums(lines), {7: 1099511628211 + 3})
 
-    TEXT = ('# CPU    TID   DURATION   FUNCTION CALLS',
-            '  0      7             |  tree_root() {',
-            '  1      8             |  tree_root() {',
-            '  0      7             |    tree_01() {',
-            '  0      7    1.250 us |      tree_02(); /* unwound */',
-            '  0      7      310 ns |      tree_03();',
-            '  1      8 !   2.04 ms |  } /* tree_root */',
-            '  0      7             |      /* tree:mark(number=5) */',
-            '  0      7    3.125 us |    } /* tree_01 unwound */',
-            '  0      7   20.000 us |  }',
-            '  0      7    1.000 us |  tree_root();')
+    TEXT = ('CPU  TID       DURATION |  FUNCTION CALLS',
+            '  0)     7             |  tree_root() {',
+            ' ------------------------------------------',
+            '     7 => 8',
+            ' ------------------------------------------',
+            '  1)     8             |  tree_root() {',
+            '  0)     7             |    tree_01() {',
+            '  0)     7    1.250 us |      tree_02(); /* unwound */',
+            '  0>     7    0.310 us |      tree_03();',
+            '  1)     8 ! 204.00 us |  } /* tree_root */',
+            '  0)     7             |      /* tree:mark(number=5) */',
+            '  0)     7    3.125 us |    } /* tree_01 unwound */',
+            '  0)     7   20.000 us |  }',
+            '  0)     7    1.000 us |  tree_root();')
 
     def test_text_of_threads_at_once(self):
         self.assertEqual(from_text(self.TEXT),

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Graphs of calls, held against what the traced program itself says of each call
+(tests/targets/graph_tree.cpp), by their JSON lines and by their text."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import graph_truth
+import support
+from graph_truth import Readers  # they are tests, too
+from support import target
+
+THREADS, ROUNDS = 4, 1000
+EMBEDDED = ['--embedded']
+PAUSE_US = 6000  # after each round, so that no event is lost
+FUNCTIONS = {'root'} | {f'{number:02}' for number in range(30)}
+
+
+class TreeTest:
+    """One run of the program, in a directory of its own."""
+
+    def setUp(self):
+        super().setUp()
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+
+    def tree(self, rounds, pause_us=0):
+        program = support.Program(target('graph_tree'), str(THREADS), str(rounds),
+                                  str(self.directory / 'log'), str(pause_us))
+        self.addCleanup(program.end)
+        return program
+
+    def truth(self):
+        return graph_truth.from_log((self.directory / 'log').read_text())
+
+
+class Truth(TreeTest, unittest.TestCase):
+    def test_tells_trees_that_have_everything(self):
+        program = self.tree(100)
+        program.send('go')
+        said = {thread['tid']: thread for thread in program.result()['threads']}
+        truth = self.truth()
+        self.assertEqual(truth.keys(), said.keys())
+        self.assertEqual(len(truth), THREADS)
+        for tid, trees in truth.items():
+            self.assertEqual(len(trees), 100)
+            measures = [graph_truth.measure(tree) for tree in trees]
+            for of_all in 'calls', 'unwound', 'marks':
+                self.assertEqual(sum(getattr(one, of_all) for one in measures), said[tid][of_all])
+                self.assertGreater(said[tid][of_all], 0)
+            self.assertEqual(max(one.depth for one in measures), 8)
+            self.assertEqual(set().union(*(one.functions for one in measures)), FUNCTIONS)
+            text = ' '.join(trees)
+            # Unwound, and something else is called from the frame that it came back to.
+            for thrown in r'02\(08\(09\([^!]*\)!\)!10\(', r'20\(21\([^!]*\)!\)!10\(':
+                self.assertRegex(text, thrown)
+            self.assertIn(')>14(', text)
+
+
+@support.needs_root
+class Graph(TreeTest, support.DaemonTest):
+    def graph(self, program, functions, *options, engine=None):
+        """What `tracectl graph` prints of a run of the program, and what the program says."""
+        printed = self.directory / 'printed'
+        with printed.open('w') as file, subprocess.Popen(
+                [support.TRACECTL, *(engine or ['--socket', self.daemon.socket]), 'graph',
+                 *functions, '-p', str(program.pid), *options],
+                text=True, stdout=file, stderr=subprocess.PIPE) as verb:
+            try:
+                support.wait_until(lambda: 'tracing' in verb.stderr.readline(), 'the graph')
+                program.send('go')
+                said = program.result()
+                program.send('exit')
+                _, errors = verb.communicate(timeout=120)
+            finally:
+                verb.kill()
+        self.assertEqual(verb.returncode, 0, errors)
+        self.assertIn(' 0 lost', errors)
+        return printed, said
+
+    def held_against_the_truth(self, seen):
+        found = graph_truth.differences(self.truth(), seen)
+        self.assertEqual(len(found), 0, '\n'.join(found[:3]))
+
+    def test_json_is_what_was_called(self):
+        program = self.tree(ROUNDS, PAUSE_US)
+        printed, said = self.graph(program, ['tree_root'], '--json', engine=EMBEDDED)
+        with printed.open() as lines:
+            self.held_against_the_truth(graph_truth.from_json(lines))
+        with printed.open() as lines:
+            self.assertEqual(graph_truth.checksums(lines),
+                             {thread['tid']: thread['checksum'] for thread in said['threads']})
+
+    def test_text_is_what_was_called(self):
+        printed, _ = self.graph(self.tree(ROUNDS, PAUSE_US), ['tree_root'], engine=EMBEDDED)
+        with printed.open() as lines:
+            self.held_against_the_truth(graph_truth.from_text(lines))
+
+    def test_text_of_the_daemon_is_what_was_called(self):
+        printed, _ = self.graph(self.tree(50, 2 * PAUSE_US), ['tree_root'])
+        with printed.open() as lines:
+            self.held_against_the_truth(graph_truth.from_text(lines))
+
+    def test_probes_are_shown_where_they_fire(self):
+        printed, _ = self.graph(self.tree(50, 2 * PAUSE_US), ['tree_root'], '--beside',
+                                'usdt::tree:mark')
+        with printed.open() as lines:
+            found = graph_truth.differences(self.truth(), graph_truth.from_text(lines), marks=True)
+        self.assertEqual(len(found), 0, '\n'.join(found[:3]))
+
+    def deep(self, depth, *options):
+        program = self.program('graph_deep', str(depth))
+        printed, _ = self.graph(program, ['deep', 'deep_land', 'deep_jump'], *options)
+        expected = {program.pid: [
+            'deep(' * (depth + 1) + ')' * (depth + 1),
+            'deep_land(' + 'deep_jump(' * (depth + 1) + ')!' * (depth + 1) + 'deep())']}
+        return printed, expected
+
+    def test_calls_may_be_nested_ten_thousand_deep(self):
+        for depth in 63, 64, 65, 10000:
+            with self.subTest(depth=depth):
+                printed, expected = self.deep(depth, '--json')
+                with printed.open() as lines:
+                    self.assertTrue(graph_truth.from_json(lines) == expected)
+
+    def test_deep_calls_are_summed_up(self):
+        program = self.program('graph_deep', '10000')
+        printed, _ = self.graph(program, ['deep'], '--report')
+        heading, row = printed.read_text().splitlines()
+        self.assertEqual(heading.split(), ['FUNCTION', 'CALLS', 'TOTAL', 'SELF', 'MIN', 'AVG', 'MAX'])
+        self.assertEqual(row.split()[:2], ['deep', '10002'])
+
+    def recorded(self, name, rounds):
+        recording = self.directory / name
+        printed, said = self.graph(self.tree(rounds, 2 * PAUSE_US), ['tree_root'], '--json')
+        printed.rename(recording)
+        return recording, said
+
+    def report(self, *words):
+        done = support.run('report', *map(str, words))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_recording_is_summed_up(self):
+        recording, said = self.recorded('one', 20)
+        calls = sum(thread['calls'] for thread in said['threads'])
+        _, *rows = self.report(recording).stdout.splitlines()
+        self.assertEqual(sum(int(row.split()[1]) for row in rows), calls)
+        _, *nodes = self.report(recording, '--tree').stdout.splitlines()
+        self.assertRegex(nodes[0], r'100\.0 % +tree_root$')
+        folded = dict(line.rsplit(' ', 1) for line in
+                      self.report(recording, '--folded').stdout.splitlines())
+        with recording.open() as lines:
+            root_ns = sum(event['duration'] for event in map(json.loads, lines)
+                          if event['kind'] == 'return' and event['depth'] == 0)
+        self.assertEqual(sum(map(int, folded.values())), root_ns)
+
+    def test_two_recordings_are_compared(self):
+        (before, _), (after, _) = self.recorded('before', 10), self.recorded('after', 20)
+        compared = self.report(after, '--against', before).stdout
+        self.assertRegex(compared, r'(?m)^tree_root +40 +80 ')
+
+    def test_a_recording_that_was_cut_off_is_read_up_to_there(self):
+        recording, _ = self.recorded('one', 10)
+        text = recording.read_text()
+        recording.write_text(text[:len(text) // 2])
+        self.assertIn('its last line is cut off', self.report(recording).stderr)
+
+    def test_what_is_no_recording_is_refused(self):
+        recording = self.directory / 'none'
+        for text, why in (('', 'has no calls'), ('x\ny\n', 'none:1: '), ('{}\n', 'none:1: ')):
+            recording.write_text(text)
+            done = support.run('report', str(recording))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(why, done.stderr)
+
+    def test_deep_calls_are_text(self):
+        printed, expected = self.deep(200)
+        with printed.open() as lines:
+            self.assertTrue(graph_truth.from_text(lines) == expected)
+
+
+if __name__ == '__main__':
+    unittest.main()
