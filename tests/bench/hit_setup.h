@@ -49,6 +49,12 @@ class Setup {
     return ns_of_a_call(target_, site, kCalls);
   }
 
+  // At the entry of the site's function, and when it returns.
+  double with_empty_session(const Site& site) {
+    const Fd link = empty_session_.arm(target_, offset_of(target_.path(), site.function));
+    return ns_of_a_call(target_, site, kCalls);
+  }
+
   double with_spec(const Site& site, const std::string& spec, const std::string& when = "") {
     return with_setting(site, std::string("usdt::hot:") + site.probe, spec, when);
   }
@@ -85,6 +91,7 @@ class Setup {
  private:
   on_kernel::Program target_;
   EmptyProgram empty_;
+  EmptyProgram empty_session_{kAttachUprobeSession};
   std::unique_ptr<Engine> engine_;
 };
 

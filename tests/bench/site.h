@@ -40,24 +40,39 @@ inline uint64_t offset_of(const std::string& path, const Site& site) {
   throw std::runtime_error(std::string("no probe ") + site.probe);
 }
 
+// Of the first instruction of a function.
+inline uint64_t offset_of(const std::string& path, const std::string& function) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto file = on_kernel::must(ElfFile::open(fd.get(), path));
+  for (const Function& one : file.functions())
+    if (one.name == function) return one.offset;
+  throw std::runtime_error("no function " + function);
+}
+
 // The least that a uprobe can run: `return 0`.
 class EmptyProgram {
  public:
-  EmptyProgram() {
+  // With kAttachUprobeSession it runs at the entry of a function and when that returns.
+  explicit EmptyProgram(unsigned attach_type = kAttachUprobeMulti) : attach_type_(attach_type) {
     std::array<bpf_insn, 2> code{};
     code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
     code[1].code = BPF_JMP | BPF_EXIT;
     LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type_);
     program_ =
         Fd{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code.data(), code.size(), &options)};
     if (!program_) throw std::runtime_error("the empty program does not load");
   }
 
   Fd arm(const on_kernel::Program& target, const Site& site) const {
+    return arm(target, offset_of(target.path(), site));
+  }
+
+  Fd arm(const on_kernel::Program& target, uint64_t offset) const {
     Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
-    const std::array<uint64_t, 1> offsets{offset_of(target.path(), site)};
+    const std::array<uint64_t, 1> offsets{offset};
     Fd link = link_uprobe_multi({.program_fd = program_.get(),
+                                 .attach_type = attach_type_,
                                  .object_fd = object.get(),
                                  .filter = target.pid(),
                                  .offsets = offsets});
@@ -66,6 +81,7 @@ class EmptyProgram {
   }
 
  private:
+  unsigned attach_type_;
   Fd program_;
 };
 
