@@ -61,6 +61,14 @@ static __always_inline void keep_args(struct call *call, bpf_user_pt_regs_t *ctx
 	}
 }
 
+/* Never 0. */
+static __always_inline __u32 next_number(struct calls *calls)
+{
+	calls->last_number++;
+	calls->last_number += !calls->last_number;
+	return calls->last_number;
+}
+
 /*
  * Keeps the call of a hook (its session and serial number) as the innermost; `how` is the way, and
  * OF_GRAPH. The call as tc_end has it, or 0 if it is cut.
@@ -86,7 +94,7 @@ __on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, _
 	call->serial = serial;
 	call->way = way;
 	call->is_of_graph = !!(how & OF_GRAPH);
-	call->number = ++calls->last_number;
+	call->number = next_number(calls);
 	call->within_ns = 0;
 	call->return_address = 0;
 	call->arg_valid = 0;

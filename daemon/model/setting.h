@@ -37,7 +37,7 @@ struct Latency {
 
 // What is shown below the calls of a setting whose spec has `graph`.
 struct GraphScope {
-  std::vector<Pattern> only;      // these functions; none: those that can be reached, as far as known
+  std::vector<Pattern> only;  // these functions; none: those that can be reached, as far as known
   std::vector<std::string> skip;  // none of these, globs as in patterns
   std::vector<Pattern> beside;    // probes that are no calls, where they fire within
 

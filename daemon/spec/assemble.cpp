@@ -403,8 +403,8 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
 }
 
 bool needs_assembly(const Spec& spec, const Arguments& arguments) {
-  return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns || spec.graph ||
-         spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
+  return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns ||
+         spec.graph || spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
          !spec.triggers.empty() || spec.learns_tags ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });

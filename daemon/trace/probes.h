@@ -24,7 +24,7 @@ struct Below {
   // Those that can be reached by calls from the ones that the pattern names, without these; at most
   // kMostReached, those nearest by direct calls first. If there are more no slow ones are taken.
   bool reached = false;
-  std::vector<std::string> skip = {};        // none of these, globs
+  std::vector<std::string> skip = {};       // none of these, globs
   std::optional<uint32_t> most_calls = {};  // that lead there
 
   bool operator==(const Below&) const = default;
