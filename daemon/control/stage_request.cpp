@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/stage_request.h"
+
+#include "daemon/base/nearest.h"
+#include "daemon/protocol/convert.h"
+#include "daemon/spec/parse.h"
+
+namespace tracectl {
+
+using namespace protocol;
+
+Error in_field(Error error, const char* field) {
+  if (error.field.empty()) error.field = field;
+  return error;
+}
+
+Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
+                                         const std::string& scope_name) {
+  auto scope = scope_of(scope_name);
+  if (!scope) return scope.error();
+  if (texts.empty()) return Error{Code::invalid, "no pattern is given", "patterns"};
+  std::vector<Pattern> patterns;
+  for (const std::string& text : texts) {
+    auto pattern = parse_pattern(text, *scope);
+    if (!pattern) return in_field(pattern.error(), "patterns");
+    patterns.push_back(std::move(*pattern));
+  }
+  return patterns;
+}
+
+namespace {
+
+Result<Spec> spec_of(const StageSet& request) {
+  auto spec = parse_spec(request.action);
+  if (!spec) return in_field(spec.error(), "do");
+  if (!request.when) return spec;
+  auto when = parse_condition(*request.when);
+  if (!when) return in_field(when.error(), "when");
+  if (spec->graph && waits_for_return(*when))
+    return Error{Code::invalid,
+                 "whether a graph begins is decided when the function is called, and this is known "
+                 "when it returns",
+                 "when"};
+  spec->when = std::move(*when);
+  return spec;
+}
+
+// uretprobe: is uprobe: with the return, where it is streamed at all.
+bool asks_for_return(const std::string& pattern) {
+  return pattern.starts_with("ur:") || pattern.starts_with("uretprobe:");
+}
+
+Result<Returns> returns_of(const std::string& name) {
+  if (const auto returns = returns_named(name)) return *returns;
+  return Error{Code::invalid,
+               "unknown way to see returns \"" + name + "\": auto, trampoline, exits" +
+                   did_you_mean(name, {"auto", "trampoline", "exits"}),
+               "returns"};
+}
+
+Error from_needed(const char* field, const char* instead) {
+  return Error{Code::invalid,
+               std::string(field) + " is for times between two probes: give from too" + instead,
+               field};
+}
+
+// The time from one probe to another, if that is asked for.
+Result<std::optional<Latency>> latency_of(const StageSet& request) {
+  if (!request.from) {
+    if (request.by) return from_needed("by", ", or a spec with keys, as count by tid");
+    if (request.slowest) return from_needed("slowest", "");
+    return std::optional<Latency>{};
+  }
+  auto from = patterns_of({*request.from}, request.scope);
+  if (!from) return Error{from.error().code, from.error().message, "from"};
+  if (request.patterns.size() != 1 || asks_for_return(request.patterns[0]) ||
+      asks_for_return(*request.from))
+    return Error{Code::invalid, "a time is measured from one pattern to one other, no uretprobe",
+                 "patterns"};
+  auto by = parse_keys(request.by.value_or("tid"));
+  if (!by) return in_field(by.error(), "by");
+  Latency latency{.from = std::move(from->front()), .by = std::move(*by)};
+  const uint64_t slowest = request.slowest.value_or(Latency::kSlowest);
+  if (slowest > Latency::kMostSlowest)
+    return Error{Code::invalid, "at most " + std::to_string(Latency::kMostSlowest) + " are kept",
+                 "slowest"};
+  latency.slowest = static_cast<uint32_t>(slowest);
+  return std::optional(std::move(latency));
+}
+
+Result<GraphScope> graph_scope_of(const StageSet& request, const Spec& spec) {
+  GraphScope scope;
+  if (!request.graph) return scope;
+  if (!spec.graph)
+    return Error{Code::invalid, "`graph` says what a graph shows, and \"do\" has none", "graph"};
+  for (const auto& [texts, to] :
+       {std::pair{&request.graph->only, &scope.only}, {&request.graph->beside, &scope.beside}}) {
+    if (texts->empty()) continue;
+    auto patterns = patterns_of(*texts, request.scope);
+    if (!patterns) return Error{patterns.error().code, patterns.error().message, "graph"};
+    *to = std::move(*patterns);
+  }
+  for (const Pattern& pattern : scope.beside)
+    if (pattern.kind != ProbeKind::usdt)
+      return Error{Code::invalid,
+                   "what fires beside the calls is a USDT probe, and " + to_string(pattern) +
+                       " is a function: name it in `only`",
+                   "graph"};
+  scope.skip = request.graph->skip;
+  return scope;
+}
+
+}  // namespace
+
+Result<std::vector<Setting>> settings_of(const StageSet& request) {
+  auto patterns = patterns_of(request.patterns, request.scope);
+  if (!patterns) return patterns.error();
+  auto target = target_of(request.target);
+  if (!target) return target.error();
+  auto spec = spec_of(request);
+  if (!spec) return spec.error();
+  auto returns = returns_of(request.returns);
+  if (!returns) return returns.error();
+  auto latency = latency_of(request);
+  if (!latency) return latency.error();
+  auto graph = graph_scope_of(request, *spec);
+  if (!graph) return graph.error();
+  std::vector<Setting> settings;
+  for (size_t i = 0; i < patterns->size(); ++i) {
+    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency, *graph});
+    Spec& own = settings.back().spec;
+    own.returns |= own.event && asks_for_return(request.patterns[i]);
+  }
+  return settings;
+}
+
+}  // namespace tracectl
