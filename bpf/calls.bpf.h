@@ -241,7 +241,8 @@ enum { NO_CALL = TC_MAX_DEPTH };
 
 /*
  * A call that is over, the innermost first, or NO_CALL. Calls of one stack end in their order: where
- * only the stack that the thread began on is concerned the innermost tells for all.
+ * only the stack that the thread began on is concerned the innermost tells for all. Of other stacks so
+ * many are looked at that a hit stays cheap; what lies behind them ends when those have ended.
  */
 __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 {
@@ -258,7 +259,7 @@ __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 		return i;
 	if (!innermost || (on_own_stack(calls, sp) && on_own_stack(calls, innermost->sp)))
 		return NO_CALL;
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	bpf_iter_num_new(&steps, 0, TC_NEAR_CALLS);
 	while (bpf_iter_num_next(&steps)) {
 		checked_as_used(i);
 		found = is_over(calls, call_at(calls, i), sp, begins);

@@ -240,7 +240,7 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 	if (!calls || !calls->depth)
 		return NO_CALL;
 	i = calls->depth - 1;
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
+	bpf_iter_num_new(&steps, 0, TC_NEAR_CALLS);
 	while (bpf_iter_num_next(&steps)) {
 		const struct call *call = call_at(calls, i);
 
