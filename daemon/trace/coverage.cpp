@@ -165,13 +165,14 @@ Status add_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
   return add_probes_within(resolver, root, coverage);
 }
 
-Status check_targets(const std::vector<Setting>& settings) {
-  for (const Setting& setting : settings)
-    if (setting.target.empty())
-      return Error{Code::invalid,
-                   "choose the processes for " + to_string(setting.pattern) +
-                       ": -p PID, -x PATH, -a, or -- COMMAND",
-                   "target"};
+Status check(const Setting& setting) {
+  if (setting.target.empty())
+    return Error{Code::invalid,
+                 "choose the processes for " + to_string(setting.pattern) +
+                     ": -p PID, -x PATH, -a, or -- COMMAND",
+                 "target"};
+  if (setting.spec.graph && setting.latency)
+    return Error{Code::invalid, "a graph is of calls, and has no other probe as its start", "from"};
   return ok();
 }
 
@@ -251,7 +252,8 @@ Status join_slots(Coverage& coverage) {
 // another.
 Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
                        Coverage coverage) {
-  if (auto checked = check_targets(settings); !checked) return checked.error();
+  for (const Setting& setting : settings)
+    if (auto checked = check(setting); !checked) return checked.error();
   for (const Setting& setting : settings)
     if (setting.spec.graph)
       if (auto added = add_below(resolver, setting, coverage); !added) return added.error();

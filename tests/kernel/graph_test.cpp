@@ -221,6 +221,14 @@ TEST_F(Graphs, TakeOneRootInSoMany) {
   }());
 }
 
+TEST_F(Graphs, AreNoTimesBetweenProbes) {
+  Program program("graph_deep", {"3"});
+  create("s");
+  Setting set = setting_of(program, {"u::deep"});
+  set.latency = Latency{.from = must(parse_pattern("u::deep_land")), .by = must(parse_keys("tid"))};
+  EXPECT_FALSE(engine->stage_set("s", {set}));
+}
+
 TEST_F(Graphs, BesideOtherActionsAreRefused) {
   for (const char* action : {"graph, count", "graph, return", "graph, stack", "graph, event(arg0)",
                              "graph, tag(\"x\")", "graph(0)", "graph(10001)"})
