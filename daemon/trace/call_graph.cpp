@@ -106,7 +106,7 @@ bool CallGraph::may_read(uint64_t size) {
 }
 
 void CallGraph::explore_routine(Node& node) {
-  if (!may_read(node.routine.size)) return;
+  if (!may_read(code_.bytes_of(node.routine))) return;
   const CallTargets targets = code_.targets_of(node.routine);
   node.calls_unknown = targets.calls_unknown;
   for (const uint64_t address : targets.called) add_call(node, address);

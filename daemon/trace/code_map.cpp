@@ -122,6 +122,14 @@ std::vector<uint8_t> CodeMap::read(uint64_t address, uint64_t size) const {
   return bytes ? std::move(*bytes) : std::vector<uint8_t>{};
 }
 
+uint64_t CodeMap::bytes_of(const Routine& routine) const {
+  uint64_t bytes = routine.size;
+  if (routine.function)
+    for (const Function* part : parts_of(*routine.function))
+      bytes += std::min(part->size, kMostRoutineBytes);
+  return bytes;
+}
+
 CallTargets CodeMap::targets_of(const Routine& routine) const {
   const auto body = read(routine.address, routine.size);
   std::vector<std::vector<uint8_t>> bytes;

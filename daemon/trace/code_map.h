@@ -34,6 +34,9 @@ class CodeMap {
   std::optional<Routine> around(uint64_t address) const;
   std::optional<Routine> starting_at(uint64_t address) const;
 
+  // How many bytes targets_of() looks at.
+  uint64_t bytes_of(const Routine& routine) const;
+
   // What the routine's code, as far as it can be read, calls and refers to.
   CallTargets targets_of(const Routine& routine) const;
 

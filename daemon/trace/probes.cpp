@@ -118,7 +118,9 @@ class FunctionFinder {
 
   std::vector<const Function*> nearest_first(const Below& below) const {
     std::vector<const Function*> direct, by_address;
-    for (const Reached& reached : CallGraph(object_).reach(named()).functions)
+    const auto roots = named();
+    if (roots.empty()) return direct;
+    for (const Reached& reached : CallGraph(object_).reach(roots).functions)
       if (is_below(reached, below))
         (reached.by_address ? by_address : direct).push_back(reached.function);
     direct.insert(direct.end(), by_address.begin(), by_address.end());
