@@ -58,14 +58,16 @@ void add_graph(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false);
   graph.add_option("--depth", line.graph.depth, "show so many levels of calls at most")
       ->check(CLI::Range(1, 10000));
-  graph.add_option("--min-duration", line.min_duration, "show no calls that took less: 10us, 1ms")
-      ->check(check_duration);
+  auto* least = graph.add_option("--min-duration", line.min_duration,
+                                 "show no calls that took less: 10us, 1ms");
+  least->check(check_duration);
   graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
   graph.add_flag("--results", line.graph.results, "show what calls return");
   auto* sums = graph.add_flag_callback(
       "--report", [&] { line.graph.form = GraphChoice::Form::functions; },
       "at the end, by function: calls, total, self, least, average, greatest");
-  for (CLI::Option* form : add_forms(graph, line.graph.form)) form->excludes(sums);
+  sums->excludes(least);
+  for (CLI::Option* form : add_forms(graph, line.graph.form)) form->excludes(sums)->excludes(least);
   add_returns(graph, line.trace.returns);
   add_how(graph, line);
   tell_of_command(graph);

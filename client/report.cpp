@@ -15,6 +15,7 @@ namespace {
 struct Recording {
   CallTree calls;
   uint64_t lost = 0;
+  uint64_t other_lines = 0;
   bool has_calls = false;
 };
 
@@ -37,10 +38,18 @@ void tell_cut_off(const std::string& file) {
   print_error("tracectl: note: " + file + ": its last line is cut off, and left out\n");
 }
 
+// Not what a command that was traced has printed into the same file.
+bool is_recorded(const std::string& line) {
+  return line.starts_with("{\"ts\":") || line.starts_with("{\"lost\":");
+}
+
 Status read_lines(std::istream& from, const std::string& file, Recording& recording) {
   std::string line;
   for (size_t number = 1; std::getline(from, line); ++number) {
-    if (line.empty()) continue;
+    if (!is_recorded(line)) {
+      ++recording.other_lines;
+      continue;
+    }
     auto item = protocol::parse_line(line);
     if (!item && from.eof()) return tell_cut_off(file), ok();
     if (!item) return in_line(item.error(), file, number);
@@ -59,6 +68,9 @@ std::string first_rows(std::string table, size_t rows) {
 }
 
 void tell_lost(const std::string& file, const Recording& recording) {
+  if (recording.other_lines)
+    print_error("tracectl: note: " + file + ": " + plural(recording.other_lines, "line") +
+                " of something else left out\n");
   if (recording.lost)
     print_error("tracectl: note: " + file + ": " + plural(recording.lost, "event") +
                 " were lost, so calls are missing or have no end\n");

@@ -172,7 +172,8 @@ class Graph(TreeTest, support.DaemonTest):
 
     def test_what_is_no_recording_is_refused(self):
         recording = self.directory / 'none'
-        for text, why in (('', 'has no calls'), ('x\ny\n', 'none:1: '), ('{}\n', 'none:1: ')):
+        for text, why in (('', 'has no calls'), ('x\n{}\n', '2 lines of something else left out'),
+                          ('x\n{"ts":1}\n', 'none:2: ')):
             recording.write_text(text)
             done = support.run('report', str(recording))
             self.assertEqual(done.returncode, 1)
