@@ -15,7 +15,7 @@ import support
 PYTHON = '/usr/bin/python3.11'
 SCRIPT = '''
 import json, re
-for i in range(200):
+for i in range(20):
     json.loads(json.dumps({str(k): [k, 'x' * k] for k in range(20)}))
     re.sub('a+', 'b', 'caat' * 10)
     try: int('none')
@@ -74,7 +74,8 @@ class Python(RealTest, unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             script = pathlib.Path(directory, 'script.py')
             script.write_text(SCRIPT)
-            done = support.run('--embedded', '--json', 'graph', 'PyObject_Call*', '--partial', '--',
+            done = support.run('--embedded', '--json', 'graph', 'PyObject_Call*', '--depth', '4',
+                               '--partial', '--',
                                PYTHON, '-I', str(script))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(' 0 lost', done.stderr)
@@ -87,12 +88,13 @@ class PostgreSQL(RealTest, postgresql.ServerTest):
         self.pgbench('-i', '-q')
         printed = pathlib.Path(self.directory, 'printed')
         with printed.open('w') as file, subprocess.Popen(
-                [support.TRACECTL, '--socket', self.daemon.socket, '--json', 'graph',
-                 'PortalRun', 'pg_plan_query', '--depth', '4', '-x', postgresql.POSTGRES],
+                [support.TRACECTL, '--embedded', '--json', 'graph', 'PortalRun',
+                 'pg_plan_query', '--depth', '4', '-x', postgresql.POSTGRES],
                 text=True, stdout=file, stderr=subprocess.PIPE) as verb:
             try:
                 support.wait_until(lambda: 'tracing' in verb.stderr.readline(), 'the graph')
-                self.pgbench('-t', '50', '-c', '2')
+                # At a rate that a client that prints every call keeps up with.
+                self.pgbench('-t', '20', '-c', '2', '-R', '10')
                 verb.send_signal(subprocess.signal.SIGINT)
                 _, errors = verb.communicate(timeout=120)
             finally:

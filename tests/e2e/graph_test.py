@@ -101,12 +101,12 @@ class Graph(TreeTest, support.DaemonTest):
             self.held_against_the_truth(graph_truth.from_text(lines))
 
     def test_text_of_the_daemon_is_what_was_called(self):
-        printed, _ = self.graph(self.tree(50, 2 * PAUSE_US), ['tree_root'])
+        printed, _ = self.graph(self.tree(20, 2 * PAUSE_US), ['tree_root'])
         with printed.open() as lines:
             self.held_against_the_truth(graph_truth.from_text(lines))
 
     def test_probes_are_shown_where_they_fire(self):
-        printed, _ = self.graph(self.tree(50, 2 * PAUSE_US), ['tree_root'], '--beside',
+        printed, _ = self.graph(self.tree(20, 2 * PAUSE_US), ['tree_root'], '--beside',
                                 'usdt::tree:mark')
         with printed.open() as lines:
             found = graph_truth.differences(self.truth(), graph_truth.from_text(lines), marks=True)
@@ -114,7 +114,8 @@ class Graph(TreeTest, support.DaemonTest):
 
     def deep(self, depth, *options):
         program = self.program('graph_deep', str(depth))
-        printed, _ = self.graph(program, ['deep', 'deep_land', 'deep_jump'], *options)
+        printed, _ = self.graph(program, ['deep', 'deep_land', 'deep_jump'], *options,
+                                engine=EMBEDDED)
         expected = {program.pid: [
             'deep(' * (depth + 1) + ')' * (depth + 1),
             'deep_land(' + 'deep_jump(' * (depth + 1) + ')!' * (depth + 1) + 'deep())']}
@@ -129,7 +130,7 @@ class Graph(TreeTest, support.DaemonTest):
 
     def test_deep_calls_are_summed_up(self):
         program = self.program('graph_deep', '10000')
-        printed, _ = self.graph(program, ['deep'], '--report')
+        printed, _ = self.graph(program, ['deep'], '--report', engine=EMBEDDED)
         heading, row = printed.read_text().splitlines()
         self.assertEqual(heading.split(), ['FUNCTION', 'CALLS', 'TOTAL', 'SELF', 'MIN', 'AVG', 'MAX'])
         self.assertEqual(row.split()[:2], ['deep', '10002'])
