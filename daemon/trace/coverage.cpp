@@ -109,9 +109,8 @@ Status add_pattern(Resolver& resolver, const Pattern& pattern,
 // What is shown below the calls of a graph's roots: the functions as the roots, other probes where they
 // fire.
 Setting within_graph(const Setting& root, bool calls) {
-  Setting within = root;
-  within.graph = {};
-  within.spec = Spec{};
+  Setting within{
+      .pattern = root.pattern, .target = root.target, .spec = {}, .returns = root.returns};
   within.spec.graph = calls;
   within.spec.graph_depth = calls ? root.spec.graph_depth : std::nullopt;
   within.spec.event = !calls || root.spec.event;
