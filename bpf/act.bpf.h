@@ -223,11 +223,13 @@ static __noinline void count_cut(__u32 stat)
 
 /*
  * Follows a call of the hook, which is to be acted on when it ends; the call as tc_end has it, or 0.
+ * `calls`: those of the thread that are open, if there are any yet.
  * Programs that cannot cut it.
  */
-typedef __u64 follow_call(struct hit *hit, const struct tc_hook *hook);
+typedef __u64 follow_call(struct hit *hit, const struct tc_hook *hook, struct calls *calls);
 
-static __always_inline __u64 follow_none(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_none(struct hit *hit, const struct tc_hook *hook,
+					 struct calls *calls)
 {
 	return 0;
 }
@@ -250,8 +252,8 @@ static __noinline void learn_tag_of(struct hit *hit, const struct tc_hook *hook)
 
 /* `answer`: what is known of the condition. */
 static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
-					struct tc_stat *stat, enum answer answer,
-					follow_call follow)
+					struct tc_stat *stat, struct calls *calls,
+					enum answer answer, follow_call follow)
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
@@ -267,7 +269,7 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
 		stream_hit(hit, hook, stat, 0);
-	if (hook->flags & TC_CALL && !follow(hit, hook))
+	if (hook->flags & TC_CALL && !follow(hit, hook, calls))
 		count_cut(hook->stat);
 	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
 		take_effect_behind(spec);
@@ -278,7 +280,7 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,
 				       struct tc_stat *stat, enum answer answer)
 {
-	act_by_spec(hit, hook, stat, answer, follow_none);
+	act_by_spec(hit, hook, stat, 0, answer, follow_none);
 }
 
 /* Nothing is to be done with hits but to count those that meet the condition. */
@@ -325,7 +327,7 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (is_outside_graph(hook))
+	if (is_outside_graph(hook, calls_for(hook)))
 		__sync_fetch_and_add(&stat->filtered, 1);
 	else if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);

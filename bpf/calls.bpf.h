@@ -17,8 +17,6 @@
 
 enum way { BY_TRAMPOLINE, BY_EXITS };
 
-enum { OF_GRAPH = 1 << 1 };	/* beside the way */
-
 struct call {
 	__u64 sp;		/* where its return address is */
 	__u64 return_address;	/* 0: by a trampoline, which is what stands there */
@@ -136,7 +134,7 @@ static __always_inline void find_own_stack(struct calls *calls, struct task_stru
 	calls->stack_low = BPF_CORE_READ(area, vm_start);
 }
 
-static __always_inline struct calls *begin_calls(__u32 session)
+static __noinline struct calls *begin_calls(__u32 session)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct caller caller = caller_of(session);

@@ -9,17 +9,21 @@
 #define TRACECTL_GRAPH_BPF_H
 
 /* How many calls of the session's graphs are open in the current thread. */
-static __always_inline __u32 graph_depth_of_thread(__u32 session)
+static __always_inline __u32 graph_depth_of(const struct calls *calls)
 {
-	const struct calls *calls = calls_of_thread(session);
-
 	return calls ? calls->graph_depth : 0;
 }
 
 /* Whether the hook takes hits within a graph only, and this is none. */
-static __always_inline bool is_outside_graph(const struct tc_hook *hook)
+static __always_inline bool is_outside_graph(const struct tc_hook *hook, const struct calls *calls)
 {
-	return hook->flags & TC_WITHIN_GRAPH && !graph_depth_of_thread(hook->session);
+	return hook->flags & TC_WITHIN_GRAPH && !graph_depth_of(calls);
+}
+
+/* The calls of the current thread that the hook has to do with; a lookup is dear. */
+static __always_inline struct calls *calls_for(const struct tc_hook *hook)
+{
+	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_of_thread(hook->session) : 0;
 }
 
 static __always_inline void mark_call(struct tc_record *record, const struct streamed *hit)

@@ -17,10 +17,9 @@ extern bool bpf_session_is_return(void) __ksym __weak;
 #include "bpf/ends.bpf.h"
 
 /* Closes calls of the thread that are over though they have not returned. */
-__on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, __u32 session, __u64 under, __u64 sp,
+__on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
 			       bool begins)
 {
-	struct calls *calls = calls_of_thread(session);
 	struct ended ended = { .kind = TC_RECORD_UNWOUND };
 	struct bpf_iter_num steps;
 	struct tc_hook hook;
@@ -69,31 +68,34 @@ static __always_inline __u32 next_number(struct calls *calls)
 	return calls->last_number;
 }
 
+/* How a call is kept: beside the slot of its function. */
+enum { WAY_SHIFT = 16, OF_GRAPH = 1 << 24, PUSHED_SHIFT = 32 };
+
+_Static_assert(TC_MAX_SLOTS <= 1 << WAY_SHIFT, "a slot's number has its bits for itself");
+
 /*
- * Keeps the call of a hook (its session and serial number) as the innermost; `how` is the way, and
- * OF_GRAPH. The call as tc_end has it, or 0 if it is cut.
+ * Keeps the call of a hook with this serial number as the innermost; `at` is its slot, and how it is
+ * kept. The call as tc_end has it, or 0 if it is cut.
  */
-__on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, __u64 at, __u32 how)
+__on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 code, __u64 at,
+			     __u32 serial)
 {
-	__u32 session = whose >> 32, serial = whose, spec_index = code;
+	__u32 spec_index = code;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
-	struct calls *calls = calls_of_thread(session);
-	__u32 way = how & ~OF_GRAPH;
+	__u8 way = at >> WAY_SHIFT;
 	struct call *call;
 	__u64 mark;
 
-	if (!calls)
-		calls = begin_calls(session);
 	if (!spec || !calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
 		return 0;
 	call = next_call(calls);
 	if (!call)
 		return 0;
-	call->sp = read_register(ctx, 4) + (__u32)(at >> 32);
-	call->slot = at;
+	call->sp = read_register(ctx, 4) + (__u32)(at >> PUSHED_SHIFT);
+	call->slot = (__u16)at;
 	call->serial = serial;
 	call->way = way;
-	call->is_of_graph = !!(how & OF_GRAPH);
+	call->is_of_graph = !!(at & OF_GRAPH);
 	call->number = next_number(calls);
 	call->within_ns = 0;
 	call->return_address = 0;
@@ -111,33 +113,40 @@ __on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, __u64 code, __u64 whose, _
 	return mark;
 }
 
-static __always_inline __u64 follow(struct hit *hit, const struct tc_hook *hook, enum way way)
+static __always_inline __u64 follow(struct hit *hit, const struct tc_hook *hook,
+				    struct calls *calls, enum way way)
 {
-	__u32 how = way | (hook->flags & TC_IN_GRAPH ? OF_GRAPH : 0);
-	__u64 whose = (__u64)hook->session << 32 | hook->flags >> TC_SERIAL_SHIFT;
-	__u64 at = (__u64)slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed << 32 |
-		   hit->slot;
-	__u64 call = open_call(hit->ctx, code_of(hook), whose, at, how);
+	__u64 pushed = slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed;
+	__u64 at = pushed << PUSHED_SHIFT | hit->slot | way << WAY_SHIFT;
+	__u64 call;
 
+	if (!calls)
+		calls = begin_calls(hook->session);
+	if (hook->flags & TC_IN_GRAPH)
+		at |= OF_GRAPH;
+	call = open_call(hit->ctx, calls, code_of(hook), at, hook->flags >> TC_SERIAL_SHIFT);
 	hit->followed |= call != 0;
 	return call;
 }
 
-static __always_inline __u64 follow_by_exits(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_by_exits(struct hit *hit, const struct tc_hook *hook,
+					     struct calls *calls)
 {
-	return follow(hit, hook, BY_EXITS);
+	return follow(hit, hook, calls, BY_EXITS);
 }
 
-static __always_inline __u64 follow_by_trampoline(struct hit *hit, const struct tc_hook *hook)
+static __always_inline __u64 follow_by_trampoline(struct hit *hit, const struct tc_hook *hook,
+						  struct calls *calls)
 {
-	return follow(hit, hook, BY_TRAMPOLINE);
+	return follow(hit, hook, calls, BY_TRAMPOLINE);
 }
 
 /* A call of a root of the graph, or of a function below. */
 static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_hook *hook,
-					      struct tc_stat *stat, follow_call follow_it)
+					      struct tc_stat *stat, struct calls *calls,
+					      follow_call follow_it)
 {
-	__u32 index = hook->spec, depth = graph_depth_of_thread(hook->session);
+	__u32 index = hook->spec, depth = graph_depth_of(calls);
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	__u64 call;
 
@@ -148,14 +157,14 @@ static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_h
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
-	call = follow_it(hit, hook);
+	call = follow_it(hit, hook, calls);
 	if (!call)
 		count_cut(hook->stat);
 	stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
 }
 
 static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook *hook,
-					   follow_call follow_it)
+					   struct calls *calls, follow_call follow_it)
 {
 	struct tc_stat *stat = stat_of(hook);
 
@@ -163,14 +172,14 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (is_outside_graph(hook))
+	if (is_outside_graph(hook, calls))
 		__sync_fetch_and_add(&stat->filtered, 1);
 	else if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
 	else if (hook->flags & TC_IN_GRAPH)
-		act_on_graph_call(hit, hook, stat, follow_it);
+		act_on_graph_call(hit, hook, stat, calls, follow_it);
 	else if (hook->spec)
-		act_by_spec(hit, hook, stat, ASK_THE_MACHINE, follow_it);
+		act_by_spec(hit, hook, stat, calls, ASK_THE_MACHINE, follow_it);
 	else if (hook->flags & TC_EVENT)
 		stream_hit(hit, hook, stat, 0);
 }
@@ -178,11 +187,14 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook,
 					     follow_call follow_it)
 {
+	struct calls *calls;
+
 	if (!is_for(hook, hit))
 		return false;
-	if (hook->flags & TC_CALL)
-		close_unwound(hit->ctx, hook->session, hit->epoch, hit->sp, true);
-	act_and_follow(hit, hook, follow_it);
+	calls = calls_for(hook);
+	if (calls && hook->flags & TC_CALL)
+		close_unwound(hit->ctx, calls, hit->epoch, hit->sp, true);
+	act_and_follow(hit, hook, calls, follow_it);
 	return true;
 }
 
@@ -257,14 +269,11 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 }
 
 /* Ends the call of the hook that returns to the address at sp, if it is one that was followed. */
-static __noinline void end_call(struct hit *hit, const struct tc_hook *hook)
+static __noinline void end_call(struct hit *hit, const struct tc_hook *hook, struct calls *calls)
 {
 	struct ended ended = { .kind = TC_RECORD_RETURN };
-	struct calls *calls = calls_of_thread(hook->session);
 	__u64 call;
 
-	if (!calls)
-		return;
 	call = find_call(calls, hit->sp, hit->slot, hook->flags >> TC_SERIAL_SHIFT);
 	if (call == NO_CALL)
 		return;
@@ -280,10 +289,15 @@ static __noinline void end_call(struct hit *hit, const struct tc_hook *hook)
 
 static __always_inline void leave_by(struct hit *hit, const struct tc_hook *hook)
 {
+	struct calls *calls;
+
 	if (!(hook->flags & TC_CALL))
 		return;
-	close_unwound(hit->ctx, hook->session, hit->epoch, hit->sp, false);
-	end_call(hit, hook);
+	calls = calls_of_thread(hook->session);
+	if (!calls)
+		return;
+	close_unwound(hit->ctx, calls, hit->epoch, hit->sp, false);
+	end_call(hit, hook, calls);
 }
 
 static long leave_by_next(__u32 i, void *data)
