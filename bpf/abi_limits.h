@@ -44,6 +44,7 @@ enum {
 	TC_MAX_TRAMPOLINES = 64,	/* of one thread: the kernel's own bound */
 	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
 	TC_MAX_TIMES = 16384,		/* keys of `time` */
+	TC_MAX_PATHS = 16384,		/* by which calls of graphs were reached */
 	TC_TIME_BUCKETS = 65,
 	TC_FEW_FRAMES = 32,		/* of a stack; what is asked for beyond takes room for most */
 	TC_MOST_FRAMES = 127,

@@ -147,7 +147,19 @@ enum tc_value_kind {
 	TC_VALUE_STACK,		/* of a key: `a` frames at most by frame pointers, the innermost left
 				   out if `from` is 1 */
 	TC_VALUE_BYTES,		/* most_bytes of them, at the address that the code gives */
+	TC_VALUE_PATH,		/* of a key: the number of the call's path, struct tc_path */
 };
+
+/*
+ * A way by which calls of graphs are reached: the number of the one to the call around it, 0 for none,
+ * and the source of the call's hook. They are numbered from 1.
+ */
+struct tc_path {
+	__u32 around;
+	__u32 source;
+};
+
+enum { TC_NO_PATH = 0xffffffff };	/* there was no room for it */
 
 /* A value of a record, of an aggregate, or a key. */
 struct tc_value {
@@ -184,6 +196,7 @@ enum tc_at_return {
 	TC_EVENT_AT_RETURN = 1 << 1,		/* instead of the hit's */
 	TC_RETURN_EVENT = 1 << 2,		/* beside it */
 	TC_KEEP_ARGS = 1 << 3,
+	TC_KEEP_PATH = 1 << 4,
 };
 
 enum tc_condition_kind {
@@ -247,6 +260,7 @@ struct tc_spec {
 };
 
 TC_ASSERT_SIZE(struct tc_value, 8);
+TC_ASSERT_SIZE(struct tc_path, 8);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
 TC_ASSERT_SIZE(struct tc_trigger, 4);
 TC_ASSERT_SIZE(struct tc_spec, 96 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);

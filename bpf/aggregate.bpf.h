@@ -174,6 +174,12 @@ static __always_inline int stack_part(struct aggregation *to, const struct tc_va
 	return number ? true : NO_ROOM;
 }
 
+static __always_inline int path_part(struct aggregation *to, __u32 i)
+{
+	to->key.part[i] = to->ended ? to->ended->path : 0;
+	return to->key.part[i] == TC_NO_PATH ? NO_ROOM : true;
+}
+
 /* Whether part i of the key can be read, or NO_ROOM. */
 static __always_inline int key_part(struct aggregation *to, __u32 i)
 {
@@ -183,6 +189,8 @@ static __always_inline int key_part(struct aggregation *to, __u32 i)
 
 	if (value->kind == TC_VALUE_STACK)
 		return stack_part(to, value, i);
+	if (value->kind == TC_VALUE_PATH)
+		return path_part(to, i);
 	if (is_text(value)) {
 		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
 			return false;
@@ -213,15 +221,31 @@ static __always_inline bool make_key(struct aggregation *to)
 	return true;
 }
 
+static __always_inline bool is_by_path(const struct tc_aggregate *aggregate)
+{
+	return aggregate->key_count && aggregate->keys[0].kind == TC_VALUE_PATH;
+}
+
+/*
+ * A call that is left without returning. Its time is added up by path only: there it is missing in
+ * that of the calls around it.
+ */
+static __always_inline bool add_unwound(const struct tc_aggregate *aggregate, struct tc_key *key,
+					const struct ended *ended)
+{
+	if (is_by_path(aggregate) && !add_to_time(key, ended))
+		return false;
+	key->missing |= TC_CALL_UNWOUND;
+	return count_key(key);
+}
+
 static __always_inline bool add_value(struct aggregation *to)
 {
 	const struct tc_aggregate *aggregate = to->aggregate;
 	__u64 value = 0;
 
-	if (to->ended && to->ended->kind == TC_RECORD_UNWOUND) {
-		to->key.missing |= TC_CALL_UNWOUND;
-		return count_key(&to->key);
-	}
+	if (to->ended && to->ended->kind == TC_RECORD_UNWOUND)
+		return add_unwound(aggregate, &to->key, to->ended);
 	if (aggregate->kind == TC_COUNT)
 		return count_key(&to->key);
 	if (aggregate->kind == TC_TIME)

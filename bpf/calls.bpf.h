@@ -27,6 +27,8 @@ struct call {
 	__u32 number;		/* among the thread's, from 1 on */
 	__u16 way;
 	__u16 is_of_graph;
+	__u32 path;		/* 0: of no graph, and none around it is */
+	__u32 pad;
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 };
@@ -90,6 +92,7 @@ struct ended {
 	__u32 has_retval;
 	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
 	__u64 return_address;	/* 0: not known */
+	__u64 path;		/* as the call has it */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 	__u64 call;		/* as tc_end has it; 0: of no graph */
@@ -321,6 +324,7 @@ static __always_inline void end_innermost(struct calls *calls, struct ended *end
 	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
 	ended->self_ns = ended->duration_ns - call->within_ns;
 	ended->return_address = call->return_address;
+	ended->path = call->path;
 	ended->arg_valid = call->arg_valid;
 	__builtin_memcpy(ended->args, call->args, sizeof(ended->args));
 	calls->trampolines -= call->way == BY_TRAMPOLINE;

@@ -26,6 +26,34 @@ static __always_inline struct calls *calls_for(const struct tc_hook *hook)
 	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_of_thread(hook->session) : 0;
 }
 
+/* The number of the path, or TC_NO_PATH. */
+static __noinline __u32 path_to(__u32 around, __u32 source)
+{
+	struct tc_path path = { .around = around, .source = source };
+	__u32 *known, number;
+
+	if (around == TC_NO_PATH)
+		return TC_NO_PATH;
+	known = bpf_map_lookup_elem(&paths, &path);
+	if (known)
+		return *known;
+	number = __sync_fetch_and_add(&last_path, 1) + 1;
+	/* Somebody else may be first: then the number is theirs, and this one nobody's. */
+	bpf_map_update_elem(&paths, &path, &number, BPF_NOEXIST);
+	known = bpf_map_lookup_elem(&paths, &path);
+	return known ? *known : TC_NO_PATH;
+}
+
+/* Of a call that is being opened within those that are open. What is no part of the graph passes it on. */
+static __always_inline __u32 path_of(const struct calls *calls, const struct tc_spec *spec,
+				     __u32 source)
+{
+	const struct call *around = calls->depth ? call_at(calls, calls->depth - 1) : 0;
+	__u32 so_far = around ? around->path : 0;
+
+	return spec->at_return & TC_KEEP_PATH ? path_to(so_far, source) : so_far;
+}
+
 static __always_inline void mark_call(struct tc_record *record, const struct streamed *hit)
 {
 	record->flags = TC_RECORD_CALL;

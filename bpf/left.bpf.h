@@ -3,21 +3,37 @@
 #ifndef TRACECTL_LEFT_BPF_H
 #define TRACECTL_LEFT_BPF_H
 
-/* What is by keys of the call is counted without them: they are worked out at a hit only. */
-static __always_inline void count_left(const struct tc_hook *hook, const struct tc_spec *spec)
+/* Of keys only the path is known of a call: the others are worked out at a hit. */
+static __always_inline bool add_left(struct tc_key *key, const struct tc_aggregate *aggregate,
+				     const struct ended *ended)
 {
-	__u32 i;
+	if (!is_by_path(aggregate))
+		key->missing |= (1 << (aggregate->key_count & 3)) - 1;
+	else if (ended->path == TC_NO_PATH)
+		return false;
+	else
+		key->part[0] = ended->path;
+	return add_unwound(aggregate, key, ended);
+}
 
+__on_its_own int count_left(const struct tc_hook *hook, const struct ended *ended)
+{
+	__u32 i, index = hook ? hook->spec : 0;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
+
+	if (!spec || !stat || !ended)
+		return 0;
 	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
 		const struct tc_aggregate *aggregate = &spec->aggregates[i];
 		struct tc_key key = { .stat = hook->stat, .aggregate = i };
 
 		if (i >= spec->aggregate_count)
-			return;
-		key.missing = TC_CALL_UNWOUND | ((1 << (aggregate->key_count & 3)) - 1);
-		if (aggregate->at_return)
-			count_key(&key);
+			break;
+		if (aggregate->at_return && !add_left(&key, aggregate, ended))
+			__sync_fetch_and_add(&stat->dropped_keys, 1);
 	}
+	return 0;
 }
 
 static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
@@ -51,7 +67,7 @@ static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
 		__sync_fetch_and_add(&stat->filtered, 1);
 		return;
 	}
-	count_left(hook, spec);
+	count_left(hook, ended);
 	if (!(spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)))
 		return;
 	if (is_silent(hook->session))

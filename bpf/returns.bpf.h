@@ -74,11 +74,11 @@ enum { WAY_SHIFT = 16, OF_GRAPH = 1 << 24, PUSHED_SHIFT = 32 };
 _Static_assert(TC_MAX_SLOTS <= 1 << WAY_SHIFT, "a slot's number has its bits for itself");
 
 /*
- * Keeps the call of a hook with this serial number as the innermost; `at` is its slot, and how it is
- * kept. The call as tc_end has it, or 0 if it is cut.
+ * Keeps the call of a hook as the innermost; `at` is its slot, and how it is kept, `whose` its source
+ * and its serial number. The call as tc_end has it, or 0 if it is cut.
  */
 __on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 code, __u64 at,
-			     __u32 serial)
+			     __u64 whose)
 {
 	__u32 spec_index = code;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
@@ -93,10 +93,11 @@ __on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64
 		return 0;
 	call->sp = read_register(ctx, 4) + (__u32)(at >> PUSHED_SHIFT);
 	call->slot = (__u16)at;
-	call->serial = serial;
+	call->serial = whose;
 	call->way = way;
 	call->is_of_graph = !!(at & OF_GRAPH);
 	call->number = next_number(calls);
+	call->path = path_of(calls, spec, whose >> 32);
 	call->within_ns = 0;
 	call->return_address = 0;
 	call->arg_valid = 0;
@@ -118,13 +119,14 @@ static __always_inline __u64 follow(struct hit *hit, const struct tc_hook *hook,
 {
 	__u64 pushed = slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed;
 	__u64 at = pushed << PUSHED_SHIFT | hit->slot | way << WAY_SHIFT;
+	__u64 whose = (__u64)hook->source << 32 | hook->flags >> TC_SERIAL_SHIFT;
 	__u64 call;
 
 	if (!calls)
 		calls = begin_calls(hook->session);
 	if (hook->flags & TC_IN_GRAPH)
 		at |= OF_GRAPH;
-	call = open_call(hit->ctx, calls, code_of(hook), at, hook->flags >> TC_SERIAL_SHIFT);
+	call = open_call(hit->ctx, calls, code_of(hook), at, whose);
 	hit->followed |= call != 0;
 	return call;
 }
@@ -160,7 +162,8 @@ static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_h
 	call = follow_it(hit, hook, calls);
 	if (!call)
 		count_cut(hook->stat);
-	stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
+	if (spec->at_return & TC_RETURN_EVENT)
+		stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
 }
 
 static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook *hook,

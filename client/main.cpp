@@ -42,7 +42,7 @@ std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
 
 void add_graph(CLI::App& app, CommandLine& line) {
   auto& graph = add_verb(app, "graph", "show how functions call, and what the calls take",
-                         line.chosen, [&] { return run_trace(line.common, line.trace); });
+                         line.chosen, [&] { return run_graph(line.common, line.trace); });
   graph
       .add_option("FUNCTION", line.trace.probes.patterns,
                   "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
@@ -52,22 +52,27 @@ void add_graph(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false);
   graph.add_option("--skip", line.graph.skip, "do not show these functions below")
       ->allow_extra_args(false);
-  graph
-      .add_option("--beside", line.graph.beside,
-                  "show these USDT probes, too, where they fire: usdt::PROVIDER:NAME")
-      ->allow_extra_args(false);
+  auto* beside =
+      graph
+          .add_option("--beside", line.graph.beside,
+                      "show these USDT probes, too, where they fire: usdt::PROVIDER:NAME")
+          ->allow_extra_args(false);
   graph.add_option("--depth", line.graph.depth, "show so many levels of calls at most")
       ->check(CLI::Range(1, 10000));
   auto* least = graph.add_option("--min-duration", line.min_duration,
                                  "show no calls that took less: 10us, 1ms");
   least->check(check_duration);
-  graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
-  graph.add_flag("--results", line.graph.results, "show what calls return");
+  auto* arguments =
+      graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
+  auto* results = graph.add_flag("--results", line.graph.results, "show what calls return");
   auto* sums = graph.add_flag_callback(
       "--report", [&] { line.graph.form = GraphChoice::Form::functions; },
       "at the end, by function: calls, total, self, least, average, greatest");
-  sums->excludes(least);
-  for (CLI::Option* form : add_forms(graph, line.graph.form)) form->excludes(sums)->excludes(least);
+  const auto [tree, folded] = add_forms(graph, line.graph.form);
+  tree->excludes(sums);
+  folded->excludes(sums);
+  for (CLI::Option* of_calls : {least, arguments, results, beside})
+    for (CLI::Option* form : {sums, tree, folded}) form->excludes(of_calls);
   add_returns(graph, line.trace.returns);
   add_how(graph, line);
   tell_of_command(graph);
@@ -323,6 +328,7 @@ Status complete_graph(CommandLine& line) {
   line.trace.action =
       line.graph.depth ? "graph(" + std::to_string(*line.graph.depth) + ")" : "graph";
   if (line.graph.arguments) line.trace.action += ", event";
+  if (line.graph.form != GraphChoice::Form::calls) line.trace.action += ", time by path";
   line.trace.graph = line.graph;
   return ok();
 }

@@ -39,7 +39,7 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
-  if (shown_ == Shown::folded_stacks || shown_ == Shown::call_tree) return;
+  if (shown_ == Shown::folded_stacks) return;
   if (common_.json) {
     out += "{\"lost\":";
     protocol::append_lost(out, lost, session_);
@@ -54,8 +54,6 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
 void EventPrinter::add_event(std::string& out, const Event& event) {
   if (shown_ == Shown::folded_stacks) {
     if (event.stack) folded_.add(*event.stack);
-  } else if (shown_ == Shown::call_tree) {
-    calls_.add(event);
   } else if (common_.json) {
     protocol::append_event(out, event, wall_);
     out += '\n';

@@ -6,7 +6,6 @@
 #include "client/backend.h"
 #include "client/debug_files.h"
 #include "client/options.h"
-#include "client/render/call_tree.h"
 #include "client/render/folded.h"
 #include "client/render/graph.h"
 #include "daemon/protocol/events.h"
@@ -14,10 +13,10 @@
 namespace tracectl {
 
 // Prints a session's events as they come, as text, as JSON lines or as a graph of calls; or keeps
-// count of their stacks or calls.
+// count of their stacks.
 class EventPrinter {
  public:
-  enum class Shown { events, folded_stacks, graph, call_tree };
+  enum class Shown { events, folded_stacks, graph };
   EventPrinter(const CommonOptions& common, std::string session, Shown shown = Shown::events,
                const GraphOptions& graph = {});
 
@@ -28,7 +27,6 @@ class EventPrinter {
   // How often, in ms, print_from() is to be called even where nothing has come.
   int interval_ms() const { return shown_ == Shown::graph && !common_.json ? 100 : -1; }
   const FoldedStacks& folded() const { return folded_; }
-  const CallTree& calls() const { return calls_; }
   // "12 events, 3 lost"
   std::string summary() const;
 
@@ -41,7 +39,6 @@ class EventPrinter {
   Shown shown_;
   FoldedStacks folded_;
   GraphText graph_;
-  CallTree calls_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;
   uint64_t start_ns_ = 0;  // of the first item

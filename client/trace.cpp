@@ -212,9 +212,7 @@ namespace {
 
 EventPrinter::Shown shown_by(const TraceOptions& options) {
   if (options.folded) return EventPrinter::Shown::folded_stacks;
-  if (!options.graph) return EventPrinter::Shown::events;
-  return options.graph->form == GraphChoice::Form::calls ? EventPrinter::Shown::graph
-                                                         : EventPrinter::Shown::call_tree;
+  return options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events;
 }
 
 GraphOptions graph_options(const TraceOptions& options) {
@@ -238,8 +236,6 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     printer.finish();
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
-    if (options.graph && options.graph->form != GraphChoice::Form::calls)
-      print(text_of(printer.calls(), options.graph->form, options.rows));
     auto rows = read_rows(common, backend, trace, options);
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
     if (any && !common.json)
@@ -259,7 +255,33 @@ std::string folded_text(const ReadReply& read) {
   return folded.text();
 }
 
+// What is not in the sums.
+void tell_missing(const ReadReply& read) {
+  if (read.dropped_keys)
+    print_error("tracectl: note: " + plural(read.dropped_keys, "call") +
+                " not counted: there was no room for more ways of calls; name fewer functions, or "
+                "set --depth\n");
+  if (read.cut)
+    print_error("tracectl: note: " + plural(read.cut, "call") +
+                " cut off: too many were open in their thread\n");
+}
+
 }  // namespace
+
+int run_graph(const CommonOptions& common, const TraceOptions& options) {
+  if (options.graph->form == GraphChoice::Form::calls) return run_trace(common, options);
+  return with_trace(common, options, Trace::Stream::none,
+                    [&](Backend& backend, Trace& trace) -> int {
+                      const auto ended = trace.run(nullptr);
+                      auto read = read_rows(common, backend, trace, options);
+                      if (!read) return fail(read.error());
+                      CallTree calls;
+                      calls.add(read->paths.value_or(std::vector<PathPart>{}), read->rows);
+                      print(text_of(calls, options.graph->form, options.rows));
+                      tell_missing(*read);
+                      return status_of(ended, trace);
+                    });
+}
 
 int run_count(const CommonOptions& common, const TraceOptions& options) {
   return with_trace(common, options, Trace::Stream::none,

@@ -81,6 +81,7 @@ struct InfoOptions {
 
 int run_list(const CommonOptions& common, const ProbeOptions& probes);
 int run_trace(const CommonOptions& common, const TraceOptions& options);
+int run_graph(const CommonOptions& common, const TraceOptions& options);
 int run_count(const CommonOptions& common, const TraceOptions& options);
 // What a recording says, and what has changed since another.
 int run_report(const CommonOptions& common, const ReportOptions& options);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "daemon/model/expr.h"
+
 namespace tracectl {
 namespace {
 
@@ -38,6 +40,54 @@ void CallTree::add(const Event& event) {
   Frames& frames = threads_[event.tid];
   for (const CallStep& step : calls_.take(event)) make(frames, step, event);
   if (frames.empty()) threads_.erase(event.tid);
+}
+
+namespace {
+
+std::optional<uint64_t> number_at(const protocol::RowPart& row) {
+  if (!row.by) return std::nullopt;
+  const auto key = row.by->find(std::string(name_of(Operand::path)));
+  if (key == row.by->end()) return std::nullopt;
+  const auto* number = std::get_if<int64_t>(&key->second);
+  return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+}
+
+uint64_t unsigned_of(const std::optional<protocol::Integer>& value) {
+  if (!value) return 0;
+  return std::visit([](auto bits) { return static_cast<uint64_t>(bits); }, *value);
+}
+
+CallFigures figures_of(const protocol::RowPart& row) {
+  return {.calls = row.count,
+          .timed = row.count,
+          .unwound = row.unwound.value_or(0),
+          .total_ns = unsigned_of(row.sum),
+          .self_ns = row.self.value_or(0),
+          .min_ns = row.min ? unsigned_of(row.min) : UINT64_MAX,
+          .max_ns = unsigned_of(row.max)};
+}
+
+}  // namespace
+
+// Whatever is around another comes before it.
+CallTree::Places CallTree::places_of(const std::vector<protocol::PathPart>& paths) {
+  Places places{{0, &root_}};
+  for (const protocol::PathPart& path : paths) {
+    const auto around = places.find(path.around);
+    Node& parent = around == places.end() ? child(root_, kUnseen) : *around->second;
+    places[path.path] = &child(parent, names_.of(path.probe));
+  }
+  return places;
+}
+
+void CallTree::add(const std::vector<protocol::PathPart>& paths,
+                   const std::vector<protocol::RowPart>& rows) {
+  const Places places = places_of(paths);
+  for (const protocol::RowPart& row : rows) {
+    const auto number = number_at(row);
+    const auto place = number ? places.find(*number) : places.end();
+    if (place != places.end()) place->second->figures.add(figures_of(row));
+  }
 }
 
 void CallTree::make(Frames& frames, const CallStep& step, const Event& event) {

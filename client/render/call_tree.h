@@ -19,6 +19,7 @@
 #include "client/render/open_calls.h"
 #include "client/render/table.h"
 #include "daemon/model/event.h"
+#include "daemon/protocol/messages/results.h"
 
 namespace tracectl {
 
@@ -40,6 +41,9 @@ struct CallFigures {
 class CallTree {
  public:
   void add(const Event& event);
+  // What the kernel has summed up `by path`. Calls that have not ended yet are no part of it.
+  void add(const std::vector<protocol::PathPart>& paths,
+           const std::vector<protocol::RowPart>& rows);
 
   // By function, those with the most time of their own first. A call within another of the same
   // function is no part of the total.
@@ -87,6 +91,8 @@ class CallTree {
   void begin(Frames& frames, const Event& event);
   void end(Frames& frames, size_t index, const Event& event);
   void close(Frames& frames, size_t index, uint64_t took_ns);
+  using Places = std::unordered_map<uint64_t, Node*>;  // by the number of their path
+  Places places_of(const std::vector<protocol::PathPart>& paths);
   Node& child(Node& parent, const std::string& name);
   Node& innermost(const Frames& frames);
 

@@ -134,6 +134,7 @@ ReadReply part_of(const ReadSummary& summary) {
                   .phases_us = std::nullopt,
                   .skew_ns = std::nullopt};
   if (!summary.results.latencies.empty()) reply.latencies = parts_of(summary.results.latencies);
+  if (!summary.results.paths.empty()) reply.paths = parts_of(summary.results.paths);
   if (summary.figures) {
     reply.phases_us = part_of(summary.figures->phases);
     reply.skew_ns = parts_of(summary.figures->first_hits);

@@ -124,6 +124,13 @@ std::vector<RowPart> parts_of(const Rows& rows) {
   return parts;
 }
 
+std::vector<PathPart> parts_of(const CallPaths& paths) {
+  std::vector<PathPart> parts;
+  for (const auto& [number, path] : paths)
+    parts.push_back({.path = number, .around = path.around, .probe = path.probe});
+  return parts;
+}
+
 std::vector<LatencyPart> parts_of(const Latencies& latencies) {
   std::vector<LatencyPart> parts;
   for (const auto& [key, result] : latencies) {

@@ -14,5 +14,7 @@ namespace tracectl {
 // Dearest first.
 std::vector<protocol::RowPart> parts_of(const Rows& rows);
 std::vector<protocol::LatencyPart> parts_of(const Latencies& latencies);
+// In the order of their numbers: whatever is around another comes before it.
+std::vector<protocol::PathPart> parts_of(const CallPaths& paths);
 
 }  // namespace tracectl

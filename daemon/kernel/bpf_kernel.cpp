@@ -110,9 +110,13 @@ class BpfKernel final : public Kernel {
   std::optional<tc_key_stack> read_key_stack(uint64_t number) const override {
     return tracectl::read_key_stack(skeleton_->maps.key_stacks, number);
   }
+  Result<std::vector<NumberedPath>> read_paths() const override {
+    return tracectl::read_paths(skeleton_->maps.paths);
+  }
   void forget_numbers() override {
     forget_texts(skeleton_->maps.texts);
     forget_key_stacks(skeleton_->maps.key_stacks);
+    forget_paths(skeleton_->maps.paths);
   }
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {

@@ -89,6 +89,11 @@ struct KeyTime {
   tc_time time{};
 };
 
+struct NumberedPath {
+  uint32_t number = 0;
+  tc_path path{};
+};
+
 inline tc_record head_of(const tc_key_stack& stack) {
   tc_record head;
   std::memcpy(&head, stack.head, sizeof(head));
@@ -160,7 +165,9 @@ class Kernel {
   virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
   // A stack of keys, by its number; none if there is none.
   virtual std::optional<tc_key_stack> read_key_stack(uint64_t number) const = 0;
-  // Of both, when no hook has such keys.
+  // Paths of calls that keys have.
+  virtual Result<std::vector<NumberedPath>> read_paths() const = 0;
+  // Of all these, when no hook has such keys.
   virtual void forget_numbers() = 0;
   // What a hook that samples or limits keeps beside these counters.
   virtual Status add_rate(uint32_t stat) = 0;

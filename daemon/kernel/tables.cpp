@@ -142,6 +142,18 @@ std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number) 
 
 void forget_key_stacks(const bpf_map* map) { forget_all<uint64_t>(map); }
 
+Result<std::vector<NumberedPath>> read_paths(const bpf_map* map) {
+  std::vector<NumberedPath> paths;
+  auto read = each_entry<tc_path, uint32_t>(
+      map, 1, [&](const tc_path& path, std::span<const uint32_t> number) {
+        paths.push_back({number[0], path});
+      });
+  if (!read) return read.error();
+  return paths;
+}
+
+void forget_paths(const bpf_map* map) { forget_all<tc_path>(map); }
+
 void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
   for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);
 }

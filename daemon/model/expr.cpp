@@ -24,7 +24,7 @@ constexpr std::array kOperators = std::to_array<OperatorWord>(
 
 constexpr std::array kOperands = std::to_array<std::string_view>(
     {"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "tag", "container", "unit", "stack",
-     "caller", "retval", "duration"});
+     "caller", "path", "retval", "duration"});
 
 constexpr std::array kReads =
     std::to_array<std::string_view>({"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});

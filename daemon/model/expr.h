@@ -50,6 +50,7 @@ enum class Operand : uint8_t {
   unit,
   stack,   // by frame pointers; `number` is the most frames
   caller,  // where the function returns to
+  path,    // of a call of a graph: the calls around it
   retval,
   duration
 };

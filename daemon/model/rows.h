@@ -77,4 +77,14 @@ struct Row {
 
 using Rows = std::unordered_map<RowKey, Row, RowKeyHash>;
 
+// By which calls a function of a graph was called, as rows `by path` have it: a number is that of one
+// function, and the number of the path to it.
+struct CallPath {
+  std::string probe;
+  uint64_t around = 0;  // 0: it is a root
+
+  bool operator==(const CallPath&) const = default;
+};
+using CallPaths = std::map<uint64_t, CallPath>;
+
 }  // namespace tracectl

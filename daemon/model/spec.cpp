@@ -17,6 +17,15 @@ bool any_waits(const std::vector<Expr>& exprs) {
                      [](const Expr& expr) { return waits_for_return(expr); });
 }
 
+template <class IsSought> bool has_keys(const Spec& spec, IsSought is_sought) {
+  const auto is_key = [&](const Expr& key) {
+    return key.kind == Expr::Kind::operand && is_sought(key.operand);
+  };
+  return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), [&](const Aggregate& one) {
+    return std::any_of(one.by.begin(), one.by.end(), is_key);
+  });
+}
+
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -89,7 +98,7 @@ bool follows_calls(const Spec& spec) {
                      [](const Aggregate& one) { return waits_for_return(one); });
 }
 
-bool has_events(const Spec& spec) { return spec.event || spec.graph; }
+bool has_events(const Spec& spec) { return spec.event || (spec.graph && spec.aggregates.empty()); }
 
 bool uses_tags(const Expr& expr) {
   if (expr.kind == Expr::Kind::operand && expr.operand == Operand::tag) return true;
@@ -105,14 +114,13 @@ bool uses_tags(const Spec& spec) {
          });
 }
 
+bool has_path_keys(const Spec& spec) {
+  return has_keys(spec, [](Operand key) { return key == Operand::path; });
+}
+
 bool has_stack_keys(const Spec& spec) {
-  const auto is_stack = [](const Expr& key) {
-    return key.kind == Expr::Kind::operand &&
-           (key.operand == Operand::stack || key.operand == Operand::caller);
-  };
-  return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), [&](const Aggregate& one) {
-    return std::any_of(one.by.begin(), one.by.end(), is_stack);
-  });
+  return has_keys(spec,
+                  [](Operand key) { return key == Operand::stack || key == Operand::caller; });
 }
 
 std::string_view name_of(Aggregate::Kind kind) { return kAggregates[static_cast<size_t>(kind)]; }

@@ -86,13 +86,15 @@ bool is_all_at_return(const Spec& spec);
 bool is_event_at_return(const Spec& spec);
 // Whether the return is of any interest.
 bool follows_calls(const Spec& spec);
-// Whether hits are streamed.
+// Whether hits are streamed. Calls of a graph are unless they are summed up.
 bool has_events(const Spec& spec);
 
 // Whether it shows, asks for or keeps anything by the tags of threads.
 bool uses_tags(const Spec& spec);
 bool uses_tags(const Expr& expr);
 
+// Whether an aggregate is kept by the calls around.
+bool has_path_keys(const Spec& spec);
 // Whether an aggregate is kept by stacks, or by callers.
 bool has_stack_keys(const Spec& spec);
 

@@ -25,7 +25,7 @@ bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
 }
 
 bool is_text(ValueType type) {
-  return !is_integer(type) && !is_cgroup_name(type) && !is_stack(type);
+  return !is_integer(type) && !is_cgroup_name(type) && !is_stack(type) && !is_path(type);
 }
 
 uint16_t effects_of(const Spec& spec) {
@@ -78,7 +78,8 @@ class Assembler {
     uint32_t flags = 0;
     if (is_all_at_return(spec)) flags |= TC_CONDITION_AT_RETURN;
     if (is_event_at_return(spec)) flags |= TC_EVENT_AT_RETURN;
-    if (spec.returns || spec.graph) flags |= TC_RETURN_EVENT;
+    if (spec.returns || (spec.graph && has_events(spec))) flags |= TC_RETURN_EVENT;
+    if (has_path_keys(spec)) flags |= TC_KEEP_PATH;
     if (keeps_arguments(spec)) flags |= TC_KEEP_ARGS;
     return flags;
   }
@@ -217,7 +218,7 @@ class Assembler {
       auto placed = place(*compiled);
       if (!placed) return placed.error();
       to.keys[to.key_count++] = *placed;
-      out_->has_numbered_keys |= is_text(compiled->type) || is_stack(compiled->type);
+      out_->has_numbered_keys |= !is_integer(compiled->type) && !is_cgroup_name(compiled->type);
       meaning.by.push_back({to_string(key), compiled->type, compiled->most_bytes});
     }
     return ok();
@@ -281,6 +282,10 @@ class Assembler {
       value.kind = TC_VALUE_STACK;
       value.a = code.most_frames;
       value.from = code.type == ValueType::caller;
+      return value;
+    }
+    if (is_path(code.type)) {
+      value.kind = TC_VALUE_PATH;
       return value;
     }
     if (is_operand(code)) {

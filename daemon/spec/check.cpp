@@ -31,6 +31,7 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::unit: return ValueType::unit;
     case Operand::stack: return ValueType::stack;
     case Operand::caller: return ValueType::caller;
+    case Operand::path: return ValueType::path;
     case Operand::ts:
     case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
@@ -99,7 +100,7 @@ class Checker {
   static bool is_key_only(const Expr& expr) {
     if (expr.kind != Kind::operand) return false;
     const ValueType type = type_of_operand(expr, {});
-    return is_cgroup_name(type) || is_stack(type);
+    return is_cgroup_name(type) || is_stack(type) || is_path(type);
   }
 
   static bool is_string(const Expr& expr) {
@@ -131,6 +132,8 @@ class Checker {
   }
 
   Error key_as_value(const Expr& expr) const {
+    if (expr.operand == Operand::path)
+      return error(expr, "path is a key of what calls of a graph took: graph, time by path");
     const std::string name{name_of(expr.operand)};
     const bool of_cgroup = is_cgroup_name(type_of_operand(expr, {}));
     return error(expr, name + " is looked up when rows are read: it can be a key (count by " +

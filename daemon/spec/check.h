@@ -24,7 +24,8 @@ enum class ValueType : uint8_t {
   container,
   unit,
   stack,
-  caller
+  caller,
+  path
 };
 
 // A cgroup to the kernel, and a name once its rows are read: trace/cgroup_rows.h.
@@ -36,6 +37,9 @@ inline bool is_cgroup_name(ValueType type) {
 inline bool is_stack(ValueType type) {
   return type == ValueType::stack || type == ValueType::caller;
 }
+
+// Of the session's paths of calls; a number.
+inline bool is_path(ValueType type) { return type == ValueType::path; }
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
 

@@ -41,6 +41,12 @@ bool is_action(const Token& token) {
          std::find(kActionNames.begin(), kActionNames.end(), token.text) != kActionNames.end();
 }
 
+// What calls of a graph took, by the calls around them.
+bool sums_by_path(const Spec& spec) {
+  return spec.aggregates.size() == 1 && spec.aggregates[0].kind == Aggregate::Kind::time &&
+         spec.aggregates[0].by.size() == 1 && has_path_keys(spec);
+}
+
 class SpecParser {
  public:
   explicit SpecParser(Cursor cursor) : cursor_(std::move(cursor)) {}
@@ -52,6 +58,9 @@ class SpecParser {
     } while (cursor_.take_if(Token::Kind::comma));
     if (!cursor_.at(Token::Kind::end)) return unexpected_behind_action();
     if (spec_.graph) return graph_alone();
+    if (has_path_keys(spec_))
+      return cursor_.error(path_,
+                           "path is a key of what calls of a graph took: graph, time by path");
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
                 !spec_.triggers.empty();
     if (!acts || spec_.returns || spec_.stack) spec_.event = true;
@@ -122,12 +131,14 @@ class SpecParser {
     alone.graph = true;
     alone.graph_depth = spec_.graph_depth;
     alone.event = spec_.event;
+    if (sums_by_path(spec_)) alone.aggregates = spec_.aggregates;
     alone.sample = spec_.sample;
     alone.limit = spec_.limit;
     if (alone == spec_) return std::move(spec_);
-    return cursor_.error(graph_,
-                         "beside graph there may be event, sample and limit; stage what "
-                         "else is wanted as a setting of another session");
+    return cursor_.error(
+        graph_,
+        "beside graph there may be event, time by path, sample and limit; stage what "
+        "else is wanted as a setting of another session");
   }
 
   Status event_value() {
@@ -254,7 +265,9 @@ class SpecParser {
     if (cursor_.take_word("probe")) return std::exchange(by_probe, true) ? twice(first) : ok();
     auto expr = parse_expr(cursor_, kActionNames);
     if (!expr) return expr.error();
-    if (auto type = check_key(*expr, in_text()); !type) return type.error();
+    auto type = check_key(*expr, in_text());
+    if (!type) return type.error();
+    if (is_path(*type)) path_ = first;
     if (std::find(by.begin(), by.end(), *expr) != by.end()) return twice(first);
     if (is_whole_stack(*expr) && std::any_of(by.begin(), by.end(), is_whole_stack))
       return twice(first);
@@ -352,6 +365,7 @@ class SpecParser {
   Cursor cursor_;
   Spec spec_;
   Token graph_;  // where it stands
+  Token path_;   // the same of this key
 };
 
 // Escapes and spaces can make the canonical text longer than the one that was read.
@@ -387,7 +401,7 @@ Result<std::vector<Expr>> parse_keys(std::string_view text) {
   if (!keys) return keys;
   std::string canonical;
   for (const Expr& key : *keys) {
-    if (is_stack(type_of(key, {})))
+    if (is_stack(type_of(key, {})) || is_path(type_of(key, {})))
       return error_at(text, key.column,
                       to_string(key) + " is no key: the two probes are not hit by one call");
     if (waits_for_return(key))

@@ -114,6 +114,7 @@ Setting within_graph(const Setting& root, bool calls) {
   within.spec.graph = calls;
   within.spec.graph_depth = calls ? root.spec.graph_depth : std::nullopt;
   within.spec.event = !calls || root.spec.event;
+  if (calls) within.spec.aggregates = root.spec.aggregates;
   within.spec.within_graph = true;
   return within;
 }

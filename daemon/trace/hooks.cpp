@@ -36,10 +36,12 @@ bool copies_stack(const StackCapture& stack, const Object& object) {
 uint32_t event_flags(const Want& want) {
   const Spec& spec = want.setting().spec;
   uint32_t flags = spec.event ? TC_EVENT : 0;
-  if (spec.graph) flags |= TC_IN_GRAPH;
-  if (spec.within_graph) flags |= TC_WITHIN_GRAPH;
   if (spec.stack && copies_stack(*spec.stack, *want.part->object)) flags |= TC_COPY_STACK;
   return flags;
+}
+
+uint32_t graph_flags(const Spec& spec) {
+  return (spec.graph ? TC_IN_GRAPH : 0) | (spec.within_graph ? TC_WITHIN_GRAPH : 0);
 }
 
 // Which may not be there. Where the stack ends it is: the function works on it.
@@ -79,13 +81,13 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   if (has_stacks && want.part->process && !want.part->unmapped) remember(*want.part->process);
   hook.session = session.id;
   const bool streams = has_events(spec) && want.sides != TC_PAIR_FROM;
-  hook.flags = streams ? event_flags(want) : 0;
+  hook.flags = (streams ? event_flags(want) : 0) | graph_flags(spec);
   hook.words_below_caller = words_below_caller(*want.site);
   hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
   auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);
   if (!given) return given.error();
   if (hook.way == Way::entry && reads_memory(hook, *want.site)) hook.way = Way::sleeping;
-  if (streams)
+  if (streams || has_path_keys(spec))
     if (auto named = name_source(session, want, hook); !named) return named.error();
   auto set = set_of(session, want);
   if (!set) return set.error();

@@ -19,6 +19,7 @@ std::string shown(const std::string& text, const AggregateMeaning::Key& key) {
 KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& texts) {
   const ValueType type = key.type;
   if (is_cgroup_name(type)) return part;  // until its name is looked up
+  if (is_path(type)) return static_cast<int64_t>(part);
   constexpr uint64_t kSign = uint64_t{1} << 63;
   if (!is_integer(type)) {
     const auto text = texts.find(part);

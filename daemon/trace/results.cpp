@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/results.h"
 
+#include <algorithm>
 #include <new>
 
 #include "daemon/trace/key_value.h"
@@ -147,8 +148,26 @@ class KeyedRows {
   std::vector<tc_key> counts_, sums_, times_;  // that were theirs
 };
 
-bool book(Kernel& kernel, const std::vector<const SessionHook*>& gone, Results& past) {
+bool keeps_paths(const SessionHook* held) { return has_path_keys(held->setting->spec); }
+
+// Those of the session, whether a row has come of them yet or not.
+Status add_paths(const Kernel& kernel, const Session& session,
+                 const std::vector<const SessionHook*>& hooks, CallPaths& paths) {
+  if (std::none_of(hooks.begin(), hooks.end(), keeps_paths)) return ok();
+  auto numbered = kernel.read_paths();
+  if (!numbered) return numbered.error();
+  std::unordered_map<uint32_t, const std::string*> probes;  // by source
+  for (const auto& [key, source] : session.sources) probes.emplace(source, &std::get<0>(key));
+  for (const NumberedPath& one : *numbered)
+    if (const auto probe = probes.find(one.path.source); probe != probes.end())
+      paths[one.number] = {*probe->second, one.path.around};
+  return ok();
+}
+
+bool book(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
+  Results& past = session.past;
   if (!add_latencies(kernel, gone, past.latencies)) return false;
+  if (!add_paths(kernel, session, gone, past.paths)) return false;
   HooksByStat keyed;
   for (const SessionHook* held : gone) {
     add_row(*held, kernel.read_stat(held->hook.stat), past);
@@ -178,6 +197,8 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
     }
   if (auto added = add_latencies(kernel, all, results.latencies); !added) return added.error();
   if (auto added = KeyedRows{std::move(keyed)}.read(kernel, results); !added) return added.error();
+  // Behind the rows: of each there is a path now.
+  if (auto added = add_paths(kernel, session, all, results.paths); !added) return added.error();
   return results;
 }
 
@@ -193,7 +214,7 @@ bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHoo
   for (const SessionHook* held : gone)
     if (is_told(*held)) session.past.totals.add(kernel.read_stat(held->hook.stat));
   try {
-    return book(kernel, gone, session.past);
+    return book(kernel, session, gone);
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -52,6 +52,7 @@ struct Totals {
 struct Results {
   Rows rows = {};
   Latencies latencies = {};
+  CallPaths paths = {};  // if there are rows by path
   Totals totals = {};
 };
 

@@ -65,6 +65,17 @@ class Truth(TreeTest, unittest.TestCase):
 class Graph(TreeTest, support.DaemonTest):
     def graph(self, program, functions, *options, engine=None):
         """What `tracectl graph` prints of a run of the program, and what the program says."""
+        printed, said, errors = self.ran(program, functions, *options, engine=engine)
+        self.assertIn(' 0 lost', errors)
+        return printed, said
+
+    def sums(self, program, functions, *options, engine=None):
+        """The same where nothing is streamed."""
+        printed, said, errors = self.ran(program, functions, *options, engine=engine)
+        self.assertNotIn('note', errors)
+        return printed, said
+
+    def ran(self, program, functions, *options, engine=None):
         printed = self.directory / 'printed'
         with printed.open('w') as file, subprocess.Popen(
                 [support.TRACECTL, *(engine or ['--socket', self.daemon.socket]), 'graph',
@@ -79,8 +90,7 @@ class Graph(TreeTest, support.DaemonTest):
             finally:
                 verb.kill()
         self.assertEqual(verb.returncode, 0, errors)
-        self.assertIn(' 0 lost', errors)
-        return printed, said
+        return printed, said, errors
 
     def held_against_the_truth(self, seen):
         found = graph_truth.differences(self.truth(), seen)
@@ -130,10 +140,17 @@ class Graph(TreeTest, support.DaemonTest):
 
     def test_deep_calls_are_summed_up(self):
         program = self.program('graph_deep', '10000')
-        printed, _ = self.graph(program, ['deep'], '--report', engine=EMBEDDED)
+        printed, _ = self.sums(program, ['deep'], '--report')
         heading, row = printed.read_text().splitlines()
         self.assertEqual(heading.split(), ['FUNCTION', 'CALLS', 'TOTAL', 'SELF', 'MIN', 'AVG', 'MAX'])
         self.assertEqual(row.split()[:2], ['deep', '10002'])
+
+    def test_calls_are_summed_up_by_those_around_them(self):
+        printed, said = self.sums(self.tree(ROUNDS), ['tree_root'], '--tree')
+        _, *rows = printed.read_text().splitlines()
+        summed_up = graph_truth.ways_from_text(rows)
+        self.assertEqual(summed_up, graph_truth.ways(self.truth()))
+        self.assertEqual(sum(summed_up.values()), sum(one['calls'] for one in said['threads']))
 
     def recorded(self, name, rounds):
         recording = self.directory / name

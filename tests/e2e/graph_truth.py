@@ -159,6 +159,36 @@ def checksums(lines, function='tree_root'):
     return dict(sums)
 
 
+# ---- sums ----
+
+def ways(trees):
+    """How often each function was called, by the calls around it: {(root, 00, 03): 7}."""
+    count = collections.Counter()
+    for tree in (tree for of_thread in trees.values() for tree in of_thread):
+        around = []
+        for function, _ in re.findall(r'(\w+)\(|(\))', tree):
+            if function:
+                around.append(function)
+                count[tuple(around)] += 1
+            else:
+                around.pop()
+    return count
+
+
+SUM_LINE = re.compile(r'.* (\d+) +[\d.]+ %  ( *)(\S+)(?:  \(.*\))?')
+
+
+def ways_from_text(rows):
+    """The same, of the rows of `tracectl graph --tree`."""
+    count = collections.Counter()
+    around = []
+    for row in rows:
+        calls, indent, function = SUM_LINE.fullmatch(row).groups()
+        around[len(indent) // 2:] = [short(function)]
+        count[tuple(around)] += int(calls)
+    return count
+
+
 # ---- trees held against each other ----
 
 TOKEN = re.compile(r'>?\w+\(|\)!?|\*-?\d+;')

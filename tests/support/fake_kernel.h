@@ -91,6 +91,9 @@ class FakeKernel final : public Kernel {
     return std::unordered_map<uint64_t, std::string>{};
   }
   std::optional<tc_key_stack> read_key_stack(uint64_t) const override { return std::nullopt; }
+  Result<std::vector<NumberedPath>> read_paths() const override {
+    return std::vector<NumberedPath>{};
+  }
   void forget_numbers() override {}
   Status add_rate(uint32_t) override { return ok(); }
   void remove_rate(uint32_t) override {}

@@ -112,6 +112,17 @@ struct LatencyPart {
     f("unlisted", s.unlisted);
   }
 };
+// A way by which calls of a graph were reached.
+struct PathPart {
+  uint64_t path = 0;    // its number, as rows by `path` have it; the same for as long as the session is
+  uint64_t around = 0;  // the number of the path to the call around it; 0: it is a root
+  std::string probe;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("around", s.around);
+    f("probe", s.probe);
+  }
+};
 struct ReadReply {
   std::vector<RowPart> rows;  // dearest first; a probe that was never hit has a row with 0
   uint64_t epoch = 0;
@@ -123,6 +134,7 @@ struct ReadReply {
   uint64_t cut = 0;             // calls whose end is not seen: too many were open in their thread
   // Of settings that measure from one probe to another.
   std::optional<std::vector<LatencyPart>> latencies = {};
+  std::optional<std::vector<PathPart>> paths = {};  // where there are rows by path
   // With `clear`, which is a switch; a plain read is none.
   std::optional<PhasesPart> phases_us;
   std::optional<std::vector<SkewPart>> skew_ns;
@@ -136,6 +148,7 @@ struct ReadReply {
     f("dropped_keys", s.dropped_keys);
     f("cut", s.cut);
     f("latencies", s.latencies);
+    f("paths", s.paths);
     f("phases_us", s.phases_us);
     f("skew_ns", s.skew_ns);
   }
