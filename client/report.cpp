@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "client/output.h"
+#include "client/render/call_tree_text.h"
 #include "daemon/protocol/events.h"
 
 namespace tracectl {
@@ -59,14 +60,6 @@ Status read_lines(std::istream& from, const std::string& file, Recording& record
   return ok();
 }
 
-// Of a table: its heading and the rows behind that.
-std::string first_rows(std::string table, size_t rows) {
-  size_t end = table.find('\n');
-  for (; rows > 0 && end != std::string::npos; --rows) end = table.find('\n', end + 1);
-  if (end != std::string::npos) table.resize(end + 1);
-  return table;
-}
-
 void tell_lost(const std::string& file, const Recording& recording) {
   if (recording.other_lines)
     print_error("tracectl: note: " + file + ": " + plural(recording.other_lines, "line") +
@@ -95,9 +88,9 @@ Status read_recording(const std::string& file, Recording& recording) {
 
 std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) {
   switch (form) {
-    case GraphChoice::Form::tree: return first_rows(calls.tree_text(), rows);
-    case GraphChoice::Form::folded: return calls.folded_text();
-    default: return first_rows(calls.function_table(), rows);
+    case GraphChoice::Form::tree: return tree_text(calls, rows);
+    case GraphChoice::Form::folded: return folded_text(calls);
+    default: return function_table(calls, rows);
   }
 }
 
@@ -110,7 +103,7 @@ int run_report(const CommonOptions&, const ReportOptions& options) {
   }
   Recording before;
   if (auto read = read_recording(*options.against, before); !read) return fail(read.error());
-  print(first_rows(recording.calls.comparison_text(before.calls), options.rows));
+  print(comparison_text(before.calls, recording.calls, options.rows));
   return kDone;
 }
 

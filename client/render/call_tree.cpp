@@ -2,6 +2,7 @@
 #include "client/render/call_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/model/expr.h"
 
@@ -9,6 +10,8 @@ namespace tracectl {
 namespace {
 
 constexpr const char* kUnseen = "[unknown]";  // a call whose beginning was lost, until it ends
+
+const std::string kOthers = "[others]";
 
 uint64_t less(uint64_t whole, uint64_t part) { return whole > part ? whole - part : 0; }
 
@@ -70,23 +73,23 @@ CallFigures figures_of(const protocol::RowPart& row) {
 }  // namespace
 
 // Whatever is around another comes before it.
-CallTree::Places CallTree::places_of(const std::vector<protocol::PathPart>& paths) {
-  Places places{{0, &root_}};
+CallTree::Nodes CallTree::nodes_of(const std::vector<protocol::PathPart>& paths) {
+  Nodes nodes{{0, &root()}};
   for (const protocol::PathPart& path : paths) {
-    const auto around = places.find(path.around);
-    Node& parent = around == places.end() ? child(root_, kUnseen) : *around->second;
-    places[path.path] = &child(parent, names_.of(path.probe));
+    const auto around = nodes.find(path.around);
+    Node& parent = around == nodes.end() ? child(root(), kUnseen) : *around->second;
+    nodes[path.path] = &child(parent, names_.of(path.probe));
   }
-  return places;
+  return nodes;
 }
 
 void CallTree::add(const std::vector<protocol::PathPart>& paths,
                    const std::vector<protocol::RowPart>& rows) {
-  const Places places = places_of(paths);
+  const Nodes nodes = nodes_of(paths);
   for (const protocol::RowPart& row : rows) {
     const auto number = number_at(row);
-    const auto place = number ? places.find(*number) : places.end();
-    if (place != places.end()) place->second->figures.add(figures_of(row));
+    const auto node = number ? nodes.find(*number) : nodes.end();
+    if (node != nodes.end()) node->second->figures.add(figures_of(row));
   }
 }
 
@@ -132,7 +135,7 @@ void CallTree::close(Frames& frames, size_t index, uint64_t took_ns) {
 }
 
 CallTree::Node& CallTree::innermost(const Frames& frames) {
-  if (frames.empty()) return root_;
+  if (frames.empty()) return root();
   const Frame& frame = frames.back();
   return frame.node ? *frame.node : child(*frame.parent, kUnseen);
 }
@@ -140,9 +143,95 @@ CallTree::Node& CallTree::innermost(const Frames& frames) {
 CallTree::Node& CallTree::child(Node& parent, const std::string& name) {
   const auto known = parent.children.find(name);
   if (known != parent.children.end()) return *known->second;
-  if (&parent == &others_ || nodes_ == kMostNodes) return others_;
-  ++nodes_;
-  return *(parent.children[name] = std::make_unique<Node>());
+  if (&parent == &others_ || nodes_.size() > kMostNodes) return others_;
+  const auto [added, is_new] = parent.children.emplace(name, nullptr);
+  nodes_.push_back({.number = nodes_.size(), .name = &added->first});
+  return *(added->second = &nodes_.back());
+}
+
+// ---- sums ----
+
+// Of each node, by its number. Where the end of a call has not been seen it took at least what those
+// within it did.
+std::vector<uint64_t> CallTree::known_times() const {
+  std::vector<uint64_t> known_ns(nodes_.size());
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    uint64_t inner_ns = 0;
+    for (const auto& [name, child] : node->children) inner_ns += known_ns[child->number];
+    known_ns[node->number] = std::max(node->figures.total_ns, inner_ns);
+  }
+  return known_ns;
+}
+
+std::vector<CallTree::Place> CallTree::places(Order order) const {
+  const std::vector<uint64_t> known_ns = known_times();
+  std::vector<std::pair<const Node*, size_t>> ahead;  // with their depths, the next one last
+  const auto go_into = [&](const Node& node, size_t depth) {
+    const auto first = static_cast<std::ptrdiff_t>(ahead.size());
+    for (const auto& [name, child] : node.children) ahead.emplace_back(child, depth);
+    if (order == Order::time)
+      std::stable_sort(ahead.begin() + first, ahead.end(), [&](const auto& a, const auto& b) {
+        return known_ns[a.first->number] > known_ns[b.first->number];
+      });
+    std::reverse(ahead.begin() + first, ahead.end());
+  };
+  std::vector<Place> places;
+  go_into(nodes_.front(), 0);
+  while (!ahead.empty()) {
+    const auto [node, depth] = ahead.back();
+    ahead.pop_back();
+    places.push_back({node->name, &node->figures, depth, known_ns[node->number]});
+    go_into(*node, depth + 1);
+  }
+  // Where those are nobody knows: within others, as like as not, which have their time.
+  if (others_.figures.calls) places.push_back({&kOthers, &others_.figures, 0, 0});
+  return places;
+}
+
+namespace {
+
+// The functions of the calls on the way to a place.
+class Way {
+ public:
+  struct Met {
+    CallTree::Function function = {};
+    size_t around = 0;  // how many of it are on the way
+  };
+
+  void go_to(size_t depth) {
+    for (; way_.size() > depth; way_.pop_back()) --way_.back()->around;
+  }
+  void enter(Met& met) {
+    ++met.around;
+    way_.push_back(&met);
+  }
+
+ private:
+  std::vector<Met*> way_;
+};
+
+}  // namespace
+
+std::vector<CallTree::Function> CallTree::functions() const {
+  std::map<std::string, Way::Met> by_name;
+  Way way;
+  for (const Place& place : places(Order::name)) {
+    way.go_to(place.depth);
+    Way::Met& met = by_name[*place.name];
+    met.function.figures.add(*place.figures);
+    if (!met.around) met.function.total_ns += place.figures->total_ns;
+    way.enter(met);
+  }
+  std::vector<Function> functions;
+  for (auto& [name, met] : by_name) {
+    if (!met.function.figures.calls) continue;
+    met.function.name = name;
+    functions.push_back(std::move(met.function));
+  }
+  std::stable_sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
+    return a.figures.self_ns > b.figures.self_ns;
+  });
+  return functions;
 }
 
 }  // namespace tracectl

@@ -5,19 +5,21 @@
 // A call's own time is its duration less that of the calls made from it. Where events were lost it
 // has the time of those too that nobody has seen. A call that ended unseen is counted, but has no
 // time; one that began unseen is known by its end.
+//
+// Calls may be nested thousands deep, so nothing here calls itself or looks at a call again for each
+// call around it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "client/render/call_names.h"
 #include "client/render/open_calls.h"
-#include "client/render/table.h"
 #include "daemon/model/event.h"
 #include "daemon/protocol/messages/results.h"
 
@@ -35,39 +37,54 @@ struct CallFigures {
 
   void add(uint64_t duration_ns, uint64_t own_ns);
   void add(const CallFigures& other);
+  uint64_t without_end() const { return calls - timed; }
   double average_ns() const;
 };
 
 class CallTree {
  public:
+  // Of all calls of one function.
+  struct Function {
+    std::string name = {};
+    CallFigures figures = {};
+    // But for calls within others of the function, which have been counted with those.
+    uint64_t total_ns = 0;
+  };
+
+  // The calls of one function that were made in one way. It refers to the tree.
+  struct Place {
+    const std::string* name;
+    const CallFigures* figures;
+    size_t depth;  // how many calls are around
+    uint64_t
+        known_ns;  // what they took at least: calls without end took what those within them did
+  };
+  enum class Order : uint8_t { name, time };
+
+  CallTree() : nodes_(1) {}
+  // Its nodes know one another.
+  CallTree(const CallTree&) = delete;
+  CallTree& operator=(const CallTree&) = delete;
+
   void add(const Event& event);
   // What the kernel has summed up `by path`. Calls that have not ended yet are no part of it.
   void add(const std::vector<protocol::PathPart>& paths,
            const std::vector<protocol::RowPart>& rows);
 
-  // By function, those with the most time of their own first. A call within another of the same
-  // function is no part of the total.
-  std::string function_table() const;
-  // The tree; shares are of what all outermost calls took.
-  std::string tree_text() const;
-  // `main;query;parse 1234`: nanoseconds of its own, as programs that draw flame graphs read them.
-  std::string folded_text() const;
-  // By function: `before`, this one and what has changed, the greatest growth first.
-  std::string comparison_text(const CallTree& before) const;
+  // Those with the most time of their own first.
+  std::vector<Function> functions() const;
+  // Each in front of those within it; those within one in this order.
+  std::vector<Place> places(Order order) const;
 
  private:
   // Calls that nest in all kinds of ways could make any number of them.
   static constexpr size_t kMostNodes = 1 << 20;
 
   struct Node {
+    size_t number = 0;                  // among nodes_
+    const std::string* name = nullptr;  // the outermost has none
     CallFigures figures = {};
-    std::map<std::string, std::unique_ptr<Node>> children = {};  // by function
-  };
-
-  struct Child {
-    const std::string* name;
-    const Node* node;
-    uint64_t known_ns;
+    std::map<std::string, Node*> children = {};  // by function
   };
 
   struct Frame {
@@ -79,35 +96,22 @@ class CallTree {
   };
   using Frames = std::vector<Frame>;
 
-  // Of all calls of one function.
-  struct Function {
-    CallFigures figures = {};
-    uint64_t total_ns = 0;  // but for those within others
-    size_t around = 0;      // while the tree is walked: how many of it are on the way
-  };
-  using Functions = std::map<std::string, Function>;
-
   void make(Frames& frames, const CallStep& step, const Event& event);
   void begin(Frames& frames, const Event& event);
   void end(Frames& frames, size_t index, const Event& event);
   void close(Frames& frames, size_t index, uint64_t took_ns);
-  using Places = std::unordered_map<uint64_t, Node*>;  // by the number of their path
-  Places places_of(const std::vector<protocol::PathPart>& paths);
+  using Nodes = std::unordered_map<uint64_t, Node*>;  // by the number of the path to them
+  Nodes nodes_of(const std::vector<protocol::PathPart>& paths);
+  Node& root() { return nodes_.front(); }
   Node& child(Node& parent, const std::string& name);
   Node& innermost(const Frames& frames);
 
-  Functions functions() const;
-  static void gather(Functions& functions, const Node& node);
-  static uint64_t known_ns(const Node& node);
-  static std::vector<Child> by_time(const Node& node);
-  static void add_rows(Table& table, const Node& node, uint64_t whole_ns, size_t depth);
-  static void add_folded(std::string& out, const Node& node, const std::string& way);
+  std::vector<uint64_t> known_times() const;
 
   CallNames names_;
   OpenCalls calls_;
-  Node root_;
-  Node others_;  // where there was no room for more
-  size_t nodes_ = 0;
+  std::deque<Node> nodes_;  // each behind the one around it; the first is around all
+  Node others_;             // where there was no room for more
   std::unordered_map<pid_t, Frames> threads_;  // by tid
 };
 

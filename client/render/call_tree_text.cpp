@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/call_tree_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
-#include "client/render/call_tree.h"
+#include "client/render/call_changes.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 
@@ -14,7 +17,6 @@ namespace {
 
 using Align = Table::Align;
 
-constexpr const char* kOthers = "[others]";
 constexpr const char* kNone = "-";
 
 std::string time_text(const CallFigures& figures, uint64_t ns) {
@@ -25,72 +27,30 @@ std::string average_text(const CallFigures& figures) {
   return time_text(figures, static_cast<uint64_t>(std::llround(figures.average_ns())));
 }
 
-std::string change_text(double ns) {
-  const auto size_ns = static_cast<uint64_t>(std::llround(std::abs(ns)));
-  return (ns < 0 ? "-" : "+") + duration_text(size_ns);
-}
-
 // What the figures of time do not have.
 std::string remark_on(const CallFigures& figures) {
   std::string text;
   if (figures.unwound) text += fmt::format("{} unwound", figures.unwound);
-  const uint64_t unseen = figures.calls - figures.timed;
-  if (unseen) text += fmt::format("{}{} without end", text.empty() ? "" : ", ", unseen);
+  if (const uint64_t unseen = figures.without_end())
+    text += fmt::format("{}{} without end", text.empty() ? "" : ", ", unseen);
   return text;
 }
 
-double share_of(uint64_t part_ns, uint64_t whole_ns) {
-  return whole_ns ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
-void add_row(Table& table, const CallFigures& figures, uint64_t whole_ns,
-             const std::string& function) {
-  const std::string remark = remark_on(figures);
-  table.add({time_text(figures, figures.total_ns), time_text(figures, figures.self_ns),
-             std::to_string(figures.calls),
-             fmt::format("{:.1f} %", share_of(figures.total_ns, whole_ns)),
-             function + (remark.empty() ? "" : "  (" + remark + ")")});
-}
-
-// What parts the functions of a line.
-std::string folded_name(std::string name) {
-  std::replace(name.begin(), name.end(), ';', ':');
-  return name;
+// Leaves the first ones, and tells of the others.
+template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
+  if (all.size() <= rows) return "";
+  const size_t more = all.size() - rows;
+  all.erase(all.end() - static_cast<std::ptrdiff_t>(more), all.end());
+  return plural(more, "more row") + "\n";
 }
 
 }  // namespace
 
 // ---- by function ----
 
-CallTree::Functions CallTree::functions() const {
-  Functions functions;
-  gather(functions, root_);
-  if (others_.figures.calls) {
-    functions[kOthers].figures = others_.figures;
-    functions[kOthers].total_ns = others_.figures.total_ns;
-  }
-  return functions;
-}
-
-void CallTree::gather(Functions& functions, const Node& node) {
-  for (const auto& [name, child] : node.children) {
-    Function& function = functions[name];
-    function.figures.add(child->figures);
-    if (!function.around) function.total_ns += child->figures.total_ns;
-    ++function.around;
-    gather(functions, *child);
-    --function.around;
-  }
-}
-
-std::string CallTree::function_table() const {
-  const Functions functions = this->functions();
-  std::vector<const Functions::value_type*> order;
-  for (const auto& one : functions)
-    if (one.second.figures.calls) order.push_back(&one);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->second.figures.self_ns > b->second.figures.self_ns;
-  });
+std::string function_table(const CallTree& calls, size_t rows) {
+  std::vector<CallTree::Function> functions = calls.functions();
+  const std::string more = cut(functions, rows);
   Table table({{"FUNCTION"},
                {"CALLS", Align::right},
                {"TOTAL", Align::right},
@@ -99,95 +59,133 @@ std::string CallTree::function_table() const {
                {"AVG", Align::right},
                {"MAX", Align::right},
                {""}});
-  for (const auto* one : order) {
-    const auto& [name, function] = *one;
-    const CallFigures& figures = function.figures;
-    table.add({name, std::to_string(figures.calls), time_text(figures, function.total_ns),
+  for (const auto& [name, figures, total_ns] : functions)
+    table.add({name, std::to_string(figures.calls), time_text(figures, total_ns),
                time_text(figures, figures.self_ns), time_text(figures, figures.min_ns),
                average_text(figures), time_text(figures, figures.max_ns), remark_on(figures)});
-  }
-  return table.text();
+  return table.text() + more;
 }
 
 // ---- the tree ----
 
-// Where the end of a call has not been seen it took at least what those within it did.
-uint64_t CallTree::known_ns(const Node& node) {
-  uint64_t inner_ns = 0;
-  for (const auto& [name, child] : node.children) inner_ns += known_ns(*child);
-  return std::max(node.figures.total_ns, inner_ns);
+namespace {
+
+constexpr size_t kMostIndented = 64;
+
+// Where all lines were indented, those of deep calls would be of blanks above all.
+std::string indent_text(size_t depth) {
+  const std::string blanks(2 * std::min(depth, kMostIndented), ' ');
+  return depth < kMostIndented ? blanks : fmt::format("{}[{}] ", blanks, depth);
 }
 
-void CallTree::add_rows(Table& table, const Node& node, uint64_t whole_ns, size_t depth) {
-  for (const Child& child : by_time(node)) {
-    const std::string indent(2 * depth, ' ');
-    add_row(table, child.node->figures, whole_ns, indent + *child.name);
-    add_rows(table, *child.node, whole_ns, depth + 1);
-  }
+double share_of(uint64_t part_ns, uint64_t whole_ns) {
+  return whole_ns ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
 }
 
-std::vector<CallTree::Child> CallTree::by_time(const Node& node) {
-  std::vector<Child> children;
-  for (const auto& [name, child] : node.children)
-    children.push_back({&name, child.get(), known_ns(*child)});
-  std::stable_sort(children.begin(), children.end(),
-                   [](const Child& a, const Child& b) { return a.known_ns > b.known_ns; });
-  return children;
+uint64_t whole_ns(const std::vector<CallTree::Place>& places) {
+  uint64_t sum_ns = 0;
+  for (const CallTree::Place& place : places)
+    if (place.depth == 0) sum_ns += place.known_ns;
+  return sum_ns;
 }
 
-std::string CallTree::tree_text() const {
+void add_row(Table& table, const CallTree::Place& place, uint64_t whole_ns) {
+  const CallFigures& figures = *place.figures;
+  const std::string remark = remark_on(figures);
+  table.add(
+      {time_text(figures, figures.total_ns), time_text(figures, figures.self_ns),
+       std::to_string(figures.calls), fmt::format("{:.1f} %", share_of(figures.total_ns, whole_ns)),
+       indent_text(place.depth) + *place.name + (remark.empty() ? "" : "  (" + remark + ")")});
+}
+
+}  // namespace
+
+std::string tree_text(const CallTree& calls, size_t rows) {
+  std::vector<CallTree::Place> places = calls.places(CallTree::Order::time);
+  const uint64_t whole = whole_ns(places);
+  const std::string more = cut(places, rows);
   Table table({{"TOTAL", Align::right},
                {"SELF", Align::right},
                {"CALLS", Align::right},
                {"SHARE", Align::right},
                {"FUNCTION"}});
-  const uint64_t whole_ns = known_ns(root_);
-  add_rows(table, root_, whole_ns, 0);
-  if (others_.figures.calls) add_row(table, others_.figures, whole_ns, kOthers);
-  return table.text();
+  for (const CallTree::Place& place : places) add_row(table, place, whole);
+  return table.text() + more;
 }
 
 // ---- for flame graphs ----
 
-void CallTree::add_folded(std::string& out, const Node& node, const std::string& way) {
-  for (const auto& [name, child] : node.children) {
-    const std::string line = way + (way.empty() ? "" : ";") + folded_name(name);
-    if (child->figures.self_ns) out += fmt::format("{} {}\n", line, child->figures.self_ns);
-    add_folded(out, *child, line);
-  }
+namespace {
+
+constexpr const char* kDeeper = "[deeper]";
+
+// What parts the functions of a line.
+std::string folded_name(std::string name) {
+  std::replace(name.begin(), name.end(), ';', ':');
+  return name;
 }
 
-std::string CallTree::folded_text() const {
-  std::string text;
-  add_folded(text, root_, "");
-  if (others_.figures.self_ns) text += fmt::format("{} {}\n", kOthers, others_.figures.self_ns);
-  return text;
+// Lines of the calls of a tree, each in front of those within it.
+class FoldedCalls {
+ public:
+  void add(const CallTree::Place& place) {
+    if (place.depth >= kMostLevels) {
+      deeper_ns_ += place.figures->self_ns;
+      return;
+    }
+    tell_deeper();
+    go_to(place.depth);
+    way_ += (place.depth ? ";" : "") + folded_name(*place.name);
+    tell(way_, place.figures->self_ns);
+  }
+  std::string finish() {
+    tell_deeper();
+    return std::move(text_);
+  }
+
+ private:
+  // Each line has its whole way, so without a limit they are longer together than any picture is
+  // worth.
+  static constexpr size_t kMostLevels = 1000;
+
+  // All that was deeper stands behind the last way, which is as deep as ways are.
+  void tell_deeper() { tell(way_ + ";" + kDeeper, std::exchange(deeper_ns_, 0)); }
+  void go_to(size_t depth) {
+    ends_.resize(depth + 1, way_.size());
+    way_.resize(ends_[depth]);
+  }
+  void tell(const std::string& way, uint64_t ns) {
+    if (ns) text_ += fmt::format("{} {}\n", way, ns);
+  }
+
+  std::string text_;
+  std::string way_;
+  std::vector<size_t> ends_;  // of the way, in front of each depth
+  uint64_t deeper_ns_ = 0;
+};
+
+}  // namespace
+
+std::string folded_text(const CallTree& calls) {
+  FoldedCalls folded;
+  for (const CallTree::Place& place : calls.places(CallTree::Order::name)) folded.add(place);
+  return folded.finish();
 }
 
 // ---- before and after ----
 
 namespace {
 
-struct Change {
-  std::string name;
-  CallFigures before;
-  CallFigures after;
-
-  double self_ns() const {
-    return static_cast<double>(after.self_ns) - static_cast<double>(before.self_ns);
-  }
-  double average_ns() const { return after.average_ns() - before.average_ns(); }
-  bool is_of_both() const { return before.timed && after.timed; }
-  bool grew_more_than(const Change& other) const {
-    return std::pair(self_ns(), average_ns()) > std::pair(other.self_ns(), other.average_ns());
-  }
-};
+std::string change_text(double ns) {
+  const auto size_ns = static_cast<uint64_t>(std::llround(std::abs(ns)));
+  return (ns < 0 ? "-" : "+") + duration_text(size_ns);
+}
 
 std::string calls_text(const CallFigures& figures) {
   return figures.calls ? std::to_string(figures.calls) : kNone;
 }
 
-std::string changes_table(const std::vector<Change>& changes) {
+std::string changes_table(const std::vector<CallChange>& changes) {
   Table table({{"FUNCTION"},
                {"CALLS BEFORE", Align::right},
                {"AFTER", Align::right},
@@ -197,40 +195,34 @@ std::string changes_table(const std::vector<Change>& changes) {
                {"SELF BEFORE", Align::right},
                {"AFTER", Align::right},
                {"CHANGE", Align::right}});
-  for (const Change& one : changes)
-    table.add({one.name, calls_text(one.before), calls_text(one.after), average_text(one.before),
-               average_text(one.after), one.is_of_both() ? change_text(one.average_ns()) : kNone,
-               time_text(one.before, one.before.self_ns), time_text(one.after, one.after.self_ns),
+  for (const CallChange& one : changes) {
+    const CallFigures &before = one.before.figures, &after = one.after.figures;
+    table.add({one.name, calls_text(before), calls_text(after), average_text(before),
+               average_text(after), one.is_of_both() ? change_text(one.average_ns()) : kNone,
+               time_text(before, before.self_ns), time_text(after, after.self_ns),
                change_text(one.self_ns())});
+  }
   return table.text();
 }
 
 // "new: a, b"; nothing where there are none.
 template <class Is>
-std::string named(const char* title, const std::vector<Change>& changes, Is is) {
+std::string named(const char* title, const std::vector<CallChange>& changes, Is is) {
   std::string names;
-  for (const Change& one : changes)
+  for (const CallChange& one : changes)
     if (is(one)) names += (names.empty() ? "" : ", ") + one.name;
   return names.empty() ? "" : fmt::format("{}: {}\n", title, names);
 }
 
 }  // namespace
 
-std::string CallTree::comparison_text(const CallTree& before) const {
-  std::map<std::string, Change> by_name;
-  for (const auto& [name, function] : before.functions()) by_name[name].before = function.figures;
-  for (const auto& [name, function] : functions()) by_name[name].after = function.figures;
-  std::vector<Change> changes;
-  for (auto& [name, change] : by_name) {
-    if (!change.before.calls && !change.after.calls) continue;
-    change.name = name;
-    changes.push_back(change);
-  }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.grew_more_than(b); });
-  return changes_table(changes) +
-         named("new", changes, [](const Change& one) { return !one.before.calls; }) +
-         named("gone", changes, [](const Change& one) { return !one.after.calls; });
+std::string comparison_text(const CallTree& before, const CallTree& after, size_t rows) {
+  std::vector<CallChange> changes = changes_of(before, after);
+  const auto is_new = [](const CallChange& one) { return !one.before.figures.calls; };
+  const auto is_gone = [](const CallChange& one) { return !one.after.figures.calls; };
+  const std::string names = named("new", changes, is_new) + named("gone", changes, is_gone);
+  const std::string more = cut(changes, rows);
+  return changes_table(changes) + more + names;
 }
 
 }  // namespace tracectl

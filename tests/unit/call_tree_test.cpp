@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
-#include "client/render/call_tree.h"
+#include "client/render/call_tree_text.h"
 #include "tests/support/call_events.h"
 #include "tests/support/random_calls.h"
 
 using namespace tracectl;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -40,7 +49,7 @@ void add_call(CallTree& tree, const std::string& function, uint64_t duration_ns)
 
 TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
   add_queries();
-  EXPECT_EQ(tree_.function_table(),
+  EXPECT_EQ(function_table(tree_),
             "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
             "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"
             "fetch         2   25 ns  25 ns    5 ns   13 ns   20 ns  1 unwound\n"
@@ -50,7 +59,7 @@ TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
 
 TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
   add_queries();
-  EXPECT_EQ(tree_.tree_text(),
+  EXPECT_EQ(tree_text(tree_),
             " TOTAL   SELF  CALLS    SHARE  FUNCTION\n"
             "100 ns  40 ns      1  100.0 %  main\n"
             " 60 ns  25 ns      1   60.0 %    query\n"
@@ -61,7 +70,7 @@ TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
 TEST_F(Calls, FoldedHaveTheirOwnTimeBehindTheirWay) {
   add_queries();
   add_call(tree_, "odd;name", 3);
-  EXPECT_EQ(tree_.folded_text(),
+  EXPECT_EQ(folded_text(tree_),
             "main 40\n"
             "main;query 25\n"
             "main;query;fetch 25\n"
@@ -78,7 +87,7 @@ TEST_F(Calls, WithinOthersOfTheirFunctionAreNoPartOfItsTotal) {
   add(end_of("walk", {1, 0}, 100, 100));
   add(begin_of("walk", {4, 0}, 200));
   add(end_of("walk", {4, 0}, 300, 100));
-  EXPECT_EQ(tree_.function_table(),
+  EXPECT_EQ(function_table(tree_),
             "FUNCTION  CALLS   TOTAL    SELF    MIN    AVG     MAX\n"
             "walk          3  200 ns  180 ns  30 ns  77 ns  100 ns\n"
             "visit         1   50 ns   20 ns  50 ns  50 ns   50 ns\n");
@@ -92,7 +101,7 @@ TEST_F(Calls, WithoutASeenEndAreCountedButHaveNoTime) {
   add(begin_of("deep", {0, 2}, 60));
   add(begin_of("next", {4, 1}, 70));
   add(end_of("next", {4, 1}, 80, 10));
-  EXPECT_EQ(tree_.tree_text(),
+  EXPECT_EQ(tree_text(tree_),
             "TOTAL   SELF  CALLS   SHARE  FUNCTION\n"
             "    -      -      1   0.0 %  serve  (1 without end)\n"
             "    -      -      1   0.0 %    gone  (1 without end)\n"
@@ -100,7 +109,7 @@ TEST_F(Calls, WithoutASeenEndAreCountedButHaveNoTime) {
             "    -      -      1   0.0 %      deep  (1 without end)\n"
             "10 ns  10 ns      1  25.0 %    next\n");
   add(end_of("serve", {1, 0}, 100, 100));
-  EXPECT_EQ(tree_.folded_text(), "serve 60\nserve;gone;step 30\nserve;next 10\n");
+  EXPECT_EQ(folded_text(tree_), "serve 60\nserve;gone;step 30\nserve;next 10\n");
 }
 
 TEST_F(Calls, WithoutASeenBeginningAreKnownByTheirEnd) {
@@ -110,7 +119,7 @@ TEST_F(Calls, WithoutASeenBeginningAreKnownByTheirEnd) {
   add(end_of("query", {2, 1}, 60, 50));
   add(end_of("other", {4, 1}, 70, 5));
   add(end_of("main", {1, 0}, 100, 100));
-  EXPECT_EQ(tree_.folded_text(),
+  EXPECT_EQ(folded_text(tree_),
             "main 45\n"
             "main;[unknown];leaf 10\n"
             "main;other 5\n"
@@ -124,7 +133,7 @@ TEST_F(Calls, ThatGoOnBehindTheirCallerAreNoPartOfWhatIsAroundThemThen) {
   add(end_of("resume", {2, 2}, 30, 20));
   add(end_of("body", {3, 1}, 90, 70));
   add(end_of("main", {1, 0}, 100, 100));
-  EXPECT_EQ(tree_.folded_text(), "main 80\nmain;resume 20\nmain;resume;body 70\n");
+  EXPECT_EQ(folded_text(tree_), "main 80\nmain;resume 20\nmain;resume;body 70\n");
 }
 
 TEST_F(Calls, ComparedShowWhatBecameSlower) {
@@ -138,7 +147,7 @@ TEST_F(Calls, ComparedShowWhatBecameSlower) {
   add_call(tree_, "slower", 20);
   add_call(tree_, "faster", 2000);
   add_call(tree_, "new", 8);
-  EXPECT_EQ(tree_.comparison_text(before),
+  EXPECT_EQ(comparison_text(before, tree_),
             "FUNCTION  CALLS BEFORE  AFTER  AVG BEFORE    AFTER    CHANGE  SELF BEFORE    AFTER    "
             "CHANGE\n"
             "slower               1      2       10 ns    25 ns    +15 ns        10 ns    50 ns    "
@@ -155,11 +164,127 @@ TEST_F(Calls, ComparedShowWhatBecameSlower) {
             "gone: gone\n");
 }
 
+TEST_F(Calls, ThatAreComparedNameWhatIsNewAndGoneHoweverFewRowsAreShown) {
+  CallTree before;
+  add_call(before, "same", 10);
+  add_call(before, "gone", 7);
+  add_call(tree_, "same", 30);
+  add_call(tree_, "new", 8);
+  const std::string text = comparison_text(before, tree_, 1);
+  EXPECT_THAT(text, HasSubstr("\nsame "));
+  EXPECT_THAT(text, EndsWith("\n2 more rows\nnew: new\ngone: gone\n"));
+}
+
+TEST_F(Calls, AreShownInSoManyRowsAndTheOthersAreTold) {
+  add_queries();
+  EXPECT_EQ(function_table(tree_, 1),
+            "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
+            "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"
+            "3 more rows\n");
+  EXPECT_EQ(tree_text(tree_, 3),
+            " TOTAL   SELF  CALLS    SHARE  FUNCTION\n"
+            "100 ns  40 ns      1  100.0 %  main\n"
+            " 60 ns  25 ns      1   60.0 %    query\n"
+            " 25 ns  25 ns      2   25.0 %      fetch  (1 unwound)\n"
+            "1 more row\n");
+  EXPECT_THAT(tree_text(tree_, 4), Not(HasSubstr("more")));
+}
+
+// ---- deep ones ----
+
+namespace {
+
+constexpr uint32_t kDeep = 16'384;  // calls within one another, as many as are followed
+
+// Each has one nanosecond of its own.
+void add_deep_calls(CallTree& tree) {
+  for (uint32_t depth = 0; depth < kDeep; ++depth)
+    tree.add(begin_of("walk", {depth + 1, depth}, depth));
+  for (uint32_t depth = kDeep; depth-- > 0;)
+    tree.add(end_of("walk", {depth + 1, depth}, 2 * kDeep, kDeep - depth));
+}
+
+// On a stack that has no room for a frame for each of so many calls.
+template <class Body> void on_small_stack(Body body) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 512 << 10), 0);
+  pthread_t thread;
+  const auto run = [](void* given) -> void* { return (*static_cast<Body*>(given))(), nullptr; };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, &body), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST(DeepCalls, AsATreeAreIndentedSoFarAndThenNumbered) {
+  on_small_stack([] {
+    CallTree tree;
+    add_deep_calls(tree);
+    const std::vector<std::string> lines = lines_of(tree_text(tree));
+    ASSERT_EQ(lines.size(), kDeep + 1);
+    EXPECT_THAT(lines[64], EndsWith(" %  " + std::string(126, ' ') + "walk"));
+    EXPECT_THAT(lines[65], EndsWith(" %  " + std::string(128, ' ') + "[64] walk"));
+    EXPECT_THAT(lines[kDeep], EndsWith(" %  " + std::string(128, ' ') + "[16383] walk"));
+  });
+}
+
+TEST(DeepCalls, FoldedAreOneBelowAThousandLevels) {
+  on_small_stack([] {
+    CallTree tree;
+    add_deep_calls(tree);
+    const std::vector<std::string> lines = lines_of(folded_text(tree));
+    ASSERT_EQ(lines.size(), 1001u);
+    EXPECT_EQ(std::ranges::count(lines[999], ';'), 999);
+    EXPECT_THAT(lines[999], EndsWith(";walk 1"));
+    EXPECT_EQ(std::ranges::count(lines[1000], ';'), 1000);
+    EXPECT_THAT(lines[1000], EndsWith(";walk;[deeper] 15384"));
+  });
+}
+
+TEST(DeepCalls, ByFunctionHaveEachNanosecondOnce) {
+  on_small_stack([] {
+    CallTree tree;
+    add_deep_calls(tree);
+    const CallTree::Function walk = tree.functions().at(0);
+    EXPECT_EQ(walk.figures.calls, kDeep);
+    EXPECT_EQ(walk.total_ns, kDeep);
+    EXPECT_EQ(walk.figures.self_ns, kDeep);
+  });
+}
+
+TEST(DeepCalls, FoldedAreOneForEachWay) {
+  CallTree tree;
+  for (uint32_t depth = 0; depth < 999; ++depth) tree.add(begin_of("f", {depth + 1, depth}, depth));
+  uint32_t number = 1000;
+  for (const char* last : {"a", "b"}) {
+    tree.add(begin_of(last, {number, 999}, 1000));
+    for (int i = 0; i < 2; ++i, ++number) {
+      tree.add(begin_of("deep", {number + 1, 1000}, 1000));
+      tree.add(end_of("deep", {number + 1, 1000}, 1003, 3));
+    }
+    tree.add(end_of(last, {number - 2, 999}, 1010, 10));
+    ++number;
+  }
+  std::vector<std::string> ends;
+  for (const std::string& line : lines_of(folded_text(tree)))
+    ends.push_back(line.substr(line.rfind(";f;") + 3));
+  EXPECT_THAT(ends, ElementsAre("a 4", "a;[deeper] 6", "b 4", "b;[deeper] 6"));
+}
+
 namespace {
 
 uint64_t own_time(const CallTree& tree) {
   uint64_t sum_ns = 0;
-  std::istringstream lines(tree.folded_text());
+  std::istringstream lines(folded_text(tree));
   for (std::string line; std::getline(lines, line);)
     sum_ns += std::stoull(line.substr(line.rfind(' ')));
   return sum_ns;

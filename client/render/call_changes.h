@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/render/call_tree.h"
+
+namespace tracectl {
+
+// What became of the calls of a function from one recording to another.
+struct CallChange {
+  std::string name = {};
+  CallTree::Function before = {};  // no calls: it is in one of the recordings only
+  CallTree::Function after = {};
+
+  double self_ns() const;
+  double average_ns() const { return after.figures.average_ns() - before.figures.average_ns(); }
+  // Whether there are averages to compare.
+  bool is_of_both() const { return before.figures.timed && after.figures.timed; }
+};
+
+// The greatest growth first.
+std::vector<CallChange> changes_of(const CallTree& before, const CallTree& after);
+
+}  // namespace tracectl
