@@ -226,6 +226,8 @@ std::vector<CallTree::Function> CallTree::functions() const {
   for (auto& [name, met] : by_name) {
     if (!met.function.figures.calls) continue;
     met.function.name = name;
+    // Of a call around it that has no end: then there is no more than what it took itself.
+    met.function.total_ns = std::max(met.function.total_ns, met.function.figures.self_ns);
     functions.push_back(std::move(met.function));
   }
   std::stable_sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {

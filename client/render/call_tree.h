@@ -47,7 +47,8 @@ class CallTree {
   struct Function {
     std::string name = {};
     CallFigures figures = {};
-    // But for calls within others of the function, which have been counted with those.
+    // But for calls within others of the function, which have been counted with those. Where those
+    // have no end it is what is known: the time of its own.
     uint64_t total_ns = 0;
   };
 

@@ -112,6 +112,18 @@ TEST_F(Calls, WithoutASeenEndAreCountedButHaveNoTime) {
   EXPECT_EQ(folded_text(tree_), "serve 60\nserve;gone;step 30\nserve;next 10\n");
 }
 
+TEST_F(Calls, WithinOneWithoutEndOfTheirFunctionHaveATotalOfAtLeastTheirOwnTime) {
+  add(begin_of("walk", {1, 0}, 0));
+  add(begin_of("walk", {2, 1}, 10));
+  add(end_of("walk", {2, 1}, 40, 30));
+  add(begin_of("next", {3, 0}, 50));
+  add(end_of("next", {3, 0}, 60, 10));
+  EXPECT_EQ(function_table(tree_),
+            "FUNCTION  CALLS  TOTAL   SELF    MIN    AVG    MAX\n"
+            "walk          2  30 ns  30 ns  30 ns  30 ns  30 ns  1 without end\n"
+            "next          1  10 ns  10 ns  10 ns  10 ns  10 ns\n");
+}
+
 TEST_F(Calls, WithoutASeenBeginningAreKnownByTheirEnd) {
   add(begin_of("main", {1, 0}, 0));
   add(begin_of("leaf", {3, 2}, 20));
