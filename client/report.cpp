@@ -84,7 +84,13 @@ Status read_recording(const std::string& file, Recording& recording) {
                file + " has no calls: record them by tracectl --json graph FUNCTION >FILE"};
 }
 
-}  // namespace
+// Threads of which nothing is heard any more, most likely.
+void tell_forgotten(const CallTree& calls) {
+  if (const uint64_t threads = calls.forgotten_threads())
+    print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostThreads) +
+                " threads had open calls: those of " + plural(threads, "thread") +
+                " that had been quiet longest have no end\n");
+}
 
 std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) {
   switch (form) {
@@ -94,15 +100,24 @@ std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) 
   }
 }
 
+}  // namespace
+
+void print_sums(const CallTree& calls, GraphChoice::Form form, size_t rows) {
+  tell_forgotten(calls);
+  print(text_of(calls, form, rows));
+}
+
 int run_report(const CommonOptions&, const ReportOptions& options) {
   Recording recording;
   if (auto read = read_recording(options.file, recording); !read) return fail(read.error());
   if (!options.against) {
-    print(text_of(recording.calls, options.form, options.rows));
+    print_sums(recording.calls, options.form, options.rows);
     return kDone;
   }
   Recording before;
   if (auto read = read_recording(*options.against, before); !read) return fail(read.error());
+  tell_forgotten(before.calls);
+  tell_forgotten(recording.calls);
   print(comparison_text(before.calls, recording.calls, options.rows));
   return kDone;
 }

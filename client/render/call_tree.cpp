@@ -43,6 +43,10 @@ void CallTree::add(const Event& event) {
   Frames& frames = threads_[event.tid];
   for (const CallStep& step : calls_.take(event)) make(frames, step, event);
   if (frames.empty()) threads_.erase(event.tid);
+  if (const auto forgotten = calls_.forgotten()) {
+    threads_.erase(*forgotten);
+    ++forgotten_threads_;
+  }
 }
 
 namespace {

@@ -72,6 +72,9 @@ class CallTree {
   void add(const std::vector<protocol::PathPart>& paths,
            const std::vector<protocol::RowPart>& rows);
 
+  // How often calls that were open in a thread were taken for some without end, since very many
+  // threads had open calls. If their ends are seen after all they are counted once more.
+  uint64_t forgotten_threads() const { return forgotten_threads_; }
   // Those with the most time of their own first.
   std::vector<Function> functions() const;
   // Each in front of those within it; those within one in this order.
@@ -114,6 +117,7 @@ class CallTree {
   std::deque<Node> nodes_;  // each behind the one around it; the first is around all
   Node others_;             // where there was no room for more
   std::unordered_map<pid_t, Frames> threads_;  // by tid
+  uint64_t forgotten_threads_ = 0;
 };
 
 }  // namespace tracectl

@@ -21,6 +21,7 @@ void GraphText::add(std::string& out, const Event& event) {
   Thread& thread = thread_of(event);
   last_ns_ = std::max(last_ns_, event.ts_ns);
   for (const CallStep& step : calls_.take(event)) make(out, thread, step, event);
+  if (const auto forgotten = calls_.forgotten()) forget(out, *forgotten);
 }
 
 void GraphText::add_lost(std::string& out, const Lost& lost) {
@@ -46,13 +47,21 @@ void GraphText::finish(std::string& out) {
 GraphText::Thread& GraphText::thread_of(const Event& event) {
   const auto known = threads_.find(event.tid);
   if (known != threads_.end()) return known->second;
-  if (threads_.size() >= kMostIdleThreads) forget_idle_threads();
+  if (threads_.size() >= kMostThreads) forget_idle_threads();
   const Thread thread{ThreadGraph{options_, names_}, event.pid, event.tid, event.comm};
   return threads_.emplace(event.tid, thread).first->second;
 }
 
 void GraphText::forget_idle_threads() {
   std::erase_if(threads_, [](const auto& one) { return !one.second.graph.has_open_calls(); });
+}
+
+// One with open calls, of very many.
+void GraphText::forget(std::string& out, pid_t tid) {
+  const auto known = threads_.find(tid);
+  known->second.graph.give_up(last_ns_);
+  print_held(out, known->second);
+  threads_.erase(known);
 }
 
 void GraphText::make(std::string& out, Thread& thread, const CallStep& step, const Event& event) {

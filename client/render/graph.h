@@ -36,7 +36,7 @@ class GraphText {
  private:
   static constexpr uint64_t kLongestHeldNs = 200'000'000;
   static constexpr size_t kMostHeldBytes = 64 << 10;
-  static constexpr size_t kMostIdleThreads = 1 << 14;
+  static constexpr size_t kMostThreads = 2 * OpenCalls::kMostThreads;  // half of them idle
 
   struct Thread {
     ThreadGraph graph;
@@ -59,6 +59,7 @@ class GraphText {
 
   Thread& thread_of(const Event& event);
   void forget_idle_threads();
+  void forget(std::string& out, pid_t tid);
   void make(std::string& out, Thread& thread, const CallStep& step, const Event& event);
   void print_held(std::string& out, Thread& thread);
   void print_header(std::string& out);

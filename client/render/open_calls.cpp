@@ -20,10 +20,11 @@ bool begins_anew(const Event& event, uint32_t newest) {
 
 const std::vector<CallStep>& OpenCalls::take(const Event& event) {
   steps_.clear();
-  Thread& thread = threads_[event.tid];
+  forgotten_.reset();
+  Thread& thread = heard_of(event.tid);
   if (thread.pid != event.pid || begins_anew(event, thread.newest)) {
     close_down_to(thread, 0);
-    thread = {.pid = event.pid, .newest = 0, .numbers = {}, .lost = {}};
+    thread = {.place = thread.place, .pid = event.pid};
   }
   if (!event.call)
     step(Kind::noted, thread.numbers.size());
@@ -31,8 +32,23 @@ const std::vector<CallStep>& OpenCalls::take(const Event& event) {
     begin(thread, *event.call);
   else
     end(thread, *event.call);
-  if (thread.numbers.empty()) threads_.erase(event.tid);
+  if (thread.numbers.empty()) forget(event.tid);
+  if (threads_.size() > kMostThreads) forget(forgotten_.emplace(order_.front()));
   return steps_;
+}
+
+OpenCalls::Thread& OpenCalls::heard_of(pid_t tid) {
+  auto known = threads_.find(tid);
+  if (known == threads_.end())
+    known = threads_.emplace(tid, Thread{.place = order_.insert(order_.end(), tid)}).first;
+  order_.splice(order_.end(), order_, known->second.place);
+  return known->second;
+}
+
+void OpenCalls::forget(pid_t tid) {
+  const auto thread = threads_.find(tid);
+  order_.erase(thread->second.place);
+  threads_.erase(thread);
 }
 
 void OpenCalls::begin(Thread& thread, const CallMark& call) {

@@ -6,10 +6,16 @@
 // may end while those that began within it stay open on another stack. So an end is never paired
 // with the last beginning: the number that both have says which call they are about, and how many
 // calls were open around it says whether others began or ended unseen.
+//
+// A thread whose last ends were lost is one with open calls for as long as nothing more is heard of
+// it, which may be for ever. So of very many threads with open calls the one that was quiet for the
+// longest time is forgotten; if it is heard of again, its calls began unseen.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -38,8 +44,12 @@ struct CallStep {
 
 class OpenCalls {
  public:
+  static constexpr size_t kMostThreads = 1 << 14;  // with open calls
+
   // In the order in which the steps are to be made. They stay until the next event is taken.
   const std::vector<CallStep>& take(const Event& event);
+  // The thread that was forgotten when the last event was taken; not its own.
+  std::optional<pid_t> forgotten() const { return forgotten_; }
 
  private:
   // More than any thread can have open: what came from elsewhere names the depth.
@@ -47,12 +57,18 @@ class OpenCalls {
   static constexpr size_t kMostLost = 256;
   static constexpr uint32_t kUnseen = 0;  // the number of a call that began unseen
 
+  using Order = std::list<pid_t>;
+
   struct Thread {
+    Order::iterator place;
     pid_t pid = 0;
-    uint32_t newest = 0;            // the highest number seen
-    std::vector<uint32_t> numbers;  // of the calls that are open, the outermost first
-    std::vector<uint32_t> lost;     // of those that were taken for ended, the last ones
+    uint32_t newest = 0;                 // the highest number seen
+    std::vector<uint32_t> numbers = {};  // of the calls that are open, the outermost first
+    std::vector<uint32_t> lost = {};     // of those that were taken for ended, the last ones
   };
+
+  Thread& heard_of(pid_t tid);
+  void forget(pid_t tid);
 
   void begin(Thread& thread, const CallMark& call);
   void end(Thread& thread, const CallMark& call);
@@ -67,6 +83,8 @@ class OpenCalls {
   size_t place_of(Thread& thread, const CallMark& call);
 
   std::unordered_map<pid_t, Thread> threads_;  // those with open calls, by tid
+  Order order_;                                // of them, the one heard of last at the end
+  std::optional<pid_t> forgotten_;
   std::vector<CallStep> steps_;
 };
 

@@ -14,6 +14,7 @@ using Brace = GraphLine::Brace;
 
 constexpr const char* kBeginLost = "its beginning was lost";
 constexpr const char* kCut = "cut: deeper than is followed";
+constexpr const char* kGivenUp = "given up: too many threads have open calls";
 constexpr const char* kUnknownTag = "?";
 
 GraphLine line_of(const Event& event) {
@@ -54,11 +55,14 @@ void ThreadGraph::make(const CallStep& step, const Event& event) {
   }
 }
 
-void ThreadGraph::finish(uint64_t now_ns) {
+void ThreadGraph::finish(uint64_t now_ns) { close_all(How::still_open, now_ns); }
+void ThreadGraph::give_up(uint64_t now_ns) { close_all(How::given_up, now_ns); }
+
+void ThreadGraph::close_all(How how, uint64_t now_ns) {
   while (!frames_.empty()) {
     const Frame& innermost = frames_.back();
     GraphLine line{.ts_ns = now_ns, .cpu = innermost.begin.cpu};
-    close(frames_.size() - 1, {How::still_open, std::move(line), innermost.name});
+    close(frames_.size() - 1, {how, std::move(line), innermost.name});
   }
 }
 
@@ -91,6 +95,7 @@ std::string ThreadGraph::leaf_comment(const Frame& frame, const Ending& ending) 
       return frame.name.empty() ? "unwound: " + std::string{begin_lost} : "unwound";
     case How::lost: return "its end was lost";
     case How::still_open: return "still open";
+    case How::given_up: return kGivenUp;
   }
   return {};
 }
@@ -103,6 +108,7 @@ std::string ThreadGraph::brace_comment(const Frame& frame, const Ending& ending)
     case How::unwound: return name + " unwound" + begin_lost;
     case How::lost: return name + ": its end was lost";
     case How::still_open: return name + " is still open";
+    case How::given_up: return name + ": " + kGivenUp;
   }
   return {};
 }

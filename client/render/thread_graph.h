@@ -28,6 +28,8 @@ class ThreadGraph {
   // Calls that have been open for as long are shown as such.
   void show_open_for(uint64_t least_ns, uint64_t now_ns);
   void finish(uint64_t now_ns);
+  // Nothing more is looked for of the calls that are open.
+  void give_up(uint64_t now_ns);
 
   bool has_open_calls() const { return !frames_.empty(); }
   // The lines there are, in order, that were not taken yet.
@@ -47,7 +49,7 @@ class ThreadGraph {
 
   // How a call is over, or that no more is known of it.
   struct Ending {
-    enum class How : uint8_t { returned, unwound, lost, still_open };
+    enum class How : uint8_t { returned, unwound, lost, still_open, given_up };
 
     How how;
     GraphLine line;  // when and where; no text yet
@@ -65,6 +67,7 @@ class ThreadGraph {
   void appear(const Event& event);
   void note(GraphLine line);
   void close(size_t index, Ending ending);
+  void close_all(How how, uint64_t now_ns);
   bool is_shown(const Frame& frame, const Ending& ending) const;
   void show_end(size_t index, const Ending& ending);
   void show_leaf(size_t index, const Ending& ending);

@@ -124,6 +124,16 @@ TEST_F(Calls, WithinOneWithoutEndOfTheirFunctionHaveATotalOfAtLeastTheirOwnTime)
             "next          1  10 ns  10 ns  10 ns  10 ns  10 ns\n");
 }
 
+TEST_F(Calls, OfVeryManyThreadsHaveNoEndWhereTheyWereQuietLongest) {
+  constexpr auto kMost = static_cast<pid_t>(OpenCalls::kMostThreads);
+  for (pid_t tid = 1; tid <= kMost + 2; ++tid) add(in_thread(tid, begin_of("wait", {1, 0}, 0)));
+  EXPECT_EQ(tree_.forgotten_threads(), 2u);
+  for (pid_t tid = 3; tid <= kMost + 2; ++tid) add(in_thread(tid, end_of("wait", {1, 0}, 10, 10)));
+  const CallFigures figures = tree_.functions().at(0).figures;
+  EXPECT_EQ(figures.calls, OpenCalls::kMostThreads + 2);
+  EXPECT_EQ(figures.without_end(), 2u);
+}
+
 TEST_F(Calls, WithoutASeenBeginningAreKnownByTheirEnd) {
   add(begin_of("main", {1, 0}, 0));
   add(begin_of("leaf", {3, 2}, 20));

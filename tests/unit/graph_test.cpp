@@ -404,6 +404,28 @@ TEST_F(Graph, AnotherProcessIsNamed) {
             "  1) 8               0.001 us |  b();\n");
 }
 
+TEST_F(Graph, OfVeryManyThreadsIsGivenUpWhereItWasQuietLongest) {
+  constexpr auto kMost = static_cast<pid_t>(OpenCalls::kMostThreads);
+  add(in_thread(1, begin_of("f", {1, 0}, 0)));
+  add(in_thread(1, begin_of("g", {2, 1}, 0)));
+  for (pid_t tid = 2; tid <= kMost; ++tid) add(in_thread(tid, begin_of("f", {1, 0}, 0)));
+  EXPECT_EQ(text(), "");
+  add(in_thread(kMost + 1, begin_of("f", {1, 0}, 0)));
+  EXPECT_EQ(
+      text(),
+      "  1) 1                        |  f() {\n"
+      "  1) 1                        |    g(); /* given up: too many threads have open calls */\n"
+      "  1) 1                        |  } /* f: given up: too many threads have open calls */\n");
+  add(in_thread(1, end_of("g", {2, 1}, 9, 9)));
+  add(in_thread(1, end_of("f", {1, 0}, 9, 9)));
+  EXPECT_EQ(
+      text(),
+      "  1) 2                        |  f(); /* given up: too many threads have open calls */\n"
+      "  1) 1                        |  ? { /* its beginning was lost */\n"
+      "  1) 1               0.009 us |    g(); /* its beginning was lost */\n"
+      "  1) 1               0.009 us |  } /* f: its beginning was lost */\n");
+}
+
 TEST_F(Graph, IsHeldUntilTheOutermostCallEndsButNotForLong) {
   add(begin_of("f", {1, 0}, 10));
   add(begin_of("g", {2, 1}, 20));

@@ -114,6 +114,25 @@ TEST_F(OpenCallsOfAThread, AreNoneOfAnother) {
   EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
 }
 
+TEST(OpenCallsOfVeryManyThreads, AreForgottenWhereItWasQuietLongest) {
+  constexpr auto kMost = static_cast<pid_t>(OpenCalls::kMostThreads);
+  OpenCalls calls;
+  for (pid_t tid = 1; tid <= kMost; ++tid) {
+    calls.take(in_thread(tid, begin(1, 0)));
+    ASSERT_EQ(calls.forgotten(), std::nullopt);
+  }
+  EXPECT_THAT(calls.take(in_thread(1, begin(2, 1))), ElementsAre(CallStep{Kind::begun, 1}));
+  EXPECT_THAT(calls.take(in_thread(kMost + 1, note_of("a:b", 0))),
+              ElementsAre(CallStep{Kind::noted, 0}));
+  EXPECT_EQ(calls.forgotten(), std::nullopt);
+  calls.take(in_thread(kMost + 1, begin(1, 0)));
+  EXPECT_EQ(calls.forgotten(), 2);
+  EXPECT_THAT(calls.take(in_thread(2, end(1, 0))),
+              ElementsAre(CallStep{Kind::appeared, 0}, CallStep{Kind::ended, 0}));
+  EXPECT_EQ(calls.forgotten(), std::nullopt);
+  EXPECT_THAT(calls.take(in_thread(1, end(2, 1))), ElementsAre(CallStep{Kind::ended, 1}));
+}
+
 TEST_F(OpenCallsOfAThread, AreNotMadeOfADepthThatNoThreadHas) {
   EXPECT_LT(take(begin(1, UINT32_MAX)).size(), 20000u);
   EXPECT_LT(take(end(1, UINT32_MAX - 1)).size(), 20000u);
