@@ -316,11 +316,16 @@ void name_functions(std::vector<std::string>& patterns) {
   }
 }
 
+Status check_form(const CommonOptions& common, GraphChoice::Form form) {
+  if (!common.json || form != GraphChoice::Form::folded) return ok();
+  return Error{Code::invalid,
+               "--folded is for programs that read its text: with --json take --tree"};
+}
+
 Status complete_graph(CommandLine& line) {
-  const bool is_text = line.graph.form != GraphChoice::Form::calls || !line.min_duration.empty();
-  if (line.common.json && is_text)
-    return Error{Code::invalid,
-                 "--json prints every call; keep that in a file, and sum it up by tracectl report"};
+  if (line.common.json && !line.min_duration.empty())
+    return Error{Code::invalid, "--json prints every call: leave --min-duration away"};
+  if (auto readable = check_form(line.common, line.graph.form); !readable) return readable;
   name_functions(line.trace.probes.patterns);
   name_functions(line.graph.only);
   if (const auto seconds = parse_duration(line.min_duration))
@@ -338,8 +343,7 @@ Status complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   if (app.got_subcommand("graph"))
     if (auto completed = complete_graph(line); !completed) return completed;
-  if (app.got_subcommand("report") && line.common.json)
-    return Error{Code::invalid, "report prints tables: leave --json away"};
+  if (auto readable = check_form(line.common, line.report.form); !readable) return readable;
   line.report.rows = line.trace.rows;
   std::string& action = line.trace.action;
   if (app.got_subcommand("count")) action = "count";

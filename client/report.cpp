@@ -7,7 +7,10 @@
 #include <iostream>
 
 #include "client/output.h"
+#include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
+#include "daemon/protocol/call_sums.h"
+#include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
 
 namespace tracectl {
@@ -92,6 +95,10 @@ void tell_forgotten(const CallTree& calls) {
                 " that had been quiet longest have no end\n");
 }
 
+template <class Part> void print_json(const Part& part) {
+  print(protocol::text_of(protocol::to_json(part)) + "\n");
+}
+
 std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) {
   switch (form) {
     case GraphChoice::Form::tree: return tree_text(calls, rows);
@@ -102,23 +109,40 @@ std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) 
 
 }  // namespace
 
-void print_sums(const CallTree& calls, GraphChoice::Form form, size_t rows) {
+void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
+                size_t rows, uint64_t lost) {
   tell_forgotten(calls);
-  print(text_of(calls, form, rows));
+  if (!common.json) return print(text_of(calls, form, rows));
+  protocol::CallSumsPart sums = sums_of(calls, form == GraphChoice::Form::tree);
+  sums.lost = lost;
+  print_json(sums);
 }
 
-int run_report(const CommonOptions&, const ReportOptions& options) {
+namespace {
+
+void print_changes(const CommonOptions& common, const Recording& before, const Recording& after,
+                   size_t rows) {
+  tell_forgotten(before.calls);
+  tell_forgotten(after.calls);
+  if (!common.json) return print(comparison_text(before.calls, after.calls, rows));
+  protocol::CallChangesPart changes = compared(before.calls, after.calls);
+  changes.lost_before = before.lost;
+  changes.lost_after = after.lost;
+  print_json(changes);
+}
+
+}  // namespace
+
+int run_report(const CommonOptions& common, const ReportOptions& options) {
   Recording recording;
   if (auto read = read_recording(options.file, recording); !read) return fail(read.error());
   if (!options.against) {
-    print_sums(recording.calls, options.form, options.rows);
+    print_sums(common, recording.calls, options.form, options.rows, recording.lost);
     return kDone;
   }
   Recording before;
   if (auto read = read_recording(*options.against, before); !read) return fail(read.error());
-  tell_forgotten(before.calls);
-  tell_forgotten(recording.calls);
-  print(comparison_text(before.calls, recording.calls, options.rows));
+  print_changes(common, before, recording, options.rows);
   return kDone;
 }
 

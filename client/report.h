@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "client/render/call_tree.h"
 #include "client/verbs.h"
 
 namespace tracectl {
 
-// Of a table so many rows; of Form::calls, which is none, those by function.
-void print_sums(const CallTree& calls, GraphChoice::Form form, size_t rows);
+// Of a table so many rows; of Form::calls, which is none, those by function. `lost`: events.
+void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
+                size_t rows, uint64_t lost);
 
 }  // namespace tracectl

@@ -277,7 +277,7 @@ int run_graph(const CommonOptions& common, const TraceOptions& options) {
                       if (!read) return fail(read.error());
                       CallTree calls;
                       calls.add(read->paths.value_or(std::vector<PathPart>{}), read->rows);
-                      print(text_of(calls, options.graph->form, options.rows));
+                      print_sums(common, calls, options.graph->form, options.rows, 0);
                       tell_missing(*read);
                       return status_of(ended, trace);
                     });

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/protocol/messages/recipes.h"
@@ -102,6 +103,8 @@ json schema() {
   defs["error"] = type_of(Side::reply, ErrorPart{});
   defs["recipe"] = type_of(Side::reply, RecipePart{});
   defs["recipes"] = type_of(Side::reply, RecipesPart{});
+  defs["call_sums"] = type_of(Side::reply, CallSumsPart{});
+  defs["call_changes"] = type_of(Side::reply, CallChangesPart{});
   json any = json::array();
   for (const auto& [name, definition] : defs.items()) any.push_back({{"$ref", "#/$defs/" + name}});
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 import graph_truth
 import support
 from graph_truth import Readers  # they are tests, too
@@ -177,10 +179,51 @@ class Graph(TreeTest, support.DaemonTest):
                           if event['kind'] == 'return' and event['depth'] == 0)
         self.assertEqual(sum(map(int, folded.values())), root_ns)
 
+    def held_against_the_schema(self, name, document):
+        schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+        jsonschema.validate(document, {'$ref': f'#/$defs/{name}', '$defs': schema['$defs']})
+
+    def test_sums_of_a_recording_are_json(self):
+        recording, said = self.recorded('one', 20)
+        sums = json.loads(self.report(recording, '--json').stdout)
+        self.held_against_the_schema('call_sums', sums)
+        calls = sum(thread['calls'] for thread in said['threads'])
+        self.assertEqual(sum(function['calls'] for function in sums['functions']), calls)
+        self.assertEqual(sums['lost'], 0)
+        sums = json.loads(self.report(recording, '--json', '--tree').stdout)
+        self.held_against_the_schema('call_sums', sums)
+        tree = sums['tree']
+        self.assertEqual((tree[0]['name'], tree[0]['depth']), ('tree_root', 0))
+        self.assertEqual(sum(place['calls'] for place in tree), calls)
+        for place in tree:
+            children = [tree[child] for child in place['children']]
+            self.assertTrue(all(child['depth'] == place['depth'] + 1 for child in children))
+            self.assertEqual(place['total_ns'] - sum(child['total_ns'] for child in children),
+                             place['self_ns'])
+
+    def test_sums_are_json_at_the_end_of_a_graph(self):
+        program = self.tree(20, 2 * PAUSE_US)
+        printed, said = self.graph(program, ['tree_root'], '--json', '--report')
+        sums = json.loads(printed.read_text())
+        self.held_against_the_schema('call_sums', sums)
+        self.assertEqual(sum(function['calls'] for function in sums['functions']),
+                         sum(thread['calls'] for thread in said['threads']))
+
+    def test_folded_sums_are_no_json(self):
+        done = support.run('--json', 'report', '/dev/null', '--folded')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('with --json take --tree', done.stderr)
+
     def test_two_recordings_are_compared(self):
         (before, _), (after, _) = self.recorded('before', 10), self.recorded('after', 20)
         compared = self.report(after, '--against', before).stdout
         self.assertRegex(compared, r'(?m)^tree_root +40 +80 ')
+        changes = json.loads(self.report(after, '--against', before, '--json').stdout)
+        self.held_against_the_schema('call_changes', changes)
+        root = next(one for one in changes['functions'] if one['name'] == 'tree_root')
+        self.assertEqual((root['before']['calls'], root['after']['calls']), (40, 80))
+        self.assertEqual(root['change']['self_ns'],
+                         root['after']['self_ns'] - root['before']['self_ns'])
 
     def test_a_recording_that_was_cut_off_is_read_up_to_there(self):
         recording, _ = self.recorded('one', 10)

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What `tracectl report` and `tracectl graph --report` print as JSON; no method has these. The rules
+// of such structs: daemon/protocol/messages.h. Times of calls are not there where the end of none was
+// seen.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracectl::protocol {
+
+struct FunctionSumsPart {
+  std::string name;
+  uint64_t calls = 0;
+  uint64_t unwound = 0;
+  uint64_t without_end = 0;
+  std::optional<uint64_t> total_ns = {}, self_ns = {}, min_ns = {}, max_ns = {};
+  std::optional<double> avg_ns = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("calls", s.calls);
+    f("unwound", s.unwound);
+    f("without_end", s.without_end);
+    f("total_ns", s.total_ns);
+    f("self_ns", s.self_ns);
+    f("min_ns", s.min_ns);
+    f("max_ns", s.max_ns);
+    f("avg_ns", s.avg_ns);
+  }
+};
+// Places of a tree are a list, since calls nest deeper than readers of JSON follow: `children` are
+// indexes in it, and all behind this one.
+struct CallPlacePart {
+  std::string name;
+  uint64_t depth = 0;  // how many calls are around
+  uint64_t calls = 0;
+  uint64_t unwound = 0;
+  uint64_t without_end = 0;
+  std::optional<uint64_t> total_ns = {}, self_ns = {};
+  std::vector<uint64_t> children = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("depth", s.depth);
+    f("calls", s.calls);
+    f("unwound", s.unwound);
+    f("without_end", s.without_end);
+    f("total_ns", s.total_ns);
+    f("self_ns", s.self_ns);
+    f("children", s.children);
+  }
+};
+struct CallSumsPart {
+  std::vector<FunctionSumsPart> functions;
+  std::optional<std::vector<CallPlacePart>> tree = {};
+  uint64_t lost = 0;  // events
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("functions", s.functions);
+    f("tree", s.tree);
+    f("lost", s.lost);
+  }
+};
+
+// What has grown; not there where one of the recordings has nothing to compare.
+struct TimeChangePart {
+  int64_t self_ns = 0;
+  std::optional<double> avg_ns = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("self_ns", s.self_ns);
+    f("avg_ns", s.avg_ns);
+  }
+};
+// `before` and `after` are not there where the recording has no call of the function.
+struct FunctionChangePart {
+  std::string name;
+  std::optional<FunctionSumsPart> before = {}, after = {};
+  TimeChangePart change;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("before", s.before);
+    f("after", s.after);
+    f("change", s.change);
+  }
+};
+struct CallChangesPart {
+  std::vector<FunctionChangePart> functions;
+  uint64_t lost_before = 0;  // events
+  uint64_t lost_after = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("functions", s.functions);
+    f("lost_before", s.lost_before);
+    f("lost_after", s.lost_after);
+  }
+};
+
+}  // namespace tracectl::protocol
