@@ -6,7 +6,7 @@
 
 #include "client/render/call_sums.h"
 #include "daemon/protocol/codec.h"
-#include "tests/support/call_events.h"
+#include "tests/support/call_trees.h"
 
 using namespace tracectl;
 using testing::EndsWith;
@@ -16,11 +16,6 @@ namespace {
 
 template <class Part> std::string json_of(const Part& part) {
   return protocol::text_of(protocol::to_json(part));
-}
-
-void add_call(CallTree& tree, const std::string& function, uint64_t duration_ns) {
-  tree.add(begin_of(function, {1, 0}, 0));
-  tree.add(end_of(function, {1, 0}, duration_ns, duration_ns));
 }
 
 }  // namespace
@@ -42,17 +37,9 @@ TEST(CallSums, OfCallsWithoutEndHaveNoTimes) {
             R"({"functions":[{"calls":1,"name":"f","unwound":0,"without_end":1}],"lost":0})");
 }
 
-// main, which calls query, which calls parse and fetch; and then idle.
 TEST(CallSums, OfATreeHaveTheirChildrenBehindThem) {
   CallTree tree;
-  tree.add(begin_of("main", {1, 0}, 0));
-  tree.add(begin_of("query", {2, 1}, 10));
-  tree.add(begin_of("parse", {3, 2}, 10));
-  tree.add(end_of("parse", {3, 2}, 20, 10));
-  tree.add(begin_of("fetch", {4, 2}, 20));
-  tree.add(end_of("fetch", {4, 2}, 40, 20));
-  tree.add(end_of("query", {2, 1}, 70, 60));
-  tree.add(end_of("main", {1, 0}, 100, 100));
+  add_queries(tree);
   add_call(tree, "idle", 7);
   std::string seen;
   const protocol::CallSumsPart sums = sums_of(tree, true);
@@ -63,8 +50,8 @@ TEST(CallSums, OfATreeHaveTheirChildrenBehindThem) {
   }
   EXPECT_EQ(seen,
             "main 0 40 query\n"
-            "query 1 30 fetch parse\n"
-            "fetch 2 20\n"
+            "query 1 25 fetch parse\n"
+            "fetch 2 25\n"
             "parse 2 10\n"
             "idle 0 7\n");
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/render/call_tree_text.h"
-#include "tests/support/call_events.h"
+#include "tests/support/call_trees.h"
 #include "tests/support/random_calls.h"
 
 using namespace tracectl;
@@ -23,32 +23,13 @@ namespace {
 class Calls : public testing::Test {
  protected:
   void add(const Event& event) { tree_.add(event); }
-  // main (100 ns) calls query (60), which calls parse (10) and, twice, fetch (20, 5).
-  void add_queries() {
-    add(begin_of("main", {1, 0}, 0));
-    add(begin_of("query", {2, 1}, 10));
-    add(begin_of("parse", {3, 2}, 10));
-    add(end_of("parse", {3, 2}, 20, 10));
-    add(begin_of("fetch", {4, 2}, 20));
-    add(end_of("fetch", {4, 2}, 40, 20));
-    add(begin_of("fetch", {5, 2}, 40));
-    add(unwound_of("fetch", {5, 2}, 45, 5));
-    add(end_of("query", {2, 1}, 70, 60));
-    add(end_of("main", {1, 0}, 100, 100));
-  }
-
   CallTree tree_;
 };
-
-void add_call(CallTree& tree, const std::string& function, uint64_t duration_ns) {
-  tree.add(begin_of(function, {1, 0}, 0));
-  tree.add(end_of(function, {1, 0}, duration_ns, duration_ns));
-}
 
 }  // namespace
 
 TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
-  add_queries();
+  add_queries(tree_);
   EXPECT_EQ(function_table(tree_),
             "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
             "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"
@@ -58,7 +39,7 @@ TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
 }
 
 TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
-  add_queries();
+  add_queries(tree_);
   EXPECT_EQ(tree_text(tree_),
             " TOTAL   SELF  CALLS    SHARE  FUNCTION\n"
             "100 ns  40 ns      1  100.0 %  main\n"
@@ -68,7 +49,7 @@ TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
 }
 
 TEST_F(Calls, FoldedHaveTheirOwnTimeBehindTheirWay) {
-  add_queries();
+  add_queries(tree_);
   add_call(tree_, "odd;name", 3);
   EXPECT_EQ(folded_text(tree_),
             "main 40\n"
@@ -198,7 +179,7 @@ TEST_F(Calls, ThatAreComparedNameWhatIsNewAndGoneHoweverFewRowsAreShown) {
 }
 
 TEST_F(Calls, AreShownInSoManyRowsAndTheOthersAreTold) {
-  add_queries();
+  add_queries(tree_);
   EXPECT_EQ(function_table(tree_, 1),
             "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
             "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "client/render/graph.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/random_calls.h"
 
 using namespace tracectl;
 
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 struct Shown {
   std::map<std::string, int> begun;  // by function: lines that open it or are all of it
