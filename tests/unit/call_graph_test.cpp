@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "daemon/trace/call_graph.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/must.h"
+#include "tests/support/output_of.h"
 #include "tests/support/program.h"
 
 namespace tracectl {
@@ -224,12 +224,9 @@ void add_edge(const std::string& line, const Owners& owners, Edges& edges) {
 }
 
 Edges edges_by_objdump(const std::string& path, const Owners& owners) {
-  const std::string command = "objdump -d -w --no-show-raw-insn '" + path + "'";
-  std::unique_ptr<FILE, int (*)(FILE*)> listing{popen(command.c_str(), "r"), pclose};
+  std::istringstream listing{output_of({"objdump", "-d", "-w", "--no-show-raw-insn", path})};
   Edges edges;
-  char line[4096];
-  while (listing && std::fgets(line, sizeof line, listing.get()) != nullptr)
-    add_edge(line, owners, edges);
+  for (std::string line; std::getline(listing, line);) add_edge(line, owners, edges);
   return edges;
 }
 
