@@ -23,19 +23,18 @@ class Command {
  public:
   static constexpr uint64_t kPatienceNs = 30'000'000'000;
 
-  // What it prints goes nowhere; what it says on stderr to a file.
-  explicit Command(std::vector<std::string> words, const char* said_to = "/dev/null") {
+  // What it prints and what it says on stderr go to files.
+  explicit Command(std::vector<std::string> words, const char* said_to = "/dev/null",
+                   const char* prints_to = "/dev/null") {
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ == 0) {
-      const int said = ::open(said_to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-      const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-      ::dup2(null, 0);
-      ::dup2(null, 1);
-      ::dup2(said, 2);
+      ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+      ::dup2(open_new(prints_to), 1);
+      ::dup2(open_new(said_to), 2);
       ::execvp(argv[0], argv.data());
       ::_exit(127);
     }
@@ -73,6 +72,10 @@ class Command {
   }
 
  private:
+  static int open_new(const char* path) {
+    return ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  }
+
   pid_t pid_ = -1;
 };
 

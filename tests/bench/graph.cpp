@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a call costs in a graph, entry and return together: against a BPF program that does nothing at
-// both, and against bpftrace with the usual pair of probes and a map.
+// both, against bpftrace with the usual pair of probes and a map, and against uftrace, which needs
+// the program to be compiled for it. And how many bytes a recorded call has.
+#include <fstream>
+
+#include "daemon/process/command.h"
 #include "tests/bench/hit_setup.h"
+#include "tests/bench/uftrace.h"
 
 namespace tracectl::bench {
 namespace {
@@ -30,6 +35,58 @@ void graph(Setup& setup, const char* way, Returns returns) {
             reach(median(tools.ratios()), 1.00));
 }
 
+void graph_and_uftrace(Setup& setup, const char* way, Returns returns, const std::string& uftrace) {
+  Uftraced traced{uftrace};
+  const auto ours = [&] { return setup.with_spec_of_call(kCall, "graph", returns); };
+  const auto other = [&] { return traced.ns(kCall, kCalls); };
+  print_row(row((std::string("graph by ") + way + ", over uftrace").c_str(), kCall),
+            in_turn(kToolRounds, ours, other), "");
+}
+
+constexpr uint64_t kRecordedCalls = 20'000;  // as many as the ring holds, so none is lost
+
+double recorded_bytes(Setup& setup) {
+  const Folder folder;
+  const std::string printed = folder.path() + "/graph.json";
+  Command tool{{on_kernel::build_folder() + "/tracectl", "--embedded", "--json", "graph",
+                kCall.function, "-p", std::to_string(setup.target().pid())},
+               "/dev/null",
+               printed.c_str()};
+  wait_until_armed(setup.target(), tool);
+  ns_of_a_call(setup.target(), kCall, kRecordedCalls);
+  tool.end(SIGINT);
+  std::ifstream lines(printed);
+  uint64_t bytes = 0, events = 0;
+  for (std::string line; std::getline(lines, line); ++events) bytes += line.size() + 1;
+  if (events < 2 * kRecordedCalls) throw std::runtime_error("events were lost");
+  return static_cast<double>(bytes) / kRecordedCalls;
+}
+
+double uftrace_bytes(const std::string& uftrace) {
+  Uftraced traced{uftrace};
+  traced.ns(kCall, kRecordedCalls);
+  return static_cast<double>(traced.bytes()) / kRecordedCalls;
+}
+
+void recorded(Setup& setup, const std::string& uftrace) {
+  print_row("bytes of a call, graph --json over uftrace's folder",
+            in_turn(
+                kToolRounds, [&] { return recorded_bytes(setup); },
+                [&] { return uftrace_bytes(uftrace); }),
+            "");
+}
+
+void over_uftrace(Setup& setup) {
+  const auto uftrace = find_program("uftrace");
+  if (!uftrace) {
+    print_row("over uftrace: " + uftrace.error().message, "", "", "", "");
+    return;
+  }
+  graph_and_uftrace(setup, "trampoline", Returns::trampoline, *uftrace);
+  graph_and_uftrace(setup, "exits", Returns::exits, *uftrace);
+  recorded(setup, *uftrace);
+}
+
 void timed(Setup& setup) {
   const auto ours = [&] { return setup.with_spec_of_call(kCall, "time", Returns::trampoline); };
   const auto empty = [&] { return setup.with_empty_session(kCall); };
@@ -46,6 +103,7 @@ int main() {
   bench::Setup setup;
   bench::graph(setup, "trampoline", Returns::trampoline);
   bench::graph(setup, "exits", Returns::exits);
+  bench::over_uftrace(setup);
   bench::timed(setup);
   return 0;
 }

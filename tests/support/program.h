@@ -35,6 +35,8 @@ class Program {
   std::string run();
   // `exit`, and the line the program says then.
   std::string leave();
+  // It reads the end of its input.
+  void end_input() { in_ = Fd{}; }
   // What waitpid(2) says of its end; nullopt while it runs.
   std::optional<int> end_status() const;
   // The same, when it has ended.
