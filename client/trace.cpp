@@ -277,7 +277,8 @@ int run_graph(const CommonOptions& common, const TraceOptions& options) {
                       if (!read) return fail(read.error());
                       CallTree calls;
                       calls.add(read->paths.value_or(std::vector<PathPart>{}), read->rows);
-                      print_sums(common, calls, options.graph->form, options.rows, 0);
+                      print_sums(common, calls, options.graph->form, options.rows,
+                                 read->dropped_keys + read->cut);
                       tell_missing(*read);
                       return status_of(ended, trace);
                     });

@@ -55,7 +55,7 @@ struct CallPlacePart {
 struct CallSumsPart {
   std::vector<FunctionSumsPart> functions;
   std::optional<std::vector<CallPlacePart>> tree = {};
-  uint64_t lost = 0;  // events
+  uint64_t lost = 0;  // events; of what the kernel has summed up, calls that are not counted
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("functions", s.functions);
     f("tree", s.tree);
