@@ -52,6 +52,7 @@ enum tc_source {
 	TC_FROM_CPU,
 	TC_FROM_CGROUP,
 	TC_FROM_TS,		/* ns, CLOCK_BOOTTIME */
+	TC_FROM_STACK_BYTES,	/* of the thread's own stack in use; at the hit only */
 	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only, as: */
 	TC_FROM_DURATION,	/* ns */
 	TC_SOURCES,
@@ -221,6 +222,7 @@ enum tc_effect {
 	TC_SILENCE = 1 << 1,	/* at most one of these two */
 	TC_UNSILENCE = 1 << 2,
 	TC_LEARN_TAG = 1 << 3,	/* argument 1 is where the thread's struct tc_own_tag_state is */
+	TC_DEEPEST = 1 << 4,	/* takes only hits with more of the stack in use than any taken before */
 };
 
 /* What a hit that is taken does to the gate of a session, its own or another. */

@@ -237,7 +237,11 @@ static __always_inline __u64 follow_none(struct hit *hit, const struct tc_hook *
 static __always_inline bool is_taken(struct hit *hit, const struct tc_hook *hook,
 				     const struct tc_spec *spec, enum answer answer)
 {
-	return (answer == YES || meets_condition(hit->ctx, hook, spec, 0)) && lets_pass(hook, spec);
+	if (answer != YES && !meets_condition(hit->ctx, hook, spec, 0))
+		return false;
+	if (spec->effects & TC_DEEPEST && !is_deepest(hit->ctx, hook->session))
+		return false;
+	return lets_pass(hook, spec);
 }
 
 /* As enum tc_effect has it. */

@@ -13,8 +13,6 @@
 #ifndef TRACECTL_CALLS_BPF_H
 #define TRACECTL_CALLS_BPF_H
 
-#include "bpf/mapping.bpf.h"
-
 enum way { BY_TRAMPOLINE, BY_EXITS };
 
 struct call {
@@ -35,7 +33,7 @@ struct call {
 
 struct calls {
 	__u64 born_ns;			/* of the thread: its number may come to mean another */
-	__u64 stack_low, stack_high;	/* of the stack it began on; 0 if they are not known */
+	struct own_stack stack;
 	__u64 depth;
 	__u32 trampolines;	/* of the calls that are open, those by a trampoline */
 	__u32 graph_depth;	/* and those that are shown as a graph */
@@ -114,29 +112,6 @@ static __always_inline struct calls *calls_of_thread(__u32 session)
 	return calls;
 }
 
-/*
- * The first thread's stack lies below what the kernel put on it, and nothing else within 128 MiB of
- * it (arch/x86/mm/mmap.c, mmap_base). C libraries put what %fs points to on top of a thread's stack,
- * in one mapping, with a guard below.
- */
-static __always_inline void find_own_stack(struct calls *calls, struct task_struct *task)
-{
-	struct vm_area_struct *area;
-	__u64 top;
-
-	if (task->pid == task->tgid) {
-		calls->stack_high = task->mm->start_stack;
-		calls->stack_low = calls->stack_high - (128 << 20);
-		return;
-	}
-	top = task->thread.fsbase;
-	area = mapping_at(task->mm, top);
-	if (!area)
-		return;
-	calls->stack_high = top;
-	calls->stack_low = BPF_CORE_READ(area, vm_start);
-}
-
 static __noinline struct calls *begin_calls(__u32 session)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -149,7 +124,7 @@ static __noinline struct calls *begin_calls(__u32 session)
 		return 0;
 	calls->born_ns = task->start_boottime;
 	calls->session = session;
-	find_own_stack(calls, task);
+	find_own_stack(&calls->stack, task);
 	__sync_fetch_and_or(&sessions_with_calls[session / 64 % (TC_MAX_SESSIONS / 64)],
 			    1ULL << session % 64);
 	return calls;
@@ -157,7 +132,7 @@ static __noinline struct calls *begin_calls(__u32 session)
 
 static __always_inline bool on_own_stack(const struct calls *calls, __u64 address)
 {
-	return address >= calls->stack_low && address < calls->stack_high;
+	return is_on(&calls->stack, address);
 }
 
 /*

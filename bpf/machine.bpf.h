@@ -153,6 +153,8 @@ static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u6
 	case TC_FROM_TS:
 		*value = bpf_ktime_get_boot_ns();
 		return true;
+	case TC_FROM_STACK_BYTES:
+		return !m->ended && stack_bytes(m->ctx, value);
 	case TC_FROM_RETVAL:
 		return m->ended && load_retval(m->ended, number, value);
 	case TC_FROM_DURATION:

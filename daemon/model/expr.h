@@ -45,6 +45,7 @@ enum class Operand : uint8_t {
   comm,
   cgroup,
   ts,
+  stack_bytes,  // in use of the stack that the thread began on; at the hit only
   tag,
   container,
   unit,

@@ -151,6 +151,7 @@ std::string to_string(const Spec& spec) {
   for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
   if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
   if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");
+  if (spec.deepest) actions.emplace_back("deepest");
   if (spec.tag) actions.push_back("tag(" + quoted_text(*spec.tag) + ")");
   if (spec.silent) actions.push_back(*spec.silent ? "silent" : "silent(off)");
   for (const Trigger& trigger : spec.triggers) actions.push_back(trigger_text(trigger));

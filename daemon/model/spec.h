@@ -65,6 +65,7 @@ struct Spec {
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // one hit in so many; at least 1
   std::optional<uint64_t> limit = {};      // so many a second; at least 1
+  bool deepest = false;                    // only hits with the stack deeper than any taken before
   std::optional<std::string> tag = {};     // labels the thread's later events; empty: no label
   std::optional<bool> silent = {};         // no events of the thread from here on, or again
   std::vector<Trigger> triggers = {};      // the last one of a session holds

@@ -31,6 +31,7 @@ bool is_text(ValueType type) {
 uint16_t effects_of(const Spec& spec) {
   unsigned effects = (spec.tag ? TC_SET_TAG : 0) | (spec.learns_tags ? TC_LEARN_TAG : 0);
   if (spec.silent) effects |= *spec.silent ? TC_SILENCE : TC_UNSILENCE;
+  if (spec.deepest) effects |= TC_DEEPEST;
   return static_cast<uint16_t>(effects);
 }
 
@@ -57,6 +58,9 @@ class Assembler {
     if (side_)
       if (auto matched = match_by(); !matched) return matched;
     if (auto kept = check_kept(spec); !kept) return kept;
+    if (spec.deepest && all_at_return_)
+      return Error{Code::unsupported,
+                   "deepest is about where calls begin, and this condition is known at their end"};
     out_->kernel.effects = effects_of(spec);
     out_->kernel.graph_depth = spec.graph_depth.value_or(0);
     if (auto stacked = stack(spec); !stacked) return stacked;
@@ -124,6 +128,9 @@ class Assembler {
       return error_at(to_string(whole), column_of(part, whole),
                       "only the first " + std::to_string(int{TC_CALL_ARGS}) +
                           " arguments are kept until the call returns");
+    if (part.kind == Expr::Kind::operand && part.operand == Operand::stack_bytes)
+      return error_at(to_string(whole), column_of(part, whole),
+                      "stack_bytes is known where a call begins, and not kept until it ends");
     for (const Expr& child : part.children)
       if (auto kept = check_kept(child, whole); !kept) return kept;
     return ok();
@@ -368,6 +375,8 @@ Status check_of_pair(const Spec& spec, const PairSide& side) {
   if (spec.tag || spec.silent || !spec.triggers.empty())
     return Error{Code::unsupported,
                  "tag, silent and trigger belong to one probe: stage them at one of the two"};
+  if (spec.deepest)
+    return Error{Code::unsupported, "deepest belongs to one probe, and this is between two"};
   if (spec.stack)
     return Error{
         Code::unsupported,
@@ -409,8 +418,8 @@ bool uses_arguments(const Spec& spec, const PairSide& side) {
 
 bool needs_assembly(const Spec& spec, const Arguments& arguments) {
   return shows_text(spec, arguments) || spec.when || !spec.values.empty() || spec.returns ||
-         spec.graph || spec.stack || spec.sample || spec.limit || spec.tag || spec.silent ||
-         !spec.triggers.empty() || spec.learns_tags ||
+         spec.graph || spec.stack || spec.sample || spec.limit || spec.deepest || spec.tag ||
+         spec.silent || !spec.triggers.empty() || spec.learns_tags ||
          !std::all_of(spec.aggregates.begin(), spec.aggregates.end(),
                       [&](const Aggregate& one) { return counts_hits(spec, one); });
 }

@@ -33,6 +33,7 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::caller: return ValueType::caller;
     case Operand::path: return ValueType::path;
     case Operand::ts:
+    case Operand::stack_bytes:
     case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
     case Operand::retval: return expr.number == kUnsignedWhole ? ValueType::u64 : ValueType::s64;

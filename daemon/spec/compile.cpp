@@ -75,6 +75,7 @@ tc_source source_of(Operand operand) {
     case Operand::container:
     case Operand::unit:
     case Operand::cgroup: return TC_FROM_CGROUP;
+    case Operand::stack_bytes: return TC_FROM_STACK_BYTES;
     case Operand::retval: return TC_FROM_RETVAL;
     case Operand::duration: return TC_FROM_DURATION;
     default: return TC_FROM_TS;

@@ -24,13 +24,13 @@ constexpr size_t kMostNameBytes = 64;  // of a session
 constexpr const char* kActions =
     "event, event(E, ...), return, graph, graph(N), stack, stack(N), count, time, sum(E), avg(E), "
     "min(E), max(E), "
-    "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), tag(\"T\"), silent, "
+    "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), deepest, tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
 // None but tag and stack is ever the name of a value, so what follows a comma behind a key is clear.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
     {"event", "return", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
-     "lhist", "sample", "limit", "tag", "silent", "trigger"});
+     "lhist", "sample", "limit", "deepest", "tag", "silent", "trigger"});
 
 bool is_whole_stack(const Expr& key) {
   return key.kind == Expr::Kind::operand && key.operand == Operand::stack;
@@ -61,6 +61,7 @@ class SpecParser {
     if (has_path_keys(spec_))
       return cursor_.error(path_,
                            "path is a key of what calls of a graph took: graph, time by path");
+    if (spec_.deepest && (spec_.sample || spec_.limit)) return deepest_alone();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
                 !spec_.triggers.empty();
     if (!acts || spec_.returns || spec_.stack) spec_.event = true;
@@ -89,6 +90,7 @@ class SpecParser {
     if (name.text == "stack") return stack(name);
     if (name.text == "sample") return number(name, spec_.sample);
     if (name.text == "limit") return number(name, spec_.limit);
+    if (name.text == "deepest") return deepest(name);
     if (name.text == "tag") return tag(name);
     if (name.text == "trigger") return trigger(name);
     return silent(name);
@@ -108,6 +110,18 @@ class SpecParser {
   // The return is streamed beside the hit.
   Status returns(const Token& name) {
     return std::exchange(spec_.returns, true) ? twice(name) : ok();
+  }
+
+  Status deepest(const Token& name) {
+    deepest_ = name;
+    return std::exchange(spec_.deepest, true) ? twice(name) : ok();
+  }
+
+  // What they leave out would have been the deepest to what comes behind.
+  Error deepest_alone() const {
+    return cursor_.error(deepest_,
+                         "beside deepest there is no sample and no limit: each hit that is "
+                         "deeper than all before is taken");
   }
 
   // graph or graph(N)
@@ -364,8 +378,8 @@ class SpecParser {
 
   Cursor cursor_;
   Spec spec_;
-  Token graph_;  // where it stands
-  Token path_;   // the same of this key
+  Token graph_, deepest_;  // where they stand
+  Token path_;             // the same of this key
 };
 
 // Escapes and spaces can make the canonical text longer than the one that was read.

@@ -184,7 +184,7 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
   }
   for (const Trigger& trigger : spec.triggers)
     numbers.triggers.push_back({session.triggers.at(trigger.session), trigger.speaks});
-  if ((spec.tag || spec.silent) && !session.marks) {
+  if ((spec.tag || spec.silent || spec.deepest) && !session.marks) {
     kernel_.begin_marks(session.id);
     session.marks = true;
   }

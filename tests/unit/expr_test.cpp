@@ -37,6 +37,7 @@ std::string repeated(std::string_view text, size_t times) {
 TEST(Expr, OperandsAndFunctionsAreRead) {
   EXPECT_EQ(parsed("arg11"), arg(11));
   EXPECT_EQ(parsed("cgroup"), Expr::of_operand(Operand::cgroup));
+  EXPECT_EQ(parsed("stack_bytes"), Expr::of_operand(Operand::stack_bytes));
   EXPECT_EQ(parsed("s16(arg0 + 4)"),
             Expr::of_read(Read::s16, Expr::of_binary(Operator::add, arg(0), number(4))));
   EXPECT_EQ(parsed("str(arg1, 5) == \"ab\""),

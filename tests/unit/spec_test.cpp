@@ -104,6 +104,15 @@ TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
   EXPECT_EQ(parsed("silent(off), tag(\"\")"), (Spec{.tag = "", .silent = false}));
 }
 
+TEST(Spec, TheDeepestAreNeitherSampledNorLimited) {
+  EXPECT_EQ(parsed("deepest"), (Spec{.event = true, .deepest = true}));
+  EXPECT_EQ(parsed("count by tid, deepest"), parsed("deepest, count by tid"));
+  EXPECT_EQ(refusal("deepest, deepest", 9), "deepest stands here twice");
+  EXPECT_NE(refusal("sample(2), deepest", 11).find("beside deepest"), std::string::npos);
+  EXPECT_NE(refusal("deepest, limit(2)", 0).find("beside deepest"), std::string::npos);
+  EXPECT_NE(refusal("deepest, graph", 9).find("beside graph"), std::string::npos);
+}
+
 TEST(Spec, TriggersNameSessions) {
   EXPECT_EQ(parsed("trigger(slow), trigger(\"it-1\", off)"),
             (Spec{.triggers = {{"slow", true}, {"it-1", false}}}));

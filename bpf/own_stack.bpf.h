@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* The stack that a thread began on, and how much of it is in use. */
+#ifndef TRACECTL_OWN_STACK_BPF_H
+#define TRACECTL_OWN_STACK_BPF_H
+
+#include "bpf/mapping.bpf.h"
+
+struct own_stack {
+	__u64 low, high;	/* 0 if they are not known */
+};
+
+/* Of threads that are not their process's first: to find it takes a walk through its mappings. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct own_stack);
+} own_stacks SEC(".maps");
+
+static __always_inline bool is_first_thread(struct task_struct *task)
+{
+	return task->pid == task->tgid;
+}
+
+/*
+ * The first thread's stack lies below what the kernel put on it, and nothing else within 128 MiB of
+ * it (arch/x86/mm/mmap.c, mmap_base). C libraries put what %fs points to on top of a thread's stack,
+ * in one mapping, with a guard below.
+ */
+static __always_inline void find_own_stack(struct own_stack *stack, struct task_struct *task)
+{
+	struct vm_area_struct *area;
+	__u64 top;
+
+	if (is_first_thread(task)) {
+		stack->high = task->mm->start_stack;
+		stack->low = stack->high - (128 << 20);
+		return;
+	}
+	top = task->thread.fsbase;
+	area = mapping_at(task->mm, top);
+	if (!area)
+		return;
+	stack->high = top;
+	stack->low = BPF_CORE_READ(area, vm_start);
+}
+
+static __always_inline bool is_on(const struct own_stack *stack, __u64 address)
+{
+	return address >= stack->low && address < stack->high;
+}
+
+/*
+ * What was found once stays true: a thread that executes another program becomes its first. Where
+ * there is no memory to keep it, it is found each time.
+ */
+static __always_inline void learn_own_stack(struct own_stack *stack, struct task_struct *task)
+{
+	struct own_stack *kept = 0;
+
+	if (!is_first_thread(task))
+		kept = bpf_task_storage_get(&own_stacks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (kept && kept->high) {
+		*stack = *kept;
+		return;
+	}
+	find_own_stack(stack, task);
+	if (kept)
+		*kept = *stack;
+}
+
+/* False while the thread runs on another stack than its own. */
+__on_its_own bool stack_bytes(bpf_user_pt_regs_t *ctx, __u64 *bytes)
+{
+	struct own_stack stack = {};
+
+	learn_own_stack(&stack, bpf_get_current_task_btf());
+	if (!bytes || !is_on(&stack, ctx->rsp))
+		return false;
+	*bytes = stack.high - ctx->rsp;
+	return true;
+}
+
+#endif
