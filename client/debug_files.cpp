@@ -67,6 +67,7 @@ std::vector<Frame> DebugFiles::completed(const Frame& frame, bool is_probed) {
       file->frames_at(frame.offset, is_probed ? Of::instruction : Of::return_address);
   if (found.back().function.empty()) return {frame};
   for (Frame& one : found) one.address = frame.address;
+  found.back().size_bytes = frame.size_bytes;
   return found;
 }
 

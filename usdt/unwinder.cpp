@@ -23,6 +23,7 @@ constexpr uint64_t kLargestStack = uint64_t{1} << 32;
 constexpr std::array<unsigned, RawStack::kRegisters> kDwarfNumbers{0, 2,  1,  3,  7,  6,  4,  5, 8,
                                                                    9, 10, 11, 12, 13, 14, 15, 16};
 constexpr unsigned kRip = 16;
+constexpr unsigned kRsp = 4;
 
 struct AddressRange {
   uint64_t start = 0, end = 0;
@@ -119,6 +120,9 @@ int take_frame(Dwfl_Frame* frame, void* argument) {
     return DWARF_CB_ABORT;
   }
   walk.found.addresses.push_back(address);
+  Dwarf_Word stack_pointer = 0;
+  if (dwfl_frame_reg(frame, kDwarfNumbers[kRsp], &stack_pointer) != 0) stack_pointer = 0;
+  walk.found.stack_pointers.push_back(stack_pointer);
   walk.missed.reset();
   return DWARF_CB_OK;
 }
@@ -170,7 +174,10 @@ Unwinder::Found Unwinder::unwind(const RawStack& copied, unsigned most) {
   walk = Walk{.stack = &copied, .most = most, .found = {}, .missed = {}};
   int ended = -1;
   if (impl_->attached) ended = dwfl_getthread_frames(impl_->dwfl.get(), kThread, take_frame, &walk);
-  if (walk.found.addresses.empty()) walk.found.addresses.push_back(copied.registers[kRip]);
+  if (walk.found.addresses.empty()) {
+    walk.found.addresses.push_back(copied.registers[kRip]);
+    walk.found.stack_pointers.push_back(copied.registers[kRsp]);
+  }
   // A return address that cannot be read counts as none there, which looks like the outermost frame.
   if (ended != 0 || walk.missed) walk.found.end = walk.missed.value_or(StackEnd::no_table);
   return std::move(walk.found);

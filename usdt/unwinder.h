@@ -32,6 +32,8 @@ class Unwinder {
 
   struct Found {
     std::vector<uint64_t> addresses;  // at least that of the registers
+    // Of each address: where the stack pointer is as the frame goes on there. 0 if it is not known.
+    std::vector<uint64_t> stack_pointers;
     StackEnd end = StackEnd::outermost;
   };
   // `most` is at least 1.

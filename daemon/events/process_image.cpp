@@ -15,6 +15,14 @@ Status still_executes(const Process& process, uint64_t program) {
                "process " + std::to_string(process.pid()) + " executes another program now"};
 }
 
+// Up to where the stack pointer is in the frame's caller. Tables that lead down the stack are wrong.
+std::optional<uint64_t> size_of_frame(const std::vector<uint64_t>& stack_pointers, size_t index) {
+  if (index + 1 >= stack_pointers.size()) return std::nullopt;
+  const uint64_t own = stack_pointers[index], of_caller = stack_pointers[index + 1];
+  if (!own || of_caller < own) return std::nullopt;
+  return of_caller - own;
+}
+
 // Of that program only: asked before and behind, as it can execute another in between.
 Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t program) {
   if (auto executes = still_executes(process, program); !executes) return executes.error();
@@ -95,16 +103,19 @@ const ProcessImage::Mapped* ProcessImage::find(uint64_t address) const {
 
 Stack ProcessImage::stack_of(const RawStack& raw) {
   Stack stack{.by = StackBy::frame_pointers, .end = raw.end, .frames = {}};
-  std::vector<uint64_t> addresses = raw.addresses;
+  std::vector<uint64_t> addresses = raw.addresses, stack_pointers;
   if (addresses.empty()) {
     if (!unwinder_) unwinder_.emplace(loaded_);
     auto found = unwinder_->unwind(raw, raw.most_frames);
     stack.by = StackBy::unwind_tables;
     stack.end = found.end;
     addresses = std::move(found.addresses);
+    stack_pointers = std::move(found.stack_pointers);
   }
-  for (size_t i = 0; i < addresses.size(); ++i)
+  for (size_t i = 0; i < addresses.size(); ++i) {
     append(addresses[i], i == 0 && !raw.begins_with_caller, stack.frames);
+    stack.frames.back().size_bytes = size_of_frame(stack_pointers, i);
+  }
   return stack;
 }
 

@@ -55,6 +55,9 @@ struct Frame {
   std::string file;              // source; empty without debug information
   unsigned line = 0;
   bool inlined = false;  // into the next frame
+  // Bytes of the stack that it takes up, with its return address. Not known of the outermost frame,
+  // of what is inlined, and where frames were found by frame pointers.
+  std::optional<uint64_t> size_bytes = {};
 
   auto operator<=>(const Frame&) const = default;
 };

@@ -30,7 +30,9 @@ void append_frame(std::string& out, const Frame& frame) {
     append_number(out, ",\"function_offset\":", frame.function_offset);
   append_text(out, ",\"file\":", frame.file);
   if (frame.line) append_number(out, ",\"line\":", frame.line);
-  out += frame.inlined ? ",\"inlined\":true}" : ",\"inlined\":false}";
+  out += frame.inlined ? ",\"inlined\":true" : ",\"inlined\":false";
+  if (frame.size_bytes) append_number(out, ",\"size_bytes\":", *frame.size_bytes);
+  out += '}';
 }
 
 std::optional<std::string> if_any(const std::string& text) {
@@ -54,7 +56,8 @@ FramePart part_of(const Frame& frame) {
                  .build_id = if_any(frame.build_id),
                  .function = if_any(frame.function),
                  .file = if_any(frame.file),
-                 .inlined = frame.inlined};
+                 .inlined = frame.inlined,
+                 .size_bytes = frame.size_bytes};
   if (frame.address) part.address = frame.address;
   if (part.module) part.offset = frame.offset;
   if (part.function && !frame.inlined) part.function_offset = frame.function_offset;
@@ -80,6 +83,7 @@ Frame frame_of(const FramePart& part) {
   frame.line = static_cast<unsigned>(
       std::min<uint64_t>(part.line.value_or(0), std::numeric_limits<unsigned>::max()));
   frame.inlined = part.inlined;
+  frame.size_bytes = part.size_bytes;
   return frame;
 }
 

@@ -102,6 +102,7 @@ TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
   own.function = "outer(int)";
   own.function_offset = 17;
   own.inlined = false;
+  own.size_bytes = 48;
   Frame unknown;
   unknown.address = UINT64_MAX;
   Event event = event_with({}, {});
@@ -113,7 +114,7 @@ TEST(EventJson, StackHasTheFieldsOfTheMessageAndReadsBackAsItWas) {
   EXPECT_EQ(object["stack"][1],
             json::parse(R"x({"address":4200,"module":"/usr/bin/x","build_id":"00ff","offset":200,
     "function":"outer(int)","function_offset":17,"file":"/src/x \"1\".c","line":12,
-    "inlined":false})x"));
+    "inlined":false,"size_bytes":48})x"));
   EXPECT_EQ(object["stack"][2], json::parse(R"({"address":18446744073709551615,"inlined":false})"));
   auto message = from_json<EventNotification>(object);
   ASSERT_TRUE(message);

@@ -22,6 +22,9 @@ struct FramePart {
   std::optional<std::string> file = {};          // source
   std::optional<uint64_t> line = {};
   bool inlined = false;  // into the next frame
+  // Bytes of the stack that it takes up, with its return address; of stacks by unwind tables, and not
+  // of the last frame or what is inlined.
+  std::optional<uint64_t> size_bytes = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("address", s.address);
     f("module", s.module);
@@ -32,6 +35,7 @@ struct FramePart {
     f("file", s.file);
     f("line", s.line);
     f.optional("inlined", s.inlined);
+    f("size_bytes", s.size_bytes);
   }
 };
 
