@@ -138,6 +138,15 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   add_how(latency, line);
   tell_of_command(latency);
 
+  auto& stacks =
+      add_verb(app, "stacks", "the deepest stack of each thread, with what its frames take",
+               line.chosen, [&] { return run_trace(line.common, line.trace); });
+  add_probe_options(stacks, line.trace.probes);
+  stacks.add_flag("--deepest", line.trace.deepest,
+                  "at the end, of each thread the deepest stack of all hits");
+  add_how(stacks, line);
+  tell_of_command(stacks);
+
   add_graph(app, line);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
@@ -297,7 +306,7 @@ void add_common(CLI::App& app, CommonOptions& common) {
 }
 
 bool takes_command(const CLI::App& app) {
-  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency", "graph"})
+  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency", "stacks", "graph"})
     if (app.got_subcommand(verb)) return true;
   if (app.got_subcommand("stage")) return true;  // to say why it does not
   return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
@@ -346,6 +355,13 @@ Status complete(CommandLine& line, const CLI::App& app) {
   if (auto readable = check_form(line.common, line.report.form); !readable) return readable;
   line.report.rows = line.trace.rows;
   std::string& action = line.trace.action;
+  if (app.got_subcommand("stacks")) {
+    if (!line.trace.deepest)
+      return Error{Code::invalid,
+                   "stacks shows the deepest only: add --deepest; count PATTERN --by stack counts "
+                   "all of them"};
+    action = "deepest, event(stack_bytes), stack(" + std::to_string(kMostFrames) + ")";
+  }
   if (app.got_subcommand("count")) action = "count";
   if (app.got_subcommand("time") || app.got_subcommand("latency")) action = "time";
   if (app.got_subcommand("hist")) action = "hist(" + line.of + ")";

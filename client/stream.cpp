@@ -39,7 +39,7 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
-  if (shown_ == Shown::folded_stacks) return;
+  if (shows_at_end()) return;
   if (common_.json) {
     out += "{\"lost\":";
     protocol::append_lost(out, lost, session_);
@@ -51,9 +51,15 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
 }
 
+bool EventPrinter::shows_at_end() const {
+  return shown_ == Shown::folded_stacks || shown_ == Shown::deepest_stacks;
+}
+
 void EventPrinter::add_event(std::string& out, const Event& event) {
   if (shown_ == Shown::folded_stacks) {
     if (event.stack) folded_.add(*event.stack);
+  } else if (shown_ == Shown::deepest_stacks) {
+    deepest_.add(event);
   } else if (common_.json) {
     protocol::append_event(out, event, wall_);
     out += '\n';

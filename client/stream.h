@@ -7,6 +7,7 @@
 #include "client/backend.h"
 #include "client/debug_files.h"
 #include "client/options.h"
+#include "client/render/deepest.h"
 #include "client/render/folded.h"
 #include "client/render/graph.h"
 #include "daemon/protocol/events.h"
@@ -14,10 +15,10 @@
 namespace tracectl {
 
 // Prints a session's events as they come, as text, as JSON lines or as a graph of calls; or keeps
-// count of their stacks.
+// count of their stacks, or the deepest of them.
 class EventPrinter {
  public:
-  enum class Shown { events, folded_stacks, graph };
+  enum class Shown { events, folded_stacks, deepest_stacks, graph };
   EventPrinter(const CommonOptions& common, std::string session, Shown shown = Shown::events,
                const GraphOptions& graph = {});
 
@@ -28,17 +29,20 @@ class EventPrinter {
   // How often, in ms, print_from() is to be called even where nothing has come.
   int interval_ms() const { return shown_ == Shown::graph && !common_.json ? 100 : -1; }
   const FoldedStacks& folded() const { return folded_; }
+  const DeepestStacks& deepest() const { return deepest_; }
   // "12 events, 3 lost"
   std::string summary() const;
 
  private:
   void add(std::string& out, const StreamItem& item);
+  bool shows_at_end() const;
   void add_event(std::string& out, const Event& event);
 
   const CommonOptions& common_;
   std::string session_;
   Shown shown_;
   FoldedStacks folded_;
+  DeepestStacks deepest_;
   GraphText graph_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;

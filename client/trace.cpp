@@ -210,8 +210,9 @@ Result<ReadReply> read_rows(const CommonOptions& common, Backend& backend, const
 
 namespace {
 
-EventPrinter::Shown shown_by(const TraceOptions& options) {
+EventPrinter::Shown shown_by(const TraceOptions& options, bool is_json) {
   if (options.folded) return EventPrinter::Shown::folded_stacks;
+  if (options.deepest && !is_json) return EventPrinter::Shown::deepest_stacks;
   return options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events;
 }
 
@@ -228,7 +229,8 @@ GraphOptions graph_options(const TraceOptions& options) {
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
   const auto stream = common.json ? Trace::Stream::plain : Trace::Stream::described;
   return with_trace(common, options, stream, [&](Backend& backend, Trace& trace) -> int {
-    EventPrinter printer(common, trace.session(), shown_by(options), graph_options(options));
+    EventPrinter printer(common, trace.session(), shown_by(options, common.json),
+                         graph_options(options));
     const auto ended = trace.run(&printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
     if (auto off = trace.switch_off(); !off) return fail(off.error());
@@ -236,6 +238,7 @@ int run_trace(const CommonOptions& common, const TraceOptions& options) {
     printer.finish();
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
+    print(printer.deepest().text(options.rows));
     auto rows = read_rows(common, backend, trace, options);
     const bool any = rows && (!rows->rows.empty() || rows->latencies);
     if (any && !common.json)

@@ -42,7 +42,8 @@ struct TraceOptions {
   size_t rows = SIZE_MAX;         // that are printed of each table
   bool partial = false;
   bool dry_run = false;
-  bool folded = false;  // stacks, counted, instead of events
+  bool folded = false;   // stacks, counted, instead of events
+  bool deepest = false;  // the deepest stack of each thread, at the end
   std::optional<GraphChoice> graph;
   // What is set beside it in the same session, of the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;

@@ -282,9 +282,7 @@ std::string doctor_text(const DoctorReply& reply) {
 
 // ---- events ----
 
-namespace {
-
-const char* why(StackEnd end) {
+const char* reason_text(StackEnd end) {
   switch (end) {
     case StackEnd::outermost: return "";
     case StackEnd::limit: return "more frames than were asked for";
@@ -296,6 +294,8 @@ const char* why(StackEnd end) {
   }
   return "";
 }
+
+namespace {
 
 // How a call has ended.
 std::string end_text(const Event& event) {
@@ -312,7 +312,8 @@ std::string end_text(const Event& event) {
 std::string stack_text(const Stack& stack) {
   std::string text;
   for (const Frame& frame : stack.frames) text += "        " + to_string(frame) + "\n";
-  if (stack.end != StackEnd::outermost) text += fmt::format("        -- {} --\n", why(stack.end));
+  if (stack.end != StackEnd::outermost)
+    text += fmt::format("        -- {} --\n", reason_text(stack.end));
   return text;
 }
 

@@ -38,6 +38,9 @@ std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);
 
+// Why there are no more frames; empty where they are all.
+const char* reason_text(StackEnd end);
+
 // A frame a line, indented, and why there are no more.
 std::string stack_text(const Stack& stack);
 

@@ -3,6 +3,7 @@
 files from a server. The program's calls are those of its source (tests/targets/stacks.h)."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -145,6 +146,83 @@ class Stacks(support.DaemonTest):
                         self.assertRegex(having, r'middle \(bare\) stacks\.h:\d+ \[inlined\]')
             finally:
                 server.end()
+
+
+@support.needs_root
+class DeepestStacks(support.DaemonTest):
+    """The program's frames are those of tests/targets/deep_stacks.c, which says what they take."""
+
+    def deepest(self, *options, levels='8'):
+        """What the verb prints of a run, and what the program says."""
+        program = self.program('deep_stacks', '3', levels)
+        with subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, 'stacks',
+                               '--deepest', 'uprobe::hit', '-p', str(program.pid)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, 'DEBUGINFOD_URLS': ''}) as verb:
+            self.assertIn('tracing', verb.stderr.readline())
+            program.send('go')
+            told = program.result()['threads']
+            program.send('exit')
+            said, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 0, errors)
+        return said, told
+
+    def tables(self, text):
+        """By thread: the bytes in use, the rows of frames, and what stands behind them."""
+        found = {}
+        for part in re.split('^thread ', text, flags=re.M)[1:]:
+            head, titles, *rows = part.strip().splitlines()
+            tid, bytes_in_use = re.fullmatch(r'(\d+) \(deep_stacks\) of process \d+: (\d+) bytes',
+                                             head).groups()
+            self.assertEqual(titles.split(), ['DEPTH', 'SIZE', 'FUNCTION'])
+            frames = [re.fullmatch(r' *(\d+) +(\d*) +(\w+)\+0x\w+ \(.*', row) for row in rows]
+            found[int(tid)] = (int(bytes_in_use), [match.groups() for match in frames if match],
+                               [row for row, match in zip(rows, frames) if not match])
+        return found
+
+    def test_each_frame_takes_what_the_program_says(self):
+        said, told = self.deepest()
+        tables = self.tables(said)
+        self.assertEqual(set(tables), {thread['tid'] for thread in told})
+        order = [bytes_in_use for bytes_in_use, _, _ in tables.values()]
+        self.assertEqual(order, sorted(order, reverse=True))
+        for thread in told:
+            bytes_in_use, frames, rest = tables[thread['tid']]
+            self.assertEqual(bytes_in_use, thread['bytes'])
+            depth = bytes_in_use
+            for (name, size), frame in zip(thread['frames'], frames):
+                self.assertEqual(frame, (str(depth), str(size), name))
+                depth -= size
+            self.assertGreater(len(frames), len(thread['frames']))
+            self.assertEqual([row for row in rest if 'inlined' not in row], [])
+
+    def test_what_was_not_copied_is_said(self):
+        said, told = self.deepest(levels='60')
+        for thread in told:
+            bytes_in_use, frames, rest = self.tables(said)[thread['tid']]
+            self.assertEqual(bytes_in_use, thread['bytes'])
+            known = [int(size) for _, size, _ in frames if size]
+            self.assertEqual(known, [size for _, size in thread['frames']][:len(known)])
+            self.assertIn(f'({bytes_in_use - sum(known)} bytes further out', rest[-1])
+
+    def test_json_has_them_too(self):
+        said, told = self.deepest('--json')
+        last = {}
+        for line in said.splitlines():
+            event = json.loads(line)
+            last[event['tid']] = event
+        for thread in told:
+            event = last[thread['tid']]
+            self.assertEqual(event['args'], [thread['bytes']])
+            frames = [(frame['function'], frame.get('size_bytes')) for frame in event['stack']
+                      if not frame['inlined']]
+            self.assertEqual([list(frame) for frame in frames[:len(thread['frames'])]],
+                             thread['frames'])
+
+    def test_without_deepest_it_says_what_counts_stacks(self):
+        done = self.daemon.run('stacks', 'uprobe::hit', '-p', '1')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('add --deepest', done.stderr)
 
 
 if __name__ == '__main__':
