@@ -134,5 +134,20 @@ TEST(AtTheReturn, OnlyTheFirstArgumentsAreKept) {
   EXPECT_NE(refused.error().message.find("first 6 arguments"), std::string::npos);
 }
 
+// The stack is what it is where a call begins.
+TEST(AtTheReturn, HowDeepAStackIsWaitsForNoReturn) {
+  const auto refusal = [](const char* action, const char* when) {
+    Spec spec = must(parse_spec(action));
+    if (when) spec.when = must(parse_condition(when));
+    const auto refused = assemble(spec, {}, nullptr);
+    return refused ? std::string{} : refused.error().message;
+  };
+  EXPECT_EQ(refusal("deepest, event(stack_bytes), time", "stack_bytes > 5"), "");
+  EXPECT_NE(refusal("event(stack_bytes, duration)", nullptr).find("stack_bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal("count by stack_bytes", "duration > 5").find("stack_bytes"), std::string::npos);
+  EXPECT_NE(refusal("deepest, count", "duration > 5").find("deepest"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tracectl::on_kernel
