@@ -18,12 +18,14 @@ constexpr uint8_t kCall = 0xE8;  // what the kernel makes of a probed 5-byte nop
 constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel writes
 
 // The file's bytes are what was decoded; a process that runs other bytes must not be armed.
-// Where a probe sits already, ours or another tracer's, only its own bytes may differ.
+// Where probes sit already, ours or another tracer's, only their own bytes may differ: here, and at
+// instructions close behind.
 bool same_code(std::span<const uint8_t> file, std::span<const uint8_t> memory) {
-  if (std::ranges::equal(file, memory)) return true;
   if (memory.size() != file.size() || memory.empty()) return false;
   if (memory[0] == kCall && is_nop5(file)) return true;
-  return memory[0] == kBreakpoint && std::equal(file.begin() + 1, file.end(), memory.begin() + 1);
+  return std::ranges::equal(file, memory, [](uint8_t of_file, uint8_t of_memory) {
+    return of_memory == of_file || of_memory == kBreakpoint;
+  });
 }
 
 std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, uint64_t offset) {
