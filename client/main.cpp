@@ -48,8 +48,13 @@ void add_graph(CLI::App& app, CommandLine& line) {
                   "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
       ->required();
   add_target_options(graph, line.trace.probes);
-  graph.add_option("--only", line.graph.only, "of the calls below show these functions only")
-      ->allow_extra_args(false);
+  auto* only =
+      graph.add_option("--only", line.graph.only, "of the calls below show these functions only");
+  only->allow_extra_args(false);
+  graph
+      .add_flag("--grow", line.graph.grow,
+                "add functions that are called by pointers when they are")
+      ->excludes(only);
   graph.add_option("--skip", line.graph.skip, "do not show these functions below")
       ->allow_extra_args(false);
   auto* beside =

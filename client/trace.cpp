@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // trace, count and hist: an unnamed session of our own, staged, committed, and gone at the end.
+#include <algorithm>
 #include <cstring>
 
 #include "client/debug_files.h"
+#include "client/growth.h"
 #include "client/output.h"
 #include "client/render/keys.h"
 #include "client/render/rows.h"
@@ -22,7 +24,8 @@ using namespace protocol;
 
 std::optional<GraphPart> graph_of(const TraceOptions& setting) {
   if (!setting.graph) return std::nullopt;
-  return GraphPart{setting.graph->only, setting.graph->skip, setting.graph->beside};
+  return GraphPart{setting.graph->only, setting.graph->skip, setting.graph->beside,
+                   setting.graph->grow};
 }
 
 class Trace {
@@ -86,12 +89,25 @@ class Trace {
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
     if (!printer) return waiter_.run(-1, [] { return Result<bool>(true); });
+    if (options_.graph && options_.graph->grow) return run_growing(*printer);
     return waiter_.run(
         backend_.events_fd(), [&] { return printer->print_from(backend_); },
         printer->interval_ms());
   }
 
  private:
+  Result<Ended> run_growing(EventPrinter& printer) {
+    Growth growth(backend_, session_);
+    const int printer_ms = printer.interval_ms();
+    return waiter_.run(
+        backend_.events_fd(),
+        [&] {
+          growth.go_on();
+          return printer.print_from(backend_);
+        },
+        printer_ms < 0 ? Growth::kEveryMs : std::min(printer_ms, Growth::kEveryMs));
+  }
+
   Status stage(const TraceOptions& setting) {
     auto staged = backend_.call(StageSet{.session = session_,
                                          .patterns = setting.probes.patterns,

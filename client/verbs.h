@@ -26,6 +26,7 @@ struct GraphChoice {
 
   std::vector<std::string> only, skip, beside;
   std::optional<uint64_t> depth;
+  bool grow = false;
   bool arguments = false;
   bool results = false;
   uint64_t min_duration_ns = 0;

@@ -219,6 +219,19 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
   return {asked.size(), Result<CommitReply>(out_of_memory())};
 }
 
+Result<GrowReply> Commands::handle(const StageGrow& request, Peer& peer) {
+  auto grown = engine_.grow(request.session);
+  if (!grown) {
+    spdlog::warn("grow session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
+                 grown.error().message);
+    return grown.error();
+  }
+  if (!grown->added.empty())
+    spdlog::info("grow session={} uid={} pid={} epoch={} added={}", request.session, peer.uid,
+                 peer.pid, grown->epoch, grown->added.size());
+  return GrowReply{grown->epoch, std::move(grown->added), parts_of(grown->refused), grown->unknown};
+}
+
 Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
   auto aborted = engine_.stage_abort(request.session);
   if (!aborted) return aborted.error();

@@ -55,6 +55,7 @@ class Commands {
     const Peer* peer;
   };
   std::vector<Result<protocol::CommitReply>> commit(const std::vector<CommitRequestOf>& asked);
+  Result<protocol::GrowReply> handle(const protocol::StageGrow&, Peer&);
   Result<protocol::Empty> handle(const protocol::StageAbort&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionPause&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionResume&, Peer&);

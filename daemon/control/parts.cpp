@@ -72,7 +72,7 @@ std::vector<std::string> texts_of(const std::vector<Pattern>& patterns) {
 
 std::optional<GraphPart> part_of(const GraphScope& scope) {
   if (scope == GraphScope{}) return std::nullopt;
-  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside)};
+  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside), scope.grow};
 }
 
 template <class Part> void add_latency(const Setting& setting, Part& part) {

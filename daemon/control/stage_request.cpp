@@ -106,7 +106,13 @@ Result<GraphScope> graph_scope_of(const StageSet& request, const Spec& spec) {
                    "what fires beside the calls is a USDT probe, and " + to_string(pattern) +
                        " is a function: name it in `only`",
                    "graph"};
+  if (request.graph->grow && !scope.only.empty())
+    return Error{Code::invalid,
+                 "`only` says what a graph shows, so nothing is left for it to grow by: leave out "
+                 "`only` or `grow`",
+                 "graph"};
   scope.skip = request.graph->skip;
+  scope.grow = request.graph->grow;
   return scope;
 }
 

@@ -38,8 +38,10 @@ struct Latency {
 // What is shown below the calls of a setting whose spec has `graph`.
 struct GraphScope {
   std::vector<Pattern> only;  // these functions; none: those that can be reached, as far as known
-  std::vector<std::string> skip;  // none of these, globs as in patterns
-  std::vector<Pattern> beside;    // probes that are no calls, where they fire within
+  std::vector<std::string> skip;    // none of these, globs as in patterns
+  std::vector<Pattern> beside;      // probes that are no calls, where they fire within
+  bool grow = false;                // functions that are seen called by computed addresses, too
+  std::vector<Pattern> grown = {};  // those so far: each one function of one file, no globs
 
   bool operator==(const GraphScope&) const = default;
 };

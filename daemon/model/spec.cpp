@@ -148,7 +148,8 @@ std::string to_string(const Spec& spec) {
   if (spec.event) actions.push_back(event_text(spec));
   if (spec.returns) actions.push_back("return");
   if (spec.stack) actions.push_back(stack_text(*spec.stack));
-  for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
+  if (!spec.sees_callees)
+    for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));
   if (spec.sample) actions.push_back("sample(" + std::to_string(*spec.sample) + ")");
   if (spec.limit) actions.push_back("limit(" + std::to_string(*spec.limit) + ")");
   if (spec.deepest) actions.emplace_back("deepest");
@@ -156,6 +157,7 @@ std::string to_string(const Spec& spec) {
   if (spec.silent) actions.push_back(*spec.silent ? "silent" : "silent(off)");
   for (const Trigger& trigger : spec.triggers) actions.push_back(trigger_text(trigger));
   if (spec.learns_tags) actions.emplace_back("tags");
+  if (spec.sees_callees) actions.emplace_back("callees");
   if (spec.within_graph) actions.emplace_back("within graph");
   return joined(actions);
 }

@@ -74,6 +74,8 @@ struct Spec {
   std::optional<uint32_t> graph_depth = {};  // so many levels of calls; at least 1
   // Takes hits only while a call of its session's graph is open. No action.
   bool within_graph = false;
+  // Argument 0 is what a call leads to, and its counts are for the session's graph to grow by. No action.
+  bool sees_callees = false;
 
   bool operator==(const Spec&) const = default;
 };
@@ -99,8 +101,8 @@ bool has_path_keys(const Spec& spec);
 // Whether an aggregate is kept by stacks, or by callers.
 bool has_stack_keys(const Spec& spec);
 
-// The canonical text of what a hit does, as --do takes it; "tags" where it learns tags. The condition
-// has its own text.
+// The canonical text of what a hit does, as --do takes it; "tags" where it learns tags and
+// "callees" where it sees them. The condition has its own text.
 std::string to_string(const Spec& spec);
 std::string to_string(const Aggregate& aggregate);
 

@@ -22,8 +22,8 @@ namespace tracectl::protocol {
 template <class... Requests> struct RequestList {};
 using AllRequests =
     RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionDelete,
-                StageSet, StageRemove, StageCommit, StageAbort, SessionPause, SessionResume,
-                SessionRestart, SessionRead, SessionFlush, SessionSubscribe, SessionUnsubscribe,
-                DaemonStatus, DaemonStats, DaemonDoctor>;
+                StageSet, StageRemove, StageCommit, StageGrow, StageAbort, SessionPause,
+                SessionResume, SessionRestart, SessionRead, SessionFlush, SessionSubscribe,
+                SessionUnsubscribe, DaemonStatus, DaemonStats, DaemonDoctor>;
 
 }  // namespace tracectl::protocol

@@ -18,8 +18,7 @@ bool stays(const SessionHook& held, const Want& want) {
       held.setting == want.part->setting ||
       (held.setting->spec == want.setting().spec && held.setting->target == want.setting().target &&
        held.setting->returns == want.setting().returns &&
-       held.setting->latency == want.setting().latency &&
-       held.setting->graph == want.setting().graph);
+       held.setting->latency == want.setting().latency);
   return same_setting && held.hook.pair_sides == want.sides && *held.probe == want.probe->name &&
          same_process(held.process, want.part->process);
 }
@@ -27,11 +26,19 @@ bool stays(const SessionHook& held, const Want& want) {
 // As coverage groups them.
 bool is_of_group(const SessionHook& held, const Want& want) {
   return *held.probe == want.probe->name &&
-         held.setting->spec.learns_tags == want.setting().spec.learns_tags;
+         held.setting->spec.learns_tags == want.setting().spec.learns_tags &&
+         held.setting->spec.sees_callees == want.setting().spec.sees_callees;
 }
 
 bool stay(const SessionHooks& held, const Wants& wants) {
   return std::equal(held.begin(), held.end(), wants.begin(), wants.end(), stays);
+}
+
+// What is shown below a root's calls is no part of its hook, so its setting may be another and all calls
+// that are open stay open.
+SessionHooks renamed(SessionHooks held, const Wants& wants) {
+  for (size_t i = 0; i < held.size(); ++i) held[i].setting = wants[i].part->setting;
+  return held;
 }
 
 }  // namespace
@@ -61,7 +68,7 @@ Status Commit::plan(const Coverage& coverage) {
   for (const SlotWants& wanted : coverage.wants) {
     const SessionHooks* held = held_at(slots_, session_, wanted.key);
     if (held && gated_ == session_.gated && stay(*held, wanted.wants)) {
-      next_.emplace(slots_.by_key.at(wanted.key), *held);
+      next_.emplace(slots_.by_key.at(wanted.key), renamed(*held, wanted.wants));
       continue;
     }
     ++(held ? changes_.updated : changes_.added);
@@ -102,7 +109,8 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   const auto same = std::find_if(held.begin(), held.end(),
                                  [&](const SessionHook* one) { return stays(*one, want); });
   if (same != held.end()) {
-    const SessionHook kept = **same;
+    SessionHook kept = **same;
+    kept.setting = want.part->setting;
     held.erase(same);
     return kept;
   }

@@ -10,6 +10,7 @@ namespace {
 
 bool same_probe(const Want& a, const Want& b) {
   if (a.setting().spec.learns_tags != b.setting().spec.learns_tags) return false;
+  if (a.setting().spec.sees_callees != b.setting().spec.sees_callees) return false;
   return a.probe == b.probe || a.probe->name == b.probe->name;
 }
 
@@ -119,14 +120,26 @@ Setting within_graph(const Setting& root, bool calls) {
   return within;
 }
 
+// What is counted at calls that lead nobody knows where: where they do, in each process.
+Setting seeing_callees(const Setting& root) {
+  Setting seeing = within_graph(root, false);
+  seeing.spec.event = false;
+  seeing.spec.sees_callees = true;
+  seeing.spec.aggregates = {
+      {.by = {Expr::of_operand(Operand::pid), Expr::of_operand(Operand::arg, 0)}}};
+  return seeing;
+}
+
 // What cannot be shown below is no reason to show nothing.
-void note_refused(const std::vector<Refusal>& refused, std::vector<std::string>& notes) {
+void note_refused(std::vector<Refusal> refused, Coverage& coverage) {
   constexpr size_t kMostNamed = 3;
+  auto& notes = coverage.notes;
   for (size_t i = 0; i < std::min(refused.size(), kMostNamed); ++i)
     notes.push_back("not shown: " + refused[i].probe + ": " + refused[i].reason);
   if (refused.size() > kMostNamed)
     notes.push_back("not shown: " + std::to_string(refused.size() - kMostNamed) +
                     " more, for reasons like these");
+  std::move(refused.begin(), refused.end(), std::back_inserter(coverage.not_shown));
 }
 
 // Of all levels the first is the root's.
@@ -135,20 +148,78 @@ std::optional<uint32_t> levels_below(const Spec& root) {
   return *root.graph_depth - 1;
 }
 
-Status add_functions_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
-  const auto shared = std::make_shared<const Setting>(within_graph(root, true));
-  const Below below{.reached = root.graph.only.empty(),
-                    .skip = root.graph.skip,
-                    .most_calls = levels_below(root.spec)};
+size_t probes_in(const std::list<WantedPart>& parts) {
+  std::unordered_set<std::string_view> names;
+  for (const WantedPart& part : parts)
+    for (const Probe& probe : *part.probes) names.insert(probe.name);
+  return names.size();
+}
+
+bool is_of(const std::list<WantedPart>& parts, const std::string& path) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const WantedPart& part) { return part.object->path() == path; });
+}
+
+// As the target of a setting for each of the processes: a file that only some of them map can be given
+// for these.
+std::vector<Target> one_by_one(const Target& target) {
+  if (target.pids.size() < 2) return {target};
+  std::vector<Target> each(target.pids.size(), target);
+  for (size_t i = 0; i < each.size(); ++i) {
+    each[i].pids = {target.pids[i]};
+    if (!target.births.empty()) each[i].births = {target.births[i]};
+  }
+  return each;
+}
+
+// What a graph has grown into beside its root's files. A process may have such a file no longer, or not yet.
+void add_grown_files(Resolver& resolver, const Setting& root, const Setting& within, Below below,
+                     Coverage& found) {
+  std::vector<std::string> paths;
+  for (const Pattern& grown : root.graph.grown)
+    if (!is_of(found.parts, grown.object) &&
+        std::find(paths.begin(), paths.end(), grown.object) == paths.end())
+      paths.push_back(grown.object);
+  for (const std::string& path : paths) {
+    Pattern of_file;  // which names no function
+    of_file.object = path;
+    below.most = kMostReached - std::min(kMostReached, probes_in(found.parts));
+    for (Target& target : one_by_one(within.target)) {
+      Setting setting = within;
+      setting.target = std::move(target);
+      const auto shared = std::make_shared<const Setting>(std::move(setting));
+      auto added = add_pattern(resolver, of_file, shared, kBeforeAll, 0, found, &below);
+      if (!added && added.error().code != Code::not_found)
+        found.refused.push_back({path, std::nullopt, std::nullopt, added.error().message});
+    }
+  }
+}
+
+// The root's functions below, or the calls in them, as `below` says.
+Status add_reached(Resolver& resolver, const Setting& root, const Setting& within,
+                   const Below& below, Coverage& coverage) {
+  const auto shared = std::make_shared<const Setting>(within);
   const auto patterns = below.reached ? std::vector{root.pattern} : root.graph.only;
   Coverage found;
   for (const Pattern& pattern : patterns) {
     auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, found, &below);
     if (!added) return added;
   }
-  note_refused(found.refused, coverage.notes);
+  add_grown_files(resolver, root, within, below, found);
+  note_refused(std::move(found.refused), coverage);
   coverage.parts.splice(coverage.parts.end(), found.parts);
   return ok();
+}
+
+Status add_functions_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
+  Below below{.reached = root.graph.only.empty(),
+              .skip = root.graph.skip,
+              .most_calls = levels_below(root.spec),
+              .grown = root.graph.grown};
+  auto added = add_reached(resolver, root, within_graph(root, true), below, coverage);
+  if (!added || !root.graph.grow) return added;
+  below.unknown_calls = true;
+  return add_reached(resolver, root, seeing_callees(root), below, coverage);
 }
 
 Status add_probes_within(Resolver& resolver, const Setting& root, Coverage& coverage) {
@@ -290,7 +361,8 @@ size_t Coverage::probe_count() const {
   std::unordered_set<std::string_view> names;
   names.reserve(wants.size());
   for (const auto& [key, at_slot] : wants)
-    for (const Want& want : at_slot) names.insert(want.probe->name);
+    for (const Want& want : at_slot)
+      if (!want.setting().spec.sees_callees) names.insert(want.probe->name);
   return names.size();
 }
 

@@ -50,6 +50,7 @@ struct Coverage {
   std::vector<SlotWants> wants;  // by key, each once
   std::list<WantedPart> parts;   // where they are; a list, as they are pointed to
   std::vector<Refusal> refused;
+  std::vector<Refusal> not_shown;  // below graphs; notes tell of the first few
   std::vector<std::string> notes;
 
   Coverage() = default;
@@ -57,7 +58,7 @@ struct Coverage {
   Coverage& operator=(Coverage&&) = default;
 
   std::vector<SlotWants>::iterator find(const SlotKey& key);  // or wants.end()
-  size_t probe_count() const;
+  size_t probe_count() const;                                 // without those that see callees
   bool needs_rings() const;
 };
 

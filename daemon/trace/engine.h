@@ -55,6 +55,13 @@ struct CommitSummary {
   SwitchFigures figures;
 };
 
+struct GrowSummary {
+  uint64_t epoch = 0;              // in force
+  std::vector<std::string> added;  // functions, by the names of their probes
+  std::vector<Refusal> refused;    // each told once
+  size_t unknown = 0;  // addresses seen so far that are the beginning of no known function
+};
+
 struct CommitRequest {
   std::string session;
   CommitOptions options;
@@ -102,6 +109,10 @@ class Engine {
                                     const std::optional<Target>& target);
   Status stage_abort(const std::string& session);
   Result<CommitSummary> commit(const std::string& session, const CommitOptions& options);
+  // Adds to the session's graphs that grow what they have been seen to call by computed addresses, and
+  // what is reached from there, by a commit. None where there is nothing new. Fails with Code::busy
+  // where the session has a draft. engine_grow.cpp.
+  Result<GrowSummary> grow(const std::string& session);
   // All of them by one switch; where one of them fails, or asks for something special, one after
   // another. The answers are in the order of the requests.
   std::vector<Result<CommitSummary>> commit_together(const std::vector<CommitRequest>& requests);
@@ -165,6 +176,9 @@ class Engine {
   std::vector<CommitSummary> expected(std::span<const Intent> intents,
                                       const std::vector<Changes>& changes) const;
   void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
+
+  // Graphs that grow: engine_grow.cpp.
+  Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
 
   // Triggers: engine_gates.cpp.
   Result<std::map<std::string, SessionId>> triggers_of(const std::vector<Setting>& settings) const;

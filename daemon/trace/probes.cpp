@@ -6,9 +6,11 @@
 #include <unordered_set>
 
 #include "daemon/code/caller.h"
+#include "daemon/code/indirect_calls.h"
 #include "daemon/code/instruction.h"
 #include "daemon/code/placement.h"
 #include "daemon/trace/call_graph.h"
+#include "daemon/trace/data_map.h"
 #include "daemon/trace/function_arguments.h"
 #include "daemon/trace/return_planner.h"
 #include "usdt/demangle.h"
@@ -18,8 +20,9 @@ namespace {
 
 // Functions that are sites of USDT probes (<tracectl/usdt.h>): those are their names.
 constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
-constexpr uint64_t kMostFunctionBytes = 1 << 20;  // of code read to place one probe
-constexpr uint64_t kUnknownExtentBytes = 4096;    // read where a symbol has no size
+constexpr size_t kMostUnknownCalls = kMostReached;  // probes at them are slow
+constexpr uint64_t kMostFunctionBytes = 1 << 20;    // of code read to place one probe
+constexpr uint64_t kUnknownExtentBytes = 4096;      // read where a symbol has no size
 
 // A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
 struct FunctionBytes {
@@ -27,6 +30,13 @@ struct FunctionBytes {
   std::vector<std::vector<uint8_t>> other_bytes;
   std::vector<CodeRange> others;
   FunctionCode view;
+
+  // Of the body, or the part, that begins there.
+  std::span<const uint8_t> at(uint64_t address) const {
+    for (const CodeRange& other : others)
+      if (other.address == address) return other.bytes;
+    return view.body.bytes;
+  }
 };
 
 class FunctionFinder {
@@ -48,9 +58,13 @@ class FunctionFinder {
 
   ProbeMatch run(const Below& below) {
     if (!below.reached) return run_without(below.skip);
+    for (const Pattern& grown : below.grown)
+      if (grown.object == object_->path()) grown_.insert(grown.function);
     const auto functions = nearest_first(below);
-    if (functions.size() > kMostReached)
-      add_most(functions);
+    if (below.unknown_calls)
+      add_unknown_calls(functions, below.most);
+    else if (functions.size() > below.most)
+      add_most(functions, below.most);
     else
       for (const Function* function : functions) add(*function);
     return finish();
@@ -100,34 +114,36 @@ class FunctionFinder {
     return finish();
   }
 
-  std::vector<uint64_t> named() const {
+  bool is_grown(const Function& function) const { return grown_.contains(function.name); }
+
+  std::vector<uint64_t> roots() const {
     std::vector<uint64_t> addresses;
     for (const Function& function : all_)
-      if (matches(function)) addresses.push_back(function.address);
+      if (matches(function) || is_grown(function)) addresses.push_back(function.address);
     return addresses;
   }
 
-  // The roots have a setting of their own.
+  // The roots have a setting of their own, but for those that nobody has named.
   bool is_below(const Reached& reached, const Below& below) const {
     const Function& function = *reached.function;
-    if (reached.distance == 0 || reached.distance > below.most_calls.value_or(UINT32_MAX))
-      return false;
+    if (reached.distance == 0 && !is_grown(function)) return false;
+    if (reached.distance > below.most_calls.value_or(UINT32_MAX)) return false;
     return !function.name.starts_with(kSiteOfUsdt) && !is_cold_part(function) &&
            !is_any_of(below.skip, function);
   }
 
   std::vector<const Function*> nearest_first(const Below& below) const {
     std::vector<const Function*> direct, by_address;
-    const auto roots = named();
-    if (roots.empty()) return direct;
-    for (const Reached& reached : CallGraph(object_).reach(roots).functions)
+    const auto from = roots();
+    if (from.empty()) return direct;
+    for (const Reached& reached : CallGraph(object_).reach(from).functions)
       if (is_below(reached, below))
         (reached.by_address ? by_address : direct).push_back(reached.function);
     direct.insert(direct.end(), by_address.begin(), by_address.end());
     return direct;
   }
 
-  void add_most(const std::vector<const Function*>& functions) {
+  void add_most(const std::vector<const Function*>& functions, size_t most) {
     const std::string many = std::to_string(functions.size()) + " functions can be reached";
     std::vector<const Function*> others;
     for (const Function* function : functions)
@@ -136,11 +152,60 @@ class FunctionFinder {
       else
         others.push_back(function);
     for (size_t i = 0; i < others.size(); ++i)
-      if (i < kMostReached)
+      if (i < most)
         add(*others[i]);
       else
-        leave_out(*others[i], many + ", and " + std::to_string(kMostReached) +
+        leave_out(*others[i], many + ", and " + std::to_string(most) +
                                   " are nearer; name it, or fewer by --only, --skip or --depth");
+  }
+
+  // In the functions that are named, then in as many of those below as are shown.
+  void add_unknown_calls(const std::vector<const Function*>& below, size_t most) {
+    const DataMap data(*object_);
+    for (const Function& function : all_)
+      if (matches(function)) add_unknown_calls(function, data);
+    for (size_t i = 0; i < std::min(below.size(), most); ++i) add_unknown_calls(*below[i], data);
+  }
+
+  void add_unknown_calls(const Function& function, const DataMap& data) {
+    const auto code = read_code(function);
+    if (!code) return;
+    for (const IndirectCall& call : indirect_calls(code->view, reader_of(object_->elf()))) {
+      const bool is_known = call.slot && data.is_of_linker(*call.slot);
+      if (is_known) continue;
+      if (probes_.size() == kMostUnknownCalls)
+        return leave_out(function, "its calls by pointers: " + std::to_string(kMostUnknownCalls) +
+                                       " of nearer functions are looked at");
+      add_unknown_call(part_around(function, call.address), *code, call);
+    }
+  }
+
+  // The function, or the part of it elsewhere that has the address.
+  const Function& part_around(const Function& function, uint64_t address) const {
+    const auto [first, last] = cold_parts_.equal_range(function.name);
+    for (auto part = first; part != last; ++part)
+      if (address - part->second->address < part->second->size) return *part->second;
+    return function;
+  }
+
+  void add_unknown_call(const Function& part, const FunctionBytes& code, const IndirectCall& call) {
+    const uint64_t within = call.address - part.address;
+    Pattern exact = pattern_;
+    exact.object = object_->path();
+    exact.function = part.name;
+    exact.offset = within;
+    const std::string name = to_string(exact);
+    const auto placed = place(code.at(part.address), within);
+    if (!placed) {
+      match_.refused.push_back({name, part.offset + within, std::nullopt, placed.error().message});
+      return;
+    }
+    Probe& probe = probes_[name];
+    probe.name = name;
+    probe.sites = {{.offset = part.offset + within,
+                    .cost = placed->cost,
+                    .args = std::make_shared<const Arguments>(Arguments{call.callee}),
+                    .returns = nullptr}};
   }
 
   bool is_slow(const Function& function) {
@@ -257,6 +322,7 @@ class FunctionFinder {
   FunctionArguments arguments_;
   std::optional<ReturnPlanner> return_planner_;
   std::unordered_set<std::string_view> names_;
+  std::unordered_set<std::string_view> grown_;
   std::multimap<std::string_view, const Function*> cold_parts_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;

@@ -19,18 +19,23 @@ struct ProbeMatch {
   std::vector<Refusal> refused;
 };
 
+inline constexpr size_t kMostReached = 1000;
+
 // Which functions are meant, of those that are shown below the calls of others.
 struct Below {
   // Those that can be reached by calls from the ones that the pattern names, without these; at most
-  // kMostReached, those nearest by direct calls first. If there are more no slow ones are taken.
+  // `most`, those nearest by direct calls first. If there are more no slow ones are taken.
   bool reached = false;
   std::vector<std::string> skip = {};       // none of these, globs
   std::optional<uint32_t> most_calls = {};  // that lead there
+  std::vector<Pattern> grown = {};          // these of the file too, and what is reached from them
+  size_t most = kMostReached;
+  // Not the functions, but the calls in them, and in those that the pattern names, of which the file
+  // does not say where they lead. Argument 0 is where.
+  bool unknown_calls = false;
 
   bool operator==(const Below&) const = default;
 };
-
-inline constexpr size_t kMostReached = 1000;
 
 // With `returns` the sites are those at which calls can be followed until they return; others are
 // refused. With `below` the functions are those that it makes of the pattern's.

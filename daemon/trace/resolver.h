@@ -48,6 +48,11 @@ class Resolver {
                              std::optional<Returns> returns = std::nullopt,
                              const Below* below = nullptr);
 
+  // The file of a target under that path.
+  Result<ObjectPtr> open(Fd fd, const std::string& path) {
+    return objects_.open(std::move(fd), path);
+  }
+
   // Files read, and what was found in them, stay known for the next resolution until this is called.
   void forget_files() {
     matches_.clear();

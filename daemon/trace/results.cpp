@@ -16,7 +16,9 @@ constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
 
 // What a session has set by itself is none of the user's hits.
-bool is_told(const SessionHook& held) { return !held.setting->spec.learns_tags; }
+bool is_told(const SessionHook& held) {
+  return !held.setting->spec.learns_tags && !held.setting->spec.sees_callees;
+}
 
 bool has_keys(const SessionHook& held) {
   return held.hook.spec &&
@@ -164,8 +166,8 @@ Status add_paths(const Kernel& kernel, const Session& session,
   return ok();
 }
 
-bool book(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
-  Results& past = session.past;
+bool book(Kernel& kernel, const Session& session, const std::vector<const SessionHook*>& gone,
+          Results& past) {
   if (!add_latencies(kernel, gone, past.latencies)) return false;
   if (!add_paths(kernel, session, gone, past.paths)) return false;
   HooksByStat keyed;
@@ -191,7 +193,8 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
     for (const SessionHook& held : hooks) {
       all.push_back(&held);
       const tc_stat stat = kernel.read_stat(held.hook.stat);
-      if (is_told(held)) results.totals.add(stat);
+      if (!is_told(held)) continue;
+      results.totals.add(stat);
       add_row(held, stat, results);
       if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
     }
@@ -214,7 +217,11 @@ bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHoo
   for (const SessionHook* held : gone)
     if (is_told(*held)) session.past.totals.add(kernel.read_stat(held->hook.stat));
   try {
-    return book(kernel, session, gone);
+    std::vector<const SessionHook*> told, untold;
+    for (const SessionHook* held : gone) (is_told(*held) ? told : untold).push_back(held);
+    Results nobodys;
+    const bool all_told = book(kernel, session, told, session.past);
+    return book(kernel, session, untold, nobodys) && all_told;
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -15,6 +15,8 @@ bool is_go(const ElfFile& file) {
   return file.section(".gopclntab") || file.section(".data.rel.ro.gopclntab");
 }
 
+}  // namespace
+
 ReadFile reader_of(const ElfFile& file) {
   return [&file](uint64_t address, std::span<uint8_t> into) {
     const auto offset = file.offset_of(address);
@@ -25,8 +27,6 @@ ReadFile reader_of(const ElfFile& file) {
     return bytes->size();
   };
 }
-
-}  // namespace
 
 ReturnPlanner::ReturnPlanner(const Object& object, const std::vector<Function>& all, Returns choice)
     : object_(object), file_(object.elf()), choice_(choice), moves_stacks_(is_go(object.elf())) {

@@ -16,6 +16,9 @@
 
 namespace tracectl {
 
+// Borrows the file.
+ReadFile reader_of(const ElfFile& file);
+
 // How the returns of functions of one file are seen, and where their probes then sit.
 //
 // The kernel's trampoline takes the place of the return address. What reads return addresses meets

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +62,9 @@ struct Results {
 // spec if it has values of its own. So replacing a spec a thousand times makes no new source.
 using SourceKey = std::tuple<std::string, uint32_t, std::string>;
 
+// Where a call has led: device, inode and offset of a file.
+using CalleePlace = std::tuple<dev_t, ino_t, uint64_t>;
+
 // One user's named, isolated set of settings, with its own results.
 struct Session {
   SessionId id = 0;
@@ -76,8 +81,10 @@ struct Session {
   Results past;  // of hooks that are gone: final
   bool has_rings = false;
   std::map<SourceKey, uint32_t> sources;
-  bool marks = false;                         // it has had a setting that marks threads
-  std::vector<std::string> tags;              // number n is tags[n - 1]
+  bool marks = false;             // it has had a setting that marks threads
+  std::vector<std::string> tags;  // number n is tags[n - 1]
+  std::map<CalleePlace, bool>
+      callees_seen;  // that grow() has looked at; whether a function begins there
   std::map<std::string, SessionId> triggers;  // the sessions that its settings name
 };
 

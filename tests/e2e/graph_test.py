@@ -154,6 +154,40 @@ class Graph(TreeTest, support.DaemonTest):
         self.assertEqual(summed_up, graph_truth.ways(self.truth()))
         self.assertEqual(sum(summed_up.values()), sum(one['calls'] for one in said['threads']))
 
+    def grown(self, *engine):
+        """The notes of a graph that grows, up to the end, and the lines of functions at it."""
+        program = self.program('grow', target('grow_plugin'), '2')
+        printed = self.directory / 'printed'
+        notes = []
+
+        def is_grown():
+            notes.append(verb.stderr.readline())
+            return all(name in ''.join(notes) for name in ('plugin_inner', 'grow_e', 'abs'))
+        with printed.open('w') as file, subprocess.Popen(
+                [support.TRACECTL, *engine, 'graph', 'grow_root', '--grow',
+                 '-p', str(program.pid)], text=True, stdout=file, stderr=subprocess.PIPE) as verb:
+            try:
+                support.wait_until(lambda: 'tracing' in verb.stderr.readline(), 'the graph')
+                program.send('go')
+                support.wait_until(is_grown, 'notes of what it has grown by')
+                at = printed.stat().st_size
+                support.wait_until(lambda: printed.stat().st_size > at + 100_000, 'more calls')
+                program.send('stop')
+                program.result()
+                program.send('exit')
+                verb.communicate(timeout=120)
+            finally:
+                verb.kill()
+        self.assertEqual(verb.returncode, 0)
+        return ''.join(notes), printed.read_text()
+
+    def test_it_grows_by_what_it_sees(self):
+        for engine in EMBEDDED, ['--socket', self.daemon.socket]:
+            notes, text = self.grown(*engine)
+            self.assertRegex(notes, r'note: grown by \d+ functions: .*plugin_inner')
+            self.assertRegex(notes, r'note: not grown by abs: it is of the C library')
+            self.assertRegex(text, r'(?m)by_variable\(\) \{\n.*plugin_work\(\) \{\n.*plugin_inner\(\);')
+
     def recorded(self, name, rounds):
         recording = self.directory / name
         printed, said = self.graph(self.tree(rounds, 2 * PAUSE_US), ['tree_root'], '--json')

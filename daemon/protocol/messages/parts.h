@@ -115,10 +115,12 @@ struct GraphPart {
   std::vector<std::string> only = {};    // patterns of functions; none: all that can be reached
   std::vector<std::string> skip = {};    // globs of functions that are not shown
   std::vector<std::string> beside = {};  // patterns of USDT probes that are shown where they fire
+  bool grow = false;                     // stage.grow adds functions; not with `only`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("only", s.only);
     f.optional("skip", s.skip);
     f.optional("beside", s.beside);
+    f.optional("grow", s.grow);
   }
 };
 

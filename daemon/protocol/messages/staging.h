@@ -129,6 +129,29 @@ struct StageCommit {
     f.optional("dry_run", s.dry_run);
   }
 };
+
+struct GrowReply {
+  uint64_t epoch = 0;  // in force
+  std::vector<std::string>
+      added;  // functions that are shown from now on; none: there was no commit
+  std::vector<RefusalPart> refused;  // functions seen and not added, each told once
+  uint64_t unknown = 0;              // addresses called so far where no known function begins
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("epoch", s.epoch);
+    f("added", s.added);
+    f("refused", s.refused);
+    f("unknown", s.unknown);
+  }
+};
+// Adds to graphs in force that have `grow` what they were seen to call by computed addresses. Busy where
+// the session has a draft.
+struct StageGrow {
+  static constexpr const char* kMethod = "stage.grow";
+  using Reply = GrowReply;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
+};
+
 struct StageAbort {
   static constexpr const char* kMethod = "stage.abort";
   using Reply = Empty;

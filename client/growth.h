@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "client/backend.h"
+
+namespace tracectl {
+
+// Lets a session's graphs grow from time to time, and says by what.
+class Growth {
+ public:
+  static constexpr int kEveryMs = 300;
+
+  Growth(Backend& backend, std::string session) : backend_(backend), session_(std::move(session)) {}
+
+  // To be called as often as may be. Where it cannot go on it says so, once.
+  void go_on();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Backend& backend_;
+  std::string session_;
+  Clock::time_point next_ = Clock::now();
+  bool ended_ = false;
+};
+
+}  // namespace tracectl

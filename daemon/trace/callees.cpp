@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/callees.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "daemon/process/maps.h"
+
+namespace tracectl {
+namespace {
+
+struct Mapped {
+  const MappedFile* file = nullptr;
+  uint64_t offset = 0;  // in the file
+};
+
+std::optional<Mapped> mapped_at(const std::vector<MappedFile>& files, uint64_t address) {
+  for (const MappedFile& file : files)
+    for (const ExecutableRange& range : file.ranges)
+      if (address >= range.start && address < range.end)
+        return Mapped{&file, range.file_offset + (address - range.start)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<CalledAddresses> called_addresses(const Kernel& kernel, const Session& session) {
+  std::unordered_set<uint32_t> counters;
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks)
+      if (held.setting->spec.sees_callees) counters.insert(held.hook.stat);
+  CalledAddresses called;
+  if (counters.empty()) return called;
+  const auto counts = kernel.read_counts();
+  if (!counts) return counts.error();
+  for (const KeyCount& count : *counts)
+    if (counters.contains(count.key.stat) && count.key.missing == 0)
+      called[static_cast<pid_t>(count.key.part[0])].insert(count.key.part[1]);
+  return called;
+}
+
+CalleeFinder::CalleeFinder(Resolver& resolver, const Slots& slots, const Session& session)
+    : resolver_(resolver), seen_(session.callees_seen) {
+  for (const auto& [id, hooks] : session.hooks) {
+    const ObjectPtr& object = slots.by_id.at(id).object;
+    if (std::find(known_.begin(), known_.end(), object) == known_.end()) known_.push_back(object);
+  }
+}
+
+void CalleeFinder::look_at(pid_t pid, const std::set<uint64_t>& addresses) {
+  const auto process = Process::open(pid);
+  const auto files = process ? executable_files(*process) : process.error();
+  for (const uint64_t address : addresses) {
+    const auto mapped = files ? mapped_at(*files, address) : std::nullopt;
+    if (!mapped || !look_at(*process, *mapped->file, mapped->offset)) ++unknown_;
+  }
+}
+
+bool CalleeFinder::look_at(const Process& process, const MappedFile& mapped, uint64_t offset) {
+  const auto [place, is_new] = seen_.try_emplace({mapped.device, mapped.inode, offset}, false);
+  if (!is_new) return place->second;
+  const File* file = file_of(process, mapped);
+  const auto address = file ? file->object->elf().address_of(offset) : std::nullopt;
+  const auto routine = address ? file->code.starting_at(*address) : std::nullopt;
+  if (!routine || !routine->function) return false;
+  Pattern function;
+  function.object = file->object->path();
+  function.function = routine->function->name;
+  functions_.push_back(std::move(function));
+  return place->second = true;
+}
+
+const CalleeFinder::File* CalleeFinder::file_of(const Process& process, const MappedFile& mapped) {
+  const auto [at, is_new] = files_.try_emplace({mapped.device, mapped.inode});
+  if (!is_new) return at->second.get();
+  if (auto object = open(process, mapped))
+    at->second = std::make_unique<File>(File{*object, CodeMap(**object)});
+  return at->second.get();
+}
+
+Result<ObjectPtr> CalleeFinder::open(const Process& process, const MappedFile& mapped) {
+  auto fd = open_mapped(process, mapped);
+  if (!fd) return fd.error();
+  const auto identity = FileIdentity::of(fd->get());
+  if (!identity) return identity.error();
+  for (const ObjectPtr& object : known_)
+    if (object->identity() == *identity) return object;
+  return resolver_.open(std::move(*fd), mapped.path);
+}
+
+}  // namespace tracectl

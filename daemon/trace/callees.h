@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What graphs grow by: where the calls have led whose targets no file says.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/kernel/kernel.h"
+#include "daemon/trace/code_map.h"
+#include "daemon/trace/resolver.h"
+#include "daemon/trace/session.h"
+#include "daemon/trace/slots.h"
+
+namespace tracectl {
+
+// Addresses, by process.
+using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
+
+// All that hooks in force have counted.
+Result<CalledAddresses> called_addresses(const Kernel& kernel, const Session& session);
+
+// Finds the functions that are at addresses, each place in a file once for a session.
+class CalleeFinder {
+ public:
+  // A file that the session has probes in goes by the path that it has there.
+  CalleeFinder(Resolver& resolver, const Slots& slots, const Session& session);
+
+  // A process that has ended has nothing to be found.
+  void look_at(pid_t pid, const std::set<uint64_t>& addresses);
+
+  std::vector<Pattern> take_functions() { return std::move(functions_); }
+  std::map<CalleePlace, bool> take_seen() { return std::move(seen_); }
+  size_t unknown() const { return unknown_; }  // addresses at which no function begins
+
+ private:
+  struct File {
+    ObjectPtr object;
+    CodeMap code;
+  };
+
+  // Whether a function begins there.
+  bool look_at(const Process& process, const MappedFile& mapped, uint64_t offset);
+  const File* file_of(const Process& process, const MappedFile& mapped);
+  Result<ObjectPtr> open(const Process& process, const MappedFile& mapped);
+
+  Resolver& resolver_;
+  std::vector<ObjectPtr> known_;                                    // of the session's probes
+  std::map<std::pair<dev_t, ino_t>, std::unique_ptr<File>> files_;  // null: it cannot be read
+  std::map<CalleePlace, bool> seen_;
+  std::vector<Pattern> functions_;
+  size_t unknown_ = 0;
+};
+
+}  // namespace tracectl
