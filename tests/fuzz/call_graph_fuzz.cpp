@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A stranger's file, asked what each of its functions reaches.
+// A stranger's file, asked what each of its functions reaches; and its bytes, what calls
+// they have as code.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "daemon/base/fd.h"
+#include "daemon/code/indirect_calls.h"
 #include "daemon/trace/call_graph.h"
 
 using namespace tracectl;
@@ -36,9 +39,20 @@ void check(const Reach& reach) {
   for (const ReachedImport& import : reach.imports) must(!import.name.empty());
 }
 
+void check_indirect_calls(std::span<const uint8_t> code) {
+  constexpr uint64_t kAddress = 0x1000;
+  const auto nothing = [](uint64_t, std::span<uint8_t>) { return size_t{0}; };
+  for (const IndirectCall& call :
+       indirect_calls({.body = {kAddress, code}, .extent = Extent::unknown}, nothing)) {
+    must(call.address - kAddress < code.size());
+    must(call.callee.place == Argument::Place::in_register || call.callee.scale <= 8);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  check_indirect_calls({data, size});
   const auto object = Object::open(file_of(data, size), "/nonexistent/file");
   if (!object) return 0;
   std::vector<uint64_t> roots;
