@@ -88,22 +88,22 @@ class Trace {
       if (auto released = target_.command->release(); !released) return released.error();
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
+    if (options_.graph && options_.graph->grow) return run_growing(printer);
     if (!printer) return waiter_.run(-1, [] { return Result<bool>(true); });
-    if (options_.graph && options_.graph->grow) return run_growing(*printer);
     return waiter_.run(
         backend_.events_fd(), [&] { return printer->print_from(backend_); },
         printer->interval_ms());
   }
 
  private:
-  Result<Ended> run_growing(EventPrinter& printer) {
+  Result<Ended> run_growing(EventPrinter* printer) {
     Growth growth(backend_, session_);
-    const int printer_ms = printer.interval_ms();
+    const int printer_ms = printer ? printer->interval_ms() : -1;
     return waiter_.run(
-        backend_.events_fd(),
+        printer ? backend_.events_fd() : -1,
         [&] {
           growth.go_on();
-          return printer.print_from(backend_);
+          return printer ? printer->print_from(backend_) : Result<bool>(true);
         },
         printer_ms < 0 ? Growth::kEveryMs : std::min(printer_ms, Growth::kEveryMs));
   }

@@ -237,7 +237,7 @@ class Graph(TreeTest, support.DaemonTest):
 
     def test_sums_are_json_at_the_end_of_a_graph(self):
         program = self.tree(20, 2 * PAUSE_US)
-        printed, said = self.graph(program, ['tree_root'], '--json', '--report')
+        printed, said = self.sums(program, ['tree_root'], '--json', '--report')
         sums = json.loads(printed.read_text())
         self.held_against_the_schema('call_sums', sums)
         self.assertEqual(sum(function['calls'] for function in sums['functions']),

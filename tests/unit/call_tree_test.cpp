@@ -59,6 +59,42 @@ TEST_F(Calls, FoldedHaveTheirOwnTimeBehindTheirWay) {
             "odd:name 3\n");
 }
 
+namespace {
+
+// Of calls that have ended after `total_ns`, `self_ns` of their own.
+protocol::RowPart row_by_path(int64_t path, uint64_t calls, uint64_t total_ns, uint64_t self_ns) {
+  protocol::RowPart row{.probe = "", .count = calls};
+  row.by = {{"path", protocol::Key{path}}};
+  row.sum = protocol::Integer{total_ns};
+  row.self = self_ns;
+  row.min = protocol::Integer{total_ns / calls};
+  row.max = protocol::Integer{total_ns / calls};
+  return row;
+}
+
+}  // namespace
+
+// The call of `main` is open: it is known by those within it alone.
+TEST_F(Calls, SummedUpInTheKernelStandWhereTheirPathLeads) {
+  tree_.add({{.path = 3, .around = 0, .probe = "uprobe:/bin/db:main"},
+             {.path = 5, .around = 3, .probe = "uprobe:/bin/db:query"},
+             {.path = 6, .around = 5, .probe = "uprobe:/bin/db:parse"},
+             {.path = 9, .around = 3, .probe = "uprobe:/bin/db:parse"},
+             {.path = 12, .around = 11, .probe = "uprobe:/bin/db:fetch"}},
+            {row_by_path(5, 2, 60, 50), row_by_path(6, 1, 10, 10), row_by_path(9, 4, 40, 40),
+             row_by_path(12, 1, 7, 7), row_by_path(13, 1, 1000, 1000)});
+  EXPECT_EQ(folded_text(tree_),
+            "[unknown];fetch 7\n"
+            "main;parse 40\n"
+            "main;query 50\n"
+            "main;query;parse 10\n");
+  EXPECT_EQ(function_table(tree_),
+            "FUNCTION  CALLS  TOTAL   SELF    MIN    AVG    MAX\n"
+            "parse         5  50 ns  50 ns  10 ns  10 ns  10 ns\n"
+            "query         2  60 ns  50 ns  30 ns  30 ns  30 ns\n"
+            "fetch         1   7 ns   7 ns   7 ns   7 ns   7 ns\n");
+}
+
 TEST_F(Calls, WithinOthersOfTheirFunctionAreNoPartOfItsTotal) {
   add(begin_of("walk", {1, 0}, 0));
   add(begin_of("visit", {2, 1}, 10));

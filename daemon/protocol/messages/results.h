@@ -45,7 +45,8 @@ struct RowPart {
   std::optional<uint64_t> unread = {};  // hits whose value could not be read; not in `count`
   // Of `time`: what the calls took without those within them that the session follows as well, ns.
   std::optional<uint64_t> self = {};
-  std::optional<uint64_t> unwound = {};  // calls that were left without a return; not in `count`
+  // Calls that were left without a return; not in `count`, unless it is kept by path.
+  std::optional<uint64_t> unwound = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("of", s.of);
@@ -114,7 +115,8 @@ struct LatencyPart {
 };
 // A way by which calls of a graph were reached.
 struct PathPart {
-  uint64_t path = 0;    // its number, as rows by `path` have it; the same for as long as the session is
+  uint64_t path =
+      0;  // its number, as rows by `path` have it; the same for as long as the session is
   uint64_t around = 0;  // the number of the path to the call around it; 0: it is a root
   std::string probe;
   template <class Self, class F> static void fields(Self& s, F&& f) {
