@@ -56,7 +56,8 @@ std::optional<uint64_t> number_at(const protocol::RowPart& row) {
   const auto key = row.by->find(std::string(name_of(Operand::path)));
   if (key == row.by->end()) return std::nullopt;
   // As it was in the engine, or as JSON has it.
-  if (const auto* number = std::get_if<int64_t>(&key->second)) return static_cast<uint64_t>(*number);
+  if (const auto* number = std::get_if<int64_t>(&key->second))
+    return static_cast<uint64_t>(*number);
   if (const auto* number = std::get_if<uint64_t>(&key->second)) return *number;
   return std::nullopt;
 }
