@@ -14,24 +14,37 @@ namespace {
 
 constexpr Site kCall{"normal", "hot_push", "push", false};
 
-std::vector<std::string> bpftrace_pair(const on_kernel::Program& target) {
+constexpr const char* kPrinted = "printf(\"%d %d\\n\", tid, nsecs - @began[tid]);";
+constexpr const char* kSummed = "@took[func] = stats(nsecs - @began[tid]);";
+
+// `at_return`: what is done there with the time since the entry.
+std::vector<std::string> bpftrace_pair(const on_kernel::Program& target, const char* at_return) {
   const std::string function = target.path() + ":" + kCall.function;
   return {"bpftrace", "-p", std::to_string(target.pid()), "-e",
           "uprobe:" + function + " { @began[tid] = nsecs; } uretprobe:" + function +
-              " /@began[tid]/ { printf(\"%d %d\\n\", tid, nsecs - @began[tid]); "
-              "delete(@began[tid]); }"};
+              " /@began[tid]/ { " + at_return + " delete(@began[tid]); }"};
 }
 
-void graph(Setup& setup, const char* way, Returns returns) {
-  const auto ours = [&] { return setup.with_spec_of_call(kCall, "graph", returns); };
+struct Measured {
+  std::string what;
+  const char* action;
+  Returns returns;
+  const char* in_bpftrace;
+};
+
+void held_against_others(Setup& setup, const Measured& measured) {
+  const auto ours = [&] {
+    return setup.with_spec_of_call(kCall, measured.action, measured.returns);
+  };
   const auto empty = [&] { return setup.with_empty_session(kCall); };
-  const std::string what = std::string("graph by ") + way;
   const Pairs pairs = in_turn(kRounds, ours, empty);
-  print_row(row((what + ", over an empty session").c_str(), kCall), pairs,
+  print_row(row((measured.what + ", over an empty session").c_str(), kCall), pairs,
             reach(median(pairs.ratios()), 1.10));
-  const auto tool = [&] { return setup.with_tool(bpftrace_pair(setup.target()), kCall); };
+  const auto tool = [&] {
+    return setup.with_tool(bpftrace_pair(setup.target(), measured.in_bpftrace), kCall);
+  };
   const Pairs tools = in_turn(kToolRounds, ours, tool);
-  print_row(row((what + ", over bpftrace").c_str(), kCall), tools,
+  print_row(row((measured.what + ", over bpftrace").c_str(), kCall), tools,
             reach(median(tools.ratios()), 1.00));
 }
 
@@ -101,8 +114,13 @@ int main() {
   using namespace tracectl;
   bench::print_heading();
   bench::Setup setup;
-  bench::graph(setup, "trampoline", Returns::trampoline);
-  bench::graph(setup, "exits", Returns::exits);
+  using bench::kPrinted, bench::kSummed;
+  for (const bench::Measured& measured : std::vector<bench::Measured>{
+           {"graph by trampoline", "graph", Returns::trampoline, kPrinted},
+           {"graph by exits", "graph", Returns::exits, kPrinted},
+           {"graph summed up by trampoline", "graph, time by path", Returns::trampoline, kSummed},
+           {"graph summed up by exits", "graph, time by path", Returns::exits, kSummed}})
+    bench::held_against_others(setup, measured);
   bench::over_uftrace(setup);
   bench::timed(setup);
   return 0;
