@@ -64,6 +64,7 @@ class Search {
       : function_(function), read_(read), listing_(Listing::of(function)) {}
 
   std::vector<IndirectCall> run() {
+    if (!listing_) return {};
     search(function_.body);
     for (const CodeRange& other : function_.others) search(other);
     return std::move(found_);
@@ -86,7 +87,6 @@ class Search {
   }
 
   bool leads_out(uint64_t address) const {
-    if (!listing_) return false;
     const auto step = listing_->at(address);
     return step && indirect_jump(*listing_, *step, read_).leads == Leads::outside;
   }

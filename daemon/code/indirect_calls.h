@@ -18,7 +18,8 @@ struct IndirectCall {
   std::optional<uint64_t> slot = {};  // the word that says it, where no register has a say in which
 };
 
-// Those of a function, in the order of its ranges. Jumps only where it is sure that they lead out of it.
+// Those of a function, in the order of its ranges; none where it is not sure how far it goes and that all
+// of it is code. Jumps only where it is sure that they lead out of it.
 std::vector<IndirectCall> indirect_calls(const FunctionCode& function, const ReadFile& read);
 
 }  // namespace tracectl

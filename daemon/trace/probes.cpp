@@ -163,21 +163,26 @@ class FunctionFinder {
   void add_unknown_calls(const std::vector<const Function*>& below, size_t most) {
     const DataMap data(*object_);
     for (const Function& function : all_)
-      if (matches(function)) add_unknown_calls(function, data);
-    for (size_t i = 0; i < std::min(below.size(), most); ++i) add_unknown_calls(*below[i], data);
+      if (matches(function) && !add_unknown_calls(function, data)) return;
+    for (size_t i = 0; i < std::min(below.size(), most); ++i)
+      if (!add_unknown_calls(*below[i], data)) return;
   }
 
-  void add_unknown_calls(const Function& function, const DataMap& data) {
+  // False where there are as many as are looked at.
+  bool add_unknown_calls(const Function& function, const DataMap& data) {
     const auto code = read_code(function);
-    if (!code) return;
+    if (!code) return true;
     for (const IndirectCall& call : indirect_calls(code->view, reader_of(object_->elf()))) {
       const bool is_known = call.slot && data.is_of_linker(*call.slot);
       if (is_known) continue;
-      if (probes_.size() == kMostUnknownCalls)
-        return leave_out(function, "its calls by pointers: " + std::to_string(kMostUnknownCalls) +
-                                       " of nearer functions are looked at");
+      if (probes_.size() == kMostUnknownCalls) {
+        leave_out(function, "its calls by pointers, and those of functions further away: " +
+                                std::to_string(kMostUnknownCalls) + " are looked at in a file");
+        return false;
+      }
       add_unknown_call(part_around(function, call.address), *code, call);
     }
+    return true;
   }
 
   // The function, or the part of it elsewhere that has the address.
