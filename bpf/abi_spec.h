@@ -156,11 +156,12 @@ enum tc_value_kind {
  * and the source of the call's hook. They are numbered from 1.
  */
 struct tc_path {
-	__u32 around;
+	__u64 around;
 	__u32 source;
+	__u32 pad;
 };
 
-enum { TC_NO_PATH = 0xffffffff };	/* there was no room for it */
+#define TC_NO_PATH (~0ULL)	/* there was no room for it */
 
 /* A value of a record, of an aggregate, or a key. */
 struct tc_value {
@@ -262,7 +263,7 @@ struct tc_spec {
 };
 
 TC_ASSERT_SIZE(struct tc_value, 8);
-TC_ASSERT_SIZE(struct tc_path, 8);
+TC_ASSERT_SIZE(struct tc_path, 16);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
 TC_ASSERT_SIZE(struct tc_trigger, 4);
 TC_ASSERT_SIZE(struct tc_spec, 96 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);

@@ -25,8 +25,7 @@ struct call {
 	__u32 number;		/* among the thread's, from 1 on */
 	__u16 way;
 	__u16 is_of_graph;
-	__u32 path;		/* 0: of no graph, and none around it is */
-	__u32 pad;
+	__u64 path;		/* 0: of no graph, and none around it is */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 };
@@ -40,6 +39,7 @@ struct calls {
 	__u32 last_number;
 	__u32 session;
 	__u64 blocks;		/* of deep calls that there are for the thread */
+	__u64 has_paths;	/* a call has been opened that keeps its path */
 	struct call open[TC_NEAR_CALLS];
 };
 

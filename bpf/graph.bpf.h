@@ -27,10 +27,10 @@ static __always_inline struct calls *calls_for(const struct tc_hook *hook)
 }
 
 /* The number of the path, or TC_NO_PATH. */
-static __noinline __u32 path_to(__u32 around, __u32 source)
+static __noinline __u64 path_to(__u64 around, __u32 source)
 {
 	struct tc_path path = { .around = around, .source = source };
-	__u32 *known, number;
+	__u64 *known, number;
 
 	if (around == TC_NO_PATH)
 		return TC_NO_PATH;
@@ -45,12 +45,17 @@ static __noinline __u32 path_to(__u32 around, __u32 source)
 }
 
 /* Of a call that is being opened within those that are open. What is no part of the graph passes it on. */
-static __always_inline __u32 path_of(const struct calls *calls, const struct tc_spec *spec,
-				     __u32 source)
+static __always_inline __u64 path_of(struct calls *calls, const struct tc_spec *spec, __u32 source)
 {
-	const struct call *around = calls->depth ? call_at(calls, calls->depth - 1) : 0;
-	__u32 so_far = around ? around->path : 0;
+	const struct call *around;
+	__u64 so_far;
 
+	if (spec->at_return & TC_KEEP_PATH)
+		calls->has_paths = true;
+	if (!calls->has_paths)
+		return 0;
+	around = calls->depth ? call_at(calls, calls->depth - 1) : 0;
+	so_far = around ? around->path : 0;
 	return spec->at_return & TC_KEEP_PATH ? path_to(so_far, source) : so_far;
 }
 

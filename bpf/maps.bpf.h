@@ -19,7 +19,7 @@ __u32 ignored_pid;	/* for TC_IGNORE_PROCESS; as the engine sees it */
 __u32 in_force[2];
 
 __u32 last_text;	/* the greatest number in `texts` */
-__u32 last_path;	/* the last number that `paths` was given */
+__u64 last_path;	/* the last number that `paths` was given */
 __u32 last_own_tag;	/* the greatest number in `own_tags`, without TC_OWN_TAG */
 
 /* Whoever does not know it cannot make two stacks that get one number. Set before loading. */
@@ -101,12 +101,15 @@ struct {
 	__type(value, __u32);
 } texts SEC(".maps");
 
-/* Paths of calls, by their numbers. They go when the texts do; no number is given twice. */
+/*
+ * Paths of calls, by their numbers. User space takes out those of a session that is deleted, and all when
+ * no hook has such keys; no number is given twice.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_PATHS);
 	__type(key, struct tc_path);
-	__type(value, __u32);
+	__type(value, __u64);
 } paths SEC(".maps");
 
 /* Stacks that keys have, by a number made of process, program and frames. They go when the texts do. */

@@ -113,10 +113,13 @@ class BpfKernel final : public Kernel {
   Result<std::vector<NumberedPath>> read_paths() const override {
     return tracectl::read_paths(skeleton_->maps.paths);
   }
+  void forget_paths(const std::unordered_set<uint32_t>& sources) override {
+    tracectl::forget_paths(skeleton_->maps.paths, sources);
+  }
   void forget_numbers() override {
     forget_texts(skeleton_->maps.texts);
     forget_key_stacks(skeleton_->maps.key_stacks);
-    forget_paths(skeleton_->maps.paths);
+    forget_all_paths(skeleton_->maps.paths);
   }
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -90,7 +91,7 @@ struct KeyTime {
 };
 
 struct NumberedPath {
-  uint32_t number = 0;
+  uint64_t number = 0;
   tc_path path{};
 };
 
@@ -167,6 +168,8 @@ class Kernel {
   virtual std::optional<tc_key_stack> read_key_stack(uint64_t number) const = 0;
   // Paths of calls that keys have.
   virtual Result<std::vector<NumberedPath>> read_paths() const = 0;
+  // Of calls of these sources, when nobody calls for them any more.
+  virtual void forget_paths(const std::unordered_set<uint32_t>& sources) = 0;
   // Of all these, when no hook has such keys.
   virtual void forget_numbers() = 0;
   // What a hook that samples or limits keeps beside these counters.

@@ -73,13 +73,17 @@ struct DeepCaller {
   uint32_t block;
 };
 
-template <class Key> void forget_session(const bpf_map* map, uint32_t session) {
+template <class Key, class IsGone> void forget_those(const bpf_map* map, IsGone is_gone) {
   std::vector<Key> keys;
   Key key;
   const Key* previous = nullptr;
   for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &key) == 0; previous = &key)
-    if (key.session == session) keys.push_back(key);
+    if (is_gone(key)) keys.push_back(key);
   for (const Key& one : keys) bpf_map_delete_elem(bpf_map__fd(map), &one);
+}
+
+template <class Key> void forget_session(const bpf_map* map, uint32_t session) {
+  forget_those<Key>(map, [&](const Key& key) { return key.session == session; });
 }
 
 }  // namespace
@@ -144,15 +148,19 @@ void forget_key_stacks(const bpf_map* map) { forget_all<uint64_t>(map); }
 
 Result<std::vector<NumberedPath>> read_paths(const bpf_map* map) {
   std::vector<NumberedPath> paths;
-  auto read = each_entry<tc_path, uint32_t>(
-      map, 1, [&](const tc_path& path, std::span<const uint32_t> number) {
+  auto read = each_entry<tc_path, uint64_t>(
+      map, 1, [&](const tc_path& path, std::span<const uint64_t> number) {
         paths.push_back({number[0], path});
       });
   if (!read) return read.error();
   return paths;
 }
 
-void forget_paths(const bpf_map* map) { forget_all<tc_path>(map); }
+void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& sources) {
+  forget_those<tc_path>(map, [&](const tc_path& path) { return sources.contains(path.source); });
+}
+
+void forget_all_paths(const bpf_map* map) { forget_all<tc_path>(map); }
 
 void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
   for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);

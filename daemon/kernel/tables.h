@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "bpf/abi.h"
@@ -34,7 +35,8 @@ std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number);
 void forget_key_stacks(const bpf_map* map);
 
 Result<std::vector<NumberedPath>> read_paths(const bpf_map* map);
-void forget_paths(const bpf_map* map);
+void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& sources);
+void forget_all_paths(const bpf_map* map);
 
 // The calls that are open in a session (bpf/calls.bpf.h).
 void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, uint32_t session);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace tracectl {
 
@@ -140,10 +141,18 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
     kernel_->close_rings((*session)->id);
   }
   kernel_->forget_calls((*session)->id);
+  if (!(*session)->past.paths.empty()) forget_paths(**session);
   session_ids_.give_back((*session)->id);
   sessions_.erase(name);
   if (sessions_.empty()) resolver_.forget_files();
   return SwitchSummary{emptied->epoch, 1, emptied->removed, std::move(emptied->figures)};
+}
+
+// Others could not have them: sources are of one session.
+void Engine::forget_paths(const Session& session) {
+  std::unordered_set<uint32_t> sources;
+  for (const auto& [key, source] : session.sources) sources.insert(source);
+  kernel_->forget_paths(sources);
 }
 
 // ---- drafts ----

@@ -153,6 +153,7 @@ class Engine {
   Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
          std::unique_ptr<EventReader> reader, const EngineOptions& options);
   Result<Session*> find(const std::string& name);
+  void forget_paths(const Session& session);
   static Status check_specs(const Coverage& coverage);
   void show_kept_breakpoints(Resolution& resolution) const;
   Status ensure_rings(Session& session, const Coverage& coverage);

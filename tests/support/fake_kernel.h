@@ -94,6 +94,7 @@ class FakeKernel final : public Kernel {
   Result<std::vector<NumberedPath>> read_paths() const override {
     return std::vector<NumberedPath>{};
   }
+  void forget_paths(const std::unordered_set<uint32_t>&) override {}
   void forget_numbers() override {}
   Status add_rate(uint32_t) override { return ok(); }
   void remove_rate(uint32_t) override {}
