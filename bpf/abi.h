@@ -243,7 +243,6 @@ struct tc_mark {
 	__u32 under;		/* tc_session.marks at that time */
 	__u16 tag;		/* number, or 0 */
 	__u16 silent;
-	__u64 deepest_bytes;	/* the most stack in use at a hit that TC_DEEPEST took; 0: none yet */
 };
 
 /* A tag, by session * TC_MAX_TAGS + number; what is behind its end is 0. */
@@ -273,7 +272,7 @@ TC_ASSERT_SIZE(struct tc_member, 96);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_session, 64);
-TC_ASSERT_SIZE(struct tc_mark, 16);
+TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_own_tag_state, 80);
 TC_ASSERT_SIZE(struct tc_own_tag, 40);

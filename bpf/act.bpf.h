@@ -141,7 +141,8 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	return false;
 }
 
-static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *hook,
+/* Whether it is in the ring. */
+static __always_inline bool stream_hit(struct hit *hit, const struct tc_hook *hook,
 				       struct tc_stat *stat, __u64 call)
 {
 	__u64 to = (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
@@ -149,10 +150,12 @@ static __always_inline void stream_hit(struct hit *hit, const struct tc_hook *ho
 
 	if (is_silent(hook->session)) {
 		__sync_fetch_and_add(&stat->silenced, 1);
-		return;
+		return false;
 	}
-	if (!stream(hit->ctx, code_of(hook), to, hit->epoch, call))
-		__sync_fetch_and_add(&stat->dropped_ring, 1);
+	if (stream(hit->ctx, code_of(hook), to, hit->epoch, call))
+		return true;
+	__sync_fetch_and_add(&stat->dropped_ring, 1);
+	return false;
 }
 
 /* At most `limit` in each second since boot; who is preempted here again and again goes without. */
@@ -261,6 +264,7 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	bool is_seen = true;
 
 	if (!spec)
 		return;
@@ -272,7 +276,9 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 		take_effect_before(spec);
 	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
-		stream_hit(hit, hook, stat, 0);
+		is_seen = stream_hit(hit, hook, stat, 0);
+	if (spec->effects & TC_DEEPEST && is_seen)
+		keep_deepest(hit->ctx, hook->session);
 	if (hook->flags & TC_CALL && !follow(hit, hook, calls))
 		count_cut(hook->stat);
 	if (!(spec->at_return & TC_CONDITION_AT_RETURN))

@@ -57,17 +57,6 @@ static __always_inline bool is_silent(__u32 session)
 	return mark_of_thread(session) & TC_MARK_SILENT;
 }
 
-/* What an earlier run of the session left is over. */
-static __always_inline void renew(struct tc_mark *mark, __u32 under)
-{
-	if (mark->under == under)
-		return;
-	mark->under = under;
-	mark->tag = 0;
-	mark->silent = 0;
-	mark->deepest_bytes = 0;
-}
-
 /* A thread without a mark needs no memory to have none. */
 __on_its_own int mark_thread(__u32 session, __u32 to)
 {
@@ -78,7 +67,7 @@ __on_its_own int mark_thread(__u32 session, __u32 to)
 		return 0;
 	mark = mark_in_storage(session, to ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (mark) {
-		renew(mark, state->marks);
+		mark->under = state->marks;
 		mark->tag = to & TC_MARK_TAG;
 		mark->silent = to & TC_MARK_SILENT ? 1 : 0;
 	} else if (to) {
@@ -101,30 +90,6 @@ __on_its_own int tag_thread(__u32 session, __u32 tag)
 	__u32 old = mark_of_thread(session), to = (old & ~TC_MARK_TAG) | (tag & TC_MARK_TAG);
 
 	return to == old ? 0 : mark_thread(session, to);
-}
-
-/*
- * Whether more of the thread's stack is in use than at any hit of the session that was taken by this.
- * Only the thread itself asks. Without memory to keep what was the most no hit is taken.
- */
-__on_its_own bool is_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
-{
-	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
-	struct tc_mark *mark;
-	__u64 bytes;
-
-	if (!state || !stack_bytes(ctx, &bytes))
-		return false;
-	mark = mark_in_storage(session, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!mark) {
-		__sync_fetch_and_add(&state->marks_lost, 1);
-		return false;
-	}
-	renew(mark, state->marks);
-	if (bytes <= mark->deepest_bytes)
-		return false;
-	mark->deepest_bytes = bytes;
-	return true;
 }
 
 static __always_inline bool gate_is_open(__u32 session)

@@ -21,7 +21,7 @@
 #include "bpf/handover.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
-#include "bpf/own_stack.bpf.h"
+#include "bpf/deepest.bpf.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/marks.bpf.h"
 #include "bpf/own_tags.bpf.h"
