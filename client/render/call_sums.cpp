@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/call_sums.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -55,11 +56,18 @@ std::optional<FunctionSumsPart> part_if_any(const CallTree::Function& function) 
   return function.figures.calls ? std::optional(part_of(function)) : std::nullopt;
 }
 
+// What a recording says may be anything.
+int64_t whole_ns(double ns) {
+  constexpr double kMost = 1 << 30;
+  constexpr double kMostNs = kMost * kMost;
+  return static_cast<int64_t>(std::clamp(ns, -kMostNs, kMostNs));
+}
+
 FunctionChangePart part_of(const CallChange& change) {
   FunctionChangePart part{.name = change.name,
                           .before = part_if_any(change.before),
                           .after = part_if_any(change.after),
-                          .change = {.self_ns = static_cast<int64_t>(change.self_ns())}};
+                          .change = {.self_ns = whole_ns(change.self_ns())}};
   if (change.is_of_both()) part.change.avg_ns = change.average_ns();
   return part;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "client/render/table.h"
 #include "client/render/text.h"
@@ -12,12 +13,18 @@ namespace tracectl {
 namespace {
 
 // What is left when the last frame's own bytes are not known.
-std::string rest_text(const Stack& stack, uint64_t bytes) {
+std::string rest_text(const Stack& stack, std::optional<uint64_t> bytes) {
   if (stack.by == StackBy::frame_pointers)
     return "(found by frame pointers: what each frame takes is not known)\n";
   if (stack.end == StackEnd::outermost) return {};
-  return fmt::format("({} bytes further out, those of the last frame among them: {})\n", bytes,
+  if (!bytes) return fmt::format("(further out: {})\n", reason_text(stack.end));
+  return fmt::format("({} bytes further out, those of the last frame among them: {})\n", *bytes,
                      reason_text(stack.end));
+}
+
+std::optional<uint64_t> behind(std::optional<uint64_t> depth, std::optional<uint64_t> size_bytes) {
+  if (!depth || !size_bytes) return std::nullopt;
+  return *depth - std::min(*depth, *size_bytes);
 }
 
 }  // namespace
@@ -46,15 +53,19 @@ std::string DeepestStacks::text_of(const Kept& kept) {
   using Align = Table::Align;
   Table table({{"DEPTH", Align::right}, {"SIZE", Align::right}, {"FUNCTION", Align::left}});
   const bool has_sizes = kept.stack->by == StackBy::unwind_tables;
-  uint64_t depth = kept.bytes;
+  // Behind a frame of unknown size nothing is known of how deep those are that it lies in.
+  std::optional<uint64_t> depth = kept.bytes, rest = depth;
   for (const Frame& frame : kept.stack->frames) {
-    table.add({frame.inlined || !has_sizes ? "" : std::to_string(depth),
+    table.add({frame.inlined || !has_sizes || !depth ? "" : std::to_string(*depth),
                frame.size_bytes ? std::to_string(*frame.size_bytes) : "", to_string(frame)});
-    depth -= std::min(depth, frame.size_bytes.value_or(0));
+    if (frame.inlined) continue;
+    rest = depth;
+    depth = behind(depth, frame.size_bytes);
+    if (frame.size_bytes) rest = depth;
   }
   return fmt::format("thread {} ({}) of process {}: {} bytes\n", kept.tid, kept.comm, kept.pid,
                      kept.bytes) +
-         table.text() + rest_text(*kept.stack, depth);
+         table.text() + rest_text(*kept.stack, rest);
 }
 
 std::string DeepestStacks::text(size_t most_threads) const {
