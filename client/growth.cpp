@@ -42,6 +42,7 @@ void Growth::go_on() {
   const auto grown = backend_.call(StageGrow{session_});
   next_ = Clock::now() + std::chrono::milliseconds(kEveryMs);
   if (grown) return tell(*grown);
+  if (grown.error().code == Code::busy) return;  // for now
   ended_ = true;
   note("grows no more: " + grown.error().message);
 }

@@ -9,7 +9,8 @@
 
 namespace tracectl {
 
-// Of a table so many rows; of Form::calls, which is none, those by function. `lost`: events.
+// Of a table so many rows; of Form::calls, which is none, those by function. `lost`: events, or
+// calls that the kernel has not counted.
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
                 size_t rows, uint64_t lost);
 

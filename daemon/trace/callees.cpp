@@ -26,7 +26,7 @@ std::optional<Mapped> mapped_at(const std::vector<MappedFile>& files, uint64_t a
 
 }  // namespace
 
-Result<CalledAddresses> called_addresses(const Kernel& kernel, const Session& session) {
+Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& session) {
   std::unordered_set<uint32_t> counters;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
@@ -35,9 +35,14 @@ Result<CalledAddresses> called_addresses(const Kernel& kernel, const Session& se
   if (counters.empty()) return called;
   const auto counts = kernel.read_counts();
   if (!counts) return counts.error();
-  for (const KeyCount& count : *counts)
-    if (counters.contains(count.key.stat) && count.key.missing == 0)
+  std::vector<tc_key> taken;
+  for (const KeyCount& count : *counts) {
+    if (!counters.contains(count.key.stat)) continue;
+    taken.push_back(count.key);
+    if (count.key.missing == 0)
       called[static_cast<pid_t>(count.key.part[0])].insert(count.key.part[1]);
+  }
+  kernel.delete_counts(taken);
   return called;
 }
 
@@ -51,9 +56,11 @@ CalleeFinder::CalleeFinder(Resolver& resolver, const Slots& slots, const Session
 
 void CalleeFinder::look_at(pid_t pid, const std::set<uint64_t>& addresses) {
   const auto process = Process::open(pid);
-  const auto files = process ? executable_files(*process) : process.error();
+  if (!process) return;
+  const auto files = executable_files(*process);
+  if (!files) return;
   for (const uint64_t address : addresses) {
-    const auto mapped = files ? mapped_at(*files, address) : std::nullopt;
+    const auto mapped = mapped_at(*files, address);
     if (!mapped || !look_at(*process, *mapped->file, mapped->offset)) ++unknown_;
   }
 }

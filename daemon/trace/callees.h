@@ -22,8 +22,9 @@ namespace tracectl {
 // Addresses, by process.
 using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
 
-// All that hooks in force have counted.
-Result<CalledAddresses> called_addresses(const Kernel& kernel, const Session& session);
+// What hooks in force have counted since this was called last. It is taken out of the kernel's table, in
+// which everybody's keys are: what is called again comes again.
+Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& session);
 
 // Finds the functions that are at addresses, each place in a file once for a session.
 class CalleeFinder {

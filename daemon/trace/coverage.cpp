@@ -187,6 +187,7 @@ void add_grown_files(Resolver& resolver, const Setting& root, const Setting& wit
     for (Target& target : one_by_one(within.target)) {
       Setting setting = within;
       setting.target = std::move(target);
+      setting.target.will_map.clear();  // code of the file has been called: it is mapped
       const auto shared = std::make_shared<const Setting>(std::move(setting));
       auto added = add_pattern(resolver, of_file, shared, kBeforeAll, 0, found, &below);
       if (!added && added.error().code != Code::not_found)

@@ -179,10 +179,14 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
   auto draft = (*session)->draft.value_or((*session)->settings);
   for (const Setting& setting : settings) {
     // A spec is replaced whole, and the last staged holds: so it goes to the end.
-    std::erase_if(draft, [&](const Setting& old) {
+    const auto is_replaced = [&](const Setting& old) {
       return old.pattern == setting.pattern && old.target == setting.target;
-    });
-    draft.push_back(setting);
+    };
+    Setting& staged = draft.emplace_back(setting);
+    // What has been seen to be called is true of the program, whatever is asked of it.
+    for (size_t i = 0; i + 1 < draft.size(); ++i)
+      if (is_replaced(draft[i]) && staged.graph.grow) staged.graph.grown = draft[i].graph.grown;
+    draft.erase(std::remove_if(draft.begin(), draft.end() - 1, is_replaced), draft.end() - 1);
   }
   StageSummary summary{.settings = draft.size(),
                        .probes = covered->probe_count(),

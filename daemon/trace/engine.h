@@ -59,7 +59,7 @@ struct GrowSummary {
   uint64_t epoch = 0;              // in force
   std::vector<std::string> added;  // functions, by the names of their probes
   std::vector<Refusal> refused;    // each told once
-  size_t unknown = 0;  // addresses seen so far that are the beginning of no known function
+  size_t unknown = 0;  // addresses called since the last time that begin no known function
 };
 
 struct CommitRequest {
@@ -180,6 +180,7 @@ class Engine {
 
   // Graphs that grow: engine_grow.cpp.
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
+  Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
 
   // Triggers: engine_gates.cpp.
   Result<std::map<std::string, SessionId>> triggers_of(const std::vector<Setting>& settings) const;

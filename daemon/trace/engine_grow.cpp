@@ -7,6 +7,7 @@
 // what is reached from them into force. The roots' hooks stay as they are, so calls that are open then
 // end as they would have.
 #include <algorithm>
+#include <new>
 #include <unordered_set>
 
 #include "daemon/trace/callees.h"
@@ -89,7 +90,7 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
   if (!grows(session))
     return Error{Code::invalid, "session \"" + name + "\" has no graph in force that grows",
                  "session"};
-  const auto called = called_addresses(*kernel_, session);
+  const auto called = take_called_addresses(*kernel_, session);
   if (!called) return called.error();
   CalleeFinder finder(resolver_, slots_, session);
   for (const auto& [pid, addresses] : *called) finder.look_at(pid, addresses);
@@ -106,15 +107,26 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
   return summary;
 }
 
+// The draft is gone then, whatever comes of it.
+Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Setting> settings) {
+  session.draft = std::move(settings);
+  try {
+    auto committed = commit(session.name, {.partial = true});
+    session.draft.reset();
+    return committed;
+  } catch (const std::bad_alloc&) {
+    session.draft.reset();
+    throw;
+  }
+}
+
 // By a commit, if any can be shown.
 Status Engine::add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary) {
   const auto covered = cover(resolver_, grown_by(session.settings, callees));
   if (!covered) return covered.error();
   leave_out_refused(*covered, callees, summary.refused);
   if (callees.empty()) return ok();
-  session.draft = grown_by(session.settings, callees);
-  auto committed = commit(session.name, {.partial = true});
-  session.draft.reset();
+  auto committed = commit_as_draft(session, grown_by(session.settings, callees));
   if (!committed) return committed.error();
   summary.epoch = committed->epoch;
   std::move(committed->refused.begin(), committed->refused.end(),

@@ -40,7 +40,7 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
 }
 
 // Moves what the kernel refused from what is wanted to what is refused; false if that is not why. What tells
-// of tags is none of the user's: without it only those are not seen.
+// of tags, and of what is called, is none of the user's: without it only those are not seen.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
   for (const auto& site : refused) {
     const auto want = coverage.find(site.key);
@@ -50,6 +50,8 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
     for (const Want& one : want->wants)
       if (one.setting().spec.learns_tags)
         coverage.notes.push_back(tags_not_seen(one.probe->name + ": " + site.reason));
+      else if (one.setting().spec.sees_callees)
+        coverage.notes.push_back("callees not seen: " + one.probe->name + ": " + site.reason);
       else
         probes.insert(one.probe->name);
     for (const std::string& probe : probes)

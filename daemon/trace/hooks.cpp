@@ -193,13 +193,15 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
 }
 
 Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
-  if (uses_arguments(want.setting().spec)) {
-    auto layout = slots_.layouts.index_of(want.site->args);
+  const Spec& spec = want.setting().spec;
+  if (uses_arguments(spec)) {
+    auto layout = slots_.layouts.index_of(
+        want.site->args, spec.sees_callees ? Layouts::kMostOfCallees : Layouts::kMost);
     if (!layout) return layout.error();
     hook.layout = *layout;
   }
   if (auto known = check_callers(want); !known) return known;
-  auto numbers = numbers_of(session, want.setting().spec);
+  auto numbers = numbers_of(session, spec);
   if (!numbers) return numbers.error();
   auto installed =
       specs_.install(want.part->setting, *want.site->args, result_of(*want.site), *numbers);

@@ -30,23 +30,24 @@ std::string key_of(const Arguments& arguments) {
 
 }  // namespace
 
-Result<uint32_t> Layouts::index_of(const std::shared_ptr<const Arguments>& arguments) {
+Result<uint32_t> Layouts::index_of(const std::shared_ptr<const Arguments>& arguments,
+                                   uint32_t most) {
   if (last_ && arguments == last_) return last_index_;
-  auto index = find_or_add(*arguments);
+  auto index = find_or_add(*arguments, most);
   if (!index) return index;
   last_ = arguments;
   last_index_ = *index;
   return index;
 }
 
-Result<uint32_t> Layouts::find_or_add(const Arguments& arguments) {
+Result<uint32_t> Layouts::find_or_add(const Arguments& arguments, uint32_t most) {
   if (arguments.empty()) return uint32_t{0};
   const auto [entry, fresh] = by_text_.try_emplace(key_of(arguments), 0);
   if (!fresh) return entry->second;
-  if (by_text_.size() >= TC_MAX_LAYOUTS) {
+  if (by_text_.size() >= most) {
     by_text_.erase(entry);
-    return Error{Code::exhausted, "the table of argument forms is full (" +
-                                      std::to_string(int{TC_MAX_LAYOUTS}) + ")"};
+    return Error{Code::exhausted,
+                 "the table of argument forms is full (" + std::to_string(most) + ")"};
   }
   entry->second = static_cast<uint32_t>(by_text_.size());
   kernel_.write_layout(entry->second, arguments);

@@ -89,11 +89,16 @@ class Layouts {
  public:
   explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
 
-  // 0 is the layout without arguments. Never freed: a program has few forms of arguments.
-  Result<uint32_t> index_of(const std::shared_ptr<const Arguments>& arguments);
+  // Of calls by pointers nearly each has a form of its own: they leave half of the table to others.
+  static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
+
+  // 0 is the layout without arguments. Never freed: a program has few forms of arguments. A new one is made
+  // only while there are less than `most`.
+  Result<uint32_t> index_of(const std::shared_ptr<const Arguments>& arguments,
+                            uint32_t most = kMost);
 
  private:
-  Result<uint32_t> find_or_add(const Arguments& arguments);
+  Result<uint32_t> find_or_add(const Arguments& arguments, uint32_t most);
 
   Kernel& kernel_;
   // Asked for last: functions share theirs.

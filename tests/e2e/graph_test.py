@@ -157,29 +157,28 @@ class Graph(TreeTest, support.DaemonTest):
     def grown(self, *engine):
         """The notes of a graph that grows, up to the end, and the lines of functions at it."""
         program = self.program('grow', target('grow_plugin'), '2')
-        printed = self.directory / 'printed'
-        notes = []
+        printed, notes = self.directory / 'printed', self.directory / 'notes'
 
-        def is_grown():
-            notes.append(verb.stderr.readline())
-            return all(name in ''.join(notes) for name in ('plugin_inner', 'grow_e', 'abs'))
-        with printed.open('w') as file, subprocess.Popen(
+        def is_told(*names):
+            return all(name in notes.read_text() for name in names)
+        with printed.open('w') as file, notes.open('w') as errors, subprocess.Popen(
                 [support.TRACECTL, *engine, 'graph', 'grow_root', '--grow',
-                 '-p', str(program.pid)], text=True, stdout=file, stderr=subprocess.PIPE) as verb:
+                 '-p', str(program.pid)], stdout=file, stderr=errors) as verb:
             try:
-                support.wait_until(lambda: 'tracing' in verb.stderr.readline(), 'the graph')
+                support.wait_until(lambda: is_told('tracing'), 'the graph')
                 program.send('go')
-                support.wait_until(is_grown, 'notes of what it has grown by')
+                support.wait_until(lambda: is_told('plugin_inner', 'grow_e', 'abs'),
+                                   'notes of what it has grown by')
                 at = printed.stat().st_size
                 support.wait_until(lambda: printed.stat().st_size > at + 100_000, 'more calls')
                 program.send('stop')
                 program.result()
                 program.send('exit')
-                verb.communicate(timeout=120)
+                verb.wait(timeout=120)
             finally:
                 verb.kill()
         self.assertEqual(verb.returncode, 0)
-        return ''.join(notes), printed.read_text()
+        return notes.read_text(), printed.read_text()
 
     def test_it_grows_by_what_it_sees(self):
         for engine in EMBEDDED, ['--socket', self.daemon.socket]:

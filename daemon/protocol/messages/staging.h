@@ -135,7 +135,7 @@ struct GrowReply {
   std::vector<std::string>
       added;  // functions that are shown from now on; none: there was no commit
   std::vector<RefusalPart> refused;  // functions seen and not added, each told once
-  uint64_t unknown = 0;              // addresses called so far where no known function begins
+  uint64_t unknown = 0;              // addresses called since the last time where none begins
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("epoch", s.epoch);
     f("added", s.added);
