@@ -90,11 +90,16 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 
 static const struct tc_time no_time;
 
-static __always_inline bool add_to_time(const struct tc_key *key, const struct ended *ended)
+/* Checked on its own, as more than one is to be loaded that has it. */
+__on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ended)
 {
-	struct tc_time *time = bpf_map_lookup_elem(&times, key);
-	__u32 bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
+	struct tc_time *time;
+	__u32 bucket;
 
+	if (!key || !ended)
+		return false;
+	bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
+	time = bpf_map_lookup_elem(&times, key);
 	if (!time) {
 		bpf_map_update_elem(&times, key, &no_time, BPF_NOEXIST);
 		time = bpf_map_lookup_elem(&times, key);
