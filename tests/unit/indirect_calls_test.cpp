@@ -72,7 +72,8 @@ TEST(IndirectCalls, AreJumpsThatSurelyLeaveTheFunction) {
   EXPECT_THAT(calls_of("ff 24 c5 00 40 40 00"), SizeIs(0));  // by a table that cannot be read
 }
 
-TEST(IndirectCalls, GoOnBehindWhatIsNoInstruction) { EXPECT_EQ(callee_of("06 ff d0"), "rax"); }
+// It may be a table that the program reads.
+TEST(IndirectCalls, AreNoneWhereNotAllIsCode) { EXPECT_EQ(callee_of("06 ff d0"), "0 calls"); }
 
 }  // namespace
 }  // namespace tracectl
