@@ -53,7 +53,7 @@ CLANG_TIDY ?= clang-tidy
 CLANG_FORMAT ?= clang-format
 LLVM_STRIP ?= llvm-strip
 
-pkgs := libbpf libelf libdw libdebuginfod liblzma spdlog libsystemd
+pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd
 CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
 CXXFLAGS ?= -O2 -g
 CFLAGS ?= -O2 -g

@@ -20,4 +20,19 @@ std::optional<EventKind> event_kind_named(std::string_view name) {
   return std::nullopt;
 }
 
+const char* name_of(LossCause cause) {
+  switch (cause) {
+    case LossCause::ring_full: return "ring_full";
+    case LossCause::slow_client: return "slow_client";
+    case LossCause::slow_disk: return "slow_disk";
+  }
+  return "";
+}
+
+std::optional<LossCause> loss_cause_named(std::string_view name) {
+  for (const LossCause cause : {LossCause::ring_full, LossCause::slow_client, LossCause::slow_disk})
+    if (name == name_of(cause)) return cause;
+  return std::nullopt;
+}
+
 }  // namespace tracectl

@@ -65,11 +65,11 @@ struct Event {
 enum class LossCause {
   ring_full,    // this CPU's ring of the session had no room
   slow_client,  // the subscriber did not read fast enough
+  slow_disk,    // the file of a recording was not written fast enough, or could not be
 };
 
-inline const char* name_of(LossCause cause) {
-  return cause == LossCause::ring_full ? "ring_full" : "slow_client";
-}
+const char* name_of(LossCause cause);
+std::optional<LossCause> loss_cause_named(std::string_view name);
 
 // Stands in the stream where events were lost.
 struct Lost {

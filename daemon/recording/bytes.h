@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Numbers and texts as trace files have them (docs/trace-file.md). Whole numbers of fixed size are
+// little endian; a varint is LEB128: seven bits a byte, the least first, the high bit set in all
+// bytes but the last; signed numbers are zigzag-coded varints.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tracectl::recording {
+
+inline constexpr size_t kMostVarintBytes = 10;
+
+inline uint64_t zigzag(int64_t value) {
+  return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
+}
+inline int64_t unzigzag(uint64_t coded) {
+  return static_cast<int64_t>(coded >> 1 ^ (~(coded & 1) + 1));
+}
+// The way from `from` to `to`, around the end of the range if that is shorter.
+inline uint64_t coded_way(uint64_t from, uint64_t to) {
+  return zigzag(static_cast<int64_t>(to - from));
+}
+inline uint64_t after_way(uint64_t from, uint64_t coded) {
+  return from + static_cast<uint64_t>(unzigzag(coded));
+}
+
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::string& out) : out_(out) {}
+
+  template <std::unsigned_integral T> void fixed(T value) {
+    for (size_t i = 0; i < sizeof(T); ++i) out_ += static_cast<char>(value >> (8 * i));
+  }
+  void varint(uint64_t value) {
+    char bytes[kMostVarintBytes];
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
+    bytes[size++] = static_cast<char>(value);
+    out_.append(bytes, size);
+  }
+  void text(std::string_view bytes) {
+    varint(bytes.size());
+    out_ += bytes;
+  }
+
+ private:
+  std::string& out_;
+};
+
+// Reads what may be anybody's bytes. After the first read that fails every one fails and gives 0;
+// ask failed() before what was read is believed.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : left_(bytes) {}
+
+  template <std::unsigned_integral T> T fixed() {
+    const std::string_view bytes = take(sizeof(T));
+    T value = 0;
+    for (size_t i = 0; i < bytes.size(); ++i)
+      value = static_cast<T>(value | static_cast<T>(static_cast<uint8_t>(bytes[i])) << (8 * i));
+    return value;
+  }
+  uint64_t varint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const std::string_view byte = take(1);
+      if (byte.empty()) return 0;
+      const auto bits = static_cast<uint8_t>(byte.front());
+      if (shift == 63 && bits > 1) break;  // more than 64 bits
+      value |= static_cast<uint64_t>(bits & 0x7f) << shift;
+      if (!(bits & 0x80)) return value;
+    }
+    return fail(), 0;
+  }
+  // A varint that must fit.
+  template <std::unsigned_integral T> T small() {
+    const uint64_t value = varint();
+    if (static_cast<T>(value) == value) return static_cast<T>(value);
+    return fail(), T{0};
+  }
+  std::string_view text() { return take(varint()); }
+  // So many bytes; none, and failed(), where there are fewer.
+  std::string_view take(uint64_t size) {
+    if (size > left_.size()) return fail(), std::string_view{};
+    const std::string_view bytes = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return bytes;
+  }
+
+  std::string_view rest() { return take(left_.size()); }
+
+  bool failed() const { return failed_; }
+  bool at_end() const { return left_.empty(); }
+
+ private:
+  void fail() {
+    failed_ = true;
+    left_ = {};
+  }
+
+  std::string_view left_;
+  bool failed_ = false;
+};
+
+}  // namespace tracectl::recording

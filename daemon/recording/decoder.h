@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Blocks of a trace file back to events. Trusts nothing in them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/model/event.h"
+#include "daemon/recording/bytes.h"
+#include "daemon/recording/format.h"
+#include "daemon/recording/last_values.h"
+
+namespace tracectl::recording {
+
+struct ThreadName {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::string comm;
+};
+
+// What the numbers in records mean. What is defined twice keeps its first meaning.
+class DefinitionTables {
+ public:
+  // The records of a block; false where one is malformed, which ends it.
+  bool add(std::string_view records);
+
+  const std::string* text(uint64_t number) const;  // 0: the empty one
+  std::shared_ptr<const EventSource> source(uint64_t number) const;
+  const ThreadName* thread(uint64_t number) const;
+  std::shared_ptr<const Stack> stack(uint64_t number) const;
+
+ private:
+  bool add_record(ByteReader& from);
+  bool add_source(uint64_t number, ByteReader& from);
+  bool add_thread(uint64_t number, ByteReader& from);
+  bool add_frame(uint64_t number, ByteReader& from);
+  bool add_stack(uint64_t number, ByteReader& from);
+  bool read_text(ByteReader& from, std::string& to) const;
+  bool read_argument(ByteReader& from, Argument& to) const;
+
+  std::unordered_map<uint64_t, std::string> texts_;
+  std::unordered_map<uint64_t, std::shared_ptr<const EventSource>> sources_;
+  std::unordered_map<uint64_t, ThreadName> threads_;
+  std::unordered_map<uint64_t, Frame> frames_;
+  std::unordered_map<uint64_t, std::shared_ptr<const Stack>> stacks_;
+};
+
+// The events of one block, one by one. The records and tables are borrowed.
+class EventDecoder {
+ public:
+  enum class Next {
+    item,       // there is one
+    end,        // there are no more
+    malformed,  // what follows cannot be read
+  };
+
+  EventDecoder(const BlockHeader& header, std::string_view records, const DefinitionTables& tables);
+
+  // Skips records of kinds it does not know, and counts them.
+  Next next(StreamItem& item);
+  uint64_t skipped() const { return skipped_; }
+
+ private:
+  bool read_event(uint64_t head, ByteReader& from, Event& event);
+  bool read_parts(uint64_t head, ByteReader& from, Event& event);
+  bool read_arguments(uint64_t head, ByteReader& from, Event& event);
+  bool read_argument(ByteReader& from, const Argument& type, uint64_t& last, Event& event);
+  bool read_lost(ByteReader& from, Lost& lost);
+
+  const BlockHeader& header_;
+  ByteReader from_;
+  const DefinitionTables& tables_;
+  LastValues last_;
+  uint64_t skipped_ = 0;
+};
+
+}  // namespace tracectl::recording

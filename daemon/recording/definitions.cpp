@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <utility>
+
+#include "daemon/recording/encoder.h"
+
+namespace tracectl::recording {
+namespace {
+
+// Which members of an Argument hold.
+uint64_t bits_of(const Argument& argument) {
+  return uint64_t{argument.is_signed} | uint64_t{argument.is_float} << 1 |
+         uint64_t{argument.is_string} << 2 | uint64_t{argument.is_shown_as_text} << 3;
+}
+
+}  // namespace
+
+uint64_t Definitions::define(DefinitionKind kind, const std::string& body) {
+  std::string record;
+  ByteWriter to(record);
+  to.varint(static_cast<uint64_t>(kind));
+  to.varint(++last_number_);
+  record += body;
+  ByteWriter(block_.records).text(record);
+  ++block_.header.records;
+  if (block_.records.size() >= kBlockBytes) end_block();
+  return last_number_;
+}
+
+uint64_t Definitions::text(const std::string& text) {
+  if (text.empty()) return 0;
+  if (const auto found = texts_.find(text); found != texts_.end()) return found->second;
+  bound(texts_);
+  const uint64_t number = define(DefinitionKind::text, text);
+  texts_.emplace(text, number);
+  return number;
+}
+
+uint64_t Definitions::source(const std::shared_ptr<const EventSource>& source) {
+  const auto found = sources_.find(source.get());
+  if (found != sources_.end()) return found->second.number;
+  bound(sources_);
+  const uint64_t number = define(DefinitionKind::source, body_of(*source));
+  sources_.emplace(source.get(), Source{number, source});
+  return number;
+}
+
+std::string Definitions::body_of(const EventSource& source) {
+  std::string body;
+  ByteWriter to(body);
+  to.varint(text(source.probe));
+  to.varint(text(source.session));
+  to.varint(source.arguments.size());
+  for (const Argument& one : source.arguments) argument(to, one);
+  to.varint(source.result ? 1 : 0);
+  if (source.result) argument(to, *source.result);
+  return body;
+}
+
+void Definitions::argument(ByteWriter& to, const Argument& argument) {
+  // With its length: what later versions say of it besides is skipped.
+  std::string body;
+  ByteWriter in(body);
+  in.varint(static_cast<uint64_t>(argument.kind));
+  in.varint(argument.size_bytes);
+  in.varint(bits_of(argument));
+  in.varint(argument.byte_count);
+  in.varint(text(argument.name));
+  in.varint(text(argument.declared_type));
+  static const Enumerators kNone;
+  const Enumerators& named = argument.enumerators ? *argument.enumerators : kNone;
+  in.varint(named.size());
+  for (const Enumerator& one : named) {
+    in.varint(text(one.name));
+    in.varint(zigzag(one.value));
+  }
+  to.text(body);
+}
+
+uint64_t Definitions::thread(const Event& event) {
+  const auto found = threads_.find(event.tid);
+  if (found != threads_.end() && found->second.pid == event.pid && found->second.comm == event.comm)
+    return found->second.number;
+  bound(threads_);
+  std::string body;
+  ByteWriter to(body);
+  to.varint(static_cast<uint32_t>(event.pid));
+  to.varint(static_cast<uint32_t>(event.tid));
+  to.varint(text(event.comm));
+  const uint64_t number = define(DefinitionKind::thread, body);
+  threads_.insert_or_assign(event.tid, Thread{number, event.pid, event.comm});
+  return number;
+}
+
+uint64_t Definitions::frame(const Frame& frame) {
+  if (const auto found = frames_.find(frame); found != frames_.end()) return found->second;
+  bound(frames_);
+  std::string body;
+  ByteWriter to(body);
+  to.varint(frame.address);
+  to.varint(text(frame.module));
+  to.varint(text(frame.build_id));
+  to.varint(frame.offset);
+  to.varint(text(frame.function));
+  to.varint(frame.function_offset);
+  to.varint(text(frame.file));
+  to.varint(frame.line);
+  to.varint(frame.inlined ? 1 : 0);
+  to.varint(frame.size_bytes ? *frame.size_bytes + 1 : 0);
+  const uint64_t number = define(DefinitionKind::frame, body);
+  frames_.emplace(frame, number);
+  return number;
+}
+
+uint64_t Definitions::stack(const Stack& stack) {
+  std::string body;
+  ByteWriter to(body);
+  to.varint(static_cast<uint64_t>(stack.by));
+  to.varint(static_cast<uint64_t>(stack.end));
+  to.varint(stack.frames.size());
+  for (const Frame& one : stack.frames) to.varint(frame(one));
+  if (const auto found = stacks_.find(body); found != stacks_.end()) return found->second;
+  bound(stacks_);
+  const uint64_t number = define(DefinitionKind::stack, body);
+  stacks_.emplace(std::move(body), number);
+  return number;
+}
+
+void Definitions::end_block() {
+  block_.header.kind = BlockKind::definitions;
+  ended_.push_back(std::exchange(block_, Block{}));
+}
+
+std::vector<Block> Definitions::take() {
+  if (block_.header.records) end_block();
+  return std::exchange(ended_, {});
+}
+
+}  // namespace tracectl::recording

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Makes blocks of a trace file of a session's events. No thread of its own, no file: sinks/recorder.h.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/model/event.h"
+#include "daemon/recording/bytes.h"
+#include "daemon/recording/format.h"
+#include "daemon/recording/last_values.h"
+
+namespace tracectl::recording {
+
+// As it is before it is compressed and put down: without checksum, stored size and file.
+struct Block {
+  BlockHeader header;
+  std::string records;
+  uint64_t events = 0;  // among them
+  uint64_t lost = 0;    // that the others tell of
+};
+
+// Gives numbers to what records name, and writes down what they mean, once.
+class Definitions {
+ public:
+  uint64_t text(const std::string& text);  // 0: the empty one
+  uint64_t source(const std::shared_ptr<const EventSource>& source);
+  uint64_t thread(const Event& event);
+  uint64_t stack(const Stack& stack);
+
+  // What has been defined since the last time.
+  std::vector<Block> take();
+
+ private:
+  // A table that has grown to so much is begun anew: its entries get new numbers.
+  static constexpr size_t kMostEntries = 1 << 20;
+
+  struct Thread {
+    uint64_t number;
+    pid_t pid;
+    std::string comm;
+  };
+  struct Source {
+    uint64_t number;
+    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
+  };
+
+  template <class Table> static void bound(Table& table) {
+    if (table.size() >= kMostEntries) table.clear();
+  }
+  uint64_t frame(const Frame& frame);
+  std::string body_of(const EventSource& source);
+  void argument(ByteWriter& to, const Argument& argument);
+  // Its number is that of the definition in the file.
+  uint64_t define(DefinitionKind kind, const std::string& body);
+  void end_block();
+
+  uint64_t last_number_ = 0;
+  Block block_;
+  std::vector<Block> ended_;
+  std::unordered_map<std::string, uint64_t> texts_;
+  std::unordered_map<const EventSource*, Source> sources_;
+  std::unordered_map<pid_t, Thread> threads_;
+  std::map<Frame, uint64_t> frames_;
+  std::map<std::string, uint64_t> stacks_;  // by body
+};
+
+class Encoder {
+ public:
+  // In ts order.
+  void add(const StreamItem& item);
+  // Blocks that are full, after the definitions they need, in the order in which they are to stand
+  // in the file.
+  std::vector<Block> take();
+  // Ends the blocks that have records from before that time.
+  void end_older(uint64_t ts_ns);
+  void end_all() { end_older(UINT64_MAX); }
+
+ private:
+  struct Open {
+    Block block;
+    LastValues last;
+  };
+
+  Open& open_block(uint16_t cpu, uint64_t ts_ns);
+  void end(Open& open);
+  void put(Open& open, uint64_t ts_ns, bool is_event, uint64_t lost);
+  void event_body(const Event& event, LastValues& last);
+  void arguments(ByteWriter& to, const Event& event, std::vector<uint64_t>& last);
+
+  Definitions definitions_;
+  std::map<uint16_t, Open> open_;  // by CPU
+  std::vector<Block> ended_;
+  std::string body_;  // of the record that is being made
+};
+
+}  // namespace tracectl::recording

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Reads trace files (docs/trace-file.md), whole ones and what a crash has left of one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/recording/decoder.h"
+#include "daemon/recording/format.h"
+
+namespace tracectl::recording {
+
+// What of a file could not be read. All 0: it is whole.
+struct Damage {
+  uint64_t bytes = 0;             // between blocks that could be found: of others, or none
+  uint64_t unfinished_bytes = 0;  // behind the last block: it was being written
+  uint64_t blocks = 0;            // whose bytes are not those that were written,
+  uint64_t records = 0;           //   and what they and malformed ones would have had
+  uint64_t unknown = 0;           // blocks and records of kinds that only newer programs know
+};
+
+// [from, to) in ns since boot.
+struct TimeRange {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = UINT64_MAX;
+};
+
+// One thread at a time. Of a file it keeps where its blocks are and what is defined; of the blocks
+// of events it reads one a CPU at a time.
+class Reader {
+ public:
+  // Looks for the file's blocks, and reads what they define. Another process may be writing the
+  // file: what comes later is not seen.
+  static Result<Reader> open(Fd file);
+
+  // False ends the reading.
+  using Take = std::function<bool(const StreamItem&)>;
+  // The file's events in ts order. An error only where the file cannot be read at all: what is
+  // damaged is left out, and counted.
+  Status read(const TimeRange& range, const Take& take);
+
+  const FileHeader& header() const { return header_; }
+  uint64_t bytes() const { return size_; }
+  uint64_t first_ns() const;  // of its events; 0: it has none
+  uint64_t blocks() const { return blocks_; }
+  const Damage& damage() const { return damage_; }
+
+ private:
+  struct Place {
+    uint64_t offset;  // of what follows the header
+    BlockHeader header;
+  };
+  class Cursor;
+
+  explicit Reader(Fd file) : file_(std::move(file)) {}
+  Status find_blocks();
+  Status find_next(uint64_t& offset);
+  void add(const Place& place);
+  Status define();
+  // Nothing where it is damaged, which is counted.
+  Result<std::optional<std::string>> records_of(const Place& place);
+  Result<std::string> bytes_at(uint64_t offset, size_t size) const;
+
+  Fd file_;
+  uint64_t size_ = 0;
+  uint64_t blocks_ = 0;
+  FileHeader header_;
+  std::vector<Place> definitions_;
+  std::map<uint16_t, std::vector<Place>> events_;  // by CPU, in the order of the file
+  DefinitionTables tables_;
+  Damage damage_;
+};
+
+}  // namespace tracectl::recording

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Trace files: what is written is read again, and of what a crash leaves nothing wrong is read.
+#include "daemon/recording/reader.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "daemon/protocol/events.h"
+#include "daemon/recording/bytes.h"
+#include "daemon/recording/encoder.h"
+#include "daemon/recording/format.h"
+#include "daemon/sinks/recorder.h"
+
+using namespace tracectl;
+using namespace tracectl::recording;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Fd memory_file() { return Fd{::memfd_create("recording", MFD_CLOEXEC | MFD_ALLOW_SEALING)}; }
+
+Fd copy_of(const Fd& file) { return Fd{::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)}; }
+
+std::string bytes_of(const Fd& file) {
+  std::string bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+  EXPECT_EQ(::pread(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  return bytes;
+}
+
+Fd file_of(const std::string& bytes) {
+  Fd file = memory_file();
+  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0),
+            static_cast<ssize_t>(bytes.size()));
+  return file;
+}
+
+// All that users see of an item.
+std::string line_of(const StreamItem& item) {
+  protocol::WallClock wall(0);
+  if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
+  return protocol::lost_json(std::get<Lost>(item), "s");
+}
+
+Lines lines_of(std::span<const StreamItem> items) {
+  Lines lines;
+  for (const StreamItem& item : items) lines.push_back(line_of(item));
+  return lines;
+}
+
+struct Recorded {
+  Lines lines;
+  Damage damage;
+  std::string error;
+};
+
+Recorded read(const std::string& bytes, const TimeRange& range = {}) {
+  Recorded got;
+  auto reader = Reader::open(file_of(bytes));
+  if (!reader) return got.error = reader.error().message, got;
+  auto done = reader->read(range, [&](const StreamItem& item) {
+    got.lines.push_back(line_of(item));
+    return true;
+  });
+  if (!done) got.error = done.error().message;
+  got.damage = reader->damage();
+  return got;
+}
+
+bool is_whole(const Damage& damage) {
+  return damage.bytes + damage.unfinished_bytes + damage.blocks + damage.unknown == 0;
+}
+
+// Random events of a few probes, threads and CPUs, with all that an event can have.
+class Events {
+ public:
+  explicit Events(unsigned seed) : random_(seed) {
+    Argument number{.is_signed = true};
+    number.name = "size";
+    Argument text;
+    text.is_string = true;
+    text.is_shown_as_text = true;
+    Argument colour{.kind = Argument::Kind::enumeration, .size_bytes = 4};
+    colour.enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 7}});
+    Argument real{.is_float = true};
+    sources_ = {source("p1", {number, text, colour}, std::nullopt), source("p2", {}, number),
+                source("p3", {real}, real), source("p1", {number}, std::nullopt)};
+  }
+
+  std::vector<StreamItem> make(size_t count) {
+    std::vector<StreamItem> items;
+    for (size_t i = 0; i < count; ++i) items.push_back(one_in(40) ? StreamItem(lost()) : event());
+    return items;
+  }
+
+ private:
+  uint64_t below(uint64_t end) { return random_() % end; }
+  bool one_in(uint64_t n) { return below(n) == 0; }
+  uint64_t number() { return random_() >> below(64); }
+
+  static std::shared_ptr<const EventSource> source(const char* probe, Arguments arguments,
+                                                   std::optional<Argument> result) {
+    return std::make_shared<const EventSource>(
+        EventSource{probe, "s", std::move(arguments), std::move(result)});
+  }
+
+  Lost lost() {
+    Lost lost{now_ns_ += below(1000), 1 + number(), static_cast<LossCause>(below(3)), {}};
+    if (!one_in(3)) lost.cpu = static_cast<unsigned>(below(3));
+    return lost;
+  }
+
+  Event event() {
+    Event event;
+    event.kind = static_cast<EventKind>(below(4));
+    event.ts_ns = now_ns_ += number() & 0xffffff;
+    event.epoch = below(3);
+    event.cpu = static_cast<unsigned>(below(3));
+    event.pid = static_cast<pid_t>(1 + below(3));
+    event.tid = static_cast<pid_t>(1 + below(5));
+    event.comm = one_in(10) ? "other" : "main";
+    event.source = sources_[below(sources_.size())];
+    for (const Argument& type : event.source->arguments) add_argument(event, type);
+    if (one_in(20)) event.args.push_back(number());
+    if (one_in(3))
+      event.call = CallMark{static_cast<uint32_t>(number()), static_cast<uint32_t>(below(99))};
+    if (event.source->result && event.kind == EventKind::returned) event.retval = number();
+    if (event.kind != EventKind::hit) event.duration_ns = number();
+    if (one_in(8)) event.stack = stack();
+    if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";
+    return event;
+  }
+
+  void add_argument(Event& event, const Argument& type) {
+    if (one_in(10)) return event.args.push_back(std::nullopt);
+    if (!type.is_string) return event.args.push_back(number());
+    event.args.push_back(event.strings.size());
+    event.strings.push_back(std::string(below(20), 'x') + "\n");
+  }
+
+  std::shared_ptr<const Stack> stack() {
+    Stack stack{StackBy::unwind_tables, static_cast<StackEnd>(below(7)), {}};
+    for (uint64_t i = below(4); i > 0; --i) {
+      Frame frame;
+      frame.address = 4096 + below(3);
+      frame.module = "/bin/a";
+      frame.build_id = "abcd";
+      frame.offset = below(9);
+      frame.function = "f" + std::to_string(below(3));
+      frame.file = "a.c";
+      frame.line = static_cast<unsigned>(below(100));
+      frame.inlined = one_in(2);
+      if (one_in(2)) frame.size_bytes = below(64);
+      stack.frames.push_back(frame);
+    }
+    return std::make_shared<const Stack>(std::move(stack));
+  }
+
+  std::mt19937_64 random_;
+  uint64_t now_ns_ = 1'000'000'000;
+  std::vector<std::shared_ptr<const EventSource>> sources_;
+};
+
+// Items that come at once and those that come later are in different blocks.
+std::string recorded(std::span<const StreamItem> items, Compression compression = Compression::none,
+                     size_t recordings = 1) {
+  Fd file = memory_file();
+  auto recorder = Recorder::start(copy_of(file), compression);
+  if (!recorder) return ADD_FAILURE() << recorder.error().message, "";
+  for (size_t i = 0; i < recordings; ++i)
+    (*recorder)->take(items.subspan(i * items.size() / recordings, items.size() / recordings));
+  (*recorder)->end();
+  EXPECT_TRUE((*recorder)->wait_ms(10'000));
+  EXPECT_EQ((*recorder)->state().phase, Recorder::Phase::done);
+  return bytes_of(file);
+}
+
+// The same lines, in the order of each CPU, and in time order in all.
+Lines sorted(Lines lines) {
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+// Blocks of one event each, as a recorder that wrote at once what came would have made.
+std::string file_of_small_blocks(std::span<const StreamItem> items) {
+  FileHeader header{.id = 0x1122334455667788, .wall_minus_boot_ns = 5};
+  std::string bytes = encode(header);
+  Encoder encoder;
+  for (const StreamItem& item : items) {
+    encoder.add(item);
+    encoder.end_all();
+    for (Block& block : encoder.take()) {
+      block.header.file_id = header.id;
+      block.header.stored_bytes = block.header.plain_bytes =
+          static_cast<uint32_t>(block.records.size());
+      block.header.checksum = checksum_of(block.records);
+      bytes += encode(block.header) + block.records;
+    }
+  }
+  return bytes;
+}
+
+// Whether `got` is `all` with some left out.
+bool is_part_of(const Lines& got, const Lines& all) {
+  size_t at = 0;
+  for (const std::string& line : got) {
+    while (at < all.size() && all[at] != line) ++at;
+    if (at++ == all.size()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST(Recording, IsReadAsItWasWritten) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const auto items = Events(seed).make(5000);
+    const Recorded got = read(recorded(items));
+    EXPECT_EQ(got.error, "");
+    EXPECT_TRUE(is_whole(got.damage));
+    EXPECT_EQ(sorted(got.lines), sorted(lines_of(items))) << seed;
+  }
+}
+
+TEST(Recording, IsInOrderOfTime) {
+  const auto items = Events(1).make(20'000);
+  auto reader = Reader::open(file_of(recorded(items)));
+  ASSERT_TRUE(reader);
+  uint64_t last_ns = 0, count = 0;
+  const auto in_order = [&](const StreamItem& item) {
+    const uint64_t ts_ns = std::visit([](const auto& part) { return part.ts_ns; }, item);
+    EXPECT_GE(ts_ns, last_ns);
+    last_ns = ts_ns;
+    return ++count > 0;
+  };
+  ASSERT_TRUE(reader->read({}, in_order));
+  EXPECT_EQ(count, items.size());
+}
+
+TEST(Recording, CompressedIsSmallerAndTheSame) {
+  const auto items = Events(2).make(20'000);
+  const std::string plain = recorded(items), small = recorded(items, Compression::zstd);
+  EXPECT_LT(small.size(), plain.size());
+  EXPECT_EQ(read(small).lines, read(plain).lines);
+}
+
+TEST(Recording, OfATimeRangeHasThatOnly) {
+  const auto items = Events(3).make(2000);
+  const auto ts = [&](size_t i) { return std::get<Event>(items[i]).ts_ns; };
+  size_t from = 500, to = 1500;
+  while (!std::holds_alternative<Event>(items[from])) ++from;
+  while (!std::holds_alternative<Event>(items[to])) ++to;
+  Lines wanted;
+  for (const StreamItem& item : items) {
+    const uint64_t at = std::visit([](const auto& part) { return part.ts_ns; }, item);
+    if (at >= ts(from) && at < ts(to)) wanted.push_back(line_of(item));
+  }
+  EXPECT_EQ(sorted(read(recorded(items), {ts(from), ts(to)}).lines), sorted(wanted));
+}
+
+TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
+  const auto items = Events(4).make(60);
+  const std::string whole = file_of_small_blocks(items);
+  const Lines all = read(whole).lines;
+  ASSERT_EQ(sorted(all), sorted(lines_of(items)));
+  size_t most = 0;
+  for (size_t size = kFileHeaderBytes; size < whole.size(); ++size) {
+    const Recorded got = read(whole.substr(0, size));
+    ASSERT_EQ(got.error, "") << size;
+    ASSERT_LE(got.lines.size(), all.size());
+    ASSERT_TRUE(is_part_of(got.lines, all)) << size;
+    ASSERT_GE(got.lines.size(), most) << "more of the file, and less read: " << size;
+    ASSERT_TRUE(got.lines.size() == most || got.lines.size() == most + 1) << size;
+    most = got.lines.size();
+  }
+}
+
+TEST(Recording, TornAnywhereGivesNothingWrong) {
+  const auto items = Events(5).make(60);
+  const std::string whole = file_of_small_blocks(items);
+  const Lines all = read(whole).lines;
+  for (size_t at = kFileHeaderBytes; at < whole.size(); ++at) {
+    for (const char bits : {'\x01', '\x80', '\xff'}) {
+      std::string torn = whole;
+      torn[at] = static_cast<char>(torn[at] ^ bits);
+      const Recorded got = read(torn);
+      ASSERT_EQ(got.error, "") << at;
+      ASSERT_TRUE(is_part_of(got.lines, all)) << at;
+      ASSERT_LT(got.lines.size(), all.size() + 1) << at;
+      ASSERT_FALSE(is_whole(got.damage)) << at;
+    }
+  }
+}
+
+// As the power leaves it: a page that was not written is zeroes.
+TEST(Recording, WithAHoleGoesOnBehindIt) {
+  const auto items = Events(6).make(60);
+  const std::string whole = file_of_small_blocks(items);
+  const Lines all = read(whole).lines;
+  for (size_t at = kFileHeaderBytes; at + 200 < whole.size(); at += 7) {
+    std::string torn = whole;
+    std::fill_n(torn.begin() + static_cast<ptrdiff_t>(at), 200, '\0');
+    const Recorded got = read(torn);
+    ASSERT_TRUE(is_part_of(got.lines, all)) << at;
+    ASSERT_FALSE(is_whole(got.damage)) << at;
+    // What is behind the hole is read where it needs nothing that was in it.
+    if (at > whole.size() / 2) {
+      ASSERT_GE(got.lines.size(), all.size() / 4) << at;
+    }
+  }
+}
+
+TEST(Recording, DoesNotTakeTextsOfTheProgramForBlocks) {
+  Events events(7);
+  auto items = events.make(3);
+  // A block of another file, whole, as an argument.
+  const std::string forged = file_of_small_blocks(events.make(1)).substr(kFileHeaderBytes);
+  Argument text;
+  text.is_string = true;
+  Event event;
+  event.ts_ns = UINT64_MAX / 2;
+  event.source = std::make_shared<const EventSource>(EventSource{"p", "s", {text}});
+  event.args = {0};
+  event.strings = {forged};
+  items.push_back(event);
+  Fd file = memory_file();
+  auto recorder = Recorder::start(copy_of(file), Compression::none);
+  ASSERT_TRUE(recorder);
+  (*recorder)->take(items);
+  (*recorder)->end();
+  ASSERT_TRUE((*recorder)->wait_ms(10'000));
+  std::string bytes = bytes_of(file);
+  const size_t at = bytes.find(forged);
+  ASSERT_NE(at, std::string::npos);
+  const Lines all = read(bytes).lines;
+  bytes[at - 1] = static_cast<char>(bytes[at - 1] ^ 1);  // so that blocks are searched for
+  for (size_t header = bytes.rfind(block_magic(), at - 1);
+       header != std::string::npos && header > 0; header = bytes.rfind(block_magic(), header - 1))
+    bytes[header] = 'x';
+  EXPECT_TRUE(is_part_of(read(bytes).lines, all));
+}
+
+TEST(Recording, OfANewerVersionIsRefusedByName) {
+  std::string bytes = encode(FileHeader{.version = kVersion + 1});
+  EXPECT_NE(read(bytes).error.find("version 2"), std::string::npos) << read(bytes).error;
+  EXPECT_NE(read("").error.find("no trace file"), std::string::npos);
+  EXPECT_NE(read(std::string(500, 'x')).error.find("no trace file"), std::string::npos);
+  EXPECT_NE(read(encode(FileHeader{}).substr(0, 40)).error.find("damaged"), std::string::npos);
+}
+
+TEST(Recording, SkipsWhatOnlyLaterVersionsKnow) {
+  const auto items = Events(8).make(10);
+  std::string bytes = file_of_small_blocks(items);
+  const auto add = [&](BlockHeader header, const std::string& records) {
+    header.file_id = 0x1122334455667788;
+    header.stored_bytes = header.plain_bytes = static_cast<uint32_t>(records.size());
+    header.checksum = checksum_of(records);
+    bytes += encode(header) + records;
+  };
+  add({.kind = static_cast<BlockKind>(77)}, "what is this?");
+  add({.kind = BlockKind::definitions, .records = 1}, std::string("\x03\x4d\x7f\x01", 4));
+  // A record of kind 7 between two of losses.
+  const std::string lost("\x04\x04\x02\x05\x00", 5);
+  add({.kind = BlockKind::events,
+       .cpu = 1,
+       .records = 3,
+       .first_ns = UINT64_MAX / 2,
+       .last_ns = UINT64_MAX / 2},
+      lost + std::string("\x02\x07\x01", 3) + lost);
+  const Recorded got = read(bytes);
+  EXPECT_EQ(got.lines.size(), items.size() + 2);
+  EXPECT_EQ(got.damage.unknown, 2u);
+  EXPECT_EQ(got.damage.blocks, 0u);
+  EXPECT_EQ(got.damage.bytes, 0u);
+}
+
+TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
+  Fd file = memory_file();
+  ASSERT_EQ(::ftruncate(file.get(), 0), 0);
+  auto recorder = Recorder::start(copy_of(file), Compression::none);
+  ASSERT_TRUE(recorder);
+  const auto items = Events(9).make(10'000);
+  (*recorder)->take(items);
+  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
+  (*recorder)->take(items);
+  (*recorder)->end();
+  ASSERT_TRUE((*recorder)->wait_ms(10'000));
+  const Recorder::State state = (*recorder)->state();
+  EXPECT_EQ(state.phase, Recorder::Phase::failed);
+  ASSERT_TRUE(state.error);
+  // What the state says is in the file is, and all else is counted as lost.
+  const Recorded got = read(bytes_of(file));
+  uint64_t events = 0;
+  for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
+  EXPECT_EQ(state.events, events);
+  uint64_t given = 0, told_lost = 0;
+  for (const StreamItem& item : items)
+    if (const auto* lost = std::get_if<Lost>(&item))
+      told_lost += lost->count;
+    else
+      ++given;
+  EXPECT_EQ(state.events + state.lost, 2 * (given + told_lost));
+}
+
+TEST(Recording, IsRefusedIntoWhatIsNoEmptyFile) {
+  const auto refusal = [](Fd file) {
+    auto recorder = Recorder::start(std::move(file), Compression::none);
+    return recorder ? std::string("none") : recorder.error().message;
+  };
+  EXPECT_NE(refusal(file_of("x")).find("not empty"), std::string::npos);
+  EXPECT_NE(refusal(Fd{::open("/dev/null", O_RDWR)}).find("no regular file"), std::string::npos);
+  Fd file = memory_file();
+  ASSERT_EQ(::fcntl(file.get(), F_SETFL, O_APPEND), 0);
+  EXPECT_NE(refusal(copy_of(file)).find("O_APPEND"), std::string::npos);
+  EXPECT_NE(refusal(Fd{::open(("/proc/self/fd/" + std::to_string(file.get())).c_str(), O_RDONLY)})
+                .find("not open for writing"),
+            std::string::npos);
+}
+
+TEST(Recording, OfCallsTakesFewBytes) {
+  auto source = std::make_shared<const EventSource>(EventSource{"uprobe:/bin/a:f", "s", {}});
+  std::vector<StreamItem> items;
+  uint64_t ts_ns = 1'000'000'000;
+  constexpr uint32_t kCalls = 20'000;
+  for (uint32_t i = 0; i < kCalls; ++i) {
+    Event event;
+    event.ts_ns = ts_ns += 900;
+    event.pid = event.tid = 4711;
+    event.comm = "main";
+    event.source = source;
+    event.call = CallMark{i + 1, 0};
+    items.push_back(event);
+    event.kind = EventKind::returned;
+    event.ts_ns = ts_ns += 300;
+    event.duration_ns = 300;
+    items.push_back(event);
+  }
+  EXPECT_LT(recorded(items).size(), kCalls * 16);
+}
+
+TEST(RecordingBytes, AnyNumberComesBack) {
+  std::mt19937_64 random(1);
+  std::string bytes;
+  ByteWriter to(bytes);
+  std::vector<uint64_t> numbers{0, 1, 127, 128, UINT64_MAX, UINT64_MAX - 1};
+  for (int i = 0; i < 1000; ++i) numbers.push_back(random() >> (random() % 64));
+  for (const uint64_t number : numbers) to.varint(number);
+  ByteReader from(bytes);
+  for (const uint64_t number : numbers) ASSERT_EQ(from.varint(), number);
+  EXPECT_TRUE(from.at_end() && !from.failed());
+  for (size_t i = 1; i < numbers.size(); ++i)
+    ASSERT_EQ(after_way(numbers[i - 1], coded_way(numbers[i - 1], numbers[i])), numbers[i]);
+}
+
+TEST(RecordingBytes, OfANumberThatIsTooLongNothingIsRead) {
+  ByteReader endless(std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11));
+  EXPECT_EQ(endless.varint(), 0u);
+  EXPECT_TRUE(endless.failed());
+  ByteReader wide(std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10));
+  EXPECT_EQ(wide.varint(), 0u);
+  EXPECT_TRUE(wide.failed());
+}
