@@ -27,6 +27,14 @@ class Backend {
     return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
   }
 
+  // With a file, which stays the caller's.
+  template <class Request>
+  Result<typename Request::Reply> call_with(const Request& request, int file) {
+    if (auto* connection = std::get_if<Connection>(&to_))
+      return connection->call_with(request, file);
+    return std::get<std::unique_ptr<LocalEngine>>(to_)->call_with(request, file);
+  }
+
   // Readable when events of subscribed sessions have come.
   int events_fd() const;
   Result<std::vector<StreamItem>> take_items();

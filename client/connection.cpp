@@ -3,6 +3,9 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include <cstring>
+
 namespace tracectl {
 
 Result<Connection> Connection::open(const std::string& path) {
@@ -20,12 +23,32 @@ Result<Connection> Connection::open(const std::string& path) {
   return Error::from_errno("connect to " + path);
 }
 
-Status Connection::send(std::string_view bytes) {
+// With the descriptor, unless that is -1.
+static ssize_t send_some(int socket, std::string_view bytes, int descriptor) {
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (descriptor >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    cmsghdr* rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+  }
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+Status Connection::send(std::string_view bytes, int descriptor) {
   while (!bytes.empty()) {
-    const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t count = send_some(socket_.get(), bytes, descriptor);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Error::from_errno("send to the daemon");
     bytes.remove_prefix(static_cast<size_t>(count));
+    descriptor = -1;  // it went with the first bytes
   }
   return ok();
 }
@@ -62,8 +85,10 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
   }
 }
 
-Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params) {
-  if (auto sent = send(protocol::call_line(++last_id_, method, params)); !sent) return sent.error();
+Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params,
+                                            int descriptor) {
+  if (auto sent = send(protocol::call_line(++last_id_, method, params), descriptor); !sent)
+    return sent.error();
   for (;;) {
     auto answer = next_answer();
     if (!answer) return answer.error();

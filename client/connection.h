@@ -19,7 +19,12 @@ class Connection {
   static Result<Connection> open(const std::string& path);
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
-    auto answer = exchange(Request::kMethod, protocol::to_json(request));
+    return call_with(request, -1);
+  }
+  // With a descriptor, which stays the caller's; -1: none.
+  template <class Request>
+  Result<typename Request::Reply> call_with(const Request& request, int descriptor) {
+    auto answer = exchange(Request::kMethod, protocol::to_json(request), descriptor);
     if (!answer) return answer.error();
     return protocol::from_json<typename Request::Reply>(*answer);
   }
@@ -30,8 +35,8 @@ class Connection {
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
-  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params);
-  Status send(std::string_view bytes);
+  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params, int descriptor);
+  Status send(std::string_view bytes, int descriptor);
   Result<bool> receive(bool wait);
   Result<std::optional<protocol::Answer>> next_answer();
 

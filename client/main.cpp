@@ -76,15 +76,21 @@ void add_graph(CLI::App& app, CommandLine& line) {
   const auto [tree, folded] = add_forms(graph, line.graph.form);
   tree->excludes(sums);
   folded->excludes(sums);
-  for (CLI::Option* of_calls : {least, arguments, results, beside})
+  add_record_to(graph, line.record);
+  auto* output = graph.get_option("--output");
+  for (CLI::Option* of_calls : {least, arguments, results, beside, output})
     for (CLI::Option* form : {sums, tree, folded}) form->excludes(of_calls);
+  output->excludes(least);
   add_returns(graph, line.trace.returns);
   add_how(graph, line);
   tell_of_command(graph);
 
-  auto& report = add_verb(app, "report", "sum up what graph --json has recorded", line.chosen,
+  auto& report = add_verb(app, "report", "sum up what has been recorded", line.chosen,
                           [&] { return run_report(line.common, line.report); });
-  report.add_option("FILE", line.report.file, "the recording, or - for standard input")->required();
+  report
+      .add_option("FILE", line.report.file,
+                  "a trace file, or what graph --json has printed; -: that from standard input")
+      ->required();
   auto* against = report.add_option("--against", line.report.against,
                                     "tell what has changed since this recording");
   for (CLI::Option* form : add_forms(report, line.report.form)) form->excludes(against);
@@ -92,6 +98,30 @@ void add_graph(CLI::App& app, CommandLine& line) {
       .add_option("-n,--rows", line.trace.rows,
                   "how many rows of a table are printed, first those with most")
       ->check(CLI::NonNegativeNumber);
+}
+
+void add_recordings(CLI::App& app, CommandLine& line) {
+  auto& record =
+      add_verb(app, "record", "record events to a trace file until ^C or the targets end",
+               line.chosen, [&] { return run_trace(line.common, line.trace); });
+  add_trace_options(record, line);
+  add_do(record, line.trace.action);
+  add_from(record, line.trace.latency);
+  add_record_to(record, line.record);
+  record.get_option("--output")->required();
+  tell_of_command(record);
+
+  auto& show = add_verb(app, "show", "the events of a trace file", line.chosen,
+                        [&] { return run_show(line.common, line.show); });
+  show.add_option("FILE", line.show.file, "the trace file")->required();
+  show.add_option("--from", line.show_from,
+                  "leave out what came sooner after the first: 10s, 500ms")
+      ->check(check_duration);
+  show.add_option("--to", line.show_to, "leave out what came later after the first")
+      ->check(check_duration);
+  auto* graph = show.add_flag("--graph", line.show.graph, "calls, as graph shows them");
+  show.add_flag("--arguments", line.show.arguments, "show what calls are given")->needs(graph);
+  show.add_flag("--results", line.show.results, "show what calls return")->needs(graph);
 }
 
 void add_tracing(CLI::App& app, CommandLine& line) {
@@ -153,6 +183,7 @@ void add_tracing(CLI::App& app, CommandLine& line) {
   tell_of_command(stacks);
 
   add_graph(app, line);
+  add_recordings(app, line);
 
   auto& info = add_verb(app, "info", "what is set on probes, by which sessions", line.chosen,
                         [&] { return run_info(line.common, line.info); });
@@ -311,7 +342,8 @@ void add_common(CLI::App& app, CommonOptions& common) {
 }
 
 bool takes_command(const CLI::App& app) {
-  for (const char* verb : {"list", "trace", "count", "hist", "time", "latency", "stacks", "graph"})
+  for (const char* verb :
+       {"list", "trace", "count", "hist", "time", "latency", "stacks", "graph", "record"})
     if (app.got_subcommand(verb)) return true;
   if (app.got_subcommand("stage")) return true;  // to say why it does not
   return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
@@ -359,6 +391,9 @@ Status complete(CommandLine& line, const CLI::App& app) {
     if (auto completed = complete_graph(line); !completed) return completed;
   if (auto readable = check_form(line.common, line.report.form); !readable) return readable;
   line.report.rows = line.trace.rows;
+  if (!line.record.file.empty()) line.trace.record = line.record;
+  line.show.from_s = parse_duration(line.show_from);
+  line.show.to_s = parse_duration(line.show_to);
   std::string& action = line.trace.action;
   if (app.got_subcommand("stacks")) {
     if (!line.trace.deepest)

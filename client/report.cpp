@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// report: what was recorded by `graph --json`, summed up.
+// report: what was recorded by `graph -o` or `graph --json`, summed up.
 #include "client/report.h"
 
 #include <fstream>
@@ -9,6 +9,7 @@
 #include "client/output.h"
 #include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
+#include "client/trace_file.h"
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
@@ -72,8 +73,17 @@ void tell_lost(const std::string& file, const Recording& recording) {
                 " were lost, so calls are missing or have no end\n");
 }
 
+Status read_trace_file(const std::string& file, Recording& recording) {
+  auto reader = open_trace_file(file);
+  if (!reader) return reader.error();
+  auto read = reader->read({}, [&](const StreamItem& item) { return add(item, recording), true; });
+  tell_damage(file, reader->damage());
+  return read;
+}
+
 Status read_file(const std::string& file, Recording& recording) {
   if (file == "-") return read_lines(std::cin, "standard input", recording);
+  if (is_trace_file(file)) return read_trace_file(file, recording);
   std::ifstream from(file);
   if (!from) return Error::from_errno("open " + file);
   return read_lines(from, file, recording);
@@ -84,7 +94,7 @@ Status read_recording(const std::string& file, Recording& recording) {
   tell_lost(file, recording);
   if (recording.has_calls) return ok();
   return Error{Code::not_found,
-               file + " has no calls: record them by tracectl --json graph FUNCTION >FILE"};
+               file + " has no calls: record them by tracectl graph FUNCTION -o FILE"};
 }
 
 // Threads of which nothing is heard any more, most likely.

@@ -27,6 +27,13 @@ Result<bool> EventPrinter::print_from(Backend& backend) {
   return std::fflush(stdout) == 0;
 }
 
+bool EventPrinter::print_items(const std::vector<StreamItem>& items) {
+  std::string out;
+  for (const StreamItem& item : items) add(out, item);
+  print(out);
+  return std::fflush(stdout) == 0;
+}
+
 void EventPrinter::add(std::string& out, const StreamItem& item) {
   const uint64_t ts = std::visit([](const auto& part) { return part.ts_ns; }, item);
   if (start_ns_ == 0) start_ns_ = ts;

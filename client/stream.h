@@ -24,6 +24,9 @@ class EventPrinter {
 
   // Takes and prints what has come. False: nobody reads our output any more.
   Result<bool> print_from(Backend& backend);
+  // Of a recording, whose clock says what time it was.
+  bool print_items(const std::vector<StreamItem>& items);
+  void use(const protocol::WallClock& wall) { wall_ = wall; }
   // Nothing comes any more.
   void finish();
   // How often, in ms, print_from() is to be called even where nothing has come.

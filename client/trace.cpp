@@ -3,10 +3,12 @@
 // trace, count and hist: an unnamed session of our own, staged, committed, and gone at the end.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "client/debug_files.h"
 #include "client/growth.h"
 #include "client/output.h"
+#include "client/recorded_file.h"
 #include "client/render/keys.h"
 #include "client/render/rows.h"
 #include "client/report.h"
@@ -30,11 +32,13 @@ std::optional<GraphPart> graph_of(const TraceOptions& setting) {
 
 class Trace {
  public:
-  Trace(const TraceOptions& options, Backend& backend, ChosenTarget target, Waiter waiter)
+  Trace(const TraceOptions& options, Backend& backend, ChosenTarget target, Waiter waiter,
+        RecordedFile* file)
       : options_(options),
         backend_(backend),
         target_(std::move(target)),
-        waiter_(std::move(waiter)) {}
+        waiter_(std::move(waiter)),
+        file_(file) {}
 
   // Up to the commit. Nothing of a target runs before its probes are in.
   enum class Stream { none, plain, described };
@@ -44,6 +48,8 @@ class Trace {
     session_ = created->name;
     if (auto held = hold_targets(); !held) return held;
     if (auto staged = stage_all(); !staged) return staged;
+    if (file_)
+      if (auto started = file_->start(backend_, session_); !started) return started;
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
           !subscribed)
@@ -83,31 +89,33 @@ class Trace {
   const CommitReply& committed() const { return committed_; }
   const std::string& session() const { return session_; }
 
-  Result<Ended> run(EventPrinter* printer) {
+  // Calls `on_events` whenever events have come, and every so many ms, unless that is negative.
+  Result<Ended> run(const std::function<Result<bool>()>& on_events, bool has_events, int every_ms) {
     if (target_.command)
       if (auto released = target_.command->release(); !released) return released.error();
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
-    if (options_.graph && options_.graph->grow) return run_growing(printer);
-    if (!printer) return waiter_.run(-1, [] { return Result<bool>(true); });
+    const int events_fd = has_events ? backend_.events_fd() : -1;
+    if (!options_.graph || !options_.graph->grow)
+      return waiter_.run(events_fd, on_events, every_ms);
+    Growth growth(backend_, session_);
     return waiter_.run(
-        backend_.events_fd(), [&] { return printer->print_from(backend_); },
-        printer->interval_ms());
+        events_fd,
+        [&] {
+          growth.go_on();
+          return on_events();
+        },
+        every_ms < 0 ? Growth::kEveryMs : std::min(every_ms, Growth::kEveryMs));
+  }
+
+  Result<Ended> run(EventPrinter& printer) {
+    return run([&] { return printer.print_from(backend_); }, true, printer.interval_ms());
+  }
+  Result<Ended> run() {
+    return run([] { return Result<bool>(true); }, false, -1);
   }
 
  private:
-  Result<Ended> run_growing(EventPrinter* printer) {
-    Growth growth(backend_, session_);
-    const int printer_ms = printer ? printer->interval_ms() : -1;
-    return waiter_.run(
-        printer ? backend_.events_fd() : -1,
-        [&] {
-          growth.go_on();
-          return printer ? printer->print_from(backend_) : Result<bool>(true);
-        },
-        printer_ms < 0 ? Growth::kEveryMs : std::min(printer_ms, Growth::kEveryMs));
-  }
-
   Status stage(const TraceOptions& setting) {
     auto staged = backend_.call(StageSet{.session = session_,
                                          .patterns = setting.probes.patterns,
@@ -160,6 +168,7 @@ class Trace {
   Backend& backend_;
   ChosenTarget target_;
   Waiter waiter_;
+  RecordedFile* file_;  // or none
   std::vector<Process> processes_;
   std::string session_;
   std::vector<const TraceOptions*> staged_;
@@ -177,14 +186,14 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
 // Makes everything that these verbs need, then lets the verb go on.
 template <class Body>
 int with_trace(const CommonOptions& common, const TraceOptions& options, Trace::Stream stream,
-               Body&& body) {
+               Body&& body, RecordedFile* file = nullptr) {
   // Before a command is started: it is to be told of ^C like us, not instead of us.
   auto waiter = Waiter::open();
   if (!waiter) return fail(waiter.error());
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
     auto target = choose_target(options.probes);
     if (!target) return fail(target.error());
-    Trace trace(options, backend, std::move(*target), std::move(*waiter));
+    Trace trace(options, backend, std::move(*target), std::move(*waiter), file);
     if (auto begun = trace.begin(stream); !begun) return fail(begun.error());
     if (options.dry_run) {
       show<CommitReply>(common, trace.committed(), commit_text);
@@ -243,11 +252,12 @@ GraphOptions graph_options(const TraceOptions& options) {
 }  // namespace
 
 int run_trace(const CommonOptions& common, const TraceOptions& options) {
+  if (options.record) return run_record(common, options);
   const auto stream = common.json ? Trace::Stream::plain : Trace::Stream::described;
   return with_trace(common, options, stream, [&](Backend& backend, Trace& trace) -> int {
     EventPrinter printer(common, trace.session(), shown_by(options, common.json),
                          graph_options(options));
-    const auto ended = trace.run(&printer);
+    const auto ended = trace.run(printer);
     if (!ended || *ended == Ended::output_closed) return status_of(ended, trace);
     if (auto off = trace.switch_off(); !off) return fail(off.error());
     if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
@@ -291,7 +301,7 @@ int run_graph(const CommonOptions& common, const TraceOptions& options) {
   if (options.graph->form == GraphChoice::Form::calls) return run_trace(common, options);
   return with_trace(common, options, Trace::Stream::none,
                     [&](Backend& backend, Trace& trace) -> int {
-                      const auto ended = trace.run(nullptr);
+                      const auto ended = trace.run();
                       auto read = read_rows(common, backend, trace, options);
                       if (!read) return fail(read.error());
                       CallTree calls;
@@ -303,10 +313,33 @@ int run_graph(const CommonOptions& common, const TraceOptions& options) {
                     });
 }
 
+int run_record(const CommonOptions& common, const TraceOptions& options) {
+  auto file = RecordedFile::open(*options.record);
+  if (!file) return fail(file.error());
+  return with_trace(
+      common, options, Trace::Stream::none,
+      [&](Backend& backend, Trace& trace) -> int {
+        RecordingProgress progress(common, backend, trace.session());
+        const auto ended =
+            trace.run([&] { return progress.look(); }, false, RecordingProgress::kEveryMs);
+        if (!ended) progress.clear();
+        if (auto off = trace.switch_off(); !off) return fail(off.error());
+        if (auto flushed = backend.call(SessionFlush{trace.session()}); !flushed)
+          return fail(flushed.error());
+        auto recorded = progress.end();
+        if (!recorded) return fail(recorded.error());
+        show<RecordingPart>(common, *recorded, [&](const RecordingPart& part) {
+          return recording_text(options.record->file, part);
+        });
+        return status_of(ended, trace);
+      },
+      &*file);
+}
+
 int run_count(const CommonOptions& common, const TraceOptions& options) {
   return with_trace(common, options, Trace::Stream::none,
                     [&](Backend& backend, Trace& trace) -> int {
-                      const auto ended = trace.run(nullptr);
+                      const auto ended = trace.run();
                       auto rows = read_rows(common, backend, trace, options);
                       if (!rows) return fail(rows.error());
                       show<ReadReply>(common, *rows, [&](const ReadReply& reply) {

@@ -72,6 +72,11 @@ void add_how(CLI::App& verb, CommandLine& line) {
   add_run_options(verb, line);
 }
 
+void add_record_to(CLI::App& verb, RecordTo& record) {
+  auto* file = verb.add_option("-o,--output", record.file, "record to this trace file");
+  verb.add_flag("--compress", record.compress, "its blocks, by zstd")->needs(file);
+}
+
 void add_trace_options(CLI::App& verb, CommandLine& line) {
   add_probe_options(verb, line.trace.probes);
   add_returns(verb, line.trace.returns);

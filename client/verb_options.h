@@ -29,6 +29,9 @@ struct CommandLine {
   std::optional<std::string> by;
   std::string of;
   std::string duration;
+  RecordTo record;
+  ShowOptions show;
+  std::string show_from, show_to;
   bool clear = false;
   std::map<std::string, std::optional<std::string>> recipe_values;  // by option
   std::function<int()> chosen;
@@ -46,6 +49,7 @@ void add_pair_options(CLI::App& verb, LatencyOptions& latency);
 void add_from(CLI::App& verb, LatencyOptions& latency);
 void add_run_options(CLI::App& verb, CommandLine& line);
 void add_how(CLI::App& verb, CommandLine& line);
+void add_record_to(CLI::App& verb, RecordTo& record);
 void add_trace_options(CLI::App& verb, CommandLine& line);
 void tell_of_command(CLI::App& verb);
 

@@ -33,6 +33,12 @@ struct GraphChoice {
   Form form = Form::calls;  // as they come; the others are sums, at the end
 };
 
+// The trace file of a recording.
+struct RecordTo {
+  std::string file;
+  bool compress = false;
+};
+
 struct TraceOptions {
   ProbeOptions probes;
   std::string action;  // as --do
@@ -49,7 +55,8 @@ struct TraceOptions {
   // What is set beside it in the same session, of the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;
   bool any_of = false;  // of these settings: those of which the target has nothing are left out
-  std::vector<KeyView> keys;  // how those of the rows are shown
+  std::vector<KeyView> keys;       // how those of the rows are shown
+  std::optional<RecordTo> record;  // events go to a file instead
 };
 
 struct StageOptions {
@@ -69,10 +76,18 @@ struct CommitOptionsText {
 };
 
 struct ReportOptions {
-  std::string file;  // what `graph --json` has printed; "-": standard input
+  std::string
+      file;  // a trace file, or what `graph --json` has printed; "-": that from standard input
   std::optional<std::string> against;
   GraphChoice::Form form = GraphChoice::Form::functions;
   size_t rows = SIZE_MAX;  // of the table
+};
+
+struct ShowOptions {
+  std::string file;
+  std::optional<double> from_s, to_s;  // since the first event
+  bool graph = false;                  // in the form of graph
+  bool arguments = false, results = false;
 };
 
 struct InfoOptions {
@@ -85,6 +100,9 @@ int run_list(const CommonOptions& common, const ProbeOptions& probes);
 int run_trace(const CommonOptions& common, const TraceOptions& options);
 int run_graph(const CommonOptions& common, const TraceOptions& options);
 int run_count(const CommonOptions& common, const TraceOptions& options);
+int run_record(const CommonOptions& common, const TraceOptions& options);
+// What is in a recording.
+int run_show(const CommonOptions& common, const ShowOptions& options);
 // What a recording says, and what has changed since another.
 int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -33,6 +34,12 @@ Status Waiter::end_after(double seconds) {
   return ok();
 }
 
+// Whoever waits for something else from here on is ended by the next one.
+void Waiter::take_signal() {
+  signalfd_siginfo signal;
+  (void)!::read(signals_.get(), &signal, sizeof(signal));
+}
+
 void Waiter::forget_ended() {
   std::erase_if(pidfds_, [](int pidfd) {
     pollfd one{pidfd, POLLIN, 0};
@@ -55,7 +62,7 @@ Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on
       if (!more) return more.error();
       if (!*more) return Ended::output_closed;
     }
-    if (fds[0].revents) return Ended::interrupted;
+    if (fds[0].revents) return take_signal(), Ended::interrupted;
     if (fds[1].revents) return Ended::time;
     forget_ended();
     if (has_targets && pidfds_.empty()) return Ended::targets;

@@ -30,6 +30,7 @@ class Waiter {
  private:
   explicit Waiter(Fd signals) : signals_(std::move(signals)) {}
   void forget_ended();
+  void take_signal();
 
   Fd signals_;
   Fd timer_;

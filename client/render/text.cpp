@@ -326,12 +326,19 @@ std::string event_text(const Event& event, uint64_t start_ns) {
   return event.stack ? line + stack_text(*event.stack) : line;
 }
 
+static const char* reason_text(LossCause cause) {
+  switch (cause) {
+    case LossCause::ring_full: return "the ring was full";
+    case LossCause::slow_client: return "this client read too slowly";
+    case LossCause::slow_disk: return "the file was not written fast enough";
+  }
+  return "";
+}
+
 std::string lost_text(const Lost& lost, uint64_t start_ns) {
   const std::string where = lost.cpu ? fmt::format(" on CPU {}", *lost.cpu) : "";
-  return fmt::format(
-      "{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
-      plural(lost.count, "event"), where,
-      lost.cause == LossCause::ring_full ? "the ring was full" : "this client read too slowly");
+  return fmt::format("{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
+                     plural(lost.count, "event"), where, reason_text(lost.cause));
 }
 
 }  // namespace tracectl

@@ -4,6 +4,7 @@
 // server and `tracectl --embedded` both end up here.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/protocol/messages.h"
+#include "daemon/sinks/recorder.h"
 #include "daemon/trace/engine.h"
 
 namespace tracectl {
@@ -26,6 +29,8 @@ struct Peer {
   std::function<std::shared_ptr<EventSink>(const protocol::SessionSubscribe&)> make_sink;
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
   std::set<std::string> unnamed_sessions;                           // end with the connection
+  // That came and no request has taken yet, the oldest first.
+  std::deque<Fd> descriptors;
 };
 
 struct ServerCounts {
@@ -38,6 +43,8 @@ struct ServerCounts {
 class Commands {
  public:
   Commands(Engine& engine, const ServerCounts& counts);
+  // Gives recordings some seconds to be written to their end.
+  ~Commands();
 
   Result<protocol::HelloReply> handle(const protocol::Hello&, Peer&);
   Result<protocol::ProbeListReply> handle(const protocol::ProbeList&, Peer&);
@@ -64,6 +71,9 @@ class Commands {
   Result<protocol::FlushReply> handle(const protocol::SessionFlush&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionSubscribe&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionUnsubscribe&, Peer&);
+  Result<protocol::RecordingPart> handle(const protocol::RecordStart&, Peer&);
+  Result<protocol::RecordingPart> handle(const protocol::RecordShow&, Peer&);
+  Result<protocol::RecordingPart> handle(const protocol::RecordStop&, Peer&);
   Result<protocol::StatusReply> handle(const protocol::DaemonStatus&, Peer&);
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
@@ -79,10 +89,13 @@ class Commands {
  private:
   protocol::SessionPart part_of(const Session& session) const;
   std::optional<protocol::SpecPart> explained(const Setting& setting);
+  Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
 
   Engine& engine_;
   const ServerCounts& counts_;
   uint64_t started_ns_;
+  std::map<std::string, std::shared_ptr<Recorder>>
+      recordings_;  // by session; those that have ended, too
 };
 
 }  // namespace tracectl

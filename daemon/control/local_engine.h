@@ -3,6 +3,8 @@
 // The engine's face for a program that runs it inside itself: `tracectl --embedded`.
 #pragma once
 
+#include <fcntl.h>
+
 #include <memory>
 
 #include "daemon/base/fd.h"
@@ -22,6 +24,15 @@ class LocalEngine {
   ~LocalEngine();
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
+    return commands_.handle(request, peer_);
+  }
+
+  // With a descriptor, which stays the caller's.
+  template <class Request>
+  Result<typename Request::Reply> call_with(const Request& request, int descriptor) {
+    Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+    if (!copy) return Error::from_errno("keep the file");
+    peer_.descriptors.push_back(std::move(copy));
     return commands_.handle(request, peer_);
   }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "daemon/control/dispatch.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kMostConnections = 1024;
 constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kMostDescriptors = 8;  // that came with requests not read yet
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
@@ -108,9 +110,38 @@ void Server::serve(Connections::iterator at, uint32_t events) {
   settle(at);
 }
 
+// False where there are more than requests can want.
+bool Server::take_descriptors(msghdr& message, std::deque<Fd>& to) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+      to.emplace_back(fd);
+    }
+  }
+  return to.size() <= kMostDescriptors && !(message.msg_flags & MSG_CTRUNC);
+}
+
+void Server::refuse(Connection& connection) {
+  connection.peer.descriptors.clear();
+  connection.out += protocol::error_line(
+      nullptr, Error{Code::exhausted, "more descriptors came than requests that take one"});
+  connection.closing = true;
+}
+
 void Server::receive(Connection& connection) {
   char buffer[kReadBytes];
-  const ssize_t count = ::recv(connection.socket.get(), buffer, sizeof(buffer), 0);
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  iovec bytes{buffer, sizeof(buffer)};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t count = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
+  if (count >= 0 && !take_descriptors(message, connection.peer.descriptors)) refuse(connection);
   if (count == 0) connection.ended = true;
   if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
   if (count <= 0) return;

@@ -4,6 +4,9 @@
 // thread's loop; a client that reads slowly or sends nothing holds up nobody.
 #pragma once
 
+#include <sys/socket.h>
+
+#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -43,6 +46,8 @@ class Server {
   Status add(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
+  static bool take_descriptors(msghdr& message, std::deque<Fd>& to);
+  static void refuse(Connection& connection);
   bool answer_next(Connection& connection);
   void put(Connection& connection, const Reply& reply);
   void commit_asked();

@@ -189,11 +189,9 @@ Result<StreamItem> event_of(EventNotification wire) {
 }
 
 Result<StreamItem> lost_of(const LostNotification& wire) {
-  Lost lost{wire.ts, wire.count, LossCause::ring_full, std::nullopt};
-  if (wire.cause == name_of(LossCause::slow_client))
-    lost.cause = LossCause::slow_client;
-  else if (wire.cause != name_of(LossCause::ring_full))
-    return malformed("an unknown cause of loss");
+  const auto cause = loss_cause_named(wire.cause);
+  if (!cause) return malformed("an unknown cause of loss");
+  Lost lost{wire.ts, wire.count, *cause, std::nullopt};
   if (wire.cpu) {
     if (!fits<unsigned>(*wire.cpu)) return malformed("cpu is out of range");
     lost.cpu = static_cast<unsigned>(*wire.cpu);

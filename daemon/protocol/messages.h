@@ -12,6 +12,7 @@
 #include "daemon/protocol/messages/notifications.h"
 #include "daemon/protocol/messages/parts.h"
 #include "daemon/protocol/messages/probes.h"
+#include "daemon/protocol/messages/recordings.h"
 #include "daemon/protocol/messages/results.h"
 #include "daemon/protocol/messages/sessions.h"
 #include "daemon/protocol/messages/staging.h"
@@ -24,6 +25,6 @@ using AllRequests =
     RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionDelete,
                 StageSet, StageRemove, StageCommit, StageGrow, StageAbort, SessionPause,
                 SessionResume, SessionRestart, SessionRead, SessionFlush, SessionSubscribe,
-                SessionUnsubscribe, DaemonStatus, DaemonStats, DaemonDoctor>;
+                SessionUnsubscribe, RecordStart, RecordShow, RecordStop, DaemonStatus, DaemonStats, DaemonDoctor>;
 
 }  // namespace tracectl::protocol

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The client's part of a recording: it opens the file, with its user's rights, and waits until the
+// engine has written it.
+#pragma once
+
+#include <string>
+
+#include "client/backend.h"
+#include "client/options.h"
+#include "client/verbs.h"
+#include "daemon/base/fd.h"
+
+namespace tracectl {
+
+class RecordedFile {
+ public:
+  // What it had is there still, until start().
+  static Result<RecordedFile> open(const RecordTo& to);
+  // From now on the session's events go there.
+  Status start(Backend& backend, const std::string& session);
+
+ private:
+  RecordedFile(const RecordTo& to, Fd file) : to_(to), file_(std::move(file)) {}
+
+  RecordTo to_;
+  Fd file_;
+};
+
+// What comes of it, told while it goes on where somebody sees it.
+class RecordingProgress {
+ public:
+  static constexpr int kEveryMs = 250;
+
+  RecordingProgress(const CommonOptions& common, Backend& backend, std::string session);
+
+  // An error once the recording has failed.
+  Result<bool> look();
+  // Ends the recording, and waits for what is written: until ^C.
+  Result<protocol::RecordingPart> end();
+  void clear();
+
+ private:
+  Result<protocol::RecordingPart> ask();
+  void tell(const protocol::RecordingPart& part);
+
+  Backend& backend_;
+  const std::string session_;
+  const bool is_seen_;
+  bool has_line_ = false;
+};
+
+// "out.tct: 12 events, 3 lost, 4.5 KiB"
+std::string recording_text(const std::string& file, const protocol::RecordingPart& part);
+
+}  // namespace tracectl

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// record.start, show, stop.
+#include <spdlog/spdlog.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/control/commands.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+constexpr uint64_t kLongestEndNs = 5'000'000'000;  // of all recordings, when the daemon ends
+
+const char* name_of(Recorder::Phase phase) {
+  switch (phase) {
+    case Recorder::Phase::recording: return "recording";
+    case Recorder::Phase::ending: return "ending";
+    case Recorder::Phase::done: return "done";
+    case Recorder::Phase::failed: return "failed";
+  }
+  return "";
+}
+
+RecordingPart part_of(const std::string& session, const Recorder& recorder) {
+  const Recorder::State state = recorder.state();
+  RecordingPart part{.session = session,
+                     .state = name_of(state.phase),
+                     .events = state.events,
+                     .lost = state.lost,
+                     .bytes = state.bytes,
+                     .error = {}};
+  if (state.error) part.error = state.error->message;
+  return part;
+}
+
+bool is_going_on(const Recorder& recorder) {
+  return recorder.state().phase == Recorder::Phase::recording;
+}
+
+Result<Fd> taken_descriptor(Peer& peer) {
+  if (peer.descriptors.empty())
+    return Error{Code::invalid,
+                 "the file to record to is missing: send its descriptor with the request "
+                 "(SCM_RIGHTS)"};
+  Fd file = std::move(peer.descriptors.front());
+  peer.descriptors.pop_front();
+  return file;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Recorder>> Commands::recording(const std::string& session) const {
+  if (auto known = engine_.session(session); !known) return known.error();
+  const auto found = recordings_.find(session);
+  if (found != recordings_.end()) return found->second;
+  return Error{Code::not_found, "nothing records the session \"" + session + "\"", "session"};
+}
+
+Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
+  // Taken first: it is this request's, whatever comes of that.
+  auto file = taken_descriptor(peer);
+  if (!file) return file.error();
+  const auto found = recordings_.find(request.session);
+  if (found != recordings_.end() && is_going_on(*found->second))
+    return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
+                 "session"};
+  auto recorder =
+      Recorder::start(std::move(*file), request.compress ? recording::Compression::zstd
+                                                         : recording::Compression::none);
+  if (!recorder) return recorder.error();
+  if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
+    return subscribed.error();
+  spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
+  recordings_[request.session] = *recorder;
+  return tracectl::part_of(request.session, **recorder);
+}
+
+Result<RecordingPart> Commands::handle(const RecordShow& request, Peer&) {
+  auto recorder = recording(request.session);
+  if (!recorder) return recorder.error();
+  return tracectl::part_of(request.session, **recorder);
+}
+
+Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
+  auto recorder = recording(request.session);
+  if (!recorder) return recorder.error();
+  engine_.unsubscribe(request.session, recorder->get());
+  (*recorder)->end();
+  return tracectl::part_of(request.session, **recorder);
+}
+
+Commands::~Commands() {
+  for (const auto& [session, recorder] : recordings_) {
+    engine_.unsubscribe(session, recorder.get());
+    recorder->end();
+  }
+  const uint64_t end_ns = boot_ns() + kLongestEndNs;
+  for (const auto& [session, recorder] : recordings_) {
+    const uint64_t now_ns = boot_ns();
+    const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
+    if (!recorder->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
+      spdlog::warn("the recording of session {} was not written to its end", session);
+  }
+}
+
+}  // namespace tracectl

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/sinks/recorder.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "daemon/base/clock.h"
+#include "daemon/recording/compression.h"
+#include "daemon/recording/encoder.h"
+
+namespace tracectl {
+
+using namespace recording;
+
+namespace {
+
+constexpr size_t kMostWaitingBytes = 64 << 20;  // of blocks that have not been written
+// A block that is not full is written after this time: no more is lost with the daemon.
+constexpr uint64_t kLongestOpenNs = 1'000'000'000;
+
+FileHeader new_header() {
+  FileHeader header;
+  if (::getrandom(&header.id, sizeof(header.id), 0) != sizeof(header.id)) header.id = boot_ns();
+  header.wall_minus_boot_ns =
+      static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) - static_cast<int64_t>(boot_ns());
+  return header;
+}
+
+Error unfit(const char* why) {
+  return {Code::invalid, std::string("the file to record to ") + why};
+}
+
+Status check(int file) {
+  struct stat about {};
+  const int flags = ::fcntl(file, F_GETFL);
+  if (flags < 0 || ::fstat(file, &about) != 0) return Error::from_errno("look at the file");
+  if (!S_ISREG(about.st_mode))
+    return unfit("is no regular file: what is written is completed later");
+  if (about.st_size != 0) return unfit("is not empty");
+  if ((flags & O_ACCMODE) == O_RDONLY) return unfit("is not open for writing");
+  if (flags & O_APPEND) return unfit("is open with O_APPEND: what is written is completed later");
+  return ok();
+}
+
+// The file, written block behind block.
+class BlockFile {
+ public:
+  BlockFile(Fd file, uint64_t id, Compression compression)
+      : file_(std::move(file)), id_(id), compression_(compression) {}
+
+  Status begin(const FileHeader& header) {
+    if (auto put = write_at(0, encode(header)); !put) return put;
+    end_ = kFileHeaderBytes;
+    return ok();
+  }
+
+  // The records first, then the header that counts them: what a crash leaves has no header.
+  Status append(Block block) {
+    block.header.file_id = id_;
+    block.header.plain_bytes = static_cast<uint32_t>(block.records.size());
+    std::string stored = std::move(block.records);
+    if (compression_ == Compression::zstd) {
+      if (std::string smaller = compressed(stored); !smaller.empty()) {
+        stored = std::move(smaller);
+        block.header.compression = Compression::zstd;
+      }
+    }
+    block.header.stored_bytes = static_cast<uint32_t>(stored.size());
+    block.header.checksum = checksum_of(stored);
+    if (auto put = write_at(end_ + kBlockHeaderBytes, stored); !put) return put;
+    if (auto put = write_at(end_, encode(block.header)); !put) return put;
+    end_ += kBlockHeaderBytes + stored.size();
+    return ok();
+  }
+
+  Status finish() {
+    return ::fdatasync(file_.get()) == 0 ? ok() : Status(Error::from_errno("write the file"));
+  }
+  uint64_t bytes() const { return end_; }
+
+ private:
+  Status write_at(uint64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count =
+          ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return Error::from_errno("write the file");
+      offset += static_cast<uint64_t>(count);
+      bytes.remove_prefix(static_cast<size_t>(count));
+    }
+    return ok();
+  }
+
+  Fd file_;
+  const uint64_t id_;
+  const Compression compression_;
+  uint64_t end_ = 0;
+};
+
+}  // namespace
+
+class Recorder::Writing {
+ public:
+  Writing(BlockFile file) : file_(std::move(file)) { state_.bytes = file_.bytes(); }
+
+  void take(std::span<const StreamItem> items) {
+    const std::lock_guard lock(mutex_);
+    if (state_.phase != Phase::recording) return refuse(items);
+    for (const StreamItem& item : items) {
+      encoder_.add(item);
+      count(item);
+    }
+    queue_ended();
+  }
+
+  void end() {
+    const std::lock_guard lock(mutex_);
+    if (state_.phase != Phase::recording) return;
+    state_.phase = Phase::ending;
+    encoder_.end_all();
+    queue_ended();
+    changed_.notify_all();
+  }
+
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+  bool wait_ms(unsigned milliseconds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
+      return state_.phase == Phase::done || state_.phase == Phase::failed;
+    });
+  }
+
+  // The thread. Returns when all is written, or cannot be.
+  void write() {
+    std::unique_lock lock(mutex_);
+    while (state_.phase != Phase::failed) {
+      if (waiting_.empty()) {
+        if (state_.phase == Phase::ending) break;
+        changed_.wait_for(lock, std::chrono::nanoseconds(kLongestOpenNs));
+        end_old_blocks();
+        continue;
+      }
+      Block block = std::move(waiting_.front());
+      waiting_.pop_front();
+      waiting_bytes_ -= block.records.size();
+      const uint64_t events = block.events;
+      lock.unlock();
+      const Status written = file_.append(std::move(block));
+      lock.lock();
+      if (!written) return fail(written.error(), events);
+      state_.bytes = file_.bytes();
+    }
+    lock.unlock();
+    const Status finished = file_.finish();
+    lock.lock();
+    if (!finished) return fail(finished.error());
+    state_.phase = Phase::done;
+    changed_.notify_all();
+  }
+
+ private:
+  // All with the mutex held.
+  void count(const StreamItem& item) {
+    if (const auto* lost = std::get_if<Lost>(&item))
+      state_.lost += lost->count;
+    else
+      ++state_.events;
+  }
+
+  void refuse(std::span<const StreamItem> items) {
+    if (state_.phase != Phase::failed) return;
+    for (const StreamItem& item : items) {
+      const auto* lost = std::get_if<Lost>(&item);
+      state_.lost += lost ? lost->count : 1;
+    }
+  }
+
+  void queue_ended() {
+    for (Block& block : encoder_.take()) queue(std::move(block));
+    if (!waiting_.empty()) changed_.notify_all();
+  }
+
+  // What is defined must not be missing: what refers to it could not be read.
+  void queue(Block block) {
+    const bool is_full = waiting_bytes_ + block.records.size() > kMostWaitingBytes;
+    if (is_full && block.header.kind == BlockKind::events) return lose(block);
+    if (waiting_bytes_ > 2 * kMostWaitingBytes)
+      return fail(
+          Error{Code::exhausted, "the disk is too slow even for the names of what is traced"});
+    waiting_bytes_ += block.records.size();
+    waiting_.push_back(std::move(block));
+  }
+
+  void lose(const Block& block) {
+    Lost lost{.ts_ns = block.header.last_ns,
+              .count = block.events + block.lost,
+              .cause = LossCause::slow_disk,
+              .cpu = {}};
+    if (block.header.cpu != BlockHeader::kNoCpu) lost.cpu = block.header.cpu;
+    state_.events -= block.events;
+    state_.lost += block.events;
+    encoder_.add(lost);
+  }
+
+  void end_old_blocks() {
+    if (state_.phase != Phase::recording) return;
+    encoder_.end_older(boot_ns() - kLongestOpenNs);
+    queue_ended();
+  }
+
+  // So many events, and all that wait, are not in the file.
+  void fail(const Error& error, uint64_t events = 0) {
+    encoder_.end_all();
+    for (Block& block : encoder_.take()) waiting_.push_back(std::move(block));
+    for (const Block& block : waiting_) events += block.events;
+    state_.events -= events;
+    state_.lost += events;
+    state_.phase = Phase::failed;
+    state_.error = error;
+    waiting_.clear();
+    changed_.notify_all();
+  }
+
+  BlockFile file_;  // the thread's
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Encoder encoder_;
+  std::deque<Block> waiting_;
+  size_t waiting_bytes_ = 0;
+  State state_;
+};
+
+Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression) {
+  if (auto fit = check(file.get()); !fit) return fit.error();
+  const FileHeader header = new_header();
+  BlockFile blocks(std::move(file), header.id, compression);
+  if (auto begun = blocks.begin(header); !begun) return begun.error();
+  auto writing = std::make_shared<Writing>(std::move(blocks));
+  std::thread([writing] { writing->write(); }).detach();
+  return std::shared_ptr<Recorder>(new Recorder(std::move(writing)));
+}
+
+Recorder::~Recorder() { end(); }
+
+void Recorder::take(std::span<const StreamItem> items) { writing_->take(items); }
+
+void Recorder::end() { writing_->end(); }
+
+bool Recorder::wait_ms(unsigned milliseconds) const { return writing_->wait_ms(milliseconds); }
+
+Recorder::State Recorder::state() const { return writing_->state(); }
+
+}  // namespace tracectl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A session's events on their way to a trace file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/events/sink.h"
+#include "daemon/recording/format.h"
+
+namespace tracectl {
+
+// Takes events on the reader's thread, and has a thread of its own that writes. A disk that is
+// slower than the events, or stands still, holds up neither that thread nor who asks: what there is
+// no room for is counted, and stands in the file as lost.
+class Recorder final : public EventSink {
+ public:
+  enum class Phase {
+    recording,
+    ending,  // takes nothing more; what it has is being written
+    done,    // it is in the file
+    failed,  // nothing more is written; what is in the file stays
+  };
+  struct State {
+    Phase phase = Phase::recording;
+    uint64_t events = 0;  // in the file or on their way there
+    uint64_t lost = 0;    // told by the file to be missing
+    uint64_t bytes = 0;   // written
+    std::optional<Error> error = {};
+  };
+
+  // Owns the file, which must be regular, empty and open for writing, without O_APPEND.
+  static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression);
+  // Ends the recording; does not wait.
+  ~Recorder() override;
+
+  void take(std::span<const StreamItem> items) override;
+  // Any thread. Does not wait until it is done.
+  void end();
+  State state() const;
+  // Whether all is written, or cannot be, before so many milliseconds are over.
+  bool wait_ms(unsigned milliseconds) const;
+
+ private:
+  class Writing;
+
+  explicit Recorder(std::shared_ptr<Writing> writing) : writing_(std::move(writing)) {}
+
+  // Shared with the thread, which may outlive us where the disk stands still.
+  std::shared_ptr<Writing> writing_;
+};
+
+}  // namespace tracectl
