@@ -3,9 +3,10 @@
 // What a call costs in a graph, entry and return together: against a BPF program that does nothing at
 // both, against bpftrace with the usual pair of probes and a map, and against uftrace, which needs
 // the program to be compiled for it. And how many bytes a recorded call has.
-#include <fstream>
+#include <fcntl.h>
 
 #include "daemon/process/command.h"
+#include "daemon/recording/reader.h"
 #include "tests/bench/hit_setup.h"
 #include "tests/bench/uftrace.h"
 
@@ -60,19 +61,23 @@ constexpr uint64_t kRecordedCalls = 20'000;  // as many as the ring holds, so no
 
 double recorded_bytes(Setup& setup) {
   const Folder folder;
-  const std::string printed = folder.path() + "/graph.json";
-  Command tool{{on_kernel::build_folder() + "/tracectl", "--embedded", "--json", "graph",
-                kCall.function, "-p", std::to_string(setup.target().pid())},
+  const std::string file = folder.path() + "/graph.tct";
+  Command tool{{on_kernel::build_folder() + "/tracectl", "--embedded", "graph", kCall.function,
+                "-p", std::to_string(setup.target().pid()), "-o", file},
                "/dev/null",
-               printed.c_str()};
+               "/dev/null"};
   wait_until_armed(setup.target(), tool);
   ns_of_a_call(setup.target(), kCall, kRecordedCalls);
   tool.end(SIGINT);
-  std::ifstream lines(printed);
-  uint64_t bytes = 0, events = 0;
-  for (std::string line; std::getline(lines, line); ++events) bytes += line.size() + 1;
+  auto reader = recording::Reader::open(Fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC)});
+  if (!reader) throw std::runtime_error(reader.error().message);
+  uint64_t events = 0;
+  const auto count = [&](const StreamItem& item) {
+    return events += std::holds_alternative<Event>(item), true;
+  };
+  if (auto read = reader->read({}, count); !read) throw std::runtime_error(read.error().message);
   if (events < 2 * kRecordedCalls) throw std::runtime_error("events were lost");
-  return static_cast<double>(bytes) / kRecordedCalls;
+  return static_cast<double>(reader->bytes()) / kRecordedCalls;
 }
 
 double uftrace_bytes(const std::string& uftrace) {
@@ -82,11 +87,10 @@ double uftrace_bytes(const std::string& uftrace) {
 }
 
 void recorded(Setup& setup, const std::string& uftrace) {
-  print_row("bytes of a call, graph --json over uftrace's folder",
-            in_turn(
-                kToolRounds, [&] { return recorded_bytes(setup); },
-                [&] { return uftrace_bytes(uftrace); }),
-            "");
+  const Pairs pairs = in_turn(
+      kToolRounds, [&] { return recorded_bytes(setup); }, [&] { return uftrace_bytes(uftrace); });
+  print_row("bytes of a call, graph -o over uftrace's folder", pairs,
+            reach(median(pairs.ratios()), 1.00));
 }
 
 void over_uftrace(Setup& setup) {

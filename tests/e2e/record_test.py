@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings of real programs: what is in the file is what the program did, whoever was killed."""
+
+import array
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import graph_truth
+import support
+
+HOT = 'uprobe::hot_push'
+# As the program numbers its calls: (i, 2, i + 1).
+NUMBERS = ['--do', 'event(arg0, arg1, arg2)']
+CALLS = 20_000
+CORPUS = support.ROOT / 'tests/recordings'
+
+
+class RecordTest(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.file = str(self.directory / 'out.tct')
+
+    def through_daemon(self):
+        return ['--socket', self.daemon.socket]
+
+    def start(self, *words):
+        """tracectl, once it has armed its probes."""
+        process = subprocess.Popen([support.TRACECTL, *words], stderr=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        line = process.stderr.readline()
+        self.assertIn('tracing', line, line)
+        return process
+
+    def end(self, process):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        return out, err
+
+    def call(self, program, times):
+        program.send(f'hot_push {times}')
+        self.assertEqual(program.result()['calls'], times)
+
+    def shown(self, *words, file=None):
+        done = support.run('--json', 'show', file or self.file, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def is_unbroken(self, items):
+        """The calls from 0 on, each once and in order; how many."""
+        wrong = [(i, item['args']) for i, item in enumerate(items) if item['args'] != [i, 2, i + 1]]
+        self.assertEqual(wrong[:3], [])
+        return len(items)
+
+
+@support.needs_root
+class Record(RecordTest):
+    def recorded(self, engine, *options):
+        program = self.program('hot')
+        verb = self.start(*engine, 'record', HOT, '-p', str(program.pid), '-o', self.file,
+                          *NUMBERS, *options)
+        self.call(program, CALLS)
+        out, _ = self.end(verb)
+        return program, out
+
+    def test_has_what_the_program_did(self):
+        for engine in self.through_daemon(), ['--embedded']:
+            for options in [], ['--compress']:
+                with self.subTest(engine=engine, options=options):
+                    program, out = self.recorded(engine, *options)
+                    items, errors = self.shown()
+                    self.assertEqual(self.is_unbroken(items), CALLS)
+                    self.assertEqual({(item['pid'], item['comm']) for item in items},
+                                     {(program.pid, 'hot')})
+                    self.assertIn(f'{CALLS} events, 0 lost', out)
+                    self.assertEqual(errors, f'{CALLS} events, 0 lost\n')
+
+    def test_a_part_is_shown_by_time(self):
+        self.recorded(self.through_daemon())
+        items, _ = self.shown()
+        first = items[0]['ts']
+        middle_s = (items[CALLS // 2]['ts'] - first) / 1e9
+        sooner, _ = self.shown('--to', f'{middle_s:.9f}')
+        later, _ = self.shown('--from', f'{middle_s:.9f}')
+        self.assertTrue(sooner + later == items)
+        self.assertTrue(sooner and later)
+
+    def test_text_is_that_of_trace(self):
+        self.recorded(self.through_daemon())
+        done = support.run('-q', 'show', self.file, '--to', '1us')
+        self.assertRegex(done.stdout, r'^ +0\.000000000 +\d+ +\d+ +\d+ hot +uprobe:.*:hot_push\(')
+
+    def test_a_graph_is_what_was_called(self):
+        log = self.directory / 'log'
+        program = self.program('graph_tree', '4', '200', str(log), '6000')
+        verb = self.start(*self.through_daemon(), 'graph', 'tree_root', '-p', str(program.pid),
+                          '-o', self.file)
+        program.send('go')
+        program.result()
+        self.end(verb)
+        truth = graph_truth.from_log(log.read_text())
+        lines = support.run('--json', 'show', self.file).stdout.splitlines()
+        self.assertEqual(graph_truth.differences(truth, graph_truth.from_json(lines)), [])
+        text = support.run('show', self.file, '--graph').stdout.splitlines()
+        self.assertEqual(graph_truth.differences(truth, graph_truth.from_text(text)), [])
+        sums = json.loads(support.run('--json', 'report', self.file).stdout)
+        self.assertEqual(sums['lost'], 0)
+        self.assertEqual(sum(row['calls'] for row in sums['functions']),
+                         sum(1 for line in lines if '"kind":"hit"' in line))
+
+    def test_stacks_are_in_the_file(self):
+        program = self.program('hot')
+        verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, '--do', 'event, stack')
+        self.call(program, 5)
+        self.end(verb)
+        program.end()
+        items, _ = self.shown()
+        self.assertEqual(len(items), 5)
+        for item in items:
+            self.assertEqual([frame['function'] for frame in item['stack'][:2]],
+                             ['hot_push', 'main'])
+            self.assertEqual(item['stack'][0]['module'], support.target('hot'))
+
+    # ---- what is killed ----
+
+    def test_outlives_the_daemon(self):
+        program = self.program('hot')
+        daemon = support.Daemon()
+        verb = self.start('--socket', daemon.socket, 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, CALLS)
+        # A block that is not full is in the file after a second or two.
+        support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'the file')
+        program.send(f'hot_push {CALLS * 50}')
+        before = os.stat(self.file).st_size
+        support.wait_until(lambda: os.stat(self.file).st_size > before, 'more of the file')
+        daemon.process.kill()
+        daemon.process.communicate()
+        daemon.directory.cleanup()
+        self.assertEqual(program.result()['calls'], CALLS * 50)
+        _, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 1, errors)
+        items = [item for item in self.shown()[0] if 'probe' in item]
+        self.assertEqual(self.is_unbroken(items[:CALLS]), CALLS)
+        rest = [item['args'][0] for item in items[CALLS:]]
+        self.assertTrue(rest == sorted(set(rest)))
+
+    def test_outlives_the_client(self):
+        program = self.program('hot')
+        verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, CALLS)
+        verb.kill()
+        verb.communicate()
+        with contextlib.closing(self.daemon.connect()) as client:
+            support.wait_until(lambda: client.result('daemon.status')['sessions'] == 0, 'its end')
+        support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'the file')
+        self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
+
+    def test_a_full_disk_is_told_and_holds_up_nobody(self):
+        disk = self.directory / 'disk'
+        disk.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'none', disk], check=True)
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        self.file = str(disk / 'out.tct')
+        program = self.program('hot')
+        verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, 10 * CALLS)
+        # It ends by itself.
+        _, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 1)
+        self.assertIn('No space left on device', errors)
+        self.call(program, CALLS)
+        self.assertGreater(self.is_unbroken(self.shown()[0]), 0)
+
+    # ---- the protocol ----
+
+    def session(self, client):
+        return client.result('session.create', name='s')['name']
+
+    def record(self, client, *files):
+        message = json.dumps({'jsonrpc': '2.0', 'id': 99, 'method': 'record.start',
+                              'params': {'session': 's'}}).encode() + b'\n'
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', files))] if files else []
+        client.socket.sendmsg([message], rights)
+        return client.receive()
+
+    def test_refuses_files_that_it_cannot_write(self):
+        with contextlib.closing(self.daemon.connect()) as client:
+            self.session(client)
+            self.assertIn('descriptor', self.record(client)['error']['message'])
+            read, write = os.pipe()
+            for fd in read, write:
+                self.assertIn('no regular file', self.record(client, fd)['error']['message'])
+                os.close(fd)
+            with open(self.file, 'w') as file:
+                file.write('something')
+            with open(self.file) as file:
+                self.assertIn('not empty', self.record(client, file.fileno())['error']['message'])
+            os.truncate(self.file, 0)
+            with open(self.file) as file:
+                self.assertIn('not open for writing',
+                              self.record(client, file.fileno())['error']['message'])
+            with open(self.file, 'a') as file:
+                self.assertIn('O_APPEND', self.record(client, file.fileno())['error']['message'])
+            self.assertIn('nothing records', client.call('record.show', session='s')['error']['message'])
+            self.assertEqual(client.call('record.stop', session='t')['error']['data']['field'],
+                             'session')
+
+    def test_a_session_has_one_recording_at_a_time(self):
+        with contextlib.closing(self.daemon.connect()) as client:
+            self.session(client)
+            with open(self.file, 'w') as file:
+                self.assertEqual(self.record(client, file.fileno())['result']['state'], 'recording')
+            with open(self.directory / 'other', 'w') as other:
+                self.assertIn('already', self.record(client, other.fileno())['error']['message'])
+                self.assertIn(client.result('record.stop', session='s')['state'],
+                              ('ending', 'done'))
+                support.wait_until(lambda: client.result('record.show', session='s')['state'] ==
+                                   'done', 'the end')
+                self.assertEqual(self.record(client, other.fileno())['result']['state'],
+                                 'recording')
+            client.result('session.delete', session='s')
+            self.assertIn('error', client.call('record.show', session='s'))
+
+    def test_descriptors_that_nobody_wants_end_the_connection(self):
+        count = lambda: len(os.listdir(f'/proc/{self.daemon.process.pid}/fd'))
+        with contextlib.closing(self.daemon.connect()) as first:
+            first.result('hello')
+            before = count()
+        with open('/dev/null') as null, contextlib.closing(self.daemon.connect()) as client:
+            for _ in range(9):
+                client.socket.sendmsg([b' '], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                                array.array('i', [null.fileno()]))])
+            self.assertIn('descriptors', client.receive()['error']['message'])
+            self.assertIsNone(client.receive())
+        support.wait_until(lambda: count() <= before, 'its descriptors to be closed')
+
+
+class Read(RecordTest):
+    """What needs no engine. Each version of the format that ever was has files in tests/recordings."""
+
+    def setUp(self):
+        unittest.TestCase.setUp(self)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.file = directory.name + '/out.tct'
+
+    def test_files_of_all_versions_are_read_as_ever(self):
+        files = sorted(CORPUS.glob('*.tct'))
+        self.assertTrue(any(file.name.startswith('v1') for file in files))
+        for file in files:
+            with self.subTest(file=file.name):
+                done = support.run('--json', 'show', str(file))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout, file.with_suffix('.jsonl').read_text())
+
+    def test_what_is_no_trace_file_is_refused(self):
+        whole = (CORPUS / 'v1-calls.tct').read_bytes()
+        for content, expected in [(b'', 'no trace file'), (b'{"ts":1}', 'no trace file'),
+                                  (whole[:20], 'damaged'),
+                                  (whole[:8] + b'\x02' + whole[9:], 'version 2')]:
+            with self.subTest(expected=expected), open(self.file, 'wb') as file:
+                file.write(content)
+                file.flush()
+                done = support.run('show', self.file)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(expected, done.stderr)
+        for path, expected in [('/nowhere.tct', 'No such file'), ('/dev/null', 'no regular file')]:
+            done = support.run('show', path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(expected, done.stderr)
+
+    def test_damage_is_told(self):
+        whole = (CORPUS / 'v1-calls.tct').read_bytes()
+        torn = bytearray(whole)
+        torn[-10] ^= 1
+        pathlib.Path(self.file).write_bytes(torn)
+        _, errors = self.shown()
+        self.assertRegex(errors, r'1 block with \d+ events? cannot be read')
+        pathlib.Path(self.file).write_bytes(whole[:-10])
+        _, errors = self.shown()
+        self.assertIn('were still being written', errors)
+
+
+if __name__ == '__main__':
+    unittest.main()
