@@ -128,13 +128,17 @@ SessionPart Commands::part_of(const Session& session) const {
   part.silenced = totals.silenced;
   part.lost = totals.dropped_ring;
   part.marks_lost = engine_.marks_lost(session);
+  if (session.budget) {
+    part.budget = session.budget->percent;
+    part.left_out = parts_of(session.budget->left_out);
+  }
   return part;
 }
 
 Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (request.name && request.name->empty())
     return Error{Code::invalid, "a session's name is empty", "name"};
-  auto session = engine_.create_session(request.name.value_or(""));
+  auto session = engine_.create_session(request.name.value_or(""), request.budget);
   if (!session) return session.error();
   if (!(*session)->named) peer.unnamed_sessions.insert((*session)->name);
   return part_of(**session);
@@ -150,6 +154,26 @@ Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
   auto session = engine_.session(request.session);
   if (!session) return session.error();
   return part_of(**session);
+}
+
+// An engine without a loop of its own, as that of --embedded, looks when it is asked.
+Result<BudgetReply> Commands::handle(const SessionBudget& request, Peer&) {
+  keep_budgets();
+  auto session = engine_.session(request.session);
+  if (!session) return session.error();
+  return budget_of(**session);
+}
+
+void Commands::keep_budgets() {
+  for (const BudgetKept& kept : engine_.keep_budgets()) {
+    if (!kept.done)
+      spdlog::warn("budget session={}: what costs too much stays armed: {}", kept.session,
+                   kept.done.error().message);
+    for (const LeftOut& one : kept.left_out)
+      spdlog::info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",
+                   kept.session, engine_.epoch(), one.load.probe, one.load.hits_per_second,
+                   one.load.percent, one.budget);
+  }
 }
 
 Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
@@ -258,7 +282,10 @@ Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) 
 Result<ReadReply> Commands::handle(const SessionRead& request, Peer&) {
   auto read = engine_.read(request.session, request.clear);
   if (!read) return read.error();
-  return tracectl::part_of(*read);
+  ReadReply reply = tracectl::part_of(*read);
+  if (const auto session = engine_.session(request.session); session && (*session)->budget)
+    reply.left_out = parts_of((*session)->budget->left_out);
+  return reply;
 }
 
 Result<FlushReply> Commands::handle(const SessionFlush& request, Peer&) {

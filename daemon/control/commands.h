@@ -52,6 +52,7 @@ class Commands {
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
+  Result<protocol::BudgetReply> handle(const protocol::SessionBudget&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionDelete&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageRemove&, Peer&);
@@ -82,6 +83,10 @@ class Commands {
   static Error out_of_memory() {
     return Error{Code::exhausted, "there is not enough memory for this"};
   }
+
+  // Leaves out what costs more than its session's budget: to be called at the engine's
+  // next_budget_look_ns(), or as often as may be.
+  void keep_budgets();
 
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);

@@ -2,6 +2,7 @@
 #include "daemon/control/parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "daemon/control/row_parts.h"
@@ -82,13 +83,43 @@ template <class Part> void add_latency(const Setting& setting, Part& part) {
   part.slowest = setting.latency->slowest;
 }
 
+// They are estimates.
+double to_hundredths(double percent) { return std::round(100 * percent) / 100; }
+
 }  // namespace
+
+BudgetReply budget_of(const Session& session) {
+  std::set<std::string_view> probes;
+  for (const auto& [slot, hooks] : session.hooks)
+    for (const SessionHook& held : hooks)
+      if (!held.setting->spec.learns_tags) probes.insert(*held.probe);
+  BudgetReply reply;
+  reply.probes = probes.size();
+  if (!session.budget) return reply;
+  reply.budget = session.budget->percent;
+  reply.percent = to_hundredths(session.budget->used);
+  reply.left_out = parts_of(session.budget->left_out);
+  return reply;
+}
 
 std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
   std::vector<RefusalPart> parts;
   for (const Refusal& one : refused)
     parts.push_back({one.probe, one.offset,
                      one.pid ? std::optional<int64_t>(*one.pid) : std::nullopt, one.reason});
+  return parts;
+}
+
+std::vector<LeftOutPart> parts_of(const std::vector<LeftOut>& left_out) {
+  std::vector<LeftOutPart> parts;
+  for (const LeftOut& one : left_out)
+    parts.push_back(
+        {.probe = one.load.probe,
+         .cost = name_of(one.load.cost),
+         .hits_per_second = static_cast<uint64_t>(std::llround(one.load.hits_per_second)),
+         .percent = to_hundredths(one.load.percent),
+         .budget = one.budget,
+         .others = one.others});
   return parts;
 }
 

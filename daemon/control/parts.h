@@ -9,12 +9,14 @@
 namespace tracectl {
 
 std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused);
+std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out);
 protocol::SettingPart part_of(const Setting& setting);
 protocol::ProbeListReply part_of(const Resolution& resolution);
 protocol::ReadReply part_of(const ReadSummary& summary);
 protocol::StageReply part_of(const StageSummary& summary);
 protocol::CommitReply part_of(const CommitSummary& summary);
 protocol::SwitchReply part_of(const SwitchSummary& summary);
+protocol::BudgetReply budget_of(const Session& session);
 protocol::ProbeSetting part_of(const ProbeSettingInfo& info);
 std::vector<protocol::GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch);
 

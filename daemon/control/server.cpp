@@ -50,6 +50,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto lingering = loop.timer([raw] { raw->end_lingering(); });
   if (!lingering) return lingering.error();
   server->lingering_ = std::move(*lingering);
+  auto budgeting = loop.timer([raw] { raw->keep_budgets(); });
+  if (!budgeting) return budgeting.error();
+  server->budgeting_ = std::move(*budgeting);
   return server;
 }
 
@@ -212,6 +215,21 @@ void Server::set_linger_timer() {
   if (auto set = lingering_.set(next); !set) spdlog::error("{}", set.error().message);
 }
 
+// ---- budgets ----
+
+void Server::keep_budgets() {
+  budget_timer_ns_ = 0;
+  commands_.keep_budgets();
+  set_budget_timer();
+}
+
+void Server::set_budget_timer() {
+  const uint64_t next = engine_.next_budget_look_ns();
+  if (!next || next == budget_timer_ns_) return;
+  budget_timer_ns_ = next;
+  if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
+}
+
 // ---- events ----
 
 void Server::pump_streams() {
@@ -263,6 +281,7 @@ void Server::settle(Connections::iterator at) {
   } while (!connection.closing && unsent() < kMostUnsentBytes && answer_next(connection));
   if (connection.closing) send(connection);  // what the client may still read: why
   set_linger_timer();
+  set_budget_timer();
   const bool has_all = connection.ended && !connection.commit && unsent() == 0;
   if (connection.closing || has_all) return drop(at);
   const bool wants_more = !connection.ended && !connection.commit && unsent() < kMostUnsentBytes;

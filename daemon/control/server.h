@@ -53,6 +53,8 @@ class Server {
   void commit_asked();
   void end_lingering();
   void set_linger_timer();
+  void keep_budgets();
+  void set_budget_timer();
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);
@@ -66,8 +68,8 @@ class Server {
   Fd wake_;  // the reader's thread has given events to a stream
   EventLoop::Watch listening_, waking_;
   EventLoop::Later committing_;
-  EventLoop::Timer lingering_;
-  uint64_t linger_timer_ns_ = 0;  // what it is set to
+  EventLoop::Timer lingering_, budgeting_;
+  uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to
   Connections connections_;
 };
 

@@ -22,9 +22,10 @@ namespace tracectl::protocol {
 
 template <class... Requests> struct RequestList {};
 using AllRequests =
-    RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionDelete,
-                StageSet, StageRemove, StageCommit, StageGrow, StageAbort, SessionPause,
-                SessionResume, SessionRestart, SessionRead, SessionFlush, SessionSubscribe,
-                SessionUnsubscribe, RecordStart, RecordShow, RecordStop, DaemonStatus, DaemonStats, DaemonDoctor>;
+    RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionBudget,
+                SessionDelete, StageSet, StageRemove, StageCommit, StageGrow, StageAbort,
+                SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
+                SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow, RecordStop,
+                DaemonStatus, DaemonStats, DaemonDoctor>;
 
 }  // namespace tracectl::protocol

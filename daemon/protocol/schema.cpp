@@ -100,6 +100,7 @@ json schema() {
   defs[EventNotification::kMethod] = type_of(Side::reply, EventNotification{});
   defs[ProbeNotification::kMethod] = type_of(Side::reply, ProbeNotification{});
   defs[LostNotification::kMethod] = type_of(Side::reply, LostNotification{});
+  defs["left_out"] = type_of(Side::reply, LeftOutPart{});
   defs["error"] = type_of(Side::reply, ErrorPart{});
   defs["recipe"] = type_of(Side::reply, RecipePart{});
   defs["recipes"] = type_of(Side::reply, RecipesPart{});

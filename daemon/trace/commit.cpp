@@ -117,8 +117,12 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   auto hook = hooks_.make(session_, want);
   if (!hook) return hook.error();
   made_.push_back(*hook);
-  return SessionHook{
-      *hook, want.probe_name(), want.part->setting, want.part->process, want.site->returns, 0};
+  return SessionHook{.hook = *hook,
+                     .probe = want.probe_name(),
+                     .setting = want.part->setting,
+                     .process = want.part->process,
+                     .returns = want.site->returns,
+                     .cost = want.site->cost};
 }
 
 Status Commit::put(const SlotSite& site, SessionHooks held) {
@@ -147,6 +151,29 @@ void Commit::drop_unwanted() {
     for (const SessionHook& one : held) gone_.push_back(&one);
     staging_.drop(slot, session_.id);
   }
+}
+
+// All hooks of a probe are left out, so those that stay keep their places in their groups.
+Status Commit::plan_leaving_out(const ProbeNames& probes) {
+  const auto is_left_out = [&](const SessionHook& one) {
+    return !one.setting->spec.learns_tags && probes.contains(*one.probe);
+  };
+  expect(session_.hooks.size(), 0);
+  for (const auto& [slot, held] : session_.hooks) {
+    SessionHooks rest = held;
+    std::erase_if(rest, is_left_out);
+    if (rest.empty()) continue;
+    if (rest.size() == held.size()) {
+      next_.emplace(slot, std::move(rest));
+      continue;
+    }
+    ++changes_.updated;
+    for (const SessionHook& one : held)
+      if (is_left_out(one)) gone_.push_back(&one);
+    if (auto done = put(slots_.by_id.at(slot), std::move(rest)); !done) return done;
+  }
+  drop_unwanted();
+  return ok();
 }
 
 Status Commit::plan_fresh_counters(bool paused) {

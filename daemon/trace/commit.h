@@ -40,6 +40,8 @@ class Commit {
   // From what is in force to what is covered. A setting that is staged again as it was keeps its
   // hook, and with it its counts.
   Status plan(const Coverage& coverage);
+  // Without the hooks of these probes; the others go on as they are.
+  Status plan_leaving_out(const ProbeNames& probes);
   // Every hook counts from zero: reading and zeroing in one cut.
   Status plan_fresh_counters(bool paused);
   // Nothing is counted or streamed, or again, where it is not gated; counters keep what they have.

@@ -18,6 +18,15 @@ bool is_session_name(const std::string& name) {
          });
 }
 
+Status check_budget(std::optional<double> percent, unsigned cpus) {
+  const double most = 100.0 * cpus;
+  if (!percent || (*percent > 0 && *percent <= most)) return ok();
+  return Error{Code::invalid,
+               "a budget is in percent of one CPU: more than 0, and at most " +
+                   std::to_string(100 * cpus) + " as there are " + std::to_string(cpus) + " CPUs",
+               "budget"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
@@ -101,11 +110,14 @@ std::vector<const Session*> Engine::sessions() const {
   return all;
 }
 
-Result<const Session*> Engine::create_session(const std::string& wanted) {
+Result<const Session*> Engine::create_session(const std::string& wanted,
+                                              std::optional<double> budget) {
   const bool named = !wanted.empty();
   if (named && !is_session_name(wanted))
     return Error{Code::invalid, "a session's name has 1 to 64 letters, digits, '-', '_' and '.'",
                  "name"};
+  if (auto possible = check_budget(budget, kernel_->cpu_count()); !possible)
+    return possible.error();
   std::string name = wanted;
   while (name.empty() || (!named && sessions_.contains(name)))
     name = "trace-" + std::to_string(++unnamed_made_);
@@ -119,6 +131,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted) {
   session.id = static_cast<SessionId>(*id);
   session.name = name;
   session.named = named;
+  if (budget) session.budget = Budget{.percent = *budget};
   kernel_->begin_session(session.id);
   return const_cast<const Session*>(&session);
 }

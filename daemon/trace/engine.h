@@ -62,6 +62,13 @@ struct GrowSummary {
   size_t unknown = 0;  // addresses called since the last time that begin no known function
 };
 
+// What a look at a session's budget led to.
+struct BudgetKept {
+  std::string session;
+  std::vector<LeftOut> left_out;
+  Status done;  // or why what costs too much could not be left out
+};
+
 struct CommitRequest {
   std::string session;
   CommitOptions options;
@@ -95,8 +102,10 @@ class Engine {
   // What is set on armed probes whose names fit the pattern.
   std::vector<ProbeSettingInfo> info(const Pattern& pattern) const;
 
-  // `name` empty: an unnamed session gets one of its own.
-  Result<const Session*> create_session(const std::string& name);
+  // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
+  // one CPU; none: whatever they do.
+  Result<const Session*> create_session(const std::string& name,
+                                        std::optional<double> budget = std::nullopt);
   Result<const Session*> session(const std::string& name) const;
   std::vector<const Session*> sessions() const;
   // Removes all its settings, and its results.
@@ -132,6 +141,13 @@ class Engine {
   uint64_t next_linger_end_ns() const { return next_linger_end_ns_; }
   // Disarms what has lingered long enough.
   Status end_lingering();
+
+  // Since boot; when keep_budgets() is wanted. 0: no session has a budget and anything armed.
+  uint64_t next_budget_look_ns() const;
+  // Looks at what has been hit since the last time, in sessions whose time it is, and takes by a switch
+  // out of a session what costs more than its budget. Tells of those where there was something to do.
+  // engine_budget.cpp.
+  std::vector<BudgetKept> keep_budgets();
 
   // `clear`: read and zero in one cut, by a small commit.
   Result<ReadSummary> read(const std::string& session, bool clear);
@@ -181,6 +197,12 @@ class Engine {
   // Graphs that grow: engine_grow.cpp.
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
   Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
+
+  // Budgets: engine_budget.cpp.
+  Result<Coverage> cover_within_budget(const Session& session,
+                                       const std::vector<Setting>& settings);
+  std::optional<BudgetKept> keep_budget(Session& session, uint64_t now_ns);
+  Status do_without(Session& session, std::vector<LeftOut>& dear);
 
   // Triggers: engine_gates.cpp.
   Result<std::map<std::string, SessionId>> triggers_of(const std::vector<Setting>& settings) const;

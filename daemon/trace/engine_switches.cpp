@@ -80,7 +80,7 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto session = find(name);
   if (!session) return session.error();
   auto settings = (*session)->draft.value_or((*session)->settings);
-  auto coverage = cover_with_tags(resolver_, settings);
+  auto coverage = cover_within_budget(**session, settings);
   if (!coverage) return coverage.error();
   return Intent{*session, std::move(settings), std::move(*coverage), options};
 }
@@ -116,7 +116,7 @@ Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
     if (applied) return std::move(applied->front());
     if (leave_out(change.refused(), intent.coverage)) continue;
     if (applied.error().code != Code::not_found || looks++ == kMostLooks) return applied.error();
-    auto coverage = cover_with_tags(resolver_, intent.settings);
+    auto coverage = cover_within_budget(*intent.session, intent.settings);
     if (!coverage) return coverage.error();
     intent.coverage = std::move(*coverage);
   }

@@ -16,6 +16,7 @@
 #include "daemon/model/rows.h"
 #include "daemon/model/setting.h"
 #include "daemon/process/process.h"
+#include "daemon/trace/budget.h"
 #include "daemon/trace/slots.h"
 
 namespace tracectl {
@@ -28,6 +29,7 @@ struct SessionHook {
   std::shared_ptr<const Process> process;     // the only one it is for, or none
   std::shared_ptr<const ReturnPlan> returns;  // if it follows calls
   uint64_t epoch = 0;                         // under which it came into force
+  CostClass cost = CostClass::slow;           // of its site
 };
 
 // Those of one slot, in the order of Wants.
@@ -85,6 +87,7 @@ struct Session {
   std::vector<std::string> tags;  // number n is tags[n - 1]
   std::map<CalleePlace, bool>
       callees_seen;  // that grow() has looked at; whether a function begins there
+  std::optional<Budget> budget;
   std::map<std::string, SessionId> triggers;  // the sessions that its settings name
 };
 

@@ -173,6 +173,24 @@ struct SkewPart {
   }
 };
 
+// A probe that a session has left out, as its hits cost more than the session's budget.
+struct LeftOutPart {
+  std::string probe;
+  std::string cost;              // the dearest class of its sites
+  uint64_t hits_per_second = 0;  // in the period before
+  double percent = 0;            // of one CPU: what these cost, by estimate
+  double budget = 0;
+  uint64_t others = 0;  // probes that tell nothing without it, and went with it
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("class", s.cost);
+    f("hits_per_second", s.hits_per_second);
+    f("percent", s.percent);
+    f("budget", s.budget);
+    f("others", s.others);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                              // false: ends with the connection that made it
@@ -184,9 +202,11 @@ struct SessionPart {
   uint64_t probes = 0, sites = 0;                 // armed
   uint64_t hits = 0;                              // by the targets = filtered + taken
   uint64_t filtered = 0;                          // by conditions, samples and limits
-  uint64_t silenced = 0;    // of those taken, events: of threads that a spec has silenced
-  uint64_t lost = 0;        // events
-  uint64_t marks_lost = 0;  // threads that found no memory for marks or tags
+  uint64_t silenced = 0;              // of those taken, events: of threads that a spec has silenced
+  uint64_t lost = 0;                  // events
+  uint64_t marks_lost = 0;            // threads that found no memory for marks or tags
+  std::optional<double> budget = {};  // what its hits may cost, in percent of one CPU
+  std::optional<std::vector<LeftOutPart>> left_out = {};  // for that, the earliest first
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
@@ -202,6 +222,8 @@ struct SessionPart {
     f("silenced", s.silenced);
     f("lost", s.lost);
     f("marks_lost", s.marks_lost);
+    f("budget", s.budget);
+    f("left_out", s.left_out);
   }
 };
 

@@ -137,6 +137,8 @@ struct ReadReply {
   // Of settings that measure from one probe to another.
   std::optional<std::vector<LatencyPart>> latencies = {};
   std::optional<std::vector<PathPart>> paths = {};  // where there are rows by path
+  // Probes whose rows have stopped, as they cost more than the session's budget.
+  std::optional<std::vector<LeftOutPart>> left_out = {};
   // With `clear`, which is a switch; a plain read is none.
   std::optional<PhasesPart> phases_us;
   std::optional<std::vector<SkewPart>> skew_ns;
@@ -151,6 +153,7 @@ struct ReadReply {
     f("cut", s.cut);
     f("latencies", s.latencies);
     f("paths", s.paths);
+    f("left_out", s.left_out);
     f("phases_us", s.phases_us);
     f("skew_ns", s.skew_ns);
   }

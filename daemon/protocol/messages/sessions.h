@@ -14,8 +14,15 @@ namespace tracectl::protocol {
 struct SessionCreate {
   static constexpr const char* kMethod = "session.create";
   using Reply = SessionPart;
-  std::optional<std::string> name;  // none: an unnamed session, which ends with this connection
-  template <class Self, class F> static void fields(Self& s, F&& f) { f("name", s.name); }
+  std::optional<std::string> name =
+      {};  // none: an unnamed session, which ends with this connection
+  // What its hits may cost, in percent of one CPU: above 0, and at most 100 for each CPU. What costs more
+  // is left out. None: they may cost what they do.
+  std::optional<double> budget = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("budget", s.budget);
+  }
 };
 struct SessionListReply {
   std::vector<SessionPart> sessions;
@@ -29,6 +36,26 @@ struct SessionList {
 struct SessionShow {
   static constexpr const char* kMethod = "session.show";
   using Reply = SessionPart;
+  std::string session;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
+};
+
+struct BudgetReply {
+  std::optional<double> budget = {};       // in percent of one CPU
+  double percent = 0;                      // what the hits of the last period cost, by estimate
+  uint64_t probes = 0;                     // armed
+  std::vector<LeftOutPart> left_out = {};  // the earliest first
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("budget", s.budget);
+    f("percent", s.percent);
+    f("probes", s.probes);
+    f("left_out", s.left_out);
+  }
+};
+// What became of the session's budget so far.
+struct SessionBudget {
+  static constexpr const char* kMethod = "session.budget";
+  using Reply = BudgetReply;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
