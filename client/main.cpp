@@ -204,7 +204,10 @@ void add_sessions(CLI::App& app, CommandLine& line) {
         .add_option("NAME", line.name, "of the session")
         ->required();
   };
-  add_named("new", "make an empty session", run_session_new);
+  auto& made = add_verb(*session, "new", "make an empty session", line.chosen,
+                        [&] { return run_session_new(line.common, line.name, line.trace.budget); });
+  made.add_option("NAME", line.name, "of the session")->required();
+  add_budget(made, line.trace.budget);
   add_named("show", "its settings, its draft, its counts", run_session_show);
   add_named("delete", "remove all its settings, and its results", run_session_delete);
   add_verb(*session, "list", "all sessions", line.chosen,
@@ -457,6 +460,7 @@ void take_run_options(const CommandLine& from, CommandLine& to) {
   to.trace.probes.patterns = std::move(patterns);
   to.trace.seconds = from.trace.seconds;
   to.trace.rows = from.trace.rows;
+  to.trace.budget = from.trace.budget;
   to.trace.partial |= from.trace.partial;
   to.trace.dry_run = from.trace.dry_run;
 }

@@ -21,6 +21,7 @@ struct Recording {
   CallTree calls;
   uint64_t lost = 0;
   uint64_t other_lines = 0;
+  uint64_t left_out = 0;  // probes, from somewhere on
   bool has_calls = false;
 };
 
@@ -51,6 +52,10 @@ bool is_recorded(const std::string& line) {
 Status read_lines(std::istream& from, const std::string& file, Recording& recording) {
   std::string line;
   for (size_t number = 1; std::getline(from, line); ++number) {
+    if (line.starts_with("{\"left_out\":")) {
+      ++recording.left_out;
+      continue;
+    }
     if (!is_recorded(line)) {
       ++recording.other_lines;
       continue;
@@ -68,6 +73,9 @@ void tell_lost(const std::string& file, const Recording& recording) {
   if (recording.other_lines)
     print_error("tracectl: note: " + file + ": " + plural(recording.other_lines, "line") +
                 " of something else left out\n");
+  if (recording.left_out)
+    print_error("tracectl: note: " + file + ": " + plural(recording.left_out, "probe") +
+                " left out while this was recorded, for its budget\n");
   if (recording.lost)
     print_error("tracectl: note: " + file + ": " + plural(recording.lost, "event") +
                 " were lost, so calls are missing or have no end\n");

@@ -43,8 +43,9 @@ Error command_in_session() {
 
 }  // namespace
 
-int run_session_new(const CommonOptions& common, const std::string& name) {
-  return ask(common, kDaemon, SessionCreate{name}, {[](const SessionPart& session) {
+int run_session_new(const CommonOptions& common, const std::string& name,
+                    std::optional<double> budget) {
+  return ask(common, kDaemon, SessionCreate{name, budget}, {[](const SessionPart& session) {
                return "session " + session.name + " is there; tracectl stage " + session.name +
                       " set PATTERN... adds to it\n";
              }});

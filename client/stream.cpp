@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/stream.h"
 
+#include "client/budget.h"
 #include "client/output.h"
 #include "client/verbs.h"
 #include "client/wait.h"
@@ -98,8 +99,16 @@ int run_watch(const CommonOptions& common, const std::string& session,
     if (seconds)
       if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());
     EventPrinter printer(common, session);
-    const auto ended =
-        waiter->run(backend.events_fd(), [&] { return printer.print_from(backend); });
+    BudgetWatch budget(backend, session, common.json);
+    if (auto looked = budget.look(); !looked) return fail(looked.error());
+    const auto ended = waiter->run(
+        backend.events_fd(),
+        [&]() -> Result<bool> {
+          if (budget.has_budget())
+            if (auto looked = budget.go_on(); !looked) return looked.error();
+          return printer.print_from(backend);
+        },
+        budget.has_budget() ? BudgetWatch::kEveryMs : -1);
     if (!ended) return fail(ended.error());
     if (!common.quiet) print_error(printer.summary());
     return *ended == Ended::interrupted ? kInterrupted : kDone;

@@ -31,6 +31,7 @@ class EventPrinter {
   void finish();
   // How often, in ms, print_from() is to be called even where nothing has come.
   int interval_ms() const { return shown_ == Shown::graph && !common_.json ? 100 : -1; }
+  bool is_json() const { return common_.json; }
   const FoldedStacks& folded() const { return folded_; }
   const DeepestStacks& deepest() const { return deepest_; }
   // "12 events, 3 lost"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "client/budget.h"
 #include "client/debug_files.h"
 #include "client/growth.h"
 #include "client/output.h"
@@ -43,7 +44,7 @@ class Trace {
   // Up to the commit. Nothing of a target runs before its probes are in.
   enum class Stream { none, plain, described };
   Status begin(Stream stream) {
-    auto created = backend_.call(SessionCreate{});
+    auto created = backend_.call(SessionCreate{.budget = options_.budget});
     if (!created) return created.error();
     session_ = created->name;
     if (auto held = hold_targets(); !held) return held;
@@ -89,33 +90,60 @@ class Trace {
   const CommitReply& committed() const { return committed_; }
   const std::string& session() const { return session_; }
 
-  // Calls `on_events` whenever events have come, and every so many ms, unless that is negative.
-  Result<Ended> run(const std::function<Result<bool>()>& on_events, bool has_events, int every_ms) {
+  // Who does something with what comes.
+  struct Follower {
+    std::function<Result<bool>()> go_on = [] { return Result<bool>(true); };  // false: it is enough
+    bool takes_events = false;  // it is called whenever some have come,
+    bool prints_json = false;
+    int every_ms = -1;  // and after so long again, unless that is negative
+  };
+  Result<Ended> run(const Follower& follower) {
     if (target_.command)
       if (auto released = target_.command->release(); !released) return released.error();
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
-    const int events_fd = has_events ? backend_.events_fd() : -1;
-    if (!options_.graph || !options_.graph->grow)
-      return waiter_.run(events_fd, on_events, every_ms);
-    Growth growth(backend_, session_);
-    return waiter_.run(
-        events_fd,
-        [&] {
-          growth.go_on();
-          return on_events();
-        },
-        every_ms < 0 ? Growth::kEveryMs : std::min(every_ms, Growth::kEveryMs));
+    if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
+    if (options_.budget) budget_.emplace(backend_, session_, follower.prints_json);
+    auto ended = waiter_.run(
+        follower.takes_events ? backend_.events_fd() : -1, [&] { return go_on(follower); },
+        interval_ms(follower));
+    if (!ended || !budget_) return ended;
+    if (auto looked = budget_->look(); !looked) return looked.error();
+    return budget_->is_nothing_left() ? Ended::nothing_left : ended;
   }
 
   Result<Ended> run(EventPrinter& printer) {
-    return run([&] { return printer.print_from(backend_); }, true, printer.interval_ms());
+    return run({.go_on = [&] { return printer.print_from(backend_); },
+                .takes_events = true,
+                .prints_json = printer.is_json(),
+                .every_ms = printer.interval_ms()});
   }
   Result<Ended> run() {
-    return run([] { return Result<bool>(true); }, false, -1);
+    return run(Follower{});
   }
+  // Where that was the end.
+  Error nothing_left() const { return budget_->nothing_left(); }
 
  private:
+  // False ends the trace.
+  Result<bool> go_on(const Follower& follower) {
+    if (growth_) growth_->go_on();
+    if (budget_) {
+      if (auto looked = budget_->go_on(); !looked) return looked.error();
+      if (budget_->is_nothing_left()) return false;
+    }
+    return follower.go_on();
+  }
+
+  // How often, in ms, go_on() is to be called even where nothing has come.
+  int interval_ms(const Follower& follower) const {
+    int least = follower.every_ms;
+    const auto at_most = [&](int ms) { least = least < 0 ? ms : std::min(least, ms); };
+    if (growth_) at_most(Growth::kEveryMs);
+    if (budget_) at_most(BudgetWatch::kEveryMs);
+    return least;
+  }
+
   Status stage(const TraceOptions& setting) {
     auto staged = backend_.call(StageSet{.session = session_,
                                          .patterns = setting.probes.patterns,
@@ -173,6 +201,8 @@ class Trace {
   std::string session_;
   std::vector<const TraceOptions*> staged_;
   CommitReply committed_;
+  std::optional<Growth> growth_;
+  std::optional<BudgetWatch> budget_;
 };
 
 void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
@@ -207,6 +237,7 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, Trace::
 int status_of(const Result<Ended>& ended, Trace& trace) {
   if (!ended) return fail(ended.error());
   if (*ended == Ended::targets) trace.tell_ending();
+  if (*ended == Ended::nothing_left) return fail(trace.nothing_left());
   return *ended == Ended::interrupted ? kInterrupted : kDone;
 }
 

@@ -57,12 +57,20 @@ void add_from(CLI::App& verb, LatencyOptions& latency) {
   add_pair_options(verb, latency);
 }
 
+void add_budget(CLI::App& verb, std::optional<double>& budget) {
+  verb.add_option("--budget", budget,
+                  "leave out probes while all hits together cost more than this: percent of a CPU")
+      ->option_text("PERCENT")
+      ->check(CLI::PositiveNumber);
+}
+
 void add_run_options(CLI::App& verb, CommandLine& line) {
   verb.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
   verb.add_option("-n,--rows", line.trace.rows,
                   "how many rows of a table are printed, first those with most")
       ->check(CLI::NonNegativeNumber);
+  add_budget(verb, line.trace.budget);
   verb.add_flag("--partial", line.trace.partial, "arm the rest where some sites are refused");
   verb.add_flag("--dry-run", line.trace.dry_run, "say what would be armed, and arm nothing");
 }

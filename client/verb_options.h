@@ -47,6 +47,7 @@ void add_by(CLI::App& verb, std::optional<std::string>& by);
 void add_pair_options(CLI::App& verb, LatencyOptions& latency);
 // For verbs whose pattern is where the time ends.
 void add_from(CLI::App& verb, LatencyOptions& latency);
+void add_budget(CLI::App& verb, std::optional<double>& budget);
 void add_run_options(CLI::App& verb, CommandLine& line);
 void add_how(CLI::App& verb, CommandLine& line);
 void add_record_to(CLI::App& verb, RecordTo& record);

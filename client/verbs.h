@@ -47,6 +47,7 @@ struct TraceOptions {
   LatencyOptions latency;
   std::optional<double> seconds;  // --for
   size_t rows = SIZE_MAX;         // that are printed of each table
+  std::optional<double> budget;   // percent of one CPU
   bool partial = false;
   bool dry_run = false;
   bool folded = false;   // stacks, counted, instead of events
@@ -107,7 +108,8 @@ int run_show(const CommonOptions& common, const ShowOptions& options);
 int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);
 
-int run_session_new(const CommonOptions& common, const std::string& name);
+int run_session_new(const CommonOptions& common, const std::string& name,
+                    std::optional<double> budget);
 int run_session_list(const CommonOptions& common);
 int run_session_show(const CommonOptions& common, const std::string& name);
 int run_session_delete(const CommonOptions& common, const std::string& name);

@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-enum class Ended { interrupted, time, targets, output_closed };
+enum class Ended { interrupted, time, targets, output_closed, nothing_left };
 
 // Waits for ^C (or SIGTERM), the end of a time, and the end of every target, and meanwhile for
 // events. Blocks those signals from its making on, so that none is missed.

@@ -7,6 +7,7 @@
 
 #include "client/render/args.h"
 #include "client/render/table.h"
+#include "daemon/model/cost.h"
 #include "daemon/model/expr.h"
 
 namespace tracectl {
@@ -139,6 +140,33 @@ std::string refusals_text(const std::vector<RefusalPart>& refused) {
   return text;
 }
 
+namespace {
+
+// 812,345
+std::string grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+// Two figures at least, as they are estimates.
+std::string percent_text(double percent) {
+  return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+}  // namespace
+
+std::string left_out_text(const LeftOutPart& left_out) {
+  std::string text = fmt::format("{}: {} hits a second cost {} of a CPU, the budget is {:g} %",
+                                 left_out.probe, grouped(left_out.hits_per_second),
+                                 percent_text(left_out.percent), left_out.budget);
+  if (left_out.cost == name_of(CostClass::slow)) text += " (its site is slow)";
+  if (left_out.others)
+    text += "; without it " + plural(left_out.others, "other probe") +
+            (left_out.others == 1 ? " tells" : " tell") + " nothing, and went too";
+  return text;
+}
+
 std::string sessions_text(const SessionListReply& reply) {
   Table table({{"SESSION"},
                {"SETTINGS", Align::right},
@@ -167,6 +195,9 @@ std::string session_text(const SessionPart& session) {
     out += "triggered by " + fmt::format("{}", fmt::join(session.triggered_by, ", ")) + "\n";
   if (session.marks_lost)
     out += plural(session.marks_lost, "thread") + " could not be marked for want of memory\n";
+  if (session.budget) out += fmt::format("its hits may cost {:g} % of a CPU\n", *session.budget);
+  for (const LeftOutPart& one : session.left_out.value_or(std::vector<LeftOutPart>{}))
+    out += "left out: " + left_out_text(one) + "\n";
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);

@@ -29,6 +29,8 @@ ExitStatus exit_status_of(const Error& error);
 
 std::string probes_text(const protocol::ProbeListReply& reply);
 std::string refusals_text(const std::vector<protocol::RefusalPart>& refused);
+// "PROBE: 812,345 hits a second cost 98 % of a CPU, the budget is 5 %"
+std::string left_out_text(const protocol::LeftOutPart& left_out);
 std::string sessions_text(const protocol::SessionListReply& reply);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
