@@ -21,7 +21,7 @@ struct Target {
   // going to map, its executable first.
   std::vector<std::string> will_map;
   // Which process each of `pids` means, once the setting is staged (Process::birth): a number can
-  // come to mean another one.
+  // come to mean another one. 0: it has ended, and is passed over.
   std::vector<uint64_t> births = {};
   Follow follow = Follow::none;  // of `pids`
 

@@ -195,6 +195,7 @@ class Engine {
   void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
 
   // Graphs that grow: engine_grow.cpp.
+  Result<GrowSummary> grow_by_what_was_called(Session& session);
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
   Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
 

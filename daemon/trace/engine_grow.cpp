@@ -77,6 +77,13 @@ void leave_out_c_library(std::vector<Pattern>& callees, std::vector<Refusal>& re
   });
 }
 
+// What is in force was for all of them, and still is for the others.
+bool pass_over_ended(Session& session) {
+  bool any = false;
+  for (Setting& setting : session.settings) any |= pass_over_ended(setting.target);
+  return any;
+}
+
 }  // namespace
 
 Result<GrowSummary> Engine::grow(const std::string& name) {
@@ -90,6 +97,15 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
   if (!grows(session))
     return Error{Code::invalid, "session \"" + name + "\" has no graph in force that grows",
                  "session"};
+  pass_over_ended(session);
+  auto grown = grow_by_what_was_called(session);
+  const bool was_left = !grown && grown.error().code == Code::not_found;
+  // One has ended meanwhile. What was seen is seen again when it is called again.
+  if (was_left && pass_over_ended(session)) return grow_by_what_was_called(session);
+  return grown;
+}
+
+Result<GrowSummary> Engine::grow_by_what_was_called(Session& session) {
   const auto called = take_called_addresses(*kernel_, session);
   if (!called) return called.error();
   CalleeFinder finder(resolver_, slots_, session);

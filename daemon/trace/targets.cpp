@@ -64,6 +64,17 @@ bool is_another(const Process& process, const Target& target) {
   return false;
 }
 
+constexpr uint64_t kPassedOver = 0;  // as the birth of a process
+
+bool is_passed_over(const Target& target, size_t i) {
+  return i < target.births.size() && target.births[i] == kPassedOver;
+}
+
+bool has_ended(pid_t pid, uint64_t birth) {
+  const auto process = Process::open(pid);
+  return !process || process->birth() != birth || !process->still_there();
+}
+
 // A link's filter takes one process, and a child must be traced before anybody can give it one.
 void note_cost(TargetFiles& found) {
   std::set<std::string> paths;
@@ -87,10 +98,24 @@ Status note_processes(Target& target) {
   return ok();
 }
 
+bool pass_over_ended(Target& target) {
+  auto births = target.births;
+  for (size_t i = 0; i < births.size(); ++i)
+    if (has_ended(target.pids[i], births[i])) births[i] = kPassedOver;
+  const bool is_one_left = std::any_of(births.begin(), births.end(),
+                                       [](uint64_t birth) { return birth != kPassedOver; });
+  if (!is_one_left || births == target.births) return false;
+  target.births = std::move(births);
+  return true;
+}
+
 Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& target) {
   TargetFiles found;
-  for (const pid_t pid : target.pids)
-    if (auto added = add_process(pattern, pid, target, found); !added) return added.error();
+  for (size_t i = 0; i < target.pids.size(); ++i) {
+    if (is_passed_over(target, i)) continue;
+    if (auto added = add_process(pattern, target.pids[i], target, found); !added)
+      return added.error();
+  }
   for (const std::string& path : target.executables)
     if (auto added = add_executable(pattern, path, found); !added) return added.error();
   if (target.follow != Follow::none) note_cost(found);

@@ -40,6 +40,9 @@ struct TargetFiles {
 
 // Notes which processes the target's numbers mean now; fails where there is none.
 Status note_processes(Target& target);
+// Of processes that were noted: those that have ended are passed over from now on, if one is left. Whether
+// there was any.
+bool pass_over_ended(Target& target);
 
 class TargetFinder {
  public:

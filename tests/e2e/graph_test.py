@@ -154,38 +154,66 @@ class Graph(TreeTest, support.DaemonTest):
         self.assertEqual(summed_up, graph_truth.ways(self.truth()))
         self.assertEqual(sum(summed_up.values()), sum(one['calls'] for one in said['threads']))
 
-    def grown(self, *engine):
-        """The notes of a graph that grows, up to the end, and the lines of functions at it."""
-        program = self.program('grow', target('grow_plugin'), '2')
+    def grown(self, engine, *words, send, end):
+        """The notes of a graph that grows, up to the end, and the lines of functions at it. `send` and `end`
+        are of its program; where that is the graph's own command they are given the command."""
         printed, notes = self.directory / 'printed', self.directory / 'notes'
 
         def is_told(*names):
             return all(name in notes.read_text() for name in names)
         with printed.open('w') as file, notes.open('w') as errors, subprocess.Popen(
-                [support.TRACECTL, *engine, 'graph', 'grow_root', '--grow',
-                 '-p', str(program.pid)], stdout=file, stderr=errors) as verb:
+                [support.TRACECTL, *engine, 'graph', 'grow_root', '--grow', *words], text=True,
+                stdin=subprocess.PIPE, stdout=file, stderr=errors) as verb:
             try:
                 support.wait_until(lambda: is_told('tracing'), 'the graph')
-                program.send('go')
+                send(verb, 'go')
                 support.wait_until(lambda: is_told('plugin_inner', 'grow_e', 'abs'),
                                    'notes of what it has grown by')
                 at = printed.stat().st_size
                 support.wait_until(lambda: printed.stat().st_size > at + 100_000, 'more calls')
-                program.send('stop')
-                program.result()
-                program.send('exit')
+                send(verb, 'stop')
+                end(verb)
                 verb.wait(timeout=120)
             finally:
                 verb.kill()
         self.assertEqual(verb.returncode, 0)
         return notes.read_text(), printed.read_text()
 
+    def grown_of(self, program, engine, *words, at_go=lambda: None):
+        def send(_, line):
+            if line == 'go':
+                at_go()
+            program.send(line)
+
+        def end(_):
+            program.result()
+            program.send('exit')
+        return self.grown(engine, '-p', str(program.pid), *words, send=send, end=end)
+
+    def check_grown(self, notes, text):
+        self.assertRegex(notes, r'note: grown by \d+ functions: .*plugin_inner')
+        self.assertRegex(notes, r'note: not grown by abs: it is of the C library')
+        self.assertNotIn('grows no more', notes)
+        self.assertRegex(text, r'(?m)by_variable\(\) \{\n.*plugin_work\(\) \{\n.*plugin_inner\(\);')
+
+    def grow_program(self):
+        return self.program('grow', target('grow_plugin'), '2')
+
     def test_it_grows_by_what_it_sees(self):
         for engine in EMBEDDED, ['--socket', self.daemon.socket]:
-            notes, text = self.grown(*engine)
-            self.assertRegex(notes, r'note: grown by \d+ functions: .*plugin_inner')
-            self.assertRegex(notes, r'note: not grown by abs: it is of the C library')
-            self.assertRegex(text, r'(?m)by_variable\(\) \{\n.*plugin_work\(\) \{\n.*plugin_inner\(\);')
+            self.check_grown(*self.grown_of(self.grow_program(), engine))
+
+    def test_it_grows_on_when_one_of_the_processes_has_ended(self):
+        program, other = self.grow_program(), self.grow_program()
+        engine = ['--socket', self.daemon.socket]
+        self.check_grown(*self.grown_of(program, engine, '-p', str(other.pid), at_go=other.end))
+
+    def test_it_grows_by_what_a_command_calls(self):
+        def send(verb, line):
+            verb.stdin.write(line + '\n')
+            verb.stdin.flush()
+        self.check_grown(*self.grown(EMBEDDED, '--', target('grow'), target('grow_plugin'), '2', send=send,
+                                     end=lambda verb: send(verb, 'exit')))
 
     def recorded(self, name, rounds):
         recording = self.directory / name

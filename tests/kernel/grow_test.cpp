@@ -166,6 +166,21 @@ TEST_F(Growing, NamesWhatItDoesNotGrowBy) {
   EXPECT_EQ(function_of(refused_[0].probe), "abs");
 }
 
+TEST_F(Growing, GoesOnWhereOneOfTheProcessesHasEnded) {
+  Program other("grow", {target_path("grow_plugin"), "1"});
+  Setting both = root();
+  both.target.pids.push_back(other.pid());
+  begin(both);
+  other.end_input();
+  other.wait_for_end();
+  grow_until_added(kAll);
+  wait_for_roots(100);
+  for (const Tree& tree : trees())
+    if (tree.begun_ns > grown_ns_) {
+      EXPECT_EQ(tree.text, kGrown);
+    }
+}
+
 // What has been seen is true of the program, and it is not looked at twice.
 TEST_F(Growing, StaysWhereTheGraphIsStagedAnew) {
   begin(root());
