@@ -149,7 +149,7 @@ TEST_F(Budgets, OfOneSessionTakeNothingFromAnother) {
 
 // And a draft stays one.
 TEST_F(Budgets, HoldForLaterCommits) {
-  create("s", kSmall);
+  create("s", 1);  // also where hits take longer, as in tests/mutate
   count("s", "busy_hot");
   must(stage("s", "u::busy_cool", process(program_.pid()), "count"));
   program_.send("go");
