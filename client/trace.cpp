@@ -118,9 +118,7 @@ class Trace {
                 .prints_json = printer.is_json(),
                 .every_ms = printer.interval_ms()});
   }
-  Result<Ended> run() {
-    return run(Follower{});
-  }
+  Result<Ended> run() { return run(Follower{}); }
   // Where that was the end.
   Error nothing_left() const { return budget_->nothing_left(); }
 
@@ -351,8 +349,8 @@ int run_record(const CommonOptions& common, const TraceOptions& options) {
       common, options, Trace::Stream::none,
       [&](Backend& backend, Trace& trace) -> int {
         RecordingProgress progress(common, backend, trace.session());
-        const auto ended =
-            trace.run([&] { return progress.look(); }, false, RecordingProgress::kEveryMs);
+        const auto ended = trace.run(
+            {.go_on = [&] { return progress.look(); }, .every_ms = RecordingProgress::kEveryMs});
         if (!ended) progress.clear();
         if (auto off = trace.switch_off(); !off) return fail(off.error());
         if (auto flushed = backend.call(SessionFlush{trace.session()}); !flushed)
