@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/stream.h"
 
+#include <utility>
+
 #include "client/budget.h"
 #include "client/output.h"
 #include "client/verbs.h"
@@ -28,10 +30,11 @@ Result<bool> EventPrinter::print_from(Backend& backend) {
   return std::fflush(stdout) == 0;
 }
 
-bool EventPrinter::print_items(const std::vector<StreamItem>& items) {
-  std::string out;
-  for (const StreamItem& item : items) add(out, item);
-  print(out);
+bool EventPrinter::print_item(const StreamItem& item) {
+  constexpr size_t kMostHeldBytes = 64 << 10;
+  add(held_, item);
+  if (held_.size() < kMostHeldBytes) return true;
+  print(std::exchange(held_, {}));
   return std::fflush(stdout) == 0;
 }
 
@@ -79,7 +82,7 @@ void EventPrinter::add_event(std::string& out, const Event& event) {
 }
 
 void EventPrinter::finish() {
-  std::string out;
+  std::string out = std::exchange(held_, {});
   if (shown_ == Shown::graph && !common_.json) graph_.finish(out);
   print(out);
 }

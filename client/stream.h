@@ -25,7 +25,7 @@ class EventPrinter {
   // Takes and prints what has come. False: nobody reads our output any more.
   Result<bool> print_from(Backend& backend);
   // Of a recording, whose clock says what time it was.
-  bool print_items(const std::vector<StreamItem>& items);
+  bool print_item(const StreamItem& item);
   void use(const protocol::WallClock& wall) { wall_ = wall; }
   // Nothing comes any more.
   void finish();
@@ -50,6 +50,7 @@ class EventPrinter {
   GraphText graph_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;
+  std::string held_;       // of items of a recording
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;
   uint64_t lost_ = 0;

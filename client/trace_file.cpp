@@ -16,8 +16,6 @@ using recording::TimeRange;
 
 namespace {
 
-constexpr size_t kItemsAtOnce = 4096;
-
 // Since the first event.
 TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
   const auto at = [&](double seconds) { return first_ns + static_cast<uint64_t>(seconds * 1e9); };
@@ -25,20 +23,6 @@ TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
   if (options.from_s) range.from_ns = at(*options.from_s);
   if (options.to_s) range.to_ns = at(*options.to_s);
   return range;
-}
-
-Status print_range(Reader& reader, const TimeRange& range, EventPrinter& printer) {
-  std::vector<StreamItem> items;
-  bool is_read = true;
-  auto read = reader.read(range, [&](const StreamItem& item) {
-    items.push_back(item);
-    if (items.size() < kItemsAtOnce) return true;
-    is_read = printer.print_items(items);
-    items.clear();
-    return is_read;
-  });
-  if (is_read) printer.print_items(items);
-  return read;
 }
 
 }  // namespace
@@ -81,7 +65,8 @@ int run_show(const CommonOptions& common, const ShowOptions& options) {
       options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events,
       {.arguments = options.arguments, .results = options.results, .colour = is_coloured()});
   printer.use(protocol::WallClock(reader->header().wall_minus_boot_ns));
-  auto shown = print_range(*reader, range_of(options, reader->first_ns()), printer);
+  auto shown = reader->read(range_of(options, reader->first_ns()),
+                            [&](const StreamItem& item) { return printer.print_item(item); });
   if (!shown) return fail(shown.error().in(options.file));
   printer.finish();
   tell_damage(options.file, reader->damage());

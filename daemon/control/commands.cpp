@@ -181,7 +181,7 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
   if (deleted) {
     peer.unnamed_sessions.erase(request.session);
     peer.subscriptions.erase(request.session);
-    recordings_.erase(request.session);
+    end_recording(request.session);
   }
   return answer("delete", request.session, peer, deleted);
 }
@@ -319,10 +319,10 @@ void Commands::leave(Peer& peer) {
   for (const auto& [session, sink] : peer.subscriptions) engine_.unsubscribe(session, sink.get());
   peer.subscriptions.clear();
   for (const std::string& session : peer.unnamed_sessions) {
-    recordings_.erase(session);
     auto deleted = engine_.delete_session(session);
     if (!deleted)
       spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);
+    end_recording(session);
   }
   peer.unnamed_sessions.clear();
 }

@@ -95,12 +95,14 @@ class Commands {
   protocol::SessionPart part_of(const Session& session) const;
   std::optional<protocol::SpecPart> explained(const Setting& setting);
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
+  void end_recording(const std::string& session);
 
   Engine& engine_;
   const ServerCounts& counts_;
   uint64_t started_ns_;
-  std::map<std::string, std::shared_ptr<Recorder>>
-      recordings_;  // by session; those that have ended, too
+  // By session; those that have ended, too, until their session does or is recorded anew.
+  std::map<std::string, std::shared_ptr<Recorder>> recordings_;
+  std::vector<std::shared_ptr<Recorder>> ending_;  // of sessions that are gone: being written
 };
 
 }  // namespace tracectl

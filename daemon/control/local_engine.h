@@ -33,7 +33,9 @@ class LocalEngine {
     Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
     if (!copy) return Error::from_errno("keep the file");
     peer_.descriptors.push_back(std::move(copy));
-    return commands_.handle(request, peer_);
+    auto reply = commands_.handle(request, peer_);
+    peer_.descriptors.clear();
+    return reply;
   }
 
   // Readable when items of subscribed sessions have come; take_items() makes it unreadable.

@@ -35,8 +35,9 @@ RecordingPart part_of(const std::string& session, const Recorder& recorder) {
   return part;
 }
 
-bool is_going_on(const Recorder& recorder) {
-  return recorder.state().phase == Recorder::Phase::recording;
+bool is_over(const Recorder& recorder) {
+  const Recorder::Phase phase = recorder.state().phase;
+  return phase == Recorder::Phase::done || phase == Recorder::Phase::failed;
 }
 
 Result<Fd> taken_descriptor(Peer& peer) {
@@ -63,7 +64,7 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   auto file = taken_descriptor(peer);
   if (!file) return file.error();
   const auto found = recordings_.find(request.session);
-  if (found != recordings_.end() && is_going_on(*found->second))
+  if (found != recordings_.end() && !is_over(*found->second))
     return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
                  "session"};
   auto recorder =
@@ -72,6 +73,7 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
+  end_recording(request.session);  // it is over, and the session knows it still
   spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   recordings_[request.session] = *recorder;
   return tracectl::part_of(request.session, **recorder);
@@ -91,17 +93,24 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
   return tracectl::part_of(request.session, **recorder);
 }
 
+void Commands::end_recording(const std::string& session) {
+  std::erase_if(ending_, [](const auto& recorder) { return is_over(*recorder); });
+  const auto found = recordings_.find(session);
+  if (found == recordings_.end()) return;
+  engine_.unsubscribe(session, found->second.get());
+  found->second->end();
+  ending_.push_back(std::move(found->second));
+  recordings_.erase(found);
+}
+
 Commands::~Commands() {
-  for (const auto& [session, recorder] : recordings_) {
-    engine_.unsubscribe(session, recorder.get());
-    recorder->end();
-  }
+  while (!recordings_.empty()) end_recording(std::string(recordings_.begin()->first));
   const uint64_t end_ns = boot_ns() + kLongestEndNs;
-  for (const auto& [session, recorder] : recordings_) {
+  for (const auto& recorder : ending_) {
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
     if (!recorder->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
-      spdlog::warn("the recording of session {} was not written to its end", session);
+      spdlog::warn("a recording was not written to its end");
   }
 }
 

@@ -174,6 +174,8 @@ bool Server::answer_next(Connection& connection) {
 // Events that came before the answer stand before it: an answer to a flush means what it says.
 void Server::put(Connection& connection, const Reply& reply) {
   counts_.refused_requests += reply.refused;
+  // Nobody else is to take what came for a request that was refused.
+  if (reply.refused) connection.peer.descriptors.clear();
   take_events(connection);
   connection.out += reply.line;
 }

@@ -26,28 +26,46 @@ struct ThreadName {
 // What the numbers in records mean. What is defined twice keeps its first meaning.
 class DefinitionTables {
  public:
-  // The records of a block; false where one is malformed, which ends it.
+  // Of definitions that take more memory, those behind are refused: a file can refer to a long text
+  // by one byte, and often.
+  static constexpr size_t kMostBytes = size_t{2} << 30;
+
+  DefinitionTables() = default;
+  DefinitionTables(DefinitionTables&&) = default;  // its parts know each other's places
+
+  // The records of a block; false where one is malformed, and left out.
   bool add(std::string_view records);
 
   const std::string* text(uint64_t number) const;  // 0: the empty one
   std::shared_ptr<const EventSource> source(uint64_t number) const;
   const ThreadName* thread(uint64_t number) const;
-  std::shared_ptr<const Stack> stack(uint64_t number) const;
+  std::shared_ptr<const Stack> stack(uint64_t number) const;  // made anew each time
 
  private:
   bool add_record(ByteReader& from);
+  bool add_text(uint64_t number, std::string_view text);
   bool add_source(uint64_t number, ByteReader& from);
   bool add_thread(uint64_t number, ByteReader& from);
   bool add_frame(uint64_t number, ByteReader& from);
   bool add_stack(uint64_t number, ByteReader& from);
-  bool read_text(ByteReader& from, std::string& to) const;
-  bool read_argument(ByteReader& from, Argument& to) const;
+  bool read_text(ByteReader& from, std::string& to);
+  bool read_argument(ByteReader& from, Argument& to);
+  // False where there is not so much left.
+  bool take(size_t bytes);
+
+  struct Frames {
+    StackBy by;
+    StackEnd end;
+    std::vector<const Frame*> frames;
+  };
+
+  size_t used_bytes_ = 0;
 
   std::unordered_map<uint64_t, std::string> texts_;
   std::unordered_map<uint64_t, std::shared_ptr<const EventSource>> sources_;
   std::unordered_map<uint64_t, ThreadName> threads_;
   std::unordered_map<uint64_t, Frame> frames_;
-  std::unordered_map<uint64_t, std::shared_ptr<const Stack>> stacks_;
+  std::unordered_map<uint64_t, Frames> stacks_;
 };
 
 // The events of one block, one by one. The records and tables are borrowed.

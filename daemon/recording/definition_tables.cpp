@@ -22,11 +22,13 @@ bool is_id(uint32_t id) { return std::in_range<pid_t>(id); }
 
 bool DefinitionTables::add(std::string_view records) {
   ByteReader from(records);
+  bool is_whole = true;
   while (!from.at_end()) {
     ByteReader record(from.text());
-    if (from.failed() || !add_record(record)) return false;
+    if (from.failed()) return false;
+    is_whole &= add_record(record);
   }
-  return true;
+  return is_whole;
 }
 
 bool DefinitionTables::add_record(ByteReader& from) {
@@ -34,7 +36,7 @@ bool DefinitionTables::add_record(ByteReader& from) {
   const uint64_t number = from.varint();
   if (from.failed() || number == 0) return false;
   switch (static_cast<DefinitionKind>(kind)) {
-    case DefinitionKind::text: texts_.emplace(number, from.rest()); return true;
+    case DefinitionKind::text: return add_text(number, from.rest());
     case DefinitionKind::source: return add_source(number, from);
     case DefinitionKind::thread: return add_thread(number, from);
     case DefinitionKind::frame: return add_frame(number, from);
@@ -43,9 +45,21 @@ bool DefinitionTables::add_record(ByteReader& from) {
   return true;  // of a later version
 }
 
-bool DefinitionTables::read_text(ByteReader& from, std::string& to) const {
+bool DefinitionTables::take(size_t bytes) {
+  constexpr size_t kOfAnEntry = 64;  // about what it takes besides
+  used_bytes_ += bytes + kOfAnEntry;
+  return used_bytes_ <= kMostBytes;
+}
+
+bool DefinitionTables::add_text(uint64_t number, std::string_view text) {
+  if (!take(text.size())) return false;
+  texts_.emplace(number, text);
+  return true;
+}
+
+bool DefinitionTables::read_text(ByteReader& from, std::string& to) {
   const std::string* text = this->text(from.varint());
-  if (from.failed() || !text) return false;
+  if (from.failed() || !text || !take(text->size())) return false;
   to = *text;
   return true;
 }
@@ -65,7 +79,7 @@ bool DefinitionTables::add_source(uint64_t number, ByteReader& from) {
   return true;
 }
 
-bool DefinitionTables::read_argument(ByteReader& from, Argument& to) const {
+bool DefinitionTables::read_argument(ByteReader& from, Argument& to) {
   ByteReader in(from.text());
   const uint64_t kind = in.varint();
   const uint64_t size = in.varint();
@@ -122,21 +136,20 @@ bool DefinitionTables::add_frame(uint64_t number, ByteReader& from) {
 }
 
 bool DefinitionTables::add_stack(uint64_t number, ByteReader& from) {
-  Stack stack;
   const uint64_t by = from.varint();
   const uint64_t end = from.varint();
   const uint64_t count = from.varint();
   if (from.failed() || count > kMostStackFrames) return false;
   if (by > static_cast<uint64_t>(StackBy::unwind_tables)) return false;
   if (end > static_cast<uint64_t>(StackEnd::unknown_process)) return false;
-  stack.by = static_cast<StackBy>(by);
-  stack.end = static_cast<StackEnd>(end);
+  if (!take(count * sizeof(Frame*))) return false;
+  Frames stack{static_cast<StackBy>(by), static_cast<StackEnd>(end), {}};
   for (uint64_t i = 0; i < count; ++i) {
     const Frame* frame = found_in(frames_, from.varint());
     if (from.failed() || !frame) return false;
-    stack.frames.push_back(*frame);
+    stack.frames.push_back(frame);
   }
-  stacks_.emplace(number, std::make_shared<const Stack>(std::move(stack)));
+  stacks_.emplace(number, std::move(stack));
   return true;
 }
 
@@ -155,8 +168,11 @@ const ThreadName* DefinitionTables::thread(uint64_t number) const {
 }
 
 std::shared_ptr<const Stack> DefinitionTables::stack(uint64_t number) const {
-  const auto* stack = found_in(stacks_, number);
-  return stack ? *stack : nullptr;
+  const Frames* found = found_in(stacks_, number);
+  if (!found) return nullptr;
+  Stack stack{found->by, found->end, {}};
+  for (const Frame* frame : found->frames) stack.frames.push_back(*frame);
+  return std::make_shared<const Stack>(std::move(stack));
 }
 
 }  // namespace tracectl::recording

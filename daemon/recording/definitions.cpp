@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <utility>
 
 #include "daemon/recording/encoder.h"
@@ -116,8 +117,9 @@ uint64_t Definitions::stack(const Stack& stack) {
   ByteWriter to(body);
   to.varint(static_cast<uint64_t>(stack.by));
   to.varint(static_cast<uint64_t>(stack.end));
-  to.varint(stack.frames.size());
-  for (const Frame& one : stack.frames) to.varint(frame(one));
+  const size_t count = std::min(stack.frames.size(), kMostStackFrames);
+  to.varint(count);
+  for (size_t i = 0; i < count; ++i) to.varint(frame(stack.frames[i]));
   if (const auto found = stacks_.find(body); found != stacks_.end()) return found->second;
   bound(stacks_);
   const uint64_t number = define(DefinitionKind::stack, body);

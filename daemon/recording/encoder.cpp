@@ -120,7 +120,7 @@ void Encoder::put(Open& open, uint64_t ts_ns, bool is_event, uint64_t lost) {
   ++open.block.header.records;
   open.block.events += is_event;
   open.block.lost += lost;
-  open.block.header.last_ns = ts_ns;
+  open.block.header.last_ns = std::max(open.block.header.last_ns, ts_ns);
   open.last.ts_ns = ts_ns;
   if (open.block.records.size() >= kBlockBytes) end(open);
 }

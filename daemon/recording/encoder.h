@@ -74,6 +74,7 @@ class Encoder {
  public:
   // In ts order.
   void add(const StreamItem& item);
+  bool has_ended() const { return !ended_.empty(); }
   // Blocks that are full, after the definitions they need, in the order in which they are to stand
   // in the file.
   std::vector<Block> take();

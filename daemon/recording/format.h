@@ -21,8 +21,6 @@ inline constexpr size_t kBlockHeaderBytes = 64;
 // A block is ended when its records have so many bytes, and no reader takes one much larger.
 inline constexpr size_t kBlockBytes = 64 << 10;
 inline constexpr size_t kMostBlockBytes = 1 << 20;
-// So may one record have, so that what ends a block fits.
-inline constexpr size_t kMostRecordBytes = kMostBlockBytes - kBlockBytes;
 
 struct FileHeader {
   uint16_t version = kVersion;

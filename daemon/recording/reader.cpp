@@ -14,6 +14,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr size_t kSearchBytes = 1 << 20;
+constexpr size_t kMostOpenBytes = 1 << 30;  // of blocks that are read at one time
 
 bool is_known(const BlockHeader& header) {
   return (header.kind == BlockKind::definitions || header.kind == BlockKind::events) &&
@@ -74,7 +75,7 @@ Status Reader::find_blocks() {
     auto bytes = bytes_at(offset, kBlockHeaderBytes);
     if (!bytes) return bytes.error();
     const auto header = decode_block_header(*bytes, header_.id);
-    if (!header || size_ - offset - kBlockHeaderBytes < header->stored_bytes) {
+    if (!header || offset + kBlockHeaderBytes + header->stored_bytes > size_) {
       if (auto found = find_next(offset); !found) return found;
       continue;
     }
@@ -87,18 +88,25 @@ Status Reader::find_blocks() {
   return ok();
 }
 
-// The next place behind `offset` that looks like the beginning of a block; else the end.
+// The next header of a block of this file in these bytes; else npos.
+size_t Reader::header_in(std::string_view bytes) const {
+  for (size_t at = bytes.find(block_magic()); at != std::string::npos;
+       at = bytes.find(block_magic(), at + 1))
+    if (decode_block_header(bytes.substr(at), header_.id)) return at;
+  return std::string::npos;
+}
+
+// The next place behind `offset` where a block begins; else the end.
 Status Reader::find_next(uint64_t& offset) {
-  const std::string_view magic = block_magic();
   for (uint64_t from = offset + 1; from < size_;) {
     auto bytes = bytes_at(from, kSearchBytes);
     if (!bytes) return bytes.error();
-    if (const size_t at = bytes->find(magic); at != std::string::npos) {
+    if (const size_t at = header_in(*bytes); at != std::string::npos) {
       offset = from + at;
       return ok();
     }
     if (bytes->size() < kSearchBytes) break;
-    from += kSearchBytes - (magic.size() - 1);  // it could begin in what was read last
+    from += kSearchBytes - (kBlockHeaderBytes - 1);  // it could begin in what was read last
   }
   offset = size_;
   return ok();
@@ -176,7 +184,12 @@ class Reader::Cursor {
       auto records = reader_.records_of(place);
       if (!records) return records.error();
       if (!*records) continue;
+      reader_.open_bytes_ -= records_.size();
       records_ = std::move(**records);
+      reader_.open_bytes_ += records_.size();
+      if (reader_.open_bytes_ > kMostOpenBytes)
+        return Error{Code::exhausted,
+                     "the file has blocks of so many CPUs that no memory is enough"};
       read_ = 0;
       current_ = &place;
       decoder_.emplace(place.header, records_, reader_.tables_);
@@ -222,6 +235,7 @@ uint64_t Reader::first_ns() const {
 
 Status Reader::read(const TimeRange& range, const Take& take) {
   std::vector<std::unique_ptr<Cursor>> open;
+  open_bytes_ = 0;
   for (const auto& [cpu, places] : events_) {
     auto cursor = std::make_unique<Cursor>(*this, places, range);
     auto has_item = cursor->advance();

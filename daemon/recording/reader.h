@@ -62,6 +62,7 @@ class Reader {
   explicit Reader(Fd file) : file_(std::move(file)) {}
   Status find_blocks();
   Status find_next(uint64_t& offset);
+  size_t header_in(std::string_view bytes) const;
   void add(const Place& place);
   Status define();
   // Nothing where it is damaged, which is counted.
@@ -76,6 +77,7 @@ class Reader {
   std::map<uint16_t, std::vector<Place>> events_;  // by CPU, in the order of the file
   DefinitionTables tables_;
   Damage damage_;
+  size_t open_bytes_ = 0;  // of the blocks that are being read
 };
 
 }  // namespace tracectl::recording

@@ -11,6 +11,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "daemon/base/clock.h"
@@ -23,7 +25,6 @@ using namespace recording;
 
 namespace {
 
-constexpr size_t kMostWaitingBytes = 64 << 20;  // of blocks that have not been written
 // A block that is not full is written after this time: no more is lost with the daemon.
 constexpr uint64_t kLongestOpenNs = 1'000'000'000;
 
@@ -93,7 +94,7 @@ class BlockFile {
       const ssize_t count =
           ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return Error::from_errno("write the file");
+      if (count <= 0) return Error::from_errno("write the file", count < 0 ? errno : ENOSPC);
       offset += static_cast<uint64_t>(count);
       bytes.remove_prefix(static_cast<size_t>(count));
     }
@@ -110,7 +111,8 @@ class BlockFile {
 
 class Recorder::Writing {
  public:
-  Writing(BlockFile file) : file_(std::move(file)) { state_.bytes = file_.bytes(); }
+  Writing(BlockFile file, size_t most_waiting_bytes)
+      : file_(std::move(file)), most_waiting_bytes_(most_waiting_bytes) {}
 
   void take(std::span<const StreamItem> items) {
     const std::lock_guard lock(mutex_);
@@ -118,16 +120,16 @@ class Recorder::Writing {
     for (const StreamItem& item : items) {
       encoder_.add(item);
       count(item);
+      // At once: what there is no room for is told before what comes later.
+      if (encoder_.has_ended()) queue_ended();
     }
-    queue_ended();
   }
 
   void end() {
     const std::lock_guard lock(mutex_);
     if (state_.phase != Phase::recording) return;
     state_.phase = Phase::ending;
-    encoder_.end_all();
-    queue_ended();
+    end_all();
     changed_.notify_all();
   }
 
@@ -144,15 +146,31 @@ class Recorder::Writing {
   }
 
   // The thread. Returns when all is written, or cannot be.
+  void run(const FileHeader& header) {
+    try {
+      if (auto begun = file_.begin(header); !begun) return fail_now(begun.error());
+      write();
+    } catch (const std::bad_alloc&) {
+      fail_now(Error{Code::exhausted, "there is not enough memory to write the file"});
+    }
+  }
+
+ private:
+  void fail_now(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    fail(error);
+  }
+
   void write() {
     std::unique_lock lock(mutex_);
     while (state_.phase != Phase::failed) {
-      if (waiting_.empty()) {
-        if (state_.phase == Phase::ending) break;
-        changed_.wait_for(lock, std::chrono::nanoseconds(kLongestOpenNs));
-        end_old_blocks();
-        continue;
+      if (waiting_.empty() && state_.phase == Phase::ending) {
+        end_all();  // what was lost when it ended is told, too
+        if (waiting_.empty()) break;
       }
+      if (waiting_.empty()) changed_.wait_for(lock, std::chrono::nanoseconds(kLongestOpenNs));
+      end_old_blocks();
+      if (waiting_.empty()) continue;
       Block block = std::move(waiting_.front());
       waiting_.pop_front();
       waiting_bytes_ -= block.records.size();
@@ -163,6 +181,7 @@ class Recorder::Writing {
       if (!written) return fail(written.error(), events);
       state_.bytes = file_.bytes();
     }
+    if (state_.phase == Phase::failed) return;
     lock.unlock();
     const Status finished = file_.finish();
     lock.lock();
@@ -171,7 +190,6 @@ class Recorder::Writing {
     changed_.notify_all();
   }
 
- private:
   // All with the mutex held.
   void count(const StreamItem& item) {
     if (const auto* lost = std::get_if<Lost>(&item))
@@ -195,9 +213,9 @@ class Recorder::Writing {
 
   // What is defined must not be missing: what refers to it could not be read.
   void queue(Block block) {
-    const bool is_full = waiting_bytes_ + block.records.size() > kMostWaitingBytes;
+    const bool is_full = waiting_bytes_ + block.records.size() > most_waiting_bytes_;
     if (is_full && block.header.kind == BlockKind::events) return lose(block);
-    if (waiting_bytes_ > 2 * kMostWaitingBytes)
+    if (waiting_bytes_ > most_waiting_bytes_ + kMostWaitingBytes)
       return fail(
           Error{Code::exhausted, "the disk is too slow even for the names of what is traced"});
     waiting_bytes_ += block.records.size();
@@ -213,6 +231,11 @@ class Recorder::Writing {
     state_.events -= block.events;
     state_.lost += block.events;
     encoder_.add(lost);
+  }
+
+  void end_all() {
+    encoder_.end_all();
+    queue_ended();
   }
 
   void end_old_blocks() {
@@ -231,10 +254,12 @@ class Recorder::Writing {
     state_.phase = Phase::failed;
     state_.error = error;
     waiting_.clear();
+    waiting_bytes_ = 0;
     changed_.notify_all();
   }
 
   BlockFile file_;  // the thread's
+  const size_t most_waiting_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Encoder encoder_;
@@ -243,13 +268,17 @@ class Recorder::Writing {
   State state_;
 };
 
-Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression) {
+Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression,
+                                                  size_t most_waiting_bytes) {
   if (auto fit = check(file.get()); !fit) return fit.error();
   const FileHeader header = new_header();
-  BlockFile blocks(std::move(file), header.id, compression);
-  if (auto begun = blocks.begin(header); !begun) return begun.error();
-  auto writing = std::make_shared<Writing>(std::move(blocks));
-  std::thread([writing] { writing->write(); }).detach();
+  auto writing = std::make_shared<Writing>(BlockFile(std::move(file), header.id, compression),
+                                           most_waiting_bytes);
+  try {
+    std::thread([writing, header] { writing->run(header); }).detach();
+  } catch (const std::system_error& error) {
+    return Error{Code::exhausted, std::string("no thread can be made to write: ") + error.what()};
+  }
   return std::shared_ptr<Recorder>(new Recorder(std::move(writing)));
 }
 

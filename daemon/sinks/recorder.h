@@ -3,6 +3,7 @@
 // A session's events on their way to a trace file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,7 +35,10 @@ class Recorder final : public EventSink {
   };
 
   // Owns the file, which must be regular, empty and open for writing, without O_APPEND.
-  static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression);
+  // Of blocks that the disk has not taken so many bytes are kept.
+  static constexpr size_t kMostWaitingBytes = 64 << 20;
+  static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression,
+                                                 size_t most_waiting_bytes = kMostWaitingBytes);
   // Ends the recording; does not wait.
   ~Recorder() override;
 

@@ -105,7 +105,11 @@ std::vector<BudgetKept> Engine::keep_budgets() {
   std::vector<BudgetKept> all;
   for (auto& [name, session] : sessions_) {
     if (!is_looked_at(session) || next_look_ns(session) > now) continue;
-    if (auto kept = keep_budget(session, now)) all.push_back(std::move(*kept));
+    try {
+      if (auto kept = keep_budget(session, now)) all.push_back(std::move(*kept));
+    } catch (const std::bad_alloc&) {
+      session.budget->looked_ns = now;  // there may be memory at the next look
+    }
   }
   return all;
 }

@@ -158,6 +158,33 @@ class Record(RecordTest):
         rest = [item['args'][0] for item in items[CALLS:]]
         self.assertTrue(rest == sorted(set(rest)))
 
+    def test_is_whole_where_the_daemon_is_ended_at_once(self):
+        program = self.program('hot')
+        daemon = support.Daemon()
+        verb = self.start('--socket', daemon.socket, 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, CALLS)
+        with contextlib.closing(daemon.connect()) as client:
+            session, = client.result('session.list')['sessions']
+            client.result('session.flush', session=session['name'])
+        daemon.end()
+        verb.communicate(timeout=60)
+        self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
+
+    def test_a_descriptor_of_a_refused_request_is_nobody_elses(self):
+        with contextlib.closing(self.daemon.connect()) as client:
+            self.session(client)
+            with open(self.file, 'w') as first, open(self.directory / 'other', 'w') as second:
+                message = {'jsonrpc': '2.0', 'id': 98, 'method': 'record.start',
+                           'params': {'session': 's', 'compress': 'yes'}}
+                client.socket.sendmsg([json.dumps(message).encode() + b'\n'],
+                                      [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                        array.array('i', [first.fileno()]))])
+                self.assertIn('error', client.receive())
+                self.record(client, second.fileno())
+                support.wait_until(lambda: os.fstat(second.fileno()).st_size > 0, 'its header')
+                self.assertEqual(os.fstat(first.fileno()).st_size, 0)
+
     def test_outlives_the_client(self):
         program = self.program('hot')
         verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',

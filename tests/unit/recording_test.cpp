@@ -264,7 +264,7 @@ TEST(Recording, OfATimeRangeHasThatOnly) {
 }
 
 TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
-  const auto items = Events(4).make(60);
+  const auto items = Events(4).make(30);
   const std::string whole = file_of_small_blocks(items);
   const Lines all = read(whole).lines;
   ASSERT_EQ(sorted(all), sorted(lines_of(items)));
@@ -281,7 +281,7 @@ TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
 }
 
 TEST(Recording, TornAnywhereGivesNothingWrong) {
-  const auto items = Events(5).make(60);
+  const auto items = Events(5).make(30);
   const std::string whole = file_of_small_blocks(items);
   const Lines all = read(whole).lines;
   for (size_t at = kFileHeaderBytes; at < whole.size(); ++at) {
@@ -405,6 +405,50 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
     else
       ++given;
   EXPECT_EQ(state.events + state.lost, 2 * (given + told_lost));
+}
+
+// No block fits into what may wait: as on a disk that stands still.
+TEST(Recording, TellsWhatTheDiskWasTooSlowFor) {
+  const auto items = Events(10).make(50'000);
+  uint64_t given = 0, lost_before = 0;
+  for (const StreamItem& item : items)
+    if (const auto* lost = std::get_if<Lost>(&item))
+      lost_before += lost->count;
+    else
+      ++given;
+  for (const size_t room : {kBlockBytes - 1, 4 * kBlockBytes}) {
+    Fd file = memory_file();
+    auto recorder = Recorder::start(copy_of(file), Compression::none, room);
+    ASSERT_TRUE(recorder);
+    (*recorder)->take(items);
+    (*recorder)->end();
+    ASSERT_TRUE((*recorder)->wait_ms(10'000));
+    const Recorder::State state = (*recorder)->state();
+    ASSERT_EQ(state.phase, Recorder::Phase::done);
+    auto reader = Reader::open(copy_of(file));
+    ASSERT_TRUE(reader);
+    uint64_t events = 0, lost = 0, slow = 0, last_ns = 0;
+    const auto count = [&](const StreamItem& item) {
+      const uint64_t ts_ns = std::visit([](const auto& part) { return part.ts_ns; }, item);
+      EXPECT_GE(ts_ns, last_ns);
+      last_ns = ts_ns;
+      if (const auto* told = std::get_if<Lost>(&item)) {
+        lost += told->count;
+        if (told->cause == LossCause::slow_disk) slow += told->count;
+      } else {
+        ++events;
+      }
+      return true;
+    };
+    ASSERT_TRUE(reader->read({}, count));
+    EXPECT_TRUE(is_whole(reader->damage()));
+    EXPECT_EQ(events, state.events);
+    EXPECT_EQ(lost, state.lost);
+    EXPECT_EQ(events + lost, given + lost_before);
+    if (room < kBlockBytes) {
+      EXPECT_GT(slow, given / 2);
+    }
+  }
 }
 
 TEST(Recording, IsRefusedIntoWhatIsNoEmptyFile) {
