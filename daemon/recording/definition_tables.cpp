@@ -142,7 +142,7 @@ bool DefinitionTables::add_stack(uint64_t number, ByteReader& from) {
   if (from.failed() || count > kMostStackFrames) return false;
   if (by > static_cast<uint64_t>(StackBy::unwind_tables)) return false;
   if (end > static_cast<uint64_t>(StackEnd::unknown_process)) return false;
-  if (!take(count * sizeof(Frame*))) return false;
+  if (!take(count * sizeof(void*))) return false;
   Frames stack{static_cast<StackBy>(by), static_cast<StackEnd>(end), {}};
   for (uint64_t i = 0; i < count; ++i) {
     const Frame* frame = found_in(frames_, from.varint());

@@ -116,8 +116,11 @@ class Recorder::Writing {
 
   void take(std::span<const StreamItem> items) {
     const std::lock_guard lock(mutex_);
-    if (state_.phase != Phase::recording) return refuse(items);
     for (const StreamItem& item : items) {
+      if (state_.phase != Phase::recording) {
+        refuse(item);
+        continue;
+      }
       encoder_.add(item);
       count(item);
       // At once: what there is no room for is told before what comes later.
@@ -198,12 +201,10 @@ class Recorder::Writing {
       ++state_.events;
   }
 
-  void refuse(std::span<const StreamItem> items) {
+  void refuse(const StreamItem& item) {
     if (state_.phase != Phase::failed) return;
-    for (const StreamItem& item : items) {
-      const auto* lost = std::get_if<Lost>(&item);
-      state_.lost += lost ? lost->count : 1;
-    }
+    const auto* lost = std::get_if<Lost>(&item);
+    state_.lost += lost ? lost->count : 1;
   }
 
   void queue_ended() {
@@ -213,6 +214,7 @@ class Recorder::Writing {
 
   // What is defined must not be missing: what refers to it could not be read.
   void queue(Block block) {
+    if (state_.phase == Phase::failed) return drop(block);
     const bool is_full = waiting_bytes_ + block.records.size() > most_waiting_bytes_;
     if (is_full && block.header.kind == BlockKind::events) return lose(block);
     if (waiting_bytes_ > most_waiting_bytes_ + kMostWaitingBytes)
@@ -228,9 +230,14 @@ class Recorder::Writing {
               .cause = LossCause::slow_disk,
               .cpu = {}};
     if (block.header.cpu != BlockHeader::kNoCpu) lost.cpu = block.header.cpu;
+    drop(block);
+    encoder_.add(lost);
+  }
+
+  // Its losses have been counted when they came.
+  void drop(const Block& block) {
     state_.events -= block.events;
     state_.lost += block.events;
-    encoder_.add(lost);
   }
 
   void end_all() {
