@@ -59,10 +59,14 @@ __on_its_own int fill_most(bpf_user_pt_regs_t *ctx, struct most_frames *to, __u8
 	return 0;
 }
 
-/* A chunk that cannot be read becomes 0, and ends what is counted. */
+/*
+ * A chunk that cannot be read becomes 0, and ends what is counted: but not one below the stack
+ * pointer. The red zone can lie in a page that the program has never been in.
+ */
 __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 {
 	__u64 start = (ctx->rsp - TC_RED_ZONE) & ~(TC_STACK_CHUNK - 1ULL);
+	__u64 unused = (ctx->rsp - start) & ~(TC_STACK_CHUNK - 1ULL);
 	__u64 i = unknown_zero, count = unknown_zero;
 	struct bpf_iter_num chunks;
 	bool whole = true;
@@ -79,7 +83,8 @@ __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 		if (i >= TC_STACK_CHUNKS)
 			break;
 		at = i * TC_STACK_CHUNK;
-		if (bpf_probe_read_user(copy->bytes + at, TC_STACK_CHUNK, (const void *)(start + at)))
+		if (bpf_probe_read_user(copy->bytes + at, TC_STACK_CHUNK, (const void *)(start + at)) &&
+		    at >= unused)
 			whole = false;
 		if (whole)
 			count += TC_STACK_CHUNK;

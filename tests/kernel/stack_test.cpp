@@ -149,6 +149,19 @@ TEST_F(Stacks, LongerThanTheCopyAreCutOffThereWithTheRestRight) {
   EXPECT_EQ(found, wanted);
 }
 
+// At the end of a page, where nobody has used the next one.
+TEST_F(Stacks, AreWholeWhereTheRedZoneIsNotThere) {
+  Program program("stack_edge", {});
+  const Stack stack = stack_of(program, "on_edge", "stack(unwind_tables)");
+  ASSERT_LT(said_.at("below").get<uint64_t>(), 128u);
+  const auto own = own_frames(stack);
+  ASSERT_GE(own.size(), 3u);
+  EXPECT_EQ(own[0].function, "on_edge");
+  EXPECT_EQ(own[1].function, "above_edge");
+  EXPECT_EQ(own[2].function, "go_down");
+  EXPECT_EQ(stack.end, StackEnd::end_of_copy);  // what is above lies far up
+}
+
 TEST_F(Stacks, GoWithValuesAndWithEveryHit) {
   constexpr uint64_t kCalls = 200;
   Program program("stacks_no_fp", {std::to_string(kCalls), "1"});
