@@ -86,6 +86,8 @@ class BlockFile {
   Status finish() {
     return ::fdatasync(file_.get()) == 0 ? ok() : Status(Error::from_errno("write the file"));
   }
+  // Whoever knows of the recording still does not keep the file.
+  void close() { file_.reset(); }
   uint64_t bytes() const { return end_; }
 
  private:
@@ -151,8 +153,10 @@ class Recorder::Writing {
   // The thread. Returns when all is written, or cannot be.
   void run(const FileHeader& header) {
     try {
-      if (auto begun = file_.begin(header); !begun) return fail_now(begun.error());
-      write();
+      if (auto begun = file_.begin(header); begun)
+        write();
+      else
+        fail_now(begun.error());
     } catch (const std::bad_alloc&) {
       fail_now(Error{Code::exhausted, "there is not enough memory to write the file"});
     }
@@ -180,14 +184,17 @@ class Recorder::Writing {
       const uint64_t events = block.events;
       lock.unlock();
       const Status written = file_.append(std::move(block));
+      if (!written) file_.close();
       lock.lock();
       if (!written) return fail(written.error(), events);
       state_.bytes = file_.bytes();
     }
-    if (state_.phase == Phase::failed) return;
+    const bool failed = state_.phase == Phase::failed;
     lock.unlock();
-    const Status finished = file_.finish();
+    const Status finished = failed ? ok() : file_.finish();
+    file_.close();
     lock.lock();
+    if (failed) return;
     if (!finished) return fail(finished.error());
     state_.phase = Phase::done;
     changed_.notify_all();
