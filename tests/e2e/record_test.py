@@ -197,6 +197,27 @@ class Record(RecordTest):
         support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'the file')
         self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
 
+    def test_a_full_disk_is_told_and_holds_up_nobody(self):
+        disk = self.directory / 'disk'
+        disk.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'none', disk], check=True)
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        self.file = str(disk / 'out.tct')
+        program = self.program('hot')
+        # A file that is cut off lacks the last blocks of each CPU: of one, that is the end.
+        os.sched_setaffinity(program.pid, {min(os.sched_getaffinity(0))})
+        verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, 10 * CALLS)
+        # It ends by itself.
+        _, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 1)
+        self.assertIn('No space left on device', errors)
+        self.call(program, CALLS)
+        in_file = self.is_unbroken(self.shown()[0])
+        self.assertGreater(in_file, 0)
+        self.assertIn(f'{in_file} events are in the file', errors)
+
     # ---- the protocol ----
 
     def session(self, client):
