@@ -2,6 +2,7 @@
 """The protocol as any program can speak it: a socket and lines of JSON, held against the schema."""
 
 import collections
+import functools
 import json
 import os
 import re
@@ -15,9 +16,16 @@ from support import target
 SCHEMA = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
 
 
+@functools.cache
+def validator(name):
+    """Made once: to look through the schema takes longer than to look at what it is held against."""
+    schema = {'$ref': '#/$defs/' + name, '$defs': SCHEMA['$defs']}
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 def check(name, value):
-    jsonschema.validate(value, {'$ref': '#/$defs/' + name, '$defs': SCHEMA['$defs']},
-                        cls=jsonschema.Draft202012Validator)
+    validator(name).validate(value)
 
 
 @support.needs_root

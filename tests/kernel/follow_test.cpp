@@ -118,8 +118,9 @@ TEST_F(Following, FamiliesAreApart) {
 TEST_F(Following, SetsThatEndAreEmpty) {
   Program program("forker", {"fork", "3", "100"}), other("forker", {"fork", "3", "100"});
   create("s");
-  for (size_t i = 0; i < 2 * TC_MAX_SET_TARGETS; ++i) {
-    const bool is_last = i + 1 == 2 * TC_MAX_SET_TARGETS;
+  constexpr size_t kSets = TC_MAX_SET_TARGETS + 2;
+  for (size_t i = 0; i < kSets; ++i) {
+    const bool is_last = i + 1 == kSets;
     set("s", "uprobe::work", family(is_last ? other : program, Follow::children),
         i % 2 ? "count" : "count by pid");
     if (is_last) break;
