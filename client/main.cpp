@@ -2,7 +2,6 @@
 //
 // tracectl: the command line. Options and verbs only; each verb has a function in verbs.h.
 #include <CLI/CLI.hpp>
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "client/options.h"
 #include "client/output.h"
 #include "client/recipes.h"
+#include "client/recording_verbs.h"
 #include "client/usage.h"
 #include "client/verb_options.h"
 #include "client/verbs.h"
@@ -18,111 +18,6 @@
 namespace {
 
 using namespace tracectl;
-
-CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
-                   std::function<int()>& chosen, std::function<int()> run) {
-  CLI::App* verb = app.add_subcommand(name, help);
-  verb->fallthrough();
-  verb->callback([&chosen, run = std::move(run)] { chosen = run; });
-  return *verb;
-}
-
-// How sums of calls are shown; the options exclude each other.
-std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
-  using Form = GraphChoice::Form;
-  auto* tree = verb.add_flag_callback(
-      "--tree", [&form] { form = Form::tree; }, "the tree of calls, with what they took");
-  auto* folded = verb.add_flag_callback(
-      "--folded", [&form] { form = Form::folded; },
-      "each way of calls and the time of its last, as flame graphs "
-      "want them");
-  tree->excludes(folded);
-  return {tree, folded};
-}
-
-void add_graph(CLI::App& app, CommandLine& line) {
-  auto& graph = add_verb(app, "graph", "show how functions call, and what the calls take",
-                         line.chosen, [&] { return run_graph(line.common, line.trace); });
-  graph
-      .add_option("FUNCTION", line.trace.probes.patterns,
-                  "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
-      ->required();
-  add_target_options(graph, line.trace.probes);
-  auto* only =
-      graph.add_option("--only", line.graph.only, "of the calls below show these functions only");
-  only->allow_extra_args(false);
-  graph
-      .add_flag("--grow", line.graph.grow,
-                "add functions that are called by pointers when they are")
-      ->excludes(only);
-  graph.add_option("--skip", line.graph.skip, "do not show these functions below")
-      ->allow_extra_args(false);
-  auto* beside =
-      graph
-          .add_option("--beside", line.graph.beside,
-                      "show these USDT probes, too, where they fire: usdt::PROVIDER:NAME")
-          ->allow_extra_args(false);
-  graph.add_option("--depth", line.graph.depth, "show so many levels of calls at most")
-      ->check(CLI::Range(1, 10000));
-  auto* least = graph.add_option("--min-duration", line.min_duration,
-                                 "show no calls that took less: 10us, 1ms");
-  least->check(check_duration);
-  auto* arguments =
-      graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
-  auto* results = graph.add_flag("--results", line.graph.results, "show what calls return");
-  auto* sums = graph.add_flag_callback(
-      "--report", [&] { line.graph.form = GraphChoice::Form::functions; },
-      "at the end, by function: calls, total, self, least, average, greatest");
-  const auto [tree, folded] = add_forms(graph, line.graph.form);
-  tree->excludes(sums);
-  folded->excludes(sums);
-  add_record_to(graph, line.record);
-  auto* output = graph.get_option("--output");
-  for (CLI::Option* of_calls : {least, arguments, results, beside, output})
-    for (CLI::Option* form : {sums, tree, folded}) form->excludes(of_calls);
-  output->excludes(least);
-  add_returns(graph, line.trace.returns);
-  add_how(graph, line);
-  tell_of_command(graph);
-
-  auto& report = add_verb(app, "report", "sum up what has been recorded", line.chosen,
-                          [&] { return run_report(line.common, line.report); });
-  report
-      .add_option("FILE", line.report.file,
-                  "a trace file, or what graph --json has printed; -: that from standard input")
-      ->required();
-  auto* against = report.add_option("--against", line.report.against,
-                                    "tell what has changed since this recording");
-  for (CLI::Option* form : add_forms(report, line.report.form)) form->excludes(against);
-  report
-      .add_option("-n,--rows", line.trace.rows,
-                  "how many rows of a table are printed, first those with most")
-      ->check(CLI::NonNegativeNumber);
-}
-
-void add_recordings(CLI::App& app, CommandLine& line) {
-  auto& record =
-      add_verb(app, "record", "record events to a trace file until ^C or the targets end",
-               line.chosen, [&] { return run_trace(line.common, line.trace); });
-  add_trace_options(record, line);
-  add_do(record, line.trace.action);
-  add_from(record, line.trace.latency);
-  add_record_to(record, line.record);
-  record.get_option("--output")->required();
-  tell_of_command(record);
-
-  auto& show = add_verb(app, "show", "the events of a trace file", line.chosen,
-                        [&] { return run_show(line.common, line.show); });
-  show.add_option("FILE", line.show.file, "the trace file")->required();
-  show.add_option("--from", line.show_from,
-                  "leave out what came sooner after the first: 10s, 500ms")
-      ->check(check_duration);
-  show.add_option("--to", line.show_to, "leave out what came later after the first")
-      ->check(check_duration);
-  auto* graph = show.add_flag("--graph", line.show.graph, "calls, as graph shows them");
-  show.add_flag("--arguments", line.show.arguments, "show what calls are given")->needs(graph);
-  show.add_flag("--results", line.show.results, "show what calls return")->needs(graph);
-}
 
 void add_tracing(CLI::App& app, CommandLine& line) {
   auto& list = add_verb(app, "list", "what can be traced", line.chosen,
@@ -287,9 +182,6 @@ void add_daemon(CLI::App& app, CommandLine& line) {
            [&] { return run_doctor(line.common); });
 }
 
-constexpr std::array kKinds =
-    std::to_array<std::string_view>({"u:", "uprobe:", "ur:", "uretprobe:", "U:", "usdt:"});
-
 int run_recipe(const CommandLine& line);
 
 RecipeValues given_values(const CommandLine& line) {
@@ -352,51 +244,12 @@ bool takes_command(const CLI::App& app) {
   return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
 }
 
-// A bare FUNCTION is one of the main executable, OBJECT:FUNCTION one of that.
-void name_functions(std::vector<std::string>& patterns) {
-  for (std::string& pattern : patterns) {
-    const bool has_kind = std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) {
-      return pattern.starts_with(kind);
-    });
-    if (has_kind) continue;
-    const size_t colon = pattern.find(':');
-    const bool has_object = colon != std::string::npos && !pattern.substr(colon).starts_with("::");
-    pattern = (has_object ? "uprobe:" : "uprobe::") + pattern;
-  }
-}
-
-Status check_form(const CommonOptions& common, GraphChoice::Form form) {
-  if (!common.json || form != GraphChoice::Form::folded) return ok();
-  return Error{Code::invalid,
-               "--folded is for programs that read its text: with --json take --tree"};
-}
-
-Status complete_graph(CommandLine& line) {
-  if (line.common.json && !line.min_duration.empty())
-    return Error{Code::invalid, "--json prints every call: leave --min-duration away"};
-  if (auto readable = check_form(line.common, line.graph.form); !readable) return readable;
-  name_functions(line.trace.probes.patterns);
-  name_functions(line.graph.only);
-  if (const auto seconds = parse_duration(line.min_duration))
-    line.graph.min_duration_ns = static_cast<uint64_t>(*seconds * 1e9);
-  line.trace.action =
-      line.graph.depth ? "graph(" + std::to_string(*line.graph.depth) + ")" : "graph";
-  if (line.graph.arguments) line.trace.action += ", event";
-  if (line.graph.form != GraphChoice::Form::calls) line.trace.action += ", time by path";
-  line.trace.graph = line.graph;
-  return ok();
-}
-
 // What is made of several options.
 Status complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   if (app.got_subcommand("graph"))
     if (auto completed = complete_graph(line); !completed) return completed;
-  if (auto readable = check_form(line.common, line.report.form); !readable) return readable;
-  line.report.rows = line.trace.rows;
-  if (!line.record.file.empty()) line.trace.record = line.record;
-  line.show.from_s = parse_duration(line.show_from);
-  line.show.to_s = parse_duration(line.show_to);
+  if (auto completed = complete_recordings(line); !completed) return completed;
   std::string& action = line.trace.action;
   if (app.got_subcommand("stacks")) {
     if (!line.trace.deepest)

@@ -5,6 +5,14 @@
 
 namespace tracectl {
 
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
+                   std::function<int()>& chosen, std::function<int()> run) {
+  CLI::App* verb = app.add_subcommand(name, help);
+  verb->fallthrough();
+  verb->callback([&chosen, run = std::move(run)] { chosen = run; });
+  return *verb;
+}
+
 void add_target_options(CLI::App& verb, ProbeOptions& probes) {
   verb.add_option("-p,--pid", probes.pids, "a process, repeatable")->allow_extra_args(false);
   verb.add_option("-x,--executable", probes.executables,

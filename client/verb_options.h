@@ -37,6 +37,10 @@ struct CommandLine {
   std::function<int()> chosen;
 };
 
+// Where the verb is given, `chosen` is `run`.
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
+                   std::function<int()>& chosen, std::function<int()> run);
+
 // -p, -x, -a, -f and so on.
 void add_target_options(CLI::App& verb, ProbeOptions& probes);
 void add_probe_options(CLI::App& verb, ProbeOptions& probes);
