@@ -14,7 +14,7 @@ namespace {
 using dwarf::Die;
 
 constexpr int kDeepestClass = 16;
-constexpr int kMostEntries = 4096;
+constexpr int kMostEntriesOfType = 4096;
 
 bool is_class(const Die& type) {
   const unsigned tag = dwarf::tag_of(type);
@@ -35,7 +35,7 @@ class Question {
     if (depth > kDeepestClass) return;
     const std::string name = dwarf::name_of(type);
     const bool whole = dwarf::each_child(type, [&](const Die& child) {
-      if (++entries_ > kMostEntries) return false;
+      if (++entries_ > kMostEntriesOfType) return false;
       look_at_child(type, name.substr(0, name.find('<')), child, depth);
       return !by_address_;
     });

@@ -15,8 +15,7 @@ using dwarf::Die;
 // Beyond these a file is left alone: its functions stay without names.
 constexpr uint64_t kMostBytes = 1 << 30;  // of debug sections, unpacked
 constexpr size_t kMostRanges = 4'000'000;
-constexpr uint64_t kMostEntries = 50'000'000;
-constexpr int kDeepestEntry = 64;
+constexpr uint64_t kMostEntriesOfFile = 50'000'000;
 constexpr int kMostRangesOfFunction = 4;
 constexpr int kMostOverlaps = 16;
 
@@ -129,9 +128,9 @@ void DebugInfo::index(Unit& unit) {
 
 // Functions are in namespaces, classes, and the blocks of other functions.
 bool DebugInfo::index_below(const Die& parent, int depth) {
-  if (depth > kDeepestEntry) return true;
+  if (depth > dwarf::kDeepestEntry) return true;
   return dwarf::each_child(parent, [&](const Die& die) {
-    if (++entries_seen_ > kMostEntries) return false;
+    if (++entries_seen_ > kMostEntriesOfFile) return false;
     switch (dwarf::tag_of(die)) {
       case DW_TAG_subprogram: add_function(die); [[fallthrough]];
       case DW_TAG_namespace:

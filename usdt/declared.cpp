@@ -10,14 +10,13 @@
 namespace tracectl {
 namespace {
 
-constexpr NoteKind kKind{".note.tracectl", "tracectl", 1};
+constexpr NoteKind kDeclaredNotes{".note.tracectl", "tracectl", 1};
 constexpr size_t kLongestType = 256;
-constexpr size_t kLongestName = 256;
 constexpr size_t kMostArguments = 12;
 
 std::optional<DeclaredArgument> parse_argument(NoteCursor& cursor) {
   auto type = cursor.text(kLongestType);
-  auto name = type ? cursor.text(kLongestName) : std::nullopt;
+  auto name = type ? cursor.text(kLongestNoteName) : std::nullopt;
   const auto words = name ? cursor.value<uint8_t>() : std::nullopt;
   if (!words || *words < 1 || *words > 2) return std::nullopt;
   return DeclaredArgument{std::move(*type), std::move(*name), *words};
@@ -27,13 +26,14 @@ Result<DeclaredProbe> parse_probe(const Note& note) {
   NoteCursor cursor(note.contents);
   const auto location = cursor.value<uint64_t>();
   const auto base = cursor.value<uint64_t>();
-  if (!base) return malformed_note(kKind, note.at, "no room for its addresses");
+  if (!base) return malformed_note(kDeclaredNotes, note.at, "no room for its addresses");
   DeclaredProbe probe{*location, *base, {}};
   while (!cursor.at_end()) {
     auto argument = parse_argument(cursor);
-    if (!argument) return malformed_note(kKind, note.at, "an argument is cut off, or too long");
+    if (!argument)
+      return malformed_note(kDeclaredNotes, note.at, "an argument is cut off, or too long");
     if (probe.arguments.size() == kMostArguments)
-      return malformed_note(kKind, note.at, "it has more than 12 arguments");
+      return malformed_note(kDeclaredNotes, note.at, "it has more than 12 arguments");
     probe.arguments.push_back(std::move(*argument));
   }
   return probe;
@@ -80,7 +80,7 @@ void describe(Argument& argument, std::string name, std::string type) {
 }  // namespace
 
 Result<std::vector<DeclaredProbe>> parse_declared(std::span<const uint8_t> section) {
-  auto notes = split_notes(section, kKind);
+  auto notes = split_notes(section, kDeclaredNotes);
   if (!notes) return notes.error();
   std::vector<DeclaredProbe> probes;
   for (const Note& note : *notes) {

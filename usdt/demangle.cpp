@@ -2,6 +2,7 @@
 #include "usdt/demangle.h"
 
 #include <cxxabi.h>
+#define HAVE_DECL_BASENAME 1  // or libiberty declares another than <cstring> does
 #include <libiberty/demangle.h>
 
 #include <algorithm>

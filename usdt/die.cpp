@@ -6,7 +6,7 @@
 namespace tracectl::dwarf {
 namespace {
 
-constexpr size_t kLongestName = 256;
+constexpr size_t kLongestDieName = 256;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::string name_of(const Die& die) {
   auto found = attribute(die, DW_AT_name);
   const char* text = found ? ::dwarf_formstring(&*found) : nullptr;
   if (!text) return {};
-  std::string name(text, ::strnlen(text, kLongestName));
+  std::string name(text, ::strnlen(text, kLongestDieName));
   for (char& c : name)
     if (c < ' ' || c > '~') c = '?';
   return name;

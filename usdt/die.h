@@ -15,6 +15,8 @@ namespace tracectl::dwarf {
 
 using Die = Dwarf_Die;
 
+inline constexpr int kDeepestEntry = 64;  // entries within one another: what is below is left out
+
 inline unsigned tag_of(const Die& die) {
   return static_cast<unsigned>(::dwarf_tag(const_cast<Die*>(&die)));
 }

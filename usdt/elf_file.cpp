@@ -20,7 +20,6 @@ namespace {
 
 // Beyond these a file is refused as absurd. libLLVM, the largest of Debian, has 150,000 functions.
 constexpr size_t kMostSymbols = 10'000'000;
-constexpr size_t kLongestName = 64 << 10;
 constexpr uint64_t kMostReadBytes = 64 << 20;
 
 struct Segment {
@@ -189,8 +188,8 @@ void ElfFile::Impl::add_symbols(const ElfImage& from, uint32_t table_type, bool 
   from.each_symbol(table_type, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
     const Segment* segment = segment_of(symbol.st_value);
-    const size_t length = ::strnlen(name, kLongestName);
-    if (!segment || !segment->executable || length == 0 || length == kLongestName) return;
+    const size_t length = ::strnlen(name, kLongestSymbol);
+    if (!segment || !segment->executable || length == 0 || length == kLongestSymbol) return;
     const uint64_t left = segment->file_size - (symbol.st_value - segment->address);
     to.push_back({std::string(name, length), symbol.st_value, std::min(symbol.st_size, left),
                   segment->offset + (symbol.st_value - segment->address), exported});
@@ -286,8 +285,8 @@ void ElfFile::Impl::read_addresses() const {
   auto& by_name = addresses.emplace();
   for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})
     image.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
-      const size_t length = ::strnlen(name, kLongestName);
-      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestName)
+      const size_t length = ::strnlen(name, kLongestSymbol);
+      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestSymbol)
         by_name.emplace(std::string(name, length), symbol.st_value);
     });
 }

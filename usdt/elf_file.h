@@ -16,6 +16,8 @@
 
 namespace tracectl {
 
+inline constexpr size_t kLongestSymbol = 64 << 10;  // bytes; one as long is passed by
+
 class ElfImage;
 
 // A function symbol, defined in executable code.

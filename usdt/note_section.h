@@ -22,6 +22,8 @@ struct NoteKind {
   uint32_t type;
 };
 
+inline constexpr size_t kLongestNoteName = 256;  // of a provider, a probe or a type
+
 struct Note {
   uint64_t at = 0;  // in the section
   std::span<const uint8_t> contents;

@@ -24,23 +24,23 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kMostNoteBytes = 1 << 20;
-constexpr size_t kLongestName = 256;
 constexpr size_t kLongestArguments = 4096;
 
-constexpr NoteKind kKind{".note.stapsdt", "stapsdt", 3};  // NT_STAPSDT
+constexpr NoteKind kStapsdtNotes{".note.stapsdt", "stapsdt", 3};  // NT_STAPSDT
 
 Result<RawNote> parse_note(const Note& found) {
   NoteCursor cursor(found.contents);
   const auto location = cursor.value<uint64_t>();
   const auto base = cursor.value<uint64_t>();
   const auto semaphore = cursor.value<uint64_t>();
-  if (!semaphore) return malformed_note(kKind, found.at, "no room for its addresses");
-  auto provider = cursor.text(kLongestName);
-  auto name = provider ? cursor.text(kLongestName) : std::nullopt;
+  if (!semaphore) return malformed_note(kStapsdtNotes, found.at, "no room for its addresses");
+  auto provider = cursor.text(kLongestNoteName);
+  auto name = provider ? cursor.text(kLongestNoteName) : std::nullopt;
   auto args = name ? cursor.text(kLongestArguments) : std::nullopt;
-  if (!args) return malformed_note(kKind, found.at, "a string does not end, or is too long");
+  if (!args)
+    return malformed_note(kStapsdtNotes, found.at, "a string does not end, or is too long");
   if (provider->empty() || name->empty())
-    return malformed_note(kKind, found.at, "it has no provider or no name");
+    return malformed_note(kStapsdtNotes, found.at, "it has no provider or no name");
   return RawNote{*location,        *base,           *semaphore, std::move(*provider),
                  std::move(*name), std::move(*args)};
 }
@@ -48,7 +48,7 @@ Result<RawNote> parse_note(const Note& found) {
 }  // namespace
 
 Result<std::vector<RawNote>> parse_notes(std::span<const uint8_t> section) {
-  auto found = split_notes(section, kKind);
+  auto found = split_notes(section, kStapsdtNotes);
   if (!found) return found.error();
   std::vector<RawNote> notes;
   for (const Note& one : *found) {

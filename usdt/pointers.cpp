@@ -16,7 +16,6 @@ namespace {
 
 // Beyond this the rest of a file is left. libLLVM has 700,000.
 constexpr size_t kMostPointers = 4'000'000;
-constexpr size_t kLongestName = 64 << 10;
 constexpr uint64_t kWordBytes = 8;
 
 struct Symbols {
@@ -120,8 +119,8 @@ class PointerReader {
   }
 
   void add_import(uint64_t place, const char* name) {
-    const size_t length = name ? ::strnlen(name, kLongestName) : 0;
-    if (length > 0 && length < kLongestName)
+    const size_t length = name ? ::strnlen(name, kLongestSymbol) : 0;
+    if (length > 0 && length < kLongestSymbol)
       pointers_.push_back({.place = place, .import = std::string(name, length)});
   }
 

@@ -14,9 +14,8 @@ namespace {
 
 using dwarf::Die;
 
-constexpr int kDeepestEntry = 64;
 constexpr size_t kMostInlined = 32;
-constexpr uint64_t kMostEntries = 4'000'000;  // looked at for one place
+constexpr uint64_t kMostEntriesOfPlace = 4'000'000;  // looked at for one place
 constexpr size_t kLongestPath = 4096;
 
 std::string printable(const char* text) {
@@ -64,10 +63,10 @@ class Around {
 
   // True once the way down has been taken.
   bool descend(const Die& parent, int depth) {
-    if (depth > kDeepestEntry) return true;
+    if (depth > dwarf::kDeepestEntry) return true;
     bool taken = false;
     dwarf::each_child(parent, [&](const Die& child) {
-      if (++entries_ > kMostEntries) return false;
+      if (++entries_ > kMostEntriesOfPlace) return false;
       const Inside inside = holds(child);
       if (inside == Inside::no) return true;
       const bool is_block = dwarf::tag_of(child) == DW_TAG_lexical_block;

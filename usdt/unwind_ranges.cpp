@@ -160,9 +160,9 @@ std::optional<uint8_t> encoding_of(Reader cie) {
   return data ? encoding_in(augmentation->substr(1), *data) : std::nullopt;
 }
 
-class Walk {
+class TableWalk {
  public:
-  explicit Walk(Reader table) : rest_(table) {}
+  explicit TableWalk(Reader table) : rest_(table) {}
 
   // False if the table's end was not found.
   bool run() {
@@ -275,7 +275,7 @@ std::vector<uint8_t> table_of(const ElfFile& file, const Section& section) {
 }  // namespace
 
 std::vector<AddressRange> parse_unwind_ranges(std::span<const uint8_t> section, uint64_t address) {
-  Walk walk{Reader{section, address}};
+  TableWalk walk{Reader{section, address}};
   if (!walk.run()) return {};
   return std::move(walk).ranges();
 }

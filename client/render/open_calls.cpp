@@ -6,8 +6,6 @@
 namespace tracectl {
 namespace {
 
-using Kind = CallStep::Kind;
-
 std::ptrdiff_t offset(size_t index) { return static_cast<std::ptrdiff_t>(index); }
 
 // Numbers grow as long as a thread lives; its tid may then be another's.
@@ -27,7 +25,7 @@ const std::vector<CallStep>& OpenCalls::take(const Event& event) {
     thread = {.place = thread.place, .pid = event.pid};
   }
   if (!event.call)
-    step(Kind::noted, thread.numbers.size());
+    step(CallStep::Kind::noted, thread.numbers.size());
   else if (event.kind == EventKind::hit)
     begin(thread, *event.call);
   else
@@ -53,9 +51,9 @@ void OpenCalls::forget(pid_t tid) {
 
 void OpenCalls::begin(Thread& thread, const CallMark& call) {
   fit(thread, call.depth);
-  if (!call.number) return step(Kind::cut, thread.numbers.size());
+  if (!call.number) return step(CallStep::Kind::cut, thread.numbers.size());
   thread.newest = call.number;
-  open(thread, Kind::begun, call.number);
+  open(thread, CallStep::Kind::begun, call.number);
 }
 
 void OpenCalls::end(Thread& thread, const CallMark& call) {
@@ -73,14 +71,14 @@ void OpenCalls::end_open(Thread& thread, const CallMark& call) {
     lose(thread, thread.numbers.size() - (is_innermost ? 2 : 1));
     if (is_innermost) --index;
   }
-  close(thread, Kind::ended, index);
+  close(thread, CallStep::Kind::ended, index);
   fit(thread, call.depth);
 }
 
 // The call was taken for ended though another had: one that was open when this one began.
 void OpenCalls::end_late(Thread& thread, const CallMark& call) {
   auto& numbers = thread.numbers;
-  step(Kind::late, numbers.size());
+  step(CallStep::Kind::late, numbers.size());
   while (numbers.size() > call.depth) {
     const auto older = std::find_if(numbers.rbegin(), numbers.rend(),
                                     [&](uint32_t number) { return number < call.number; });
@@ -101,7 +99,7 @@ size_t OpenCalls::place_of(Thread& thread, const CallMark& call) {
   if (is_one_too_many && unseen != numbers.rend())
     return static_cast<size_t>(numbers.rend() - unseen) - 1;
   fit(thread, call.depth);
-  open(thread, Kind::appeared, kUnseen);
+  open(thread, CallStep::Kind::appeared, kUnseen);
   return numbers.size() - 1;
 }
 
@@ -110,7 +108,7 @@ size_t OpenCalls::place_of(Thread& thread, const CallMark& call) {
 void OpenCalls::fit(Thread& thread, size_t depth) {
   depth = std::min(depth, kMostOpen);
   close_down_to(thread, depth);
-  while (thread.numbers.size() < depth) open(thread, Kind::appeared, kUnseen);
+  while (thread.numbers.size() < depth) open(thread, CallStep::Kind::appeared, kUnseen);
 }
 
 void OpenCalls::close_down_to(Thread& thread, size_t depth) {
@@ -120,15 +118,15 @@ void OpenCalls::close_down_to(Thread& thread, size_t depth) {
 void OpenCalls::lose(Thread& thread, size_t index) {
   if (thread.lost.size() == kMostLost) thread.lost.erase(thread.lost.begin());
   if (thread.numbers[index] != kUnseen) thread.lost.push_back(thread.numbers[index]);
-  close(thread, Kind::lost, index);
+  close(thread, CallStep::Kind::lost, index);
 }
 
-void OpenCalls::open(Thread& thread, Kind kind, uint32_t number) {
+void OpenCalls::open(Thread& thread, CallStep::Kind kind, uint32_t number) {
   step(kind, thread.numbers.size());
   thread.numbers.push_back(number);
 }
 
-void OpenCalls::close(Thread& thread, Kind kind, size_t index) {
+void OpenCalls::close(Thread& thread, CallStep::Kind kind, size_t index) {
   step(kind, index);
   thread.numbers.erase(thread.numbers.begin() + offset(index));
 }

@@ -9,37 +9,35 @@
 namespace tracectl {
 namespace {
 
-using Instruction = ZydisDecodedInstruction;
-
-constexpr uint8_t kNone = 4;      // as SIB index
+constexpr uint8_t kNoIndex = 4;   // as SIB index
 constexpr uint8_t kNoBase = 5;    // as SIB base, where ModRM's mod is 0
 constexpr uint8_t kRelative = 5;  // as ModRM's rm, where its mod is 0
 constexpr uint8_t kHasSib = 4;    // as ModRM's rm
 constexpr uint8_t kRegister = 3;  // as ModRM's mod
 constexpr uint64_t kWordBytes = 8;
 
-bool has_memory(const Instruction& instruction) {
+bool has_memory(const ZydisDecodedInstruction& instruction) {
   return (instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 &&
          instruction.raw.modrm.mod != kRegister;
 }
 
-bool is_rip_relative(const Instruction& instruction) {
+bool is_rip_relative(const ZydisDecodedInstruction& instruction) {
   return instruction.raw.modrm.mod == 0 && instruction.raw.modrm.rm == kRelative;
 }
 
-bool has_index(const Instruction& instruction) {
+bool has_index(const ZydisDecodedInstruction& instruction) {
   return instruction.raw.modrm.rm == kHasSib &&
-         (instruction.raw.sib.index != kNone || instruction.raw.rex.X != 0);
+         (instruction.raw.sib.index != kNoIndex || instruction.raw.rex.X != 0);
 }
 
 // x, as in `call *x`.
-bool is_absolute(const Instruction& instruction) {
+bool is_absolute(const ZydisDecodedInstruction& instruction) {
   return instruction.raw.modrm.mod == 0 && instruction.raw.modrm.rm == kHasSib &&
          instruction.raw.sib.base == kNoBase && !has_index(instruction);
 }
 
 // What the operand in memory lies at, if no register has a say in it.
-std::optional<uint64_t> fixed_address(const Instruction& instruction, uint64_t end) {
+std::optional<uint64_t> fixed_address(const ZydisDecodedInstruction& instruction, uint64_t end) {
   if (!has_memory(instruction)) return std::nullopt;
   const auto displacement = static_cast<uint64_t>(instruction.raw.disp.value);
   if (is_rip_relative(instruction)) return end + displacement;
@@ -47,13 +45,13 @@ std::optional<uint64_t> fixed_address(const Instruction& instruction, uint64_t e
   return std::nullopt;
 }
 
-bool is_lea(const Instruction& instruction) {
+bool is_lea(const ZydisDecodedInstruction& instruction) {
   return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
          instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && instruction.opcode == 0x8d;
 }
 
 // gcc fills structures with several pointers at once: movups, movaps, movdqa, movdqu.
-uint64_t words_moved(const Instruction& instruction) {
+uint64_t words_moved(const ZydisDecodedInstruction& instruction) {
   if (instruction.opcode_map != ZYDIS_OPCODE_MAP_0F) return 1;
   switch (instruction.opcode) {
     case 0x10:
@@ -91,7 +89,7 @@ class Reading {
   }
 
   // `end`: where the next instruction begins, which relative addresses count from.
-  void add(const Instruction& instruction, uint64_t end) {
+  void add(const ZydisDecodedInstruction& instruction, uint64_t end) {
     if (const auto distance = relative_target(instruction))
       add_outside(end + static_cast<uint64_t>(*distance), found_.called);
     else if (is_call(instruction) || is_indirect_jump(instruction))
@@ -100,7 +98,7 @@ class Reading {
       add_operands(instruction, end);
   }
 
-  void add_indirect(const Instruction& instruction, uint64_t end) {
+  void add_indirect(const ZydisDecodedInstruction& instruction, uint64_t end) {
     add_constants(instruction);
     if (const auto slot = fixed_address(instruction, end))
       found_.slots.push_back(*slot);
@@ -108,7 +106,7 @@ class Reading {
       found_.calls_unknown = true;
   }
 
-  void add_operands(const Instruction& instruction, uint64_t end) {
+  void add_operands(const ZydisDecodedInstruction& instruction, uint64_t end) {
     add_constants(instruction);
     const auto address = fixed_address(instruction, end);
     if (!address) return;
@@ -120,7 +118,7 @@ class Reading {
       add_outside(*address + word * kWordBytes, found_.loaded);
   }
 
-  void add_constants(const Instruction& instruction) {
+  void add_constants(const ZydisDecodedInstruction& instruction) {
     if (has_memory(instruction) && !is_rip_relative(instruction) && instruction.raw.disp.size == 32)
       add_constant(static_cast<uint64_t>(instruction.raw.disp.value));
     for (const auto& immediate : instruction.raw.imm)

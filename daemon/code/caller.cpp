@@ -20,7 +20,7 @@ std::optional<unsigned> words_below_caller(std::span<const uint8_t> function, ui
     if (!instruction || relative_target(*instruction) || is_call(*instruction) ||
         is_indirect_jump(*instruction))
       return std::nullopt;
-    Step step;
+    CodeStep step;
     step.bytes = function.subspan(at, instruction->length);
     step.moves_stack = true;
     height = after(step, height);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/code/decoder.h"
 
+#include <algorithm>
+
 namespace tracectl {
 namespace {
 
@@ -11,11 +13,6 @@ ZydisDecoder make_decoder(bool minimal) {
   return decoder;
 }
 
-bool is_one_byte_opcode(const ZydisDecodedInstruction& instruction) {
-  return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
-         instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
-}
-
 // Opcode ff holds several instructions, told apart by a field of its second byte.
 bool is_group5(const ZydisDecodedInstruction& instruction, uint8_t near, uint8_t far) {
   return is_one_byte_opcode(instruction) && instruction.opcode == 0xff &&
@@ -23,6 +20,11 @@ bool is_group5(const ZydisDecodedInstruction& instruction, uint8_t near, uint8_t
 }
 
 }  // namespace
+
+bool is_one_byte_opcode(const ZydisDecodedInstruction& instruction) {
+  return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+         instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
+}
 
 std::optional<ZydisDecodedInstruction> decode_shape(std::span<const uint8_t> bytes) {
   static const ZydisDecoder decoder = make_decoder(true);
@@ -40,6 +42,14 @@ std::optional<Operands> decode_operands(std::span<const uint8_t> bytes) {
                                              &decoded.instruction, decoded.all.data());
   if (!ZYAN_SUCCESS(status)) return std::nullopt;
   return decoded;
+}
+
+bool writes(const Operands& instruction, ZydisRegister whole) {
+  return std::ranges::any_of(instruction.operands(), [&](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+           ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) == whole;
+  });
 }
 
 std::optional<int64_t> relative_target(const ZydisDecodedInstruction& instruction) {

@@ -24,10 +24,14 @@ std::optional<ZydisDecodedInstruction> decode_shape(
     std::span<const uint8_t> bytes);  // length, opcode, immediates
 std::optional<Operands> decode_operands(std::span<const uint8_t> bytes);
 
+// Whether it writes the whole register that is named, or a part of it.
+bool writes(const Operands& instruction, ZydisRegister whole);
+
 // The distance from the instruction's end to where it jumps or calls; nullopt for any other.
 std::optional<int64_t> relative_target(const ZydisDecodedInstruction& instruction);
 
 // These need no more than decode_shape().
+bool is_one_byte_opcode(const ZydisDecodedInstruction& instruction);
 bool is_call(const ZydisDecodedInstruction& instruction);
 bool is_indirect_jump(const ZydisDecodedInstruction& instruction);
 

@@ -29,12 +29,12 @@ constexpr size_t kMostParts = 16;
 
 using Jumps = std::map<size_t, IndirectJump>;  // by step
 
-bool leaves(const Step& step, const Listing& listing) {
+bool leaves(const CodeStep& step, const Listing& listing) {
   return step.has_target && step.flow != Flow::call && !listing.contains(step.target);
 }
 
 // Where the jump enters the function anew: no way within it.
-bool starts_again(const Step& step, const Listing& listing) {
+bool starts_again(const CodeStep& step, const Listing& listing) {
   return step.has_target && step.flow != Flow::call && step.target == listing[0].address;
 }
 
@@ -73,7 +73,7 @@ class Descent {
   }
 
   Status leave(size_t index) {
-    const Step& step = listing_[index];
+    const CodeStep& step = listing_[index];
     StackHeight height = after(step, heights_[index]);
     if (step.has_target && step.flow != Flow::call && !starts_again(step, listing_))
       if (auto target = listing_.at(step.target)) arrive(*target, height);
@@ -96,7 +96,7 @@ class Descent {
     return listing_[index].flow == Flow::call;
   }
 
-  static bool is_nop(const Step& step) {
+  static bool is_nop(const CodeStep& step) {
     auto decoded = decode_operands(step.bytes);
     return decoded && decoded->instruction.mnemonic == ZYDIS_MNEMONIC_NOP;
   }
@@ -115,12 +115,12 @@ Jumps indirect_jumps(const Listing& listing, const ReadFile& read) {
   return jumps;
 }
 
-uint8_t condition_of(const Step& step) {
+uint8_t condition_of(const CodeStep& step) {
   auto decoded = decode_shape(step.bytes);
   return decoded ? decoded->opcode & 0x0f : 0;
 }
 
-std::optional<Exit> exit_at(const Step& step, ExitKind kind) {
+std::optional<Exit> exit_at(const CodeStep& step, ExitKind kind) {
   Exit exit{.address = step.address,
             .target = step.has_target ? step.target : 0,
             .kind = kind,
@@ -141,7 +141,7 @@ bool is_function(const Surroundings& surroundings, uint64_t address) {
 
 // Compilers make few conditional tail jumps, and many conditional jumps to .cold parts. And what is
 // reached by no known way is mostly a landing pad, which goes on in a .cold part.
-MaybeExit direct_exit(const Step& step, std::optional<int64_t> on_stack,
+MaybeExit direct_exit(const CodeStep& step, std::optional<int64_t> on_stack,
                       const Surroundings& surroundings) {
   if (step.flow == Flow::odd_branch)
     return no_exits(step.address, "it leaves by a branch on something else than the flags");
@@ -155,7 +155,7 @@ MaybeExit direct_exit(const Step& step, std::optional<int64_t> on_stack,
   return exit_at(step, is_jump ? ExitKind::tail_jump : ExitKind::conditional_tail_jump);
 }
 
-MaybeExit exit_to_entry(const Step& step, std::optional<int64_t> on_stack) {
+MaybeExit exit_to_entry(const CodeStep& step, std::optional<int64_t> on_stack) {
   if (step.flow == Flow::odd_branch)
     return no_exits(step.address,
                     "it jumps to its own entry by a branch on something else than the flags");
@@ -165,7 +165,8 @@ MaybeExit exit_to_entry(const Step& step, std::optional<int64_t> on_stack) {
                  step.flow == Flow::jump ? ExitKind::tail_jump : ExitKind::conditional_tail_jump);
 }
 
-MaybeExit indirect_exit(const Step& step, const IndirectJump& jump, std::optional<int64_t> height) {
+MaybeExit indirect_exit(const CodeStep& step, const IndirectJump& jump,
+                        std::optional<int64_t> height) {
   if (std::ranges::find(jump.targets, size_t{0}) != jump.targets.end())
     return no_exits(step.address, "it jumps to its own entry by a table, so not always");
   if (jump.leads == Leads::inside) return std::optional<Exit>{};
@@ -222,7 +223,7 @@ class Looked {
         descent_(std::make_unique<Descent>(*listing_, *jumps_)) {}
 
   MaybeExit exit_of(size_t index) const {
-    const Step& step = (*listing_)[index];
+    const CodeStep& step = (*listing_)[index];
     auto height = descent_->height_at(index);
     if (step.flow == Flow::ret) return exit_at(step, ExitKind::ret);
     if (step.flow == Flow::far_away) return no_exits(step.address, "it leaves for another segment");
@@ -238,12 +239,12 @@ class Looked {
   std::unique_ptr<Descent> descent_;
 };
 
-bool leads_back(const Step& step, const Listing& function) {
+bool leads_back(const CodeStep& step, const Listing& function) {
   auto to = step.has_target ? function.at(step.target) : std::nullopt;
   return to && *to != 0;
 }
 
-bool leaves_for_good(const Step& step, const Listing& part, const Listing& function) {
+bool leaves_for_good(const CodeStep& step, const Listing& part, const Listing& function) {
   if (step.flow == Flow::ret || step.flow == Flow::indirect || step.flow == Flow::far_away)
     return true;
   return leaves(step, part) && !function.contains(step.target);
@@ -255,9 +256,10 @@ bool is_as_good_as_part(const CodeRange& range, const Listing& function) {
   auto part = Listing::of({.body = range, .extent = Extent::whole});
   if (!part) return false;
   const auto& steps = part->steps();
-  return std::ranges::any_of(steps, [&](const Step& step) { return leads_back(step, function); }) ||
+  return std::ranges::any_of(steps,
+                             [&](const CodeStep& step) { return leads_back(step, function); }) ||
          std::ranges::none_of(
-             steps, [&](const Step& step) { return leaves_for_good(step, *part, function); });
+             steps, [&](const CodeStep& step) { return leaves_for_good(step, *part, function); });
 }
 
 // The part of the function that a jump out of it goes to, if it is one that was not given.

@@ -39,13 +39,6 @@ bool is_memory(const ZydisDecodedOperand& operand) {
   return operand.type == ZYDIS_OPERAND_TYPE_MEMORY;
 }
 
-bool writes(const Operands& code, ZydisRegister wanted) {
-  return std::ranges::any_of(code.operands(), [&](const ZydisDecodedOperand& operand) {
-    return is_register(operand) && whole(operand.reg.value) == wanted &&
-           (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-  });
-}
-
 bool survives_calls(ZydisRegister reg) {
   static constexpr std::array kSaved{ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                      ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
@@ -54,7 +47,7 @@ bool survives_calls(ZydisRegister reg) {
 
 // The only step from which the flow comes to this one, if there is only one.
 std::optional<size_t> before(const Listing& listing, size_t index) {
-  const Step& step = listing[index];
+  const CodeStep& step = listing[index];
   bool is_behind_another = index > 0 && listing[index - 1].end() == step.address;
   Flow flow = is_behind_another ? listing[index - 1].flow : Flow::nothing;
   bool is_fallen_into = flow == Flow::next || flow == Flow::call || flow == Flow::conditional ||

@@ -46,11 +46,6 @@ Flow flow_of_untargeted(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-bool is_one_byte_opcode(const ZydisDecodedInstruction& instruction) {
-  return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
-         instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
-}
-
 // Which register a ModRM field names, without what only vector encodings add.
 uint8_t register_field(const ZydisDecodedInstruction& instruction) {
   return static_cast<uint8_t>(instruction.raw.modrm.reg | (instruction.raw.rex.R << 3));
@@ -106,9 +101,9 @@ bool loads_by_index(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-Step step_of(const ZydisDecodedInstruction& instruction, uint64_t address,
-             std::span<const uint8_t> bytes) {
-  Step step{.address = address, .bytes = bytes};
+CodeStep step_of(const ZydisDecodedInstruction& instruction, uint64_t address,
+                 std::span<const uint8_t> bytes) {
+  CodeStep step{.address = address, .bytes = bytes};
   auto distance = relative_target(instruction);
   step.has_target = distance.has_value();
   step.flow = distance ? flow_of_targeted(instruction) : flow_of_untargeted(instruction);
@@ -166,7 +161,7 @@ Status Listing::check_targets() {
   return ok();
 }
 
-Status Listing::check_target(const Step& from, size_t index) {
+Status Listing::check_target(const CodeStep& from, size_t index) {
   auto target = at(from.target);
   if (!target) return no_exits(from.address, "it jumps into the middle of an instruction");
   if (from.flow == Flow::call && *target != 0)

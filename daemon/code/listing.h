@@ -29,7 +29,7 @@ enum class Flow : uint8_t {
 };
 
 // One instruction as its function's flow of control sees it.
-struct Step {
+struct CodeStep {
   uint64_t address = 0;
   uint64_t target = 0;  // of a direct jump or call, else 0
   std::span<const uint8_t> bytes;
@@ -55,8 +55,8 @@ class Listing {
   // Code::unsupported, with the reason, for code that is no such listing. Keeps the spans.
   static Result<Listing> of(const FunctionCode& function);
 
-  const std::vector<Step>& steps() const { return steps_; }
-  const Step& operator[](size_t index) const { return steps_[index]; }
+  const std::vector<CodeStep>& steps() const { return steps_; }
+  const CodeStep& operator[](size_t index) const { return steps_[index]; }
   size_t size() const { return steps_.size(); }
 
   bool contains(uint64_t address) const;             // in a range of the function
@@ -73,11 +73,11 @@ class Listing {
 
   Status add(const CodeRange& range);
   Status check_targets();
-  Status check_target(const Step& from, size_t index);
+  Status check_target(const CodeStep& from, size_t index);
   uint32_t step_without_lock(size_t byte) const;
   const Range* range_of(uint64_t address) const;
 
-  std::vector<Step> steps_;
+  std::vector<CodeStep> steps_;
   std::vector<Range> ranges_;
   std::vector<uint32_t> step_of_byte_;  // kNone within an instruction
   bool loads_by_index_ = false;

@@ -16,7 +16,7 @@ std::optional<uint32_t> pushed_before(const CodeRange& function, uint64_t offset
       {.body = {function.address, function.bytes.first(offset)}, .extent = Extent::whole});
   if (!entry) return std::nullopt;
   StackHeight height;
-  for (const Step& step : entry->steps()) height = after(step, height);
+  for (const CodeStep& step : entry->steps()) height = after(step, height);
   if (!height.bytes || *height.bytes < 0) return std::nullopt;
   return static_cast<uint32_t>(*height.bytes);
 }
@@ -46,7 +46,7 @@ bool enters_kernel(ZydisMnemonic mnemonic) {
          mnemonic == ZYDIS_MNEMONIC_INT;
 }
 
-bool leaves_return_address_alone(const Step& step) {
+bool leaves_return_address_alone(const CodeStep& step) {
   const auto decoded = decode_operands(step.bytes);
   return decoded && !enters_kernel(decoded->instruction.mnemonic) &&
          std::ranges::none_of(decoded->operands(), uses_stack);
@@ -58,7 +58,7 @@ bool is_leaf(const FunctionCode& function) {
   if (function.extent != Extent::whole) return false;
   auto listing = Listing::of(function);
   if (!listing) return false;
-  return std::ranges::all_of(listing->steps(), [&](const Step& step) {
+  return std::ranges::all_of(listing->steps(), [&](const CodeStep& step) {
     switch (step.flow) {
       case Flow::next: return leaves_return_address_alone(step);
       case Flow::ret:

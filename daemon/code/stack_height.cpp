@@ -22,15 +22,6 @@ bool is(const ZydisDecodedOperand& operand, ZydisRegister reg) {
   return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == reg;
 }
 
-bool writes(const Operands& code, ZydisRegister wanted) {
-  return std::ranges::any_of(code.operands(), [&](const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
-           ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) ==
-               wanted;
-  });
-}
-
 // The height that a register or an address formed from one stands for.
 Height height_of(const ZydisDecodedOperand& source, const StackHeight& before) {
   if (is(source, ZYDIS_REGISTER_RSP)) return before.bytes;
@@ -78,7 +69,7 @@ StackHeight after_pop(const Operands& code, const StackHeight& before) {
 
 }  // namespace
 
-StackHeight after(const Step& step, const StackHeight& before) {
+StackHeight after(const CodeStep& step, const StackHeight& before) {
   if (!step.moves_stack) return before;
   auto code = decode_operands(step.bytes);
   if (!code) return {std::nullopt, std::nullopt};

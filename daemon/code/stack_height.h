@@ -17,7 +17,7 @@ struct StackHeight {
   bool operator==(const StackHeight&) const = default;
 };
 
-StackHeight after(const Step& step, const StackHeight& before);
+StackHeight after(const CodeStep& step, const StackHeight& before);
 
 // What is known where two ways meet.
 StackHeight either(const StackHeight& one, const StackHeight& other);

@@ -42,7 +42,7 @@ Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
 std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer) {
   static const auto table = make_table(AllRequests{});
   const auto parsed = parse_call(line);
-  if (const auto* refusal = std::get_if<protocol::Refusal>(&parsed))
+  if (const auto* refusal = std::get_if<protocol::RefusedCall>(&parsed))
     return Reply{error_line(*refusal), true};
   const Call& call = std::get<Call>(parsed);
   const auto handler = table.find(call.method);

@@ -23,7 +23,7 @@ const char* name_of(Recorder::Phase phase) {
   return "";
 }
 
-RecordingPart part_of(const std::string& session, const Recorder& recorder) {
+RecordingPart recording_part(const std::string& session, const Recorder& recorder) {
   const Recorder::State state = recorder.state();
   RecordingPart part{.session = session,
                      .state = name_of(state.phase),
@@ -76,13 +76,13 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   end_recording(request.session);  // it is over, and the session knows it still
   spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   recordings_[request.session] = *recorder;
-  return tracectl::part_of(request.session, **recorder);
+  return recording_part(request.session, **recorder);
 }
 
 Result<RecordingPart> Commands::handle(const RecordShow& request, Peer&) {
   auto recorder = recording(request.session);
   if (!recorder) return recorder.error();
-  return tracectl::part_of(request.session, **recorder);
+  return recording_part(request.session, **recorder);
 }
 
 Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
@@ -90,7 +90,7 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
   if (!recorder) return recorder.error();
   engine_.unsubscribe(request.session, recorder->get());
   (*recorder)->end();
-  return tracectl::part_of(request.session, **recorder);
+  return recording_part(request.session, **recorder);
 }
 
 void Commands::end_recording(const std::string& session) {

@@ -14,9 +14,6 @@
 namespace tracectl {
 namespace {
 
-// linux/errno.h, not in user space's headers: what uprobes say of an instruction they refuse.
-constexpr int kNotSupported = 524;
-
 // How many refused sites are looked for by halving: each costs about 2 log2(n) more calls.
 constexpr size_t kMostRefusals = 64;
 

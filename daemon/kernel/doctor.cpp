@@ -20,7 +20,6 @@ namespace {
 using Verdict = Finding::Verdict;
 
 constexpr uint64_t kCalls = 1000;
-constexpr int kNotSupported = 524;  // linux/errno.h
 
 Verdict verdict_of(bool yes) { return yes ? Verdict::yes : Verdict::no; }
 

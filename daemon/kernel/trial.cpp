@@ -57,7 +57,7 @@ extern const char tracectl_trial_red_zone_site[];
 namespace tracectl {
 namespace {
 
-constexpr int kAnswerLimitMs = 10'000;
+constexpr int kVerdictLimitMs = 10'000;
 
 using Function = uint64_t (*)();
 
@@ -144,7 +144,7 @@ std::optional<TrialChild::Outcome> TrialChild::call_in_fork(TrialFunction functi
 std::optional<TrialChild::Outcome> TrialChild::give(const Order& order) {
   if (::write(orders_.get(), &order, sizeof(order)) != sizeof(order)) return std::nullopt;
   pollfd answer{results_.get(), POLLIN, 0};
-  if (::poll(&answer, 1, kAnswerLimitMs) <= 0) return std::nullopt;
+  if (::poll(&answer, 1, kVerdictLimitMs) <= 0) return std::nullopt;
   Outcome outcome;
   if (::read(results_.get(), &outcome, sizeof(outcome)) != sizeof(outcome)) return std::nullopt;
   return outcome;

@@ -16,6 +16,9 @@ namespace tracectl {
 inline constexpr unsigned kAttachUprobeMulti = 48;    // BPF_TRACE_UPROBE_MULTI
 inline constexpr unsigned kAttachUprobeSession = 57;  // BPF_TRACE_UPROBE_SESSION, kernel 6.13
 
+// linux/errno.h, not in user space's headers: what uprobes say of an instruction they refuse.
+inline constexpr int kNotSupported = 524;
+
 struct UprobeMulti {
   int program_fd = -1;
   unsigned attach_type = kAttachUprobeMulti;

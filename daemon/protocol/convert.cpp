@@ -49,7 +49,7 @@ Result<Follow> follow_of(const TargetPart& part) {
                                       did_you_mean(*part.follow, {"children", "first_child"}));
 }
 
-std::optional<std::string> name_of(Follow follow) {
+std::optional<std::string> follow_name(Follow follow) {
   if (follow == Follow::none) return std::nullopt;
   return follow == Follow::children ? "children" : "first_child";
 }
@@ -78,7 +78,7 @@ TargetPart part_of(const Target& target) {
           target.executables,
           target.all,
           target.will_map,
-          name_of(target.follow)};
+          follow_name(target.follow)};
 }
 
 Result<Scope> scope_of(std::string_view name) {

@@ -17,7 +17,7 @@ Error invalid(std::string message, std::string field = {}) {
   return {Code::invalid, std::move(message), std::move(field)};
 }
 
-Refusal invalid_request(json id, Error error) {
+RefusedCall invalid_request(json id, Error error) {
   return {std::move(id), RpcCode::invalid_request, std::move(error)};
 }
 
@@ -193,9 +193,9 @@ const char* name_of(Code code) {
 
 // ---- requests ----
 
-std::variant<Call, Refusal> parse_call(std::string_view line) {
+std::variant<Call, RefusedCall> parse_call(std::string_view line) {
   auto message = parse_json(line);
-  if (!message) return Refusal{{}, RpcCode::parse, message.error()};
+  if (!message) return RefusedCall{{}, RpcCode::parse, message.error()};
   if (message->is_array()) {
     return invalid_request({}, invalid("batches are not taken: send one request a line"));
   }
@@ -209,7 +209,7 @@ std::variant<Call, Refusal> parse_call(std::string_view line) {
   return invalid_params(call, invalid("params: expected an object", "params"));
 }
 
-Refusal unknown_method(const Call& call) {
+RefusedCall unknown_method(const Call& call) {
   std::string message =
       "unknown method \"" + call.method + "\"" + nearest_method(call.method, AllRequests{});
   return {call.id, RpcCode::unknown_method, invalid(std::move(message), "method")};
@@ -229,7 +229,7 @@ std::string error_line(const json& id, const Error& error) {
   return numbered_error_line(id, number_of(error.code), error);
 }
 
-std::string error_line(const Refusal& refusal) {
+std::string error_line(const RefusedCall& refusal) {
   return numbered_error_line(refusal.id, static_cast<int>(refusal.code), refusal.error);
 }
 

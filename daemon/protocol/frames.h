@@ -59,22 +59,22 @@ struct Call {
 };
 
 // Why a message never became a typed request; error_line answers it.
-struct Refusal {
+struct RefusedCall {
   nlohmann::json id;  // null where the message does not tell
   RpcCode code;
   Error error;
 };
 
-std::variant<Call, Refusal> parse_call(std::string_view line);
-Refusal unknown_method(const Call& call);  // names the nearest
-inline Refusal invalid_params(const Call& call, Error error) {
+std::variant<Call, RefusedCall> parse_call(std::string_view line);
+RefusedCall unknown_method(const Call& call);  // names the nearest
+inline RefusedCall invalid_params(const Call& call, Error error) {
   return {call.id, RpcCode::invalid_params, std::move(error)};
 }
 
 // Each ends with its line feed. A result too long for a message becomes the error `exhausted`.
 std::string reply_line(const nlohmann::json& id, const nlohmann::json& result);
 std::string error_line(const nlohmann::json& id, const Error& error);
-std::string error_line(const Refusal& refusal);
+std::string error_line(const RefusedCall& refusal);
 std::string notification_line(std::string_view method, const nlohmann::json& params);
 
 // ---- the client's side ----

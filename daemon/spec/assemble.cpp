@@ -13,15 +13,15 @@ namespace {
 
 constexpr uint32_t kWordsOfText = TC_STR_LEN / sizeof(uint64_t);
 
-using Kind = Aggregate::Kind;
-
-bool is_sum(Kind kind) {
-  return kind == Kind::sum || kind == Kind::avg || kind == Kind::min || kind == Kind::max;
+bool is_sum(Aggregate::Kind kind) {
+  return kind == Aggregate::Kind::sum || kind == Aggregate::Kind::avg ||
+         kind == Aggregate::Kind::min || kind == Aggregate::Kind::max;
 }
 
 // Of hits that are taken when the call returns an aggregate is kept.
 bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
-  return aggregate.kind == Kind::count && aggregate.by.empty() && !is_all_at_return(spec);
+  return aggregate.kind == Aggregate::Kind::count && aggregate.by.empty() &&
+         !is_all_at_return(spec);
 }
 
 bool is_text(ValueType type) {
@@ -242,11 +242,11 @@ class Assembler {
     return false;
   }
 
-  static void ask_for(Kind kind, RowShape& shape) {
-    shape.sum |= kind == Kind::sum;
-    shape.avg |= kind == Kind::avg;
-    shape.min |= kind == Kind::min;
-    shape.max |= kind == Kind::max;
+  static void ask_for(Aggregate::Kind kind, RowShape& shape) {
+    shape.sum |= kind == Aggregate::Kind::sum;
+    shape.avg |= kind == Aggregate::Kind::avg;
+    shape.min |= kind == Aggregate::Kind::min;
+    shape.max |= kind == Aggregate::Kind::max;
   }
 
   AggregateMeaning meaning_of(const Aggregate& one) const {
@@ -255,26 +255,26 @@ class Assembler {
     unkeyed.by.clear();
     if (one.value) meaning.shape.of = to_string(*one.value);
     meaning.name = is_sum(one.kind) ? meaning.shape.of : to_string(unkeyed);
-    meaning.shape.kind = one.kind == Kind::count   ? RowShape::Kind::count
-                         : one.kind == Kind::hist  ? RowShape::Kind::hist
-                         : one.kind == Kind::lhist ? RowShape::Kind::lhist
-                         : one.kind == Kind::time  ? RowShape::Kind::time
-                                                   : RowShape::Kind::sums;
+    meaning.shape.kind = one.kind == Aggregate::Kind::count   ? RowShape::Kind::count
+                         : one.kind == Aggregate::Kind::hist  ? RowShape::Kind::hist
+                         : one.kind == Aggregate::Kind::lhist ? RowShape::Kind::lhist
+                         : one.kind == Aggregate::Kind::time  ? RowShape::Kind::time
+                                                              : RowShape::Kind::sums;
     meaning.shape.low = one.min;
     meaning.shape.high = one.max;
     meaning.shape.step = one.step;
     meaning.shape.of_calls = !side_;
-    if (one.kind == Kind::time) meaning.shape.of = "duration";
-    if (one.kind == Kind::time) meaning.shape.is_unsigned = true;
+    if (one.kind == Aggregate::Kind::time) meaning.shape.of = "duration";
+    if (one.kind == Aggregate::Kind::time) meaning.shape.is_unsigned = true;
     ask_for(one.kind, meaning.shape);
     return meaning;
   }
 
-  static tc_aggregate_kind kernel_kind(Kind kind) {
-    if (kind == Kind::count) return TC_COUNT;
-    if (kind == Kind::hist) return TC_HIST;
-    if (kind == Kind::time) return TC_TIME;
-    return kind == Kind::lhist ? TC_LHIST : TC_SUM;
+  static tc_aggregate_kind kernel_kind(Aggregate::Kind kind) {
+    if (kind == Aggregate::Kind::count) return TC_COUNT;
+    if (kind == Aggregate::Kind::hist) return TC_HIST;
+    if (kind == Aggregate::Kind::time) return TC_TIME;
+    return kind == Aggregate::Kind::lhist ? TC_LHIST : TC_SUM;
   }
 
   Result<tc_value> place(const ExprCode& code) {

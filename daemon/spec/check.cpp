@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bpf/abi.h"
+#include "daemon/spec/cursor.h"
 #include "daemon/spec/lexer.h"
 
 namespace tracectl {
@@ -12,7 +13,6 @@ namespace {
 
 using Kind = Expr::Kind;
 
-constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
 constexpr uint64_t kMostShift = 63;
 constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // of a result: its size, and no sign
 

@@ -7,8 +7,6 @@
 namespace tracectl {
 namespace {
 
-constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
-
 // One character of a quoted text: where it ends, or what is wrong with it.
 struct Unescaped {
   char value = 0;

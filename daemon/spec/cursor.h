@@ -13,6 +13,8 @@
 
 namespace tracectl {
 
+inline constexpr uint64_t kLeastMagnitude = uint64_t{1} << 63;  // of the least signed integer
+
 // Goes through the tokens of a text. The last one is `end`, and nothing steps over it.
 class Cursor {
  public:

@@ -12,7 +12,7 @@ constexpr uint64_t kMostRoutineBytes = 1 << 20;
 constexpr uint64_t kUnknownExtentBytes = 4096;  // where a symbol has no size
 constexpr uint64_t kStubBytes = 16;
 constexpr size_t kMostParts = 16;
-constexpr int kMostLookedBack = 64;  // symbols, of which some may lie within others
+constexpr int kMostSymbols = 64;  // symbols, of which some may lie within others
 
 constexpr std::string_view kCold = ".cold";
 
@@ -75,7 +75,7 @@ std::optional<Routine> CodeMap::starting_at(uint64_t address) const {
 
 const Function* CodeMap::function_around(uint64_t address) const {
   auto after = std::ranges::upper_bound(starts_, address, {}, &Function::address);
-  for (int looked = 0; after != starts_.begin() && looked < kMostLookedBack; ++looked) {
+  for (int looked = 0; after != starts_.begin() && looked < kMostSymbols; ++looked) {
     const Function* function = *--after;
     const uint64_t distance = address - function->address;
     if (distance == 0 || distance < function->size) return function;

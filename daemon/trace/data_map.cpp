@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kWordBytes = 8;
 constexpr uint64_t kMostPointersInARow = 4096;
-constexpr int kMostLookedBack = 64;  // variables, of which some may lie within others
+constexpr int kMostVariables = 64;  // variables, of which some may lie within others
 
 uint64_t aligned(uint64_t address) { return (address + kWordBytes - 1) & ~(kWordBytes - 1); }
 
@@ -26,7 +26,7 @@ DataMap::DataMap(const Object& object)
 
 std::optional<AddressRange> DataMap::variable_around(uint64_t address) const {
   auto after = std::ranges::upper_bound(variables_, address, {}, &AddressRange::address);
-  for (int looked = 0; after != variables_.begin() && looked < kMostLookedBack; ++looked) {
+  for (int looked = 0; after != variables_.begin() && looked < kMostVariables; ++looked) {
     const AddressRange& variable = *--after;
     if (address - variable.address < variable.size) return variable;
   }

@@ -68,7 +68,7 @@ Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const Pa
 }
 
 // As tc_hook has it.
-uint8_t words_below_caller(const Site& site) {
+uint8_t with_one_added(const Site& site) {
   return site.words_below_caller ? static_cast<uint8_t>(*site.words_below_caller + 1) : uint8_t{0};
 }
 
@@ -82,7 +82,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   hook.session = session.id;
   const bool streams = has_events(spec) && want.sides != TC_PAIR_FROM;
   hook.flags = (streams ? event_flags(want) : 0) | graph_flags(spec);
-  hook.words_below_caller = words_below_caller(*want.site);
+  hook.words_below_caller = with_one_added(*want.site);
   hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
   auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);
   if (!given) return given.error();

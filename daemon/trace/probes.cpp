@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
 constexpr size_t kMostUnknownCalls = kMostReached;  // probes at them are slow
 constexpr uint64_t kMostFunctionBytes = 1 << 20;    // of code read to place one probe
-constexpr uint64_t kUnknownExtentBytes = 4096;      // read where a symbol has no size
+constexpr uint64_t kReadWithoutSizeBytes = 4096;    // read where a symbol has no size
 
 // A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
 struct FunctionBytes {
@@ -293,7 +293,7 @@ class FunctionFinder {
 
   Result<FunctionBytes> read_code(const Function& function) {
     FunctionBytes code;
-    const uint64_t wanted = function.size ? function.size : kUnknownExtentBytes;
+    const uint64_t wanted = function.size ? function.size : kReadWithoutSizeBytes;
     auto body = object_->elf().read_at_most(function.offset, std::min(wanted, kMostFunctionBytes));
     if (!body) return body.error();
     code.body = std::move(*body);

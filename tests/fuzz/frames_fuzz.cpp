@@ -43,7 +43,7 @@ void check_every_type(const nlohmann::json& content, RequestList<Requests...>) {
 
 void as_server(std::string_view line) {
   auto parsed = parse_call(line);
-  if (auto* refusal = std::get_if<Refusal>(&parsed)) return check_line(error_line(*refusal));
+  if (auto* refusal = std::get_if<RefusedCall>(&parsed)) return check_line(error_line(*refusal));
   Call& call = std::get<Call>(parsed);
   check_line(error_line(unknown_method(call)));
   check_line(reply_line(call.id, call.params));

@@ -15,10 +15,6 @@
 namespace tracectl::on_kernel {
 namespace {
 
-bool names(const std::string& text, const std::string& wanted) {
-  return text.find(wanted) != std::string::npos;
-}
-
 class FailingCommits : public KernelTest {
  protected:
   void SetUp() override {

@@ -127,14 +127,14 @@ class Growing : public KernelTest {
   uint64_t grown_ns_ = 0, roots_ = 0;
 };
 
-const std::set<std::string> kAll{"grow_a",     "grow_b",       "grow_c",     "grow_e",
-                                 "grow_inner", "plugin_inner", "plugin_work"};
+const std::set<std::string> kAllFunctions{"grow_a",     "grow_b",       "grow_c",     "grow_e",
+                                          "grow_inner", "plugin_inner", "plugin_work"};
 
 // By every kind of instruction, in the file and in one that was loaded later, with what is reached from there.
 TEST_F(Growing, ShowWhatIsCalledByPointersWhereItIs) {
   begin(root());
-  grow_until_added(kAll);
-  EXPECT_EQ(added_, kAll);
+  grow_until_added(kAllFunctions);
+  EXPECT_EQ(added_, kAllFunctions);
   wait_for_roots(300);
   size_t whole = 0;
   for (const Tree& tree : trees()) {
@@ -147,7 +147,7 @@ TEST_F(Growing, ShowWhatIsCalledByPointersWhereItIs) {
 
 TEST_F(Growing, LosesAndTearsNoCallThatIsOpenMeanwhile) {
   begin(root());
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   wait_for_roots(10);
   const auto all = trees();
   EXPECT_EQ(all.size(), roots_);
@@ -157,7 +157,7 @@ TEST_F(Growing, LosesAndTearsNoCallThatIsOpenMeanwhile) {
 
 TEST_F(Growing, NamesWhatItDoesNotGrowBy) {
   begin(root());
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   until([&] {
     grow();
     return !refused_.empty() && unknown_ == 1;  // the code of no file
@@ -173,7 +173,7 @@ TEST_F(Growing, GoesOnWhereOneOfTheProcessesHasEnded) {
   begin(both);
   other.end_input();
   other.wait_for_end();
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   wait_for_roots(100);
   for (const Tree& tree : trees())
     if (tree.begun_ns > grown_ns_) {
@@ -184,7 +184,7 @@ TEST_F(Growing, GoesOnWhereOneOfTheProcessesHasEnded) {
 // What has been seen is true of the program, and it is not looked at twice.
 TEST_F(Growing, StaysWhereTheGraphIsStagedAnew) {
   begin(root());
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   Setting again = root();
   again.spec = must(parse_spec("graph(9)"));
   must(engine->stage_set("s", {again}));
@@ -201,7 +201,7 @@ TEST_F(Growing, StaysWhereTheGraphIsStagedAnew) {
 
 TEST_F(Growing, IsNoCommitWhereNothingIsNew) {
   begin(root());
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   wait_for_roots(10);
   const uint64_t epoch = engine->epoch();
   const auto grown = must(engine->grow("s"));
@@ -218,7 +218,7 @@ TEST_F(Growing, LeavesOutWhatIsToBeSkipped) {
 
 TEST_F(Growing, CountsNothingThatSomebodyIsShown) {
   begin(root());
-  grow_until_added(kAll);
+  grow_until_added(kAllFunctions);
   EXPECT_TRUE(read("s").rows.empty());
   EXPECT_TRUE(read("s", true).rows.empty());
   EXPECT_TRUE(read("s").rows.empty());

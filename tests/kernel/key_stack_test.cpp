@@ -12,12 +12,6 @@ namespace {
 
 constexpr uint64_t kCalls = 50;
 
-std::vector<std::string> functions(const Stack& stack) {
-  std::vector<std::string> names;
-  for (const Frame& frame : stack.frames) names.push_back(frame.function);
-  return names;
-}
-
 bool knows_all(const Stack& stack) {
   return std::all_of(stack.frames.begin(), stack.frames.end(),
                      [](const Frame& frame) { return !frame.module.empty() && !frame.address; });

@@ -42,21 +42,21 @@ class Paths : public KernelTest {
   }
 };
 
-const Calls kLanded{{"deep_land", 1},
-                    {"deep_land;deep", 1},
-                    {"deep_land;deep_jump", 1},
-                    {"deep_land;deep_jump;deep_jump", 1},
-                    {"deep_land;deep_jump;deep_jump;deep_jump", 1}};
+const Calls kLandedWays{{"deep_land", 1},
+                        {"deep_land;deep", 1},
+                        {"deep_land;deep_jump", 1},
+                        {"deep_land;deep_jump;deep_jump", 1},
+                        {"deep_land;deep_jump;deep_jump;deep_jump", 1}};
 
 TEST_F(Paths, CountCallsByThoseAroundThem) {
   Program program("graph_deep", {"2"});
-  EXPECT_EQ(calls(of(program, {"u::deep_land"})), kLanded);
+  EXPECT_EQ(calls(of(program, {"u::deep_land"})), kLandedWays);
 }
 
 TEST_F(Paths, OfSeveralRootsAreToldApart) {
   Program program("graph_deep", {"2", "3"});
   Calls expected{{"deep", 3}, {"deep;deep", 3}, {"deep;deep;deep", 3}};
-  for (const auto& [way, count] : kLanded) expected[way] = 3 * count;
+  for (const auto& [way, count] : kLandedWays) expected[way] = 3 * count;
   EXPECT_EQ(calls(of(program, {"u::deep_land", "u::deep"})), expected);
 }
 
@@ -95,7 +95,7 @@ TEST_F(Paths, StayKnownWhenNobodyCountsByThemAnyMore) {
   create("other");
   set("other", "u::main", process(program.pid()), "count by comm");
   must(engine->delete_session("other"));
-  EXPECT_EQ(calls(read("s")), kLanded);
+  EXPECT_EQ(calls(read("s")), kLandedWays);
 }
 
 TEST_F(Paths, WithoutRoomAreCountedAsDropped) {

@@ -28,12 +28,6 @@ std::vector<uint64_t> callers(const Stack& stack) {
   return addresses;
 }
 
-std::vector<std::string> functions(const Stack& stack) {
-  std::vector<std::string> names;
-  for (const Frame& frame : stack.frames) names.push_back(frame.function);
-  return names;
-}
-
 // The number of the line of the source that has this text.
 unsigned line_with(const std::string& text) {
   std::ifstream source(build_folder() + "/../" + kSource);

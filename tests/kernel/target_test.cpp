@@ -20,10 +20,6 @@ using Choice = KernelTest;
 using Offset = KernelTest;
 using Meeting = KernelTest;
 
-bool names(const std::string& text, const std::string& wanted) {
-  return text.find(wanted) != std::string::npos;
-}
-
 TEST_F(FailedCommit, OneRefusedSiteChangesNothing) {
   Program program("refused", {"100"});
   const auto target = process(program.pid());

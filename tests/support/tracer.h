@@ -29,6 +29,16 @@ inline std::string function_of(const std::string& probe) {
   return probe.substr(probe.rfind(':') + 1);
 }
 
+inline std::vector<std::string> functions(const Stack& stack) {
+  std::vector<std::string> names;
+  for (const Frame& frame : stack.frames) names.push_back(frame.function);
+  return names;
+}
+
+inline bool names(const std::string& text, const std::string& wanted) {
+  return text.find(wanted) != std::string::npos;
+}
+
 // The value of a key of that name that a row is kept by; 0 if it is kept by no such key.
 inline pid_t id_of(const RowKey& key, const std::string& name) {
   for (const KeyPart& part : key.by)

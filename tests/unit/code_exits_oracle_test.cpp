@@ -75,7 +75,7 @@ std::string word(uint64_t address, const char* kind, uint64_t target = 0) {
   return text;
 }
 
-struct Frame {
+struct StackFrame {
   uint64_t end;
   std::vector<uint8_t> bytes;
 };
@@ -84,7 +84,7 @@ struct Program {
   ElfFile elf;
   Lines lines;
   std::set<uint64_t> starts;                          // of functions with a symbol
-  std::map<uint64_t, Frame> frames;                   // parts of functions, by the unwind tables
+  std::map<uint64_t, StackFrame> frames;              // parts of functions, by the unwind tables
   std::multimap<std::string, const Function*> parts;  // f.cold and f.cold.1, by f
 };
 
@@ -121,8 +121,8 @@ std::set<std::string> exits_by_objdump(const Program& program, const Ranges& ran
 }
 
 // readelf prints "... FDE cie=0000002c pc=000000000041f020..0000000000420f10" for each.
-std::map<uint64_t, Frame> frames_of(const std::string& path, const ElfFile& elf) {
-  std::map<uint64_t, Frame> frames;
+std::map<uint64_t, StackFrame> frames_of(const std::string& path, const ElfFile& elf) {
+  std::map<uint64_t, StackFrame> frames;
   const auto plt = elf.section(".plt");
   const std::pair<uint64_t, uint64_t> stubs =
       plt ? std::pair{plt->address, plt->address + plt->size} : std::pair<uint64_t, uint64_t>{};
@@ -138,7 +138,7 @@ std::map<uint64_t, Frame> frames_of(const std::string& path, const ElfFile& elf)
     if (start >= stubs.first && start < stubs.second) continue;
     auto offset = elf.offset_of(start);
     auto bytes = offset ? elf.read_at_most(*offset, end - start) : Error{};
-    if (bytes) frames.emplace(start, Frame{end, std::move(*bytes)});
+    if (bytes) frames.emplace(start, StackFrame{end, std::move(*bytes)});
   }
   return frames;
 }

@@ -21,9 +21,9 @@
 namespace tracectl {
 namespace {
 
-class Code {
+class StrippedCode {
  public:
-  explicit Code(const std::string& path)
+  explicit StrippedCode(const std::string& path)
       : file_(on_kernel::must(
             ElfFile::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), path, "/none"))),
         ranges_(file_) {
@@ -74,7 +74,7 @@ class Code {
 };
 
 TEST(ExitsWithoutSymbols, AreThoseWithThem) {
-  Code code(on_kernel::target_path("cold_parts"));
+  StrippedCode code(on_kernel::target_path("cold_parts"));
   std::map<std::string, CodeRange> functions;
   for (const Function& function : code.functions())
     if (function.size != 0)
@@ -94,7 +94,7 @@ struct Counts {
   size_t functions = 0, without = 0, with = 0, lost = 0;
 };
 
-Counts count(Code& code) {
+Counts count(StrippedCode& code) {
   Counts counts;
   std::set<uint64_t> done;
   for (const Function& function : code.functions()) {
@@ -115,7 +115,7 @@ class ExitsOfStripped : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExitsOfStripped, AreKnownForMoreFunctionsByTheUnwindTable) {
   ASSERT_EQ(access(GetParam(), R_OK), 0) << GetParam() << ": scripts/install-deps installs it";
-  Code code(GetParam());
+  StrippedCode code(GetParam());
   ASSERT_FALSE(code.names_parts()) << GetParam() << " is not stripped";
   const Counts counts = count(code);
   std::printf("%s: %zu functions, exits known of %zu, with the unwind table of %zu\n", GetParam(),

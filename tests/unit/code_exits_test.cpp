@@ -3,26 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/code/exits.h"
+#include "tests/support/hex_code.h"
 
 namespace tracectl {
 namespace {
 
 using testing::HasSubstr;
-using Bytes = std::vector<uint8_t>;
 
 constexpr uint64_t kBody = 0x1000;
-
-Bytes bytes(const std::string& hex) {
-  std::istringstream in{hex};
-  Bytes code;
-  for (unsigned byte = 0; in >> std::hex >> byte;) code.push_back(static_cast<uint8_t>(byte));
-  return code;
-}
 
 Result<std::vector<Exit>> exits_of(const std::string& hex, const Surroundings& surroundings = {}) {
   Bytes code = bytes(hex);

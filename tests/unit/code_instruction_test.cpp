@@ -4,23 +4,14 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/code/instruction.h"
+#include "tests/support/hex_code.h"
 
 namespace tracectl {
 namespace {
-
-using Bytes = std::vector<uint8_t>;
-
-Bytes bytes(const std::string& hex) {
-  std::istringstream in{hex};
-  Bytes code;
-  for (unsigned byte = 0; in >> std::hex >> byte;) code.push_back(static_cast<uint8_t>(byte));
-  return code;
-}
 
 // The expectations of this file come from arming each of these on Linux 6.18: accepted or
 // errno 524, emulated or single-stepped by its time, and its effect on registers.

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/code/placement.h"
+#include "tests/support/hex_code.h"
 
 namespace tracectl {
 namespace {
-
-using Bytes = std::vector<uint8_t>;
-
-Bytes bytes(const std::string& hex) {
-  std::istringstream in{hex};
-  Bytes code;
-  for (unsigned byte = 0; in >> std::hex >> byte;) code.push_back(static_cast<uint8_t>(byte));
-  return code;
-}
 
 Result<Placement> entry_of(const std::string& hex, Extent extent = Extent::whole) {
   Bytes code = bytes(hex);

@@ -4,6 +4,7 @@
 #include "daemon/spec/compile.h"
 #include "daemon/spec/parse.h"
 #include "tests/support/machine.h"
+#include "tests/support/parsed_expr.h"
 
 using namespace tracectl;
 
@@ -33,14 +34,8 @@ MachineHit a_hit() {
                                 21}};
 }
 
-Expr parsed(std::string_view text) {
-  auto expr = parse_condition(text);
-  EXPECT_TRUE(expr) << text << ": " << (expr ? "" : expr.error().message);
-  return expr ? *expr : Expr{};
-}
-
 ExprCode compiled(std::string_view text) {
-  auto code = compile_condition(parsed(text), kArguments);
+  auto code = compile_condition(parsed_expr(text), kArguments);
   EXPECT_TRUE(code) << text << ": " << (code ? "" : code.error().message);
   return code ? *code : ExprCode{};
 }
@@ -50,13 +45,13 @@ std::optional<uint64_t> outcome(std::string_view text, const MachineHit& hit = a
 }
 
 std::optional<uint64_t> value_of(std::string_view text) {
-  auto code = compile_value(parsed(text), kArguments);
+  auto code = compile_value(parsed_expr(text), kArguments);
   EXPECT_TRUE(code) << text;
   return code ? run(*code, a_hit()).value : std::nullopt;
 }
 
 std::string refusal(std::string_view text, size_t column, const Arguments& arguments) {
-  const Expr expr = parsed(text);
+  const Expr expr = parsed_expr(text);
   auto code = compile_condition(expr, arguments);
   if (code) return "accepted";
   EXPECT_EQ(code.error().spot.value_or(Spot{}), (Spot{to_string(expr), column})) << text;
@@ -219,16 +214,18 @@ TEST(ExprCode, StringValuesSayWhatTheyAre) {
 }
 
 TEST(ExprCode, BytesAreShownAndNothingElse) {
-  auto bytes = compile_value(Expr::of_hex(parsed("arg3 + 8"), 20), kArguments);
+  auto bytes = compile_value(Expr::of_hex(parsed_expr("arg3 + 8"), 20), kArguments);
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->type, ValueType::bytes);
   EXPECT_EQ(bytes->most_bytes, 20);
   EXPECT_EQ(run(*bytes, a_hit()).value, 7u);
-  EXPECT_FALSE(compile_condition(Expr::of_hex(parsed("arg3"), 20), kArguments));
+  EXPECT_FALSE(compile_condition(Expr::of_hex(parsed_expr("arg3"), 20), kArguments));
 }
 
 TEST(ExprCode, TypesOfValuesFollowTheirRange) {
-  auto type = [](std::string_view text) { return compile_value(parsed(text), kArguments)->type; };
+  auto type = [](std::string_view text) {
+    return compile_value(parsed_expr(text), kArguments)->type;
+  };
   for (const char* text : {"arg3", "ts", "cgroup", "u64(arg3)", "0x8000000000000000", "arg2 + arg3",
                            "arg3 - 1", "-arg3", "~arg3", "arg3 >> 1"})
     EXPECT_EQ(type(text), ValueType::u64) << text;
@@ -265,7 +262,7 @@ TEST(ExprCode, CodeIsBounded) {
   std::string deep = "(pid + 1)";
   for (int i = 0; i < 7; i++) deep = "((pid + 1) * " + deep + ")";
   EXPECT_EQ(value_of(deep), 11u * 11 * 11 * 11 * 11 * 11 * 11 * 11);
-  Result<ExprCode> deeper = compile_value(parsed("(pid + 1) * " + deep), kArguments);
+  Result<ExprCode> deeper = compile_value(parsed_expr("(pid + 1) * " + deep), kArguments);
   ASSERT_FALSE(deeper);
   EXPECT_TRUE(has(deeper.error().message, "8 registers"));
 }

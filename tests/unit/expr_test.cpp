@@ -2,18 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "daemon/spec/parse.h"
+#include "tests/support/parsed_expr.h"
 
 using namespace tracectl;
 
 namespace {
 
-Expr parsed(std::string_view text) {
-  auto expr = parse_condition(text);
-  EXPECT_TRUE(expr) << text << ": " << (expr ? "" : expr.error().message);
-  return expr ? *expr : Expr{};
-}
-
-std::string canonical(std::string_view text) { return to_string(parsed(text)); }
+std::string canonical(std::string_view text) { return to_string(parsed_expr(text)); }
 
 // At the column, for a reason that says so.
 void expect_refused(std::string_view text, size_t column, std::string_view says) {
@@ -35,21 +30,21 @@ std::string repeated(std::string_view text, size_t times) {
 }  // namespace
 
 TEST(Expr, OperandsAndFunctionsAreRead) {
-  EXPECT_EQ(parsed("arg11"), arg(11));
-  EXPECT_EQ(parsed("cgroup"), Expr::of_operand(Operand::cgroup));
-  EXPECT_EQ(parsed("stack_bytes"), Expr::of_operand(Operand::stack_bytes));
-  EXPECT_EQ(parsed("s16(arg0 + 4)"),
+  EXPECT_EQ(parsed_expr("arg11"), arg(11));
+  EXPECT_EQ(parsed_expr("cgroup"), Expr::of_operand(Operand::cgroup));
+  EXPECT_EQ(parsed_expr("stack_bytes"), Expr::of_operand(Operand::stack_bytes));
+  EXPECT_EQ(parsed_expr("s16(arg0 + 4)"),
             Expr::of_read(Read::s16, Expr::of_binary(Operator::add, arg(0), number(4))));
-  EXPECT_EQ(parsed("str(arg1, 5) == \"ab\""),
+  EXPECT_EQ(parsed_expr("str(arg1, 5) == \"ab\""),
             Expr::of_binary(Operator::equal, Expr::of_str(arg(1), 5), Expr::of_text("ab")));
-  EXPECT_EQ(parsed("str(arg1) =~ \"ab*\""),
+  EXPECT_EQ(parsed_expr("str(arg1) =~ \"ab*\""),
             Expr::of_binary(Operator::like, Expr::of_str(arg(1), 64), Expr::of_text("ab*")));
 }
 
 TEST(Expr, IntegersAreDecimalOrHex) {
-  EXPECT_EQ(parsed("18446744073709551615"), number(UINT64_MAX));
-  EXPECT_EQ(parsed("0xFFffFFffFFffFFff"), number(UINT64_MAX));
-  EXPECT_EQ(parsed("0"), number(0));
+  EXPECT_EQ(parsed_expr("18446744073709551615"), number(UINT64_MAX));
+  EXPECT_EQ(parsed_expr("0xFFffFFffFFffFFff"), number(UINT64_MAX));
+  EXPECT_EQ(parsed_expr("0"), number(0));
   EXPECT_TRUE(parse_condition("-0x8000000000000000"));
   expect_refused("18446744073709551616", 0, "64 bits");
   expect_refused("arg0 == 12ab", 8, "no integer");
@@ -59,7 +54,7 @@ TEST(Expr, IntegersAreDecimalOrHex) {
 }
 
 TEST(Expr, TextsHaveEscapes) {
-  EXPECT_EQ(parsed(R"(comm == "a\"\\\n\t\x7f")").children[1].text, "a\"\\\n\t\x7f");
+  EXPECT_EQ(parsed_expr(R"(comm == "a\"\\\n\t\x7f")").children[1].text, "a\"\\\n\t\x7f");
   EXPECT_EQ(canonical(R"(comm == "\x41\x0a\xFF")"), R"(comm == "A\n\xff")");
   expect_refused(R"(comm == "a\q")", 10, "behind a \\");
   expect_refused(R"(comm == "\x4")", 9, "two hex digits");
@@ -80,7 +75,7 @@ TEST(Expr, OperatorsBindAsInC) {
   EXPECT_EQ(canonical("arg0 - (arg1 - arg2)"), "arg0 - (arg1 - arg2)");
   EXPECT_EQ(canonical("!(arg0 == 1) && ~arg1 / -(arg2)"), "!(arg0 == 1) && ~arg1 / -arg2");
   EXPECT_EQ(
-      parsed("arg0*2+1==7&&!tid"),
+      parsed_expr("arg0*2+1==7&&!tid"),
       Expr::of_binary(
           Operator::logical_and,
           Expr::of_binary(
@@ -152,7 +147,7 @@ TEST(Expr, StringsOfLibcxxAreNamedAsSuch) {
   EXPECT_EQ(canonical("cstr( arg0 + 8,libcxx ) == \"a\""), "cstr(arg0 + 8, libcxx) == \"a\"");
   EXPECT_EQ(canonical("cstr(arg0, 5, libcxx) =~ \"a*\""), "cstr(arg0, 5, libcxx) =~ \"a*\"");
   EXPECT_EQ(canonical("cstr(arg0, 64, libcxx) =~ \"a*\""), "cstr(arg0, libcxx) =~ \"a*\"");
-  EXPECT_FALSE(parsed("cstr(arg0, libcxx) == \"a\"") == parsed("cstr(arg0) == \"a\""));
+  EXPECT_FALSE(parsed_expr("cstr(arg0, libcxx) == \"a\"") == parsed_expr("cstr(arg0) == \"a\""));
   expect_refused("cstr(arg0, libstdcxx) == \"a\"", 11, "the most bytes");
   expect_refused("cstr(arg0, 5, 6) == \"a\"", 14, "libcxx, or nothing");
   expect_refused("cstr(arg0, libcxx, 5) == \"a\"", 17, "not expected");
@@ -196,7 +191,7 @@ TEST(Expr, SizeIsBounded) {
 }
 
 TEST(Expr, WhereItStoodIsNoPartOfIt) {
-  EXPECT_EQ(parsed("arg0   ==  1"), parsed("arg0 == 1"));
-  EXPECT_FALSE(parsed("arg0 == 1") == parsed("arg0 == 2"));
-  EXPECT_FALSE(parsed("arg0 == 1") == parsed("arg0 != 1"));
+  EXPECT_EQ(parsed_expr("arg0   ==  1"), parsed_expr("arg0 == 1"));
+  EXPECT_FALSE(parsed_expr("arg0 == 1") == parsed_expr("arg0 == 2"));
+  EXPECT_FALSE(parsed_expr("arg0 == 1") == parsed_expr("arg0 != 1"));
 }

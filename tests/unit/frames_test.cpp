@@ -17,10 +17,11 @@ std::vector<std::string> lines_of(LineBuffer& buffer) {
   return lines;
 }
 
-Refusal refusal(std::string_view line) {
+RefusedCall refusal(std::string_view line) {
   auto parsed = parse_call(line);
-  EXPECT_TRUE(std::holds_alternative<Refusal>(parsed)) << line;
-  return std::holds_alternative<Refusal>(parsed) ? std::get<Refusal>(parsed) : Refusal{};
+  EXPECT_TRUE(std::holds_alternative<RefusedCall>(parsed)) << line;
+  return std::holds_alternative<RefusedCall>(parsed) ? std::get<RefusedCall>(parsed)
+                                                     : RefusedCall{};
 }
 
 json line_json(const std::string& line) {
@@ -105,7 +106,7 @@ TEST(Frames, BatchesAndNotificationsAreRefusedClearly) {
 }
 
 TEST(Frames, UnknownMembersOfARequestAreRefusedByName) {
-  Refusal refused = refusal(R"({"jsonrpc":"2.0","id":1,"method":"x","parms":{}})");
+  RefusedCall refused = refusal(R"({"jsonrpc":"2.0","id":1,"method":"x","parms":{}})");
   EXPECT_EQ(refused.error.message, "parms: unknown member of a request; did you mean \"params\"?");
 }
 

@@ -9,7 +9,7 @@ using namespace tracectl;
 
 namespace {
 
-Pattern parsed(std::string_view text) {
+Pattern parsed_pattern(std::string_view text) {
   auto pattern = parse_pattern(text);
   EXPECT_TRUE(pattern) << text << ": " << (pattern ? "" : pattern.error().message);
   return pattern ? *pattern : Pattern{};
@@ -28,16 +28,16 @@ std::string refusal(std::string_view text, size_t column) {
 }  // namespace
 
 TEST(Pattern, FunctionHasObjectNameAndOffset) {
-  Pattern pattern = parsed("uprobe:/usr/bin/python3:PyEval_*+0x1F");
+  Pattern pattern = parsed_pattern("uprobe:/usr/bin/python3:PyEval_*+0x1F");
   EXPECT_EQ(pattern.kind, ProbeKind::function);
   EXPECT_EQ(pattern.object, "/usr/bin/python3");
   EXPECT_EQ(pattern.function, "PyEval_*");
   EXPECT_EQ(pattern.offset, 31u);
-  EXPECT_EQ(parsed("u:/x:f+12").offset, 12u);
+  EXPECT_EQ(parsed_pattern("u:/x:f+12").offset, 12u);
 }
 
 TEST(Pattern, UsdtHasObjectProviderAndName) {
-  Pattern pattern = parsed("usdt:libpython3*:python:gc__*");
+  Pattern pattern = parsed_pattern("usdt:libpython3*:python:gc__*");
   EXPECT_EQ(pattern.kind, ProbeKind::usdt);
   EXPECT_EQ(pattern.object, "libpython3*");
   EXPECT_EQ(pattern.provider, "python");
@@ -46,26 +46,26 @@ TEST(Pattern, UsdtHasObjectProviderAndName) {
 
 // The kernel shows such a file as "/memfd:NAME (deleted)".
 TEST(Pattern, FileInMemoryHasAColonInItsName) {
-  const Pattern usdt = parsed("usdt:/memfd:usdt-shop:shop:order__placed");
+  const Pattern usdt = parsed_pattern("usdt:/memfd:usdt-shop:shop:order__placed");
   EXPECT_EQ(usdt.object, "/memfd:usdt-shop");
   EXPECT_EQ(usdt.provider, "shop");
   EXPECT_EQ(usdt.name, "order__placed");
   EXPECT_EQ(to_string(usdt), "usdt:/memfd:usdt-shop:shop:order__placed");
-  EXPECT_EQ(parsed("uprobe:/memfd:jit:a::b+4").object, "/memfd:jit");
-  EXPECT_EQ(parsed("uprobe:/memfd:jit:a::b+4").function, "a::b");
-  EXPECT_EQ(parsed("u:/memfd/x:f").object, "/memfd/x");
+  EXPECT_EQ(parsed_pattern("uprobe:/memfd:jit:a::b+4").object, "/memfd:jit");
+  EXPECT_EQ(parsed_pattern("uprobe:/memfd:jit:a::b+4").function, "a::b");
+  EXPECT_EQ(parsed_pattern("u:/memfd/x:f").object, "/memfd/x");
   EXPECT_NE(refusal("u:/memfd:jit", 12).find("a function is missing"), std::string::npos);
   EXPECT_NE(refusal("U:/memfd:p:n", 12).find("a name is missing"), std::string::npos);
 }
 
 TEST(Pattern, ShortKindsMeanTheLongOnes) {
-  EXPECT_EQ(parsed("u:a:f"), parsed("uprobe:a:f"));
-  EXPECT_EQ(parsed("U:a:p:n"), parsed("usdt:a:p:n"));
+  EXPECT_EQ(parsed_pattern("u:a:f"), parsed_pattern("uprobe:a:f"));
+  EXPECT_EQ(parsed_pattern("U:a:p:n"), parsed_pattern("usdt:a:p:n"));
 }
 
 TEST(Pattern, EmptyObjectIsTheMainExecutable) {
-  EXPECT_EQ(parsed("u::main").object, "");
-  EXPECT_EQ(parsed("U::p:n").object, "");
+  EXPECT_EQ(parsed_pattern("u::main").object, "");
+  EXPECT_EQ(parsed_pattern("U::p:n").object, "");
 }
 
 TEST(Pattern, ScopeIsKept) {
@@ -73,39 +73,39 @@ TEST(Pattern, ScopeIsKept) {
 }
 
 TEST(Pattern, CxxNamesKeepTheirColonsAndParentheses) {
-  Pattern pattern = parsed("u:libx.so:ns::Type<int>::call(std::string const&)");
+  Pattern pattern = parsed_pattern("u:libx.so:ns::Type<int>::call(std::string const&)");
   EXPECT_EQ(pattern.object, "libx.so");
   EXPECT_EQ(pattern.function, "ns::Type<int>::call(std::string const&)");
   EXPECT_TRUE(wants_demangled(pattern));
-  EXPECT_TRUE(wants_demangled(parsed("u::f(*")));
-  EXPECT_FALSE(wants_demangled(parsed("u::_ZN2ns4callEv")));
-  EXPECT_FALSE(wants_demangled(parsed("U::p:n(")));
+  EXPECT_TRUE(wants_demangled(parsed_pattern("u::f(*")));
+  EXPECT_FALSE(wants_demangled(parsed_pattern("u::_ZN2ns4callEv")));
+  EXPECT_FALSE(wants_demangled(parsed_pattern("U::p:n(")));
 }
 
 TEST(Pattern, OperatorPlusIsANameNotAnOffset) {
   for (const char* name :
        {"operator+", "operator++", "ns::operator+(A, B)", "f+", "f+0x", "f+1a"}) {
-    EXPECT_EQ(parsed(std::string{"u::"} + name).function, name);
+    EXPECT_EQ(parsed_pattern(std::string{"u::"} + name).function, name);
   }
-  EXPECT_EQ(parsed("u::operator++4").function, "operator+");
-  EXPECT_EQ(parsed("u::operator++4").offset, 4u);
+  EXPECT_EQ(parsed_pattern("u::operator++4").function, "operator+");
+  EXPECT_EQ(parsed_pattern("u::operator++4").offset, 4u);
 }
 
 TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
   for (const char* text : {"u:/a/b:f", "u::f+0x10", "u:lib*:A::b(int)", "U::p:n__x",
                            "U:/a:p*:[a-c]?", "u::operator+", "u::f+1+0"}) {
-    Pattern pattern = parsed(text);
-    EXPECT_EQ(parsed(to_string(pattern)), pattern) << text;
+    Pattern pattern = parsed_pattern(text);
+    EXPECT_EQ(parsed_pattern(to_string(pattern)), pattern) << text;
   }
-  EXPECT_EQ(to_string(parsed("u:/a/b:f+0x10")), "uprobe:/a/b:f+16");
-  EXPECT_EQ(to_string(parsed("U::p:n")), "usdt::p:n");
+  EXPECT_EQ(to_string(parsed_pattern("u:/a/b:f+0x10")), "uprobe:/a/b:f+16");
+  EXPECT_EQ(to_string(parsed_pattern("U::p:n")), "usdt::p:n");
 }
 
 TEST(Pattern, UnknownKindIsNamed) {
   EXPECT_EQ(refusal("kprobe:/a:f", 0),
             "unknown kind of probe \"kprobe\": uprobe (u) traces functions, uretprobe (ur) their "
             "returns too, usdt (U) USDT probes");
-  EXPECT_EQ(to_string(parsed("ur:/a:f")), "uprobe:/a:f");
+  EXPECT_EQ(to_string(parsed_pattern("ur:/a:f")), "uprobe:/a:f");
 }
 
 TEST(Pattern, MissingAndEmptyPartsAreShownWhereTheyShouldBe) {
@@ -124,7 +124,7 @@ TEST(Pattern, UnclosedBracketIsShown) {
   EXPECT_NE(refusal("u:/a:f[ab", 6).find("no ] closes this ["), std::string::npos);
   EXPECT_NE(refusal("u:/a:[]", 5).find("no ] closes this ["), std::string::npos);
   EXPECT_NE(refusal("U:lib[x:p:n", 5).find("no ] closes this ["), std::string::npos);
-  EXPECT_EQ(parsed("u::operator[[]](int)").function, "operator[[]](int)");
+  EXPECT_EQ(parsed_pattern("u::operator[[]](int)").function, "operator[[]](int)");
 }
 
 TEST(Pattern, RelativePathIsRefused) {

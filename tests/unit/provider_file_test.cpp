@@ -22,7 +22,7 @@ using testing::Not;
 
 namespace {
 
-ProviderFile parsed(std::string_view text) {
+ProviderFile parsed_file(std::string_view text) {
   auto file = parse_provider_file(text, "shop.d");
   EXPECT_TRUE(file) << file.error().message;
   return file ? *file : ProviderFile{};
@@ -30,7 +30,7 @@ ProviderFile parsed(std::string_view text) {
 
 // Of the only probe of provider p: "int a, const char* b".
 std::string arguments_of(std::string_view text) {
-  const ProviderFile file = parsed(text);
+  const ProviderFile file = parsed_file(text);
   if (file.probes.size() != 1) return "probes: " + std::to_string(file.probes.size());
   std::string all;
   for (const ProbeArgument& argument : file.probes[0].arguments)
@@ -52,7 +52,7 @@ std::string complaint_about(std::string_view text) { return error_of(text).messa
 
 std::vector<std::string> macros_of(std::string_view text) {
   std::vector<std::string> macros;
-  for (const ProbeDeclaration& probe : parsed(text).probes) macros.push_back(probe.macro);
+  for (const ProbeDeclaration& probe : parsed_file(text).probes) macros.push_back(probe.macro);
   return macros;
 }
 
@@ -65,7 +65,8 @@ Options options_of(const std::vector<std::string>& words) {
 }  // namespace
 
 TEST(ProviderFile, ProbesHaveNamesAsWrittenAndMacrosAsDtraceMakesThem) {
-  const auto file = parsed("provider database { probe query__start(char *query); probe idle(); };");
+  const auto file =
+      parsed_file("provider database { probe query__start(char *query); probe idle(); };");
   ASSERT_EQ(file.probes.size(), 2u);
   EXPECT_EQ(file.probes[0].provider, "database");
   EXPECT_EQ(file.probes[0].name, "query__start");
@@ -87,7 +88,7 @@ TEST(ProviderFile, AProbeWithoutArgumentsIsWrittenInThreeWays) {
 
 TEST(ProviderFile, SeveralProvidersAndProvidersInPiecesAreTaken) {
   const auto file =
-      parsed("provider a { probe x; }; provider b { probe x; } provider a { probe y; };");
+      parsed_file("provider a { probe x; }; provider b { probe x; } provider a { probe y; };");
   EXPECT_THAT(file.providers, ElementsAre("a", "b"));
   EXPECT_EQ(file.probes.size(), 3u);
 }
@@ -191,7 +192,7 @@ TEST(ProviderFile, ATypedefOfTheFileIsWhatItStandsFor) {
 
 // The program has the definition; a second one would not compile beside it.
 TEST(ProviderFile, StructsAreDeclaredAndNotDefined) {
-  const auto file = parsed(
+  const auto file = parsed_file(
       "typedef struct conn { int fd; struct { int x; } in; } conn_t;\n"
       "typedef struct { int dummy; } nameless_t;\n"
       "struct other { int x; };\n"
@@ -216,8 +217,8 @@ TEST(ProviderFile, NamesThatAreNotKnownRemain) {
 }
 
 TEST(ProviderFile, HeadersAreThoseThatTheArgumentsNeed) {
-  EXPECT_THAT(parsed("provider p { probe q(int, char *); };").headers, IsEmpty());
-  EXPECT_THAT(parsed("provider p { probe q(uint8_t *, pid_t, bool, ptrdiff_t); };").headers,
+  EXPECT_THAT(parsed_file("provider p { probe q(int, char *); };").headers, IsEmpty());
+  EXPECT_THAT(parsed_file("provider p { probe q(uint8_t *, pid_t, bool, ptrdiff_t); };").headers,
               ElementsAre("stdbool.h", "stddef.h", "stdint.h", "sys/types.h"));
 }
 
@@ -325,7 +326,8 @@ TEST(ProviderFile, TypesThatNoProbeTakesAreRefused) {
 TEST(ProviderFile, TwelveArgumentsAreTakenAndNoMore) {
   std::string arguments = "int";
   for (int i = 1; i < 12; i++) arguments += ", int";
-  EXPECT_EQ(parsed("provider p { probe q(" + arguments + "); };").probes[0].arguments.size(), 12u);
+  EXPECT_EQ(parsed_file("provider p { probe q(" + arguments + "); };").probes[0].arguments.size(),
+            12u);
   EXPECT_THAT(complaint_about("provider p { probe q(" + arguments + ", long); };"),
               HasSubstr("a probe takes 12 arguments at most"));
 }
@@ -352,7 +354,7 @@ TEST(ProviderFile, NamesThatProgramsReplaceAreRefused) {
 
 TEST(ProbeHeader, DeclaresEachProbeAndItsMacros) {
   const std::string text = header_text(
-      parsed("provider shop { probe sale__done(string who, struct cart *); };"), "shop.d");
+      parsed_file("provider shop { probe sale__done(string who, struct cart *); };"), "shop.d");
   EXPECT_THAT(text, HasSubstr("\nstruct cart;\n"));
   EXPECT_THAT(text, HasSubstr("\nTRACECTL_PROBE_DECLARE(shop, sale__done, (const char*, who), "
                               "(const struct cart*, arg1));\n"));
@@ -361,23 +363,23 @@ TEST(ProbeHeader, DeclaresEachProbeAndItsMacros) {
 // Python's build renames by the first occurrence in a line, Erlang's makes lines of #define small.
 TEST(ProbeHeader, LinesOfDefineHaveTheMacrosNameOnceAndNothingElse) {
   const std::string text =
-      header_text(parsed("provider shop { probe sale(int); probe idle; };"), "x");
+      header_text(parsed_file("provider shop { probe sale(int); probe idle; };"), "x");
   for (const char* line : {"\n#define SHOP_SALE(...) \\\n", "\n#define SHOP_SALE_ENABLED() \\\n",
                            "\n#define SHOP_IDLE() \\\n", "\n#define SHOP_IDLE_ENABLED() \\\n"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 
 TEST(ProbeHeader, HeadersOfOneProviderHaveGuardsOfTheirOwn) {
-  EXPECT_THAT(header_text(parsed("provider shop { probe a; };"), "x"),
+  EXPECT_THAT(header_text(parsed_file("provider shop { probe a; };"), "x"),
               HasSubstr("#ifndef TRACECTL_USDT_OF_shop_a\n"));
-  EXPECT_THAT(header_text(parsed("provider shop { probe b; };"), "x"),
+  EXPECT_THAT(header_text(parsed_file("provider shop { probe b; };"), "x"),
               HasSubstr("#ifndef TRACECTL_USDT_OF_shop_b\n"));
-  EXPECT_THAT(header_text(parsed("provider shop { };"), "x"),
+  EXPECT_THAT(header_text(parsed_file("provider shop { };"), "x"),
               HasSubstr("#ifndef TRACECTL_USDT_OF_shop\n"));
 }
 
 TEST(ProbeHeader, AFileNameDoesNotEndItsComment) {
-  EXPECT_THAT(header_text(parsed("provider shop { };"), "a*/b\n"), Not(HasSubstr("a*/b")));
+  EXPECT_THAT(header_text(parsed_file("provider shop { };"), "a*/b\n"), Not(HasSubstr("a*/b")));
 }
 
 // ---- options ----

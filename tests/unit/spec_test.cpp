@@ -8,7 +8,7 @@ using namespace tracectl;
 
 namespace {
 
-Spec parsed(std::string_view text) {
+Spec parsed_spec(std::string_view text) {
   auto spec = parse_spec(text);
   EXPECT_TRUE(spec) << text << ": " << (spec ? "" : spec.error().message);
   return spec ? *spec : Spec{};
@@ -39,18 +39,18 @@ bool ends_with(const std::string& text, std::string_view end) { return text.ends
 }  // namespace
 
 TEST(Spec, ActionsAreSeparatedByCommas) {
-  EXPECT_EQ(parsed("event"), spec_of(true, false));
-  EXPECT_EQ(parsed("count"), spec_of(false, true));
-  EXPECT_EQ(parsed(" event ,\tcount "), spec_of(true, true));
+  EXPECT_EQ(parsed_spec("event"), spec_of(true, false));
+  EXPECT_EQ(parsed_spec("count"), spec_of(false, true));
+  EXPECT_EQ(parsed_spec(" event ,\tcount "), spec_of(true, true));
 }
 
 TEST(Spec, CommaBehindByGoesOnWithKeysThenWithActions) {
-  EXPECT_EQ(parsed("count by tid"), spec_of(false, true, {kTid}));
-  EXPECT_EQ(parsed("count by tid, pid"), spec_of(false, true, {kTid, kPid}));
-  EXPECT_EQ(parsed("count by pid, event"), spec_of(true, true, {kPid}));
-  EXPECT_EQ(parsed("count by pid,tid,event"), spec_of(true, true, {kPid, kTid}));
-  EXPECT_EQ(parsed("count by pid, event(arg0, tid)").values, (std::vector{arg(0), kTid}));
-  Spec two = parsed("sum(arg0) by pid, max(arg1) by tid, arg2");
+  EXPECT_EQ(parsed_spec("count by tid"), spec_of(false, true, {kTid}));
+  EXPECT_EQ(parsed_spec("count by tid, pid"), spec_of(false, true, {kTid, kPid}));
+  EXPECT_EQ(parsed_spec("count by pid, event"), spec_of(true, true, {kPid}));
+  EXPECT_EQ(parsed_spec("count by pid,tid,event"), spec_of(true, true, {kPid, kTid}));
+  EXPECT_EQ(parsed_spec("count by pid, event(arg0, tid)").values, (std::vector{arg(0), kTid}));
+  Spec two = parsed_spec("sum(arg0) by pid, max(arg1) by tid, arg2");
   ASSERT_EQ(two.aggregates.size(), 2u);
   EXPECT_EQ(two.aggregates[0], (Aggregate{.kind = Kind::sum, .value = arg(0), .by = {kPid}}));
   EXPECT_EQ(two.aggregates[1],
@@ -58,7 +58,7 @@ TEST(Spec, CommaBehindByGoesOnWithKeysThenWithActions) {
 }
 
 TEST(Spec, EventTakesTheValuesToBeSent) {
-  EXPECT_EQ(parsed("event(arg0 + 1, str(arg1, 8), comm)"),
+  EXPECT_EQ(parsed_spec("event(arg0 + 1, str(arg1, 8), comm)"),
             (Spec{.event = true,
                   .values = {Expr::of_binary(Operator::add, arg(0), Expr::of_integer(1)),
                              Expr::of_str(arg(1), 8), Expr::of_operand(Operand::comm)}}));
@@ -67,12 +67,14 @@ TEST(Spec, EventTakesTheValuesToBeSent) {
 TEST(Spec, StackGoesWithAnEventAndSaysHowManyFramesAndHow) {
   Spec plain = spec_of(true, false);
   plain.stack = StackCapture{};
-  EXPECT_EQ(parsed("stack"), plain);
-  EXPECT_EQ(parsed("stack, event"), plain);
-  EXPECT_EQ(to_string(parsed("stack(32)")), "event, stack");
-  EXPECT_EQ(parsed("stack(127)").stack, (StackCapture{127, {}}));
-  EXPECT_EQ(parsed("stack(frame_pointers)").stack, (StackCapture{32, StackBy::frame_pointers}));
-  EXPECT_EQ(parsed("stack(5, unwind_tables)").stack, (StackCapture{5, StackBy::unwind_tables}));
+  EXPECT_EQ(parsed_spec("stack"), plain);
+  EXPECT_EQ(parsed_spec("stack, event"), plain);
+  EXPECT_EQ(to_string(parsed_spec("stack(32)")), "event, stack");
+  EXPECT_EQ(parsed_spec("stack(127)").stack, (StackCapture{127, {}}));
+  EXPECT_EQ(parsed_spec("stack(frame_pointers)").stack,
+            (StackCapture{32, StackBy::frame_pointers}));
+  EXPECT_EQ(parsed_spec("stack(5, unwind_tables)").stack,
+            (StackCapture{5, StackBy::unwind_tables}));
   refusal("stack(0)", 6);
   refusal("stack(128)", 6);
   refusal("stack(5, guess)", 9);
@@ -82,7 +84,7 @@ TEST(Spec, StackGoesWithAnEventAndSaysHowManyFramesAndHow) {
 TEST(Spec, LinearHistogramTakesItsBuckets) {
   Aggregate lhist{
       .kind = Kind::lhist, .value = arg(0), .min = -10, .max = 100, .step = 5, .by = {kPid}};
-  EXPECT_EQ(parsed("lhist(arg0, -10, 100, 5) by pid").aggregates, std::vector{lhist});
+  EXPECT_EQ(parsed_spec("lhist(arg0, -10, 100, 5) by pid").aggregates, std::vector{lhist});
   EXPECT_TRUE(parse_spec("lhist(arg0, 0, 1000, 1)"));
   EXPECT_TRUE(
       parse_spec("lhist(arg0, -0x8000000000000000, 0x7fffffffffffffff, 0x7fffffffffffffff)"));
@@ -96,17 +98,17 @@ TEST(Spec, LinearHistogramTakesItsBuckets) {
 }
 
 TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
-  EXPECT_EQ(parsed("sample(10)"), (Spec{.event = true, .sample = 10}));
-  EXPECT_EQ(parsed("limit(0x10), count"),
+  EXPECT_EQ(parsed_spec("sample(10)"), (Spec{.event = true, .sample = 10}));
+  EXPECT_EQ(parsed_spec("limit(0x10), count"),
             (Spec{.aggregates = {{.kind = Kind::count}}, .limit = 16}));
-  EXPECT_EQ(parsed("tag(\"a\\x41\\\"\")"), (Spec{.tag = "aA\""}));
-  EXPECT_EQ(parsed("silent"), (Spec{.silent = true}));
-  EXPECT_EQ(parsed("silent(off), tag(\"\")"), (Spec{.tag = "", .silent = false}));
+  EXPECT_EQ(parsed_spec("tag(\"a\\x41\\\"\")"), (Spec{.tag = "aA\""}));
+  EXPECT_EQ(parsed_spec("silent"), (Spec{.silent = true}));
+  EXPECT_EQ(parsed_spec("silent(off), tag(\"\")"), (Spec{.tag = "", .silent = false}));
 }
 
 TEST(Spec, TheDeepestAreNeitherSampledNorLimited) {
-  EXPECT_EQ(parsed("deepest"), (Spec{.event = true, .deepest = true}));
-  EXPECT_EQ(parsed("count by tid, deepest"), parsed("deepest, count by tid"));
+  EXPECT_EQ(parsed_spec("deepest"), (Spec{.event = true, .deepest = true}));
+  EXPECT_EQ(parsed_spec("count by tid, deepest"), parsed_spec("deepest, count by tid"));
   EXPECT_EQ(refusal("deepest, deepest", 9), "deepest stands here twice");
   EXPECT_NE(refusal("sample(2), deepest", 11).find("beside deepest"), std::string::npos);
   EXPECT_NE(refusal("deepest, limit(2)", 0).find("beside deepest"), std::string::npos);
@@ -114,9 +116,9 @@ TEST(Spec, TheDeepestAreNeitherSampledNorLimited) {
 }
 
 TEST(Spec, TriggersNameSessions) {
-  EXPECT_EQ(parsed("trigger(slow), trigger(\"it-1\", off)"),
+  EXPECT_EQ(parsed_spec("trigger(slow), trigger(\"it-1\", off)"),
             (Spec{.triggers = {{"slow", true}, {"it-1", false}}}));
-  EXPECT_EQ(parsed("trigger(\"slow\")"), parsed("trigger(slow)"));
+  EXPECT_EQ(parsed_spec("trigger(\"slow\")"), parsed_spec("trigger(slow)"));
   EXPECT_NE(refusal("trigger", 0).find("trigger(SESSION)"), std::string::npos);
   EXPECT_NE(refusal("trigger(slow, on)", 14).find("off is missing"), std::string::npos);
   EXPECT_NE(refusal("trigger(slow), trigger(slow, off)", 15).find("once"), std::string::npos);
@@ -129,9 +131,9 @@ TEST(Spec, TriggersNameSessions) {
 // `tag` names an action and a value.
 TEST(Spec, ATagIsAKeyUnlessAParenthesisFollows) {
   const Expr tag = Expr::of_operand(Operand::tag);
-  EXPECT_EQ(parsed("count by pid, tag"), spec_of(false, true, {kPid, tag}));
-  EXPECT_EQ(parsed("count by tag, event").aggregates.front().by, std::vector{tag});
-  EXPECT_EQ(parsed("count by pid, tag(\"x\")").tag, "x");
+  EXPECT_EQ(parsed_spec("count by pid, tag"), spec_of(false, true, {kPid, tag}));
+  EXPECT_EQ(parsed_spec("count by tag, event").aggregates.front().by, std::vector{tag});
+  EXPECT_EQ(parsed_spec("count by pid, tag(\"x\")").tag, "x");
   EXPECT_NE(refusal("count by tag(\"x\")", 9).find("a key is missing"), std::string::npos);
   EXPECT_NE(refusal("sum(tag)", 4).find("tag is a string"), std::string::npos);
 }
@@ -147,13 +149,13 @@ TEST(Spec, NamesOfCgroupsAreKeysOnly) {
 // `stack` names an action and a key.
 TEST(Spec, AStackBehindAKeyIsAKey) {
   const Expr stack = Expr::of_operand(Operand::stack, kDefaultFrames);
-  EXPECT_EQ(parsed("count by stack"), spec_of(false, true, {stack}));
-  EXPECT_EQ(parsed("count by pid, stack"), spec_of(false, true, {kPid, stack}));
-  EXPECT_EQ(parsed("stack, count by stack").stack, StackCapture{});
-  EXPECT_EQ(to_string(parsed("count by stack(5), caller")), "count by stack(5), caller");
-  EXPECT_EQ(to_string(parsed("count by stack(32)")), "count by stack");
-  EXPECT_TRUE(has_stack_keys(parsed("time by caller")));
-  EXPECT_FALSE(has_stack_keys(parsed("stack, time by tid")));
+  EXPECT_EQ(parsed_spec("count by stack"), spec_of(false, true, {stack}));
+  EXPECT_EQ(parsed_spec("count by pid, stack"), spec_of(false, true, {kPid, stack}));
+  EXPECT_EQ(parsed_spec("stack, count by stack").stack, StackCapture{});
+  EXPECT_EQ(to_string(parsed_spec("count by stack(5), caller")), "count by stack(5), caller");
+  EXPECT_EQ(to_string(parsed_spec("count by stack(32)")), "count by stack");
+  EXPECT_TRUE(has_stack_keys(parsed_spec("time by caller")));
+  EXPECT_FALSE(has_stack_keys(parsed_spec("stack, time by tid")));
   refusal("count by stack(0)", 15);
   refusal("count by stack(128)", 15);
   EXPECT_NE(refusal("count by stack, stack(5)", 16).find("twice"), std::string::npos);
@@ -164,21 +166,21 @@ TEST(Spec, AStackBehindAKeyIsAKey) {
 }
 
 TEST(Spec, RowsAreByProbeAlways) {
-  EXPECT_EQ(parsed("count by probe"), spec_of(false, true));
-  EXPECT_EQ(parsed("count by tid, probe"), spec_of(false, true, {kTid}));
+  EXPECT_EQ(parsed_spec("count by probe"), spec_of(false, true));
+  EXPECT_EQ(parsed_spec("count by tid, probe"), spec_of(false, true, {kTid}));
   EXPECT_EQ(refusal("count by probe, probe", 16), "probe stands here twice");
 }
 
 TEST(Spec, SaysWhatWaitsForTheReturn) {
-  EXPECT_TRUE(parsed("return").event);
-  EXPECT_TRUE(parsed("return").returns);
+  EXPECT_TRUE(parsed_spec("return").event);
+  EXPECT_TRUE(parsed_spec("return").returns);
   EXPECT_EQ(refusal("return, return", 8), "return stands here twice");
-  EXPECT_FALSE(follows_calls(parsed("event, count by arg0, sum(arg1)")));
+  EXPECT_FALSE(follows_calls(parsed_spec("event, count by arg0, sum(arg1)")));
   for (const char* text : {"return", "time", "count by retval", "sum(duration)", "event(retval)"})
-    EXPECT_TRUE(follows_calls(parsed(text))) << text;
-  EXPECT_TRUE(is_event_at_return(parsed("event(arg0, duration)")));
-  EXPECT_FALSE(is_event_at_return(parsed("event(arg0), time")));
-  Spec spec = parsed("event, count");
+    EXPECT_TRUE(follows_calls(parsed_spec(text))) << text;
+  EXPECT_TRUE(is_event_at_return(parsed_spec("event(arg0, duration)")));
+  EXPECT_FALSE(is_event_at_return(parsed_spec("event(arg0), time")));
+  Spec spec = parsed_spec("event, count");
   spec.when = *parse_condition("arg0 > 1 && retval < 0");
   EXPECT_TRUE(is_all_at_return(spec) && is_event_at_return(spec) && follows_calls(spec));
 }
@@ -191,11 +193,12 @@ TEST(Spec, CanonicalTextReadsBackAsTheSameSpec) {
         "event, return, time by arg0, retval, hist(duration) by retval & 1, time",
         "event, sample(10), limit(100), tag(\"a\\\"b\"), silent",
         "count by tag, pid, tag(\"x\"), silent(off), trigger(slow), trigger(\"a-1.b\", off)"}) {
-    EXPECT_EQ(to_string(parsed(text)), text);
-    EXPECT_EQ(parsed(to_string(parsed(text))), parsed(text));
+    EXPECT_EQ(to_string(parsed_spec(text)), text);
+    EXPECT_EQ(parsed_spec(to_string(parsed_spec(text))), parsed_spec(text));
   }
-  EXPECT_EQ(to_string(parsed("count by pid, event")), "event, count by pid");
-  EXPECT_EQ(to_string(parsed("silent,sample(2) , hist((arg0))")), "hist(arg0), sample(2), silent");
+  EXPECT_EQ(to_string(parsed_spec("count by pid, event")), "event, count by pid");
+  EXPECT_EQ(to_string(parsed_spec("silent,sample(2) , hist((arg0))")),
+            "hist(arg0), sample(2), silent");
 }
 
 TEST(Spec, UnknownNamesAreRefusedWithTheNearest) {

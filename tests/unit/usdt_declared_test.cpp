@@ -20,7 +20,7 @@ using namespace std::string_literals;
 
 constexpr uint64_t kSite = ElfBuilder::kCodeAddress + 0x10;
 
-Result<std::vector<DeclaredProbe>> parse(std::string_view bytes) {
+Result<std::vector<DeclaredProbe>> declared_in(std::string_view bytes) {
   return parse_declared({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
@@ -33,8 +33,9 @@ Arguments declared(const std::string& type, unsigned words = 1) {
 }
 
 TEST(Declared, EachIsReadWhole) {
-  const auto probes = parse(tracectl_note(0x1010, 0x2000, "const char*\0query\0\1int\0rows\0\1"s) +
-                            stapsdt_note(1, 2, 3, "p", "n", "") + tracectl_note(0x1020, 0, ""));
+  const auto probes =
+      declared_in(tracectl_note(0x1010, 0x2000, "const char*\0query\0\1int\0rows\0\1"s) +
+                  stapsdt_note(1, 2, 3, "p", "n", "") + tracectl_note(0x1020, 0, ""));
   ASSERT_TRUE(probes) << probes.error().message;
   ASSERT_EQ(probes->size(), 2u);
   const DeclaredProbe& first = probes->front();
@@ -51,20 +52,21 @@ TEST(Declared, CutAnywhereTheyAreRefused) {
   const std::string arguments = "char*\0a\0\1std::string_view\0b\0\2"s;
   for (size_t length = 1; length < arguments.size(); ++length) {
     const bool is_whole = arguments[length - 1] == 1 && length == 9;
-    EXPECT_EQ(bool{parse(tracectl_note(1, 2, arguments.substr(0, length)))}, is_whole) << length;
+    EXPECT_EQ(bool{declared_in(tracectl_note(1, 2, arguments.substr(0, length)))}, is_whole)
+        << length;
   }
   const std::string whole = tracectl_note(1, 2, arguments);
   for (size_t length = 12; length + 3 < whole.size(); ++length)
-    EXPECT_FALSE(parse(whole.substr(0, length))) << length;
+    EXPECT_FALSE(declared_in(whole.substr(0, length))) << length;
 }
 
 TEST(Declared, WhatNoHeaderMakesIsRefused) {
-  EXPECT_FALSE(parse(tracectl_note(1, 2, "int\0a\0\0"s)));
-  EXPECT_FALSE(parse(tracectl_note(1, 2, "int\0a\0\3"s)));
-  EXPECT_FALSE(parse(tracectl_note(1, 2, std::string(1000, 'x') + "\0a\0\1"s)));
+  EXPECT_FALSE(declared_in(tracectl_note(1, 2, "int\0a\0\0"s)));
+  EXPECT_FALSE(declared_in(tracectl_note(1, 2, "int\0a\0\3"s)));
+  EXPECT_FALSE(declared_in(tracectl_note(1, 2, std::string(1000, 'x') + "\0a\0\1"s)));
   std::string many;
   for (int i = 0; i < 13; ++i) many += "int\0a\0\1"s;
-  const auto refused = parse(tracectl_note(1, 2, many));
+  const auto refused = declared_in(tracectl_note(1, 2, many));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("at byte 0 of .note.tracectl"));
 }

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kBase = 0x2000;
 
-Result<std::vector<RawNote>> parse(std::string_view bytes) {
+Result<std::vector<RawNote>> notes_in(std::string_view bytes) {
   return parse_notes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
@@ -27,8 +27,9 @@ Result<std::vector<UsdtSite>> sites_of(const ElfBuilder& builder) {
 }
 
 TEST(Notes, EachIsReadWhole) {
-  const auto notes = parse(stapsdt_note(0x1010, kBase, 0x3000, "python", "gc__start", "-4@%edi") +
-                           stapsdt_note(0x1020, kBase, 0, "p", "n", ""));
+  const auto notes =
+      notes_in(stapsdt_note(0x1010, kBase, 0x3000, "python", "gc__start", "-4@%edi") +
+               stapsdt_note(0x1020, kBase, 0, "p", "n", ""));
   ASSERT_TRUE(notes) << notes.error().message;
   ASSERT_EQ(notes->size(), 2u);
   EXPECT_EQ((*notes)[0].location, 0x1010u);
@@ -45,7 +46,7 @@ TEST(Notes, NotesOfOthersArePassedOver) {
   foreign.replace(12, 7, "someone");
   std::string other_type = stapsdt_note(1, 2, 3, "a", "b", "c");
   other_type[8] = 4;
-  const auto notes = parse(foreign + other_type + stapsdt_note(1, 2, 3, "p", "n", ""));
+  const auto notes = notes_in(foreign + other_type + stapsdt_note(1, 2, 3, "p", "n", ""));
   ASSERT_TRUE(notes);
   ASSERT_EQ(notes->size(), 1u);
   EXPECT_EQ((*notes)[0].provider, "p");
@@ -56,7 +57,7 @@ TEST(Notes, CutAnywhereTheyAreRefusedOrEndEarly) {
   ASSERT_EQ(whole.back(), '\0');  // of the arguments: there is no padding that could be missed
   ASSERT_EQ(*(whole.end() - 2), ')');
   for (size_t length = 0; length < whole.size(); ++length) {
-    const auto notes = parse(whole.substr(0, length));
+    const auto notes = notes_in(whole.substr(0, length));
     // Less than a header is the padding of the section's end.
     EXPECT_TRUE(!notes || (notes->empty() && length < 12)) << length;
   }
@@ -66,7 +67,7 @@ TEST(Notes, TheErrorNamesTheNoteAtFault) {
   std::string second = stapsdt_note(1, 2, 3, "p", "n", "");
   second[4] = 127;
   const std::string first = stapsdt_note(1, 2, 3, "p", "n", "");
-  const auto notes = parse(first + second);
+  const auto notes = notes_in(first + second);
   ASSERT_FALSE(notes);
   EXPECT_THAT(notes.error().message, HasSubstr("at byte " + std::to_string(first.size())));
   EXPECT_THAT(notes.error().message, HasSubstr("longer than the section"));
@@ -77,14 +78,14 @@ TEST(Notes, LengthsThatWouldOverflowAreRefused) {
   for (const size_t at : {0, 4}) {
     std::string absurd = note;
     absurd.replace(at, 4, "\xff\xff\xff\xff");
-    EXPECT_FALSE(parse(absurd)) << at;
+    EXPECT_FALSE(notes_in(absurd)) << at;
   }
 }
 
 TEST(Notes, ANameIsNeeded) {
-  EXPECT_FALSE(parse(stapsdt_note(1, 2, 3, "", "n", "")));
-  EXPECT_FALSE(parse(stapsdt_note(1, 2, 3, "p", "", "")));
-  EXPECT_FALSE(parse(stapsdt_note(1, 2, 3, std::string(300, 'p'), "n", "")));
+  EXPECT_FALSE(notes_in(stapsdt_note(1, 2, 3, "", "n", "")));
+  EXPECT_FALSE(notes_in(stapsdt_note(1, 2, 3, "p", "", "")));
+  EXPECT_FALSE(notes_in(stapsdt_note(1, 2, 3, std::string(300, 'p'), "n", "")));
 }
 
 TEST(UsdtSites, MoveWithTheBaseSection) {
