@@ -57,13 +57,15 @@ pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsy
 CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
 CXXFLAGS ?= -O2 -g
 CFLAGS ?= -O2 -g
+# Of tests no more than where they failed is asked: what else is told of them takes a third of the time.
+TEST_CXXFLAGS ?= -O1 -g1
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
 # The library that programs link, static and shared, of the same objects.
 c_flags = -std=c11 -D_GNU_SOURCE -I. -Iusdt/include -fPIC -fvisibility=hidden
 cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 # One sanitized build serves the unit tests and the fuzz targets.
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
-asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g -fno-omit-frame-pointer -Wall -Werror $(sanitize) -fsanitize=fuzzer-no-link
+asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g1 -fno-omit-frame-pointer -Wall -Werror $(sanitize) -fsanitize=fuzzer-no-link
 LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -liberty -pthread
 test_libs := -lgmock -lgtest -lgtest_main
 
@@ -84,16 +86,36 @@ bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
-product_src := $(engine_src) $(daemon_src) $(client_src) $(client_main) $(generator_src) $(generator_main)
-cxx_src := $(product_src) $(unit_src) $(kernel_test_src) $(support_src) $(bench_src) $(soak_src)
-asan_src := $(engine_src) $(client_src) $(generator_src) $(runtime_src) $(unit_src) $(support_src) $(fuzz_src)
-
 # What calls reached(), itself or by an inline member of Switch: the test build has them of its own.
 step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
 
+# Sources of a folder are compiled eight at a time, as one: most of what each costs is headers and
+# templates that it shares with the others. Names in unnamed namespaces are therefore a folder's.
+# parts: a folder with dots for slashes, its sources, a word for each part before -> names of parts,
+# and for each NAME its sources as NAME_src.
+parts = $(if $(2),$(eval $(1).$(words x $(3))_src := $(wordlist 1,8,$(2)))$(1).$(words x $(3)) \
+	$(call parts,$(1),$(wordlist 9,$(words $(2)),$(2)),x $(3)))
+in_folder = $(foreach source,$(2),$(if $(filter $(1),$(dir $(source))),$(source)))
+parts_of = $(foreach folder,$(sort $(dir $(1))),$(call parts,$(subst /,.,$(patsubst %/,%,$(folder))),$(call in_folder,$(folder),$(1))))
+
+engine_parts := $(call parts_of,$(filter-out $(step_src),$(engine_src)))
+client_parts := $(call parts_of,$(client_src))
+generator_parts := $(call parts_of,$(generator_src))
+product_parts := $(engine_parts) $(client_parts) $(generator_parts)
+unit_parts := $(call parts_of,$(unit_src))
+kernel_test_parts := $(call parts_of,$(kernel_test_src))
+test_parts := $(unit_parts) $(kernel_test_parts)
+
+# Sources that are compiled by themselves.
+single_src := $(step_src) $(daemon_src) $(client_main) $(generator_main)
+
 obj = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
+part_obj = $(patsubst %,$(B)/obj/parts/%.o,$(1))
 step_obj := $(patsubst %.cpp,$(B)/test/%.o,$(step_src))
 asan_obj = $(addprefix $(B)/asan/,$(addsuffix .o,$(basename $(1))))
+asan_part_obj = $(patsubst %,$(B)/asan/parts/%.o,$(1))
+engine_obj := $(call part_obj,$(engine_parts)) $(call obj,$(filter $(step_src),$(engine_src)))
+asan_engine_obj := $(call asan_part_obj,$(engine_parts)) $(call asan_obj,$(filter $(step_src),$(engine_src)))
 
 skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
 programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl) \
@@ -136,15 +158,27 @@ $(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
 	$(skeleton_of)
 
 # Only the room with libbpf sees the skeleton; before the first build no .d file can say so.
-$(call obj,$(filter daemon/kernel/%,$(engine_src))): | $(skeleton)
-$(call asan_obj,$(filter daemon/kernel/%,$(engine_src))): | $(skeleton)
+$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
+$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
 
 # ---- objects and libraries ----
+
+$(B)/parts/%.cpp: $(B)/sources/%
+	$(V)mkdir -p $(@D)
+	$(V)printf '#include "%s"\n' $($*_src) >$@
+.PRECIOUS: $(B)/parts/%.cpp $(B)/sources/%
 
 $(B)/obj/%.o: %.cpp Makefile
 	$(call say,CXX,$<)
 	$(V)mkdir -p $(@D)
 	$(V)$(CXX) $(cxx_flags) -MMD -MP -c $< -o $@
+$(call obj,$(support_src)) $(call part_obj,$(test_parts)): CXXFLAGS := $(TEST_CXXFLAGS)
+
+# What a class has of its source's unnamed namespace is a fault in headers only.
+$(B)/obj/parts/%.o: $(B)/parts/%.cpp Makefile
+	$(call say,CXX,"$*: $(notdir $($*_src))")
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) $(cxx_flags) -Wno-subobject-linkage -MMD -MP -c $< -o $@
 
 $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
@@ -158,6 +192,11 @@ $(B)/test/%.o: %.cpp Makefile
 
 $(B)/asan/%.o: %.cpp Makefile
 	$(call say,ASAN,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANGXX) $(asan_flags) -MMD -MP -c $< -o $@
+
+$(B)/asan/parts/%.o: $(B)/parts/%.cpp Makefile
+	$(call say,ASAN,"$*: $(notdir $($*_src))")
 	$(V)mkdir -p $(@D)
 	$(V)$(CLANGXX) $(asan_flags) -MMD -MP -c $< -o $@
 
@@ -180,11 +219,11 @@ $(B)/sources/%: force
 	$(V)echo '$($*_src)' | cmp -s - $@ || echo '$($*_src)' >$@
 .PHONY: force
 
-$(B)/libtracectl-engine.a: $(call obj,$(engine_src)) $(B)/sources/engine
+$(B)/libtracectl-engine.a: $(engine_obj) $(B)/sources/engine
 	$(archive)
-$(B)/libtracectl-client.a: $(call obj,$(client_src)) $(B)/sources/client
+$(B)/libtracectl-client.a: $(call part_obj,$(client_parts)) $(B)/sources/client
 	$(archive)
-$(B)/libtracectl-generator.a: $(call obj,$(generator_src)) $(B)/sources/generator
+$(B)/libtracectl-generator.a: $(call part_obj,$(generator_parts)) $(B)/sources/generator
 	$(archive)
 $(B)/libtests-support.a: $(call obj,$(support_src)) $(B)/sources/support
 	$(archive)
@@ -195,11 +234,11 @@ $(runtime_so): $(call obj,$(runtime_src)) $(B)/sources/runtime
 	$(V)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs $(filter %.o,$^) -pthread -o $@
 $(B)/asan/libtracectl-usdt.a: $(call asan_obj,$(runtime_src)) $(B)/sources/runtime
 	$(archive)
-$(B)/asan/libtracectl-engine.a: $(call asan_obj,$(engine_src)) $(B)/sources/engine
+$(B)/asan/libtracectl-engine.a: $(asan_engine_obj) $(B)/sources/engine
 	$(archive)
-$(B)/asan/libtracectl-client.a: $(call asan_obj,$(client_src)) $(B)/sources/client
+$(B)/asan/libtracectl-client.a: $(call asan_part_obj,$(client_parts)) $(B)/sources/client
 	$(archive)
-$(B)/asan/libtracectl-generator.a: $(call asan_obj,$(generator_src)) $(B)/sources/generator
+$(B)/asan/libtracectl-generator.a: $(call asan_part_obj,$(generator_parts)) $(B)/sources/generator
 	$(archive)
 $(B)/asan/libtests-support.a: $(call asan_obj,$(support_src)) $(B)/sources/support
 	$(archive)
@@ -221,6 +260,7 @@ engine := $(B)/libtracectl-engine.a
 client := $(B)/libtracectl-client.a
 generator := $(B)/libtracectl-generator.a
 support := $(B)/libtests-support.a
+asan_tested := $(patsubst %,$(B)/asan/libtracectl-%.a,client generator engine usdt)
 
 $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
@@ -230,49 +270,55 @@ $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
-$(B)/unit-tests: $(call obj,$(unit_src)) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
+$(B)/unit-tests: $(call part_obj,$(unit_parts)) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
 	$(call link,$(test_libs))
 # Given as objects, so that those of the same sources are not taken out of the engine's library.
-$(B)/kernel-tests: $(call obj,$(kernel_test_src)) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
-	$(call link,$(test_libs))
+# tests/support/changed_programs.cpp stands between them and libbpf.
+kernel_test_flags := -Xlinker --wrap=bpf_object__open_skeleton
+changed_programs := $(call obj,tests/support/changed_programs.cpp)
+$(B)/kernel-tests: $(call part_obj,$(kernel_test_parts)) $(changed_programs) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
+	$(call link,$(kernel_test_flags) $(test_libs))
 $(test_daemon): $(call obj,$(daemon_src)) $(step_obj) $(support) $(engine)
 	$(call link)
 $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
 $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 	$(call link)
-$(B)/asan/unit-tests: $(call asan_obj,$(unit_src)) $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a $(B)/asan/libtracectl-usdt.a $(B)/sources/unit
-	$(call link_sanitized,$(test_libs),-fsanitize=fuzzer-no-link)
+# The tests themselves need no sanitizer, and are those of unit-tests. All of what they test comes before
+# them: what both have of an inline function is then the sanitized one.
+$(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(support) $(B)/sources/unit
+	$(call say,LINK,$@)
+	$(V)$(CLANGXX) $(sanitize) -fsanitize=fuzzer-no-link -Wl,--whole-archive $(asan_tested) -Wl,--no-whole-archive \
+		$(filter %.o,$^) $(support) $(test_libs) $(LDLIBS) -o $@
 $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
 	$(call link_sanitized,,-fsanitize=fuzzer)
 
 # ---- mutants ----
 
 # tests/mutate lays changed sources in the folder M, where they are found before those of the tree.
-# The BPF programs of all mutants delay some hits; where none of them is changed it is those of the
-# mutant `none`.
+# Changed BPF programs are an object, which kernel-tests load in place of those that are built in.
 ifdef M
-unchanged := $(B)/mutants/none
-with_bpf := $(if $(wildcard $(M)/bpf/tracer.bpf.c),$(M),$(unchanged))
-mutant_obj := $(patsubst %.cpp,%.o,$(wildcard $(M)/daemon/*/*.cpp))
-mutant_obj += $(filter-out $(patsubst $(M)/%,$(B)/test/%,$(mutant_obj)),$(step_obj))
+$(M)/bpf/tracer.bpf.o: $(M)/bpf/tracer.bpf.c
+	$(call bpf_object,-DTC_TEST_DELAY -I$(M))
 
-$(with_bpf)/bpf/tracer.bpf.o: $(with_bpf)/bpf/tracer.bpf.c
-	$(call bpf_object,-DTC_TEST_DELAY -I$(with_bpf))
-$(with_bpf)/bpf/tracer.skel.h: $(with_bpf)/bpf/tracer.bpf.o
-	$(skeleton_of)
-mutant_kernel := $(with_bpf)/bpf_kernel.o $(with_bpf)/programs.o
-$(mutant_kernel): $(with_bpf)/%.o: daemon/kernel/%.cpp $(with_bpf)/bpf/tracer.skel.h
-	$(call say,CXX,$@)
-	$(V)$(CXX) -I$(with_bpf) $(cxx_flags) -c $< -o $@
+changed := $(patsubst $(M)/%,%,$(wildcard $(M)/daemon/*/*.cpp))
+changed_steps := $(filter $(step_src),$(changed))
+changed_parts := $(foreach part,$(engine_parts),$(if $(filter $(changed),$($(part)_src)),$(part)))
+mutant_obj := $(patsubst %.cpp,$(M)/%.o,$(changed_steps)) $(patsubst %,$(M)/parts/%.o,$(changed_parts))
+mutant_obj += $(patsubst %.cpp,$(B)/test/%.o,$(filter-out $(changed_steps),$(step_src)))
+
 # Run once and deleted: without debug information, which takes about half of the time to build them.
-$(unchanged)/%.o $(M)/%.o: CXXFLAGS += -g0
-$(M)/%.o: $(M)/%.cpp
+$(M)/%.o: CXXFLAGS += -g0
+$(patsubst %.cpp,$(M)/%.o,$(changed_steps)): $(M)/%.o: $(M)/%.cpp
 	$(call say,CXX,$@)
 	$(V)$(CXX) $(cxx_flags) -DTRACECTL_TEST_BUILD -c $< -o $@
-$(M)/kernel-tests: $(call obj,$(kernel_test_src)) $(mutant_obj) $(mutant_kernel) $(support) $(engine)
-	$(call link,-Xlinker --strip-debug $(test_libs))
-$(M)/unit-tests: $(call obj,$(unit_src)) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
+$(M)/parts/%.o: $(B)/parts/%.cpp
+	$(call say,CXX,$@)
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) -I$(M) $(cxx_flags) -Wno-subobject-linkage -c $< -o $@
+$(M)/kernel-tests: $(call part_obj,$(kernel_test_parts)) $(changed_programs) $(mutant_obj) $(support) $(engine)
+	$(call link,$(kernel_test_flags) -Xlinker --strip-debug $(test_libs))
+$(M)/unit-tests: $(call part_obj,$(unit_parts)) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
 	$(call link,-Xlinker --strip-debug $(test_libs))
 endif
 
@@ -313,7 +359,7 @@ model:
 kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
 mutants: all $(kernel_bin) $(unit_bin)
-	@/usr/bin/python3 tests/run mutants
+	@ALL_MUTANTS=1 /usr/bin/python3 tests/run mutants
 e2e: all $(test_daemon)
 	@/usr/bin/python3 tests/run e2e
 fuzz: $(fuzz_bins)
@@ -330,7 +376,7 @@ demo: all
 
 formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
 
-lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(product_src))
+lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
 
 check-includes:
 	@/usr/bin/python3 scripts/check-includes --self-test
@@ -343,12 +389,18 @@ format:
 	$(CLANG_FORMAT) -i $(formatted)
 
 # The object stands for its headers: a file is looked at again when it or one of them changes.
-$(B)/lint/%.tidy: $(B)/obj/%.o .clang-tidy
-	$(call say,TIDY,$*.cpp)
+define tidy
 	$(V)mkdir -p $(@D)
-	$(V)$(CLANG_TIDY) --quiet $*.cpp -- -std=c++20 $(CPPFLAGS) 2>&1 >$@.out | \
+	$(V)$(CLANG_TIDY) --quiet $< -- -std=c++20 $(CPPFLAGS) 2>&1 >$@.out | \
 		sed '/warnings\? generated\.$$/d' || { cat $@.out; false; }
 	$(V)mv $@.out $@
+endef
+$(B)/lint/parts/%.tidy: $(B)/parts/%.cpp $(B)/obj/parts/%.o .clang-tidy
+	$(call say,TIDY,"$*: $(notdir $($*_src))")
+	$(tidy)
+$(B)/lint/%.tidy: %.cpp $(B)/obj/%.o .clang-tidy
+	$(call say,TIDY,$<)
+	$(tidy)
 
 # ---- install ----
 
@@ -375,5 +427,8 @@ install: build
 clean:
 	rm -rf $(B)
 
--include $(patsubst %.o,%.d,$(call obj,$(cxx_src) $(runtime_src)) $(step_obj) $(call asan_obj,$(asan_src)))
+-include $(patsubst %.o,%.d,$(engine_obj) $(call part_obj,$(client_parts) $(generator_parts) $(test_parts)) \
+	$(call obj,$(single_src) $(support_src) $(bench_src) $(soak_src) $(runtime_src)) $(step_obj) \
+	$(asan_engine_obj) $(call asan_part_obj,$(client_parts) $(generator_parts)) \
+	$(call asan_obj,$(runtime_src) $(support_src) $(fuzz_src)))
 -include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))
