@@ -63,7 +63,8 @@ struct tc_generation {
 	__u64 link;		/* enum tc_handover << 32 | incarnation of the link that serves it */
 	__u32 hook_count;	/* 0: disabled */
 	__u32 pushed;		/* bytes on the stack above the return address, at the site */
-	__u32 pad[4];
+	__u32 moved;		/* bytes from the start of the function whose returns are seen to the site */
+	__u32 pad[3];
 	struct tc_hook first;
 };
 
@@ -202,6 +203,8 @@ enum {
 	TC_EXIT_HAS_RETVAL = 1 << 0,	/* it is a return, no jump to another function */
 	TC_EXIT_CONDITIONAL = 1 << 1,	/* a jump on a condition: */
 	TC_EXIT_CONDITION_SHIFT = 4,	/*   its number (Intel SDM, Jcc) */
+	TC_EXIT_LENGTH_SHIFT = 8,	/* of a jump by a distance: bytes of the instruction; else 0 */
+	TC_EXIT_LENGTH_MASK = 15,
 };
 
 /* A session, as hits look at it, on its own cache line. */

@@ -40,6 +40,8 @@ struct calls {
 	__u32 session;
 	__u64 blocks;		/* of deep calls that there are for the thread */
 	__u64 has_paths;	/* a call has been opened that keeps its path */
+	__u64 jumped_to;	/* by the outermost call of a graph when it ended, just now; or 0 */
+	__u64 jumped_sp;	/* where its return address is, which will be that function's */
 	struct call open[TC_NEAR_CALLS];
 };
 

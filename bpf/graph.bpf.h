@@ -20,6 +20,15 @@ static __always_inline bool is_outside_graph(const struct tc_hook *hook, const s
 	return hook->flags & TC_WITHIN_GRAPH && !graph_depth_of(calls);
 }
 
+/*
+ * A function that leaves by a jump ends there, and the one that it jumps to returns in its stead: that
+ * one is a part of the graph even where no call of it is open any more.
+ */
+static __always_inline bool is_jumped_to(const struct calls *calls, const struct hit *hit)
+{
+	return calls && calls->jumped_to == hit->entry && calls->jumped_sp == hit->sp;
+}
+
 /* The calls of the current thread that the hook has to do with; a lookup is dear. */
 static __always_inline struct calls *calls_for(const struct tc_hook *hook)
 {

@@ -19,6 +19,8 @@ struct hit {
 	__u32 followed;	/* the call is, by a hook */
 	bool has_retval;
 	__u64 sp;	/* where the return address is, of a call */
+	__u64 entry;	/* where the function begins that is called */
+	__u64 jumps_to;	/* where the function goes on in which a call ends; 0: not known, or nowhere */
 };
 
 /* Ids as the engine sees them: in a container the kernel's own are the host's. */

@@ -175,7 +175,7 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 		return;
 	test_delay();
 	__sync_fetch_and_add(&stat->hits, 1);
-	if (is_outside_graph(hook, calls))
+	if (is_outside_graph(hook, calls) && !is_jumped_to(calls, hit))
 		__sync_fetch_and_add(&stat->filtered, 1);
 	else if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
@@ -198,6 +198,8 @@ static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_ho
 	if (calls && hook->flags & TC_CALL)
 		close_unwound(hit->ctx, calls, hit->epoch, hit->sp, true);
 	act_and_follow(hit, hook, calls, follow_it);
+	if (calls && hook->flags & TC_CALL)
+		calls->jumped_to = 0;
 	return true;
 }
 
@@ -211,6 +213,7 @@ static __always_inline void run_next_hook_of_call(struct hit *hit, const struct 
 static __always_inline void begin_call(struct hit *hit, const struct tc_generation *generation)
 {
 	hit->sp = read_register(hit->ctx, 4) + generation->pushed;
+	hit->entry = read_register(hit->ctx, TC_RIP) - generation->moved;
 	hit->followed = 0;
 	hit->next = generation->first.next;
 }
@@ -284,6 +287,8 @@ static __noinline void end_call(struct hit *hit, const struct tc_hook *hook, str
 	ended.has_retval = hit->has_retval;
 	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
 	end_innermost(calls, &ended);
+	calls->jumped_to = ended.call && !calls->graph_depth ? hit->jumps_to : 0;
+	calls->jumped_sp = hit->sp;
 	/* By a trampoline the program has gone there already. */
 	if (!ended.return_address)
 		ended.return_address = read_register(hit->ctx, TC_RIP);
@@ -315,10 +320,10 @@ static long leave_by_next(__u32 i, void *data)
 }
 
 /* All hooks of the slot: whoever follows the call knows it. */
-static __always_inline int leave(struct pt_regs *ctx, __u64 sp, bool has_retval)
+static __always_inline int leave(struct pt_regs *ctx, __u64 sp, bool has_retval, __u64 jumps_to)
 {
 	const struct tc_generation *generation;
-	struct hit hit = { .ctx = ctx, .sp = sp, .has_retval = has_retval };
+	struct hit hit = { .ctx = ctx, .sp = sp, .has_retval = has_retval, .jumps_to = jumps_to };
 
 	hit.epoch = *(volatile __u64 *)&epoch;
 	test_delay();
@@ -378,6 +383,24 @@ static __always_inline bool condition_holds(__u64 flags, __u8 condition)
 	return holds != (condition & 1);
 }
 
+/*
+ * Where a jump by a distance goes: the distance is what the instruction ends with, of one byte or four.
+ * Of the instruction itself a breakpoint hides the first byte only. 0 where it cannot be known.
+ */
+static __always_inline __u64 jump_target(struct pt_regs *ctx, __u64 length)
+{
+	__u64 behind = ctx->rip + length;
+	__s32 far = 0;
+	__s8 near = 0;
+
+	if (!length)
+		return 0;
+	if (length < 5)
+		return bpf_probe_read_user(&near, sizeof(near), (const void *)(behind - 1)) ?
+			       0 : behind + near;
+	return bpf_probe_read_user(&far, sizeof(far), (const void *)(behind - 4)) ? 0 : behind + far;
+}
+
 SEC("?uprobe")
 int on_leave(struct pt_regs *ctx)
 {
@@ -387,7 +410,8 @@ int on_leave(struct pt_regs *ctx)
 	    !condition_holds(ctx->eflags, what >> TC_EXIT_CONDITION_SHIFT & 15))
 		return 0;
 	keep_cpu();
-	leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL);
+	leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL,
+	      jump_target(ctx, what >> TC_EXIT_LENGTH_SHIFT & TC_EXIT_LENGTH_MASK));
 	yield_cpu();
 	return 0;
 }
@@ -417,7 +441,7 @@ int on_call_and_return(struct pt_regs *ctx)
 
 	keep_cpu();
 	if (bpf_session_is_return())
-		leave(ctx, ctx->rsp - 8, true);
+		leave(ctx, ctx->rsp - 8, true, 0);
 	else
 		followed = run_call_by_trampoline(ctx);
 	yield_cpu();

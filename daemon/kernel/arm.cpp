@@ -52,7 +52,7 @@ struct Sites {
     uint64_t part = exit.has_result ? TC_EXIT_HAS_RETVAL : 0;
     if (exit.condition)
       part |= TC_EXIT_CONDITIONAL | uint64_t{*exit.condition} << TC_EXIT_CONDITION_SHIFT;
-    return part;
+    return part | uint64_t{exit.jump_bytes} << TC_EXIT_LENGTH_SHIFT;
   }
   std::span<const uint64_t> semaphores_or_none() const {
     const bool any =

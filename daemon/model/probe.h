@@ -33,6 +33,7 @@ struct ExitSite {
   uint64_t offset = 0;                 // in the file
   bool has_result = false;             // a return; not a jump to another function
   std::optional<uint8_t> condition{};  // of a jump: the low 4 bits of its opcode (Intel SDM, Jcc)
+  uint8_t jump_bytes = 0;              // length of a jump by a distance, which it ends with; else 0
 
   bool operator==(const ExitSite&) const = default;
 };
@@ -42,6 +43,7 @@ struct ReturnPlan {
   Way way = Way::entry;
   const char* reason = "";           // for the way
   uint32_t pushed_bytes = 0;         // on the stack above the return address, where the probe sits
+  uint32_t moved_bytes = 0;          // from the function's start to there
   std::vector<ExitSite> exits{};     // by exits only
   std::optional<Argument> result{};  // its type; none where it is not known
 

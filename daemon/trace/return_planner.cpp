@@ -48,6 +48,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
   if (!planned) return planned;
   auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
   with_result->result = std::move(result);
+  with_result->moved_bytes = static_cast<uint32_t>(planned->placement.moved_bytes);
   planned->plan = std::move(with_result);
   return planned;
 }
@@ -131,6 +132,7 @@ Result<ExitSite> ReturnPlanner::site_of(const Exit& exit) const {
                  std::string{"no probe can sit on one of its exits: "} + exit.refusal};
   ExitSite site{.offset = *offset, .has_result = exit.kind == ExitKind::ret};
   if (exit.kind == ExitKind::conditional_tail_jump) site.condition = exit.condition;
+  if (exit.target != 0) site.jump_bytes = exit.length;
   return site;
 }
 

@@ -212,6 +212,28 @@ TEST_F(Graphs, ShowProbesOnlyWhereTheyFireWithin) {
   EXPECT_EQ(std::count(beside.begin(), beside.end(), '*'), 0);
 }
 
+// One call instruction calls them all, at one place of the stack: jumps_end is called by it, too, once
+// directly behind jumps_elsewhere, which has jumped to what is not shown.
+TEST_F(Graphs, GoOnWhereARootLeavesByAJump) {
+  std::vector<Wanted> roots;
+  for (const char* root : {"u::jumps_once", "u::jumps_twice", "u::jumps_elsewhere"})
+    roots.push_back({.pattern = root,
+                     .scope = {.only = {}, .skip = {"jumps_aside"}, .beside = {}},
+                     .returns = Returns::exits});
+  Program program("tail_jumps", {});
+  EXPECT_EQ(
+      of(program, roots),
+      "jumps_once()jumps_end()jumps_twice()jumps_middle()jumps_twice()jumps_middle()jumps_end()"
+      "jumps_elsewhere()");
+  must(engine->delete_session("s"));
+  for (Wanted& root : roots) root.returns = Returns::trampoline;
+  Program again("tail_jumps", {});
+  EXPECT_EQ(
+      of(again, roots),
+      "jumps_once(jumps_end())jumps_twice(jumps_middle())jumps_twice(jumps_middle(jumps_end()))"
+      "jumps_elsewhere()");
+}
+
 TEST_F(Graphs, TakeOneRootInSoMany) {
   Program program("graph_deep", {"4", "10"});
   const std::string text = of(program, {{"u::deep_land", "graph, sample(5)"}});
