@@ -15,6 +15,7 @@
 extern bool bpf_session_is_return(void) __ksym __weak;
 
 #include "bpf/ends.bpf.h"
+#include "bpf/jumps.bpf.h"
 
 /* Closes calls of the thread that are over though they have not returned. */
 __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
@@ -362,43 +363,6 @@ int on_call(struct pt_regs *ctx)
 	run_call(ctx);
 	yield_cpu();
 	return 0;
-}
-
-/* Intel SDM, volume 2, appendix B, "Encoding of Conditional Test (tttn) Field". */
-static __always_inline bool condition_holds(__u64 flags, __u8 condition)
-{
-	bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1;
-	bool sign = flags >> 7 & 1, overflow = flags >> 11 & 1, holds = false;
-
-	switch (condition >> 1 & 7) {
-	case 0: holds = overflow; break;
-	case 1: holds = carry; break;
-	case 2: holds = zero; break;
-	case 3: holds = carry || zero; break;
-	case 4: holds = sign; break;
-	case 5: holds = parity; break;
-	case 6: holds = sign != overflow; break;
-	case 7: holds = zero || sign != overflow; break;
-	}
-	return holds != (condition & 1);
-}
-
-/*
- * Where a jump by a distance goes: the distance is what the instruction ends with, of one byte or four.
- * Of the instruction itself a breakpoint hides the first byte only. 0 where it cannot be known.
- */
-static __always_inline __u64 jump_target(struct pt_regs *ctx, __u64 length)
-{
-	__u64 behind = ctx->rip + length;
-	__s32 far = 0;
-	__s8 near = 0;
-
-	if (!length)
-		return 0;
-	if (length < 5)
-		return bpf_probe_read_user(&near, sizeof(near), (const void *)(behind - 1)) ?
-			       0 : behind + near;
-	return bpf_probe_read_user(&far, sizeof(far), (const void *)(behind - 4)) ? 0 : behind + far;
 }
 
 SEC("?uprobe")

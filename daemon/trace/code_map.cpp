@@ -12,7 +12,7 @@ constexpr uint64_t kMostRoutineBytes = 1 << 20;
 constexpr uint64_t kUnknownExtentBytes = 4096;  // where a symbol has no size
 constexpr uint64_t kStubBytes = 16;
 constexpr size_t kMostParts = 16;
-constexpr int kMostSymbols = 64;  // symbols, of which some may lie within others
+constexpr int kMostSymbols = 64;  // looked back over, as some may lie within others
 
 constexpr std::string_view kCold = ".cold";
 
