@@ -128,6 +128,18 @@ void add_recordings(CLI::App& app, CommandLine& line) {
   auto* graph = show.add_flag("--graph", line.show.graph, "calls, as graph shows them");
   show.add_flag("--arguments", line.show.arguments, "show what calls are given")->needs(graph);
   show.add_flag("--results", line.show.results, "show what calls return")->needs(graph);
+
+  auto& exported = add_verb(app, "export", "a trace file in the format of another tool",
+                            line.chosen, [&] { return run_export(line.common, line.exported); });
+  auto* file = exported.add_option("FILE", line.exported.file, "the trace file");
+  exported.add_option("--to", line.exported.format, "the format; without FORMAT all are listed")
+      ->option_text("[FORMAT]")
+      ->expected(0, 1)
+      ->required();
+  exported
+      .add_option("-o,--output", line.exported.output,
+                  "where it goes: a file, or a directory that is not there yet; -: standard output")
+      ->needs(file);
 }
 
 Status complete_graph(CommandLine& line) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The verbs that show calls and events as they come or out of a file: graph, report, record, show.
+// The verbs that show calls and events as they come or out of a file: graph, report, record, show, export.
 #pragma once
 
 #include "client/verb_options.h"

@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "client/output.h"
 #include "client/stream.h"
 #include "client/verbs.h"
+#include "daemon/base/clock.h"
 
 namespace tracectl {
 
@@ -24,6 +27,58 @@ TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
   if (options.to_s) range.to_ns = at(*options.to_s);
   return range;
 }
+
+}  // namespace
+
+namespace {
+
+// What of the time has been read, on one line.
+class ReadingProgress {
+ public:
+  ReadingProgress(const CommonOptions& common, const std::string& path, const Reader& reader,
+                  const TimeRange& range)
+      : path_(path),
+        from_ns_(std::max(range.from_ns, reader.first_ns())),
+        to_ns_(std::min(range.to_ns, reader.last_ns())),
+        is_seen_(!common.quiet && !common.json && ::isatty(STDERR_FILENO) &&
+                 !::isatty(STDOUT_FILENO)),
+        shown_ns_(boot_ns()) {}
+  ~ReadingProgress() {
+    if (has_line_) print_error("\r\x1b[K");
+  }
+
+  void at(const StreamItem& item) {
+    // The clock is asked now and then only.
+    constexpr uint64_t kEvery = 1 << 14;
+    if (is_seen_ && ++items_ % kEvery == 0) tell(ts_of(item));
+  }
+
+ private:
+  static uint64_t ts_of(const StreamItem& item) {
+    return std::visit([](const auto& part) { return part.ts_ns; }, item);
+  }
+
+  void tell(uint64_t ts_ns) {
+    constexpr uint64_t kEveryNs = 200'000'000;
+    const uint64_t now_ns = boot_ns();
+    if (now_ns - shown_ns_ < kEveryNs || to_ns_ <= from_ns_) return;
+    shown_ns_ = now_ns;
+    const double share =
+        static_cast<double>(ts_ns - from_ns_) / static_cast<double>(to_ns_ - from_ns_);
+    constexpr size_t kCells = 30;
+    const auto done = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kCells);
+    print_error("\r\x1b[K" + path_ + " [" + std::string(done, '#') +
+                std::string(kCells - done, '.') + "] " + plural(items_, "event"));
+    has_line_ = true;
+  }
+
+  const std::string path_;
+  const uint64_t from_ns_, to_ns_;
+  const bool is_seen_;
+  uint64_t shown_ns_;
+  uint64_t items_ = 0;
+  bool has_line_ = false;
+};
 
 }  // namespace
 
@@ -57,6 +112,16 @@ void tell_damage(const std::string& path, const Damage& damage) {
     tell(plural(damage.unknown, "part") + " of kinds that only a newer tracectl knows left out");
 }
 
+Status read_events(const CommonOptions& common, const std::string& path, Reader& reader,
+                   const TimeRange& range, const Reader::Take& take) {
+  ReadingProgress progress(common, path, reader, range);
+  auto read = reader.read(range, [&](const StreamItem& item) {
+    progress.at(item);
+    return take(item);
+  });
+  return read ? read : read.error().in(path);
+}
+
 int run_show(const CommonOptions& common, const ShowOptions& options) {
   auto reader = open_trace_file(options.file);
   if (!reader) return fail(reader.error());
@@ -65,9 +130,9 @@ int run_show(const CommonOptions& common, const ShowOptions& options) {
       options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events,
       {.arguments = options.arguments, .results = options.results, .colour = is_coloured()});
   printer.use(protocol::WallClock(reader->header().wall_minus_boot_ns));
-  auto shown = reader->read(range_of(options, reader->first_ns()),
-                            [&](const StreamItem& item) { return printer.print_item(item); });
-  if (!shown) return fail(shown.error().in(options.file));
+  auto shown = read_events(common, options.file, *reader, range_of(options, reader->first_ns()),
+                           [&](const StreamItem& item) { return printer.print_item(item); });
+  if (!shown) return fail(shown.error());
   printer.finish();
   tell_damage(options.file, reader->damage());
   if (!common.quiet) print_error(printer.summary());

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "client/options.h"
 #include "daemon/recording/reader.h"
 
 namespace tracectl {
@@ -11,6 +12,11 @@ namespace tracectl {
 bool is_trace_file(const std::string& path);
 
 Result<recording::Reader> open_trace_file(const std::string& path);
+
+// All that is in the range, in the order of time. Tells on standard error how far it has come, where
+// somebody sees that and reads nothing else.
+Status read_events(const CommonOptions& common, const std::string& path, recording::Reader& reader,
+                   const recording::TimeRange& range, const recording::Reader::Take& take);
 
 // On standard error: what of it could not be read, and why.
 void tell_damage(const std::string& path, const recording::Damage& damage);

@@ -31,6 +31,7 @@ struct CommandLine {
   std::string duration;
   RecordTo record;
   ShowOptions show;
+  ExportOptions exported;
   std::string show_from, show_to;
   bool clear = false;
   std::map<std::string, std::optional<std::string>> recipe_values;  // by option

@@ -91,6 +91,12 @@ struct ShowOptions {
   bool arguments = false, results = false;
 };
 
+struct ExportOptions {
+  std::string file;
+  std::string format;  // empty: what formats there are
+  std::string output;
+};
+
 struct InfoOptions {
   std::string pattern;
   bool global = false;
@@ -104,6 +110,7 @@ int run_count(const CommonOptions& common, const TraceOptions& options);
 int run_record(const CommonOptions& common, const TraceOptions& options);
 // What is in a recording.
 int run_show(const CommonOptions& common, const ShowOptions& options);
+int run_export(const CommonOptions& common, const ExportOptions& options);
 // What a recording says, and what has changed since another.
 int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);

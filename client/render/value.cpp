@@ -25,15 +25,14 @@ std::string character_text(const Argument& argument, int64_t number) {
                    : integer_text(argument, number);
 }
 
-// The low bytes, extended by the sign where the type has one.
+}  // namespace
+
 int64_t number_of(const Argument& argument, uint64_t bits) {
   const unsigned unused_bits = 64 - 8u * argument.size_bytes;
   const uint64_t shifted = bits << unused_bits;
   return argument.is_signed ? static_cast<int64_t>(shifted) >> unused_bits
                             : static_cast<int64_t>(shifted >> unused_bits);
 }
-
-}  // namespace
 
 std::string value_text(const Argument& argument, const Value& value) {
   using Kind = Argument::Kind;

@@ -104,6 +104,16 @@ void append_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = byte_at(text, at) < 0x80 ? 1 : sequence_size(text, at);
+    valid += size ? text.substr(at, size) : "\xef\xbf\xbd";
+    at += size ? size : 1;
+  }
+  return valid;
+}
+
 void append_float(std::string& out, std::floating_point auto value) {
   if (std::isnan(value))
     out += "\"NaN\"";

@@ -13,6 +13,9 @@ namespace tracectl::protocol {
 // With its quotes. Each byte that is not part of valid UTF-8 becomes U+FFFD.
 void append_string(std::string& out, std::string_view text);
 
+// The text itself: each byte that is not part of valid UTF-8 is U+FFFD.
+std::string valid_utf8(std::string_view text);
+
 // The shortest text that reads back as the same value. JSON has no number for some of them: "NaN",
 // "Infinity" and "-Infinity" are strings.
 void append_float(std::string& out, std::floating_point auto value);

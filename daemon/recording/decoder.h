@@ -40,6 +40,7 @@ class DefinitionTables {
   std::shared_ptr<const EventSource> source(uint64_t number) const;
   const ThreadName* thread(uint64_t number) const;
   std::shared_ptr<const Stack> stack(uint64_t number) const;  // made anew each time
+  size_t most_arguments() const;                              // of all sources
 
  private:
   bool add_record(ByteReader& from);

@@ -167,6 +167,12 @@ const ThreadName* DefinitionTables::thread(uint64_t number) const {
   return found_in(threads_, number);
 }
 
+size_t DefinitionTables::most_arguments() const {
+  size_t most = 0;
+  for (const auto& [number, source] : sources_) most = std::max(most, source->arguments.size());
+  return most;
+}
+
 std::shared_ptr<const Stack> DefinitionTables::stack(uint64_t number) const {
   const Frames* found = found_in(stacks_, number);
   if (!found) return nullptr;

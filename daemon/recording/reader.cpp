@@ -233,6 +233,13 @@ uint64_t Reader::first_ns() const {
   return first == UINT64_MAX ? 0 : first;
 }
 
+uint64_t Reader::last_ns() const {
+  uint64_t last = 0;
+  for (const auto& [cpu, places] : events_)
+    for (const Place& place : places) last = std::max(last, place.header.last_ns);
+  return last;
+}
+
 Status Reader::read(const TimeRange& range, const Take& take) {
   std::vector<std::unique_ptr<Cursor>> open;
   open_bytes_ = 0;

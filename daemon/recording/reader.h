@@ -49,6 +49,8 @@ class Reader {
   const FileHeader& header() const { return header_; }
   uint64_t bytes() const { return size_; }
   uint64_t first_ns() const;  // of its events; 0: it has none
+  uint64_t last_ns() const;
+  size_t most_arguments() const { return tables_.most_arguments(); }
   uint64_t blocks() const { return blocks_; }
   const Damage& damage() const { return damage_; }
 

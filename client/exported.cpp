@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include "client/exports/export.h"
+#include "client/output.h"
+#include "client/render/table.h"
+#include "client/trace_file.h"
+#include "client/verbs.h"
+#include "daemon/protocol/json_text.h"
+
+namespace tracectl {
+namespace {
+
+struct Exported {
+  uint64_t events = 0;
+  uint64_t lost = 0;
+};
+
+int list_formats(const CommonOptions& common) {
+  if (common.json) {
+    std::string names;
+    for (const ExportFormat& format : export_formats()) {
+      names += names.empty() ? "" : ",";
+      protocol::append_string(names, format.name);
+    }
+    print("{\"formats\":[" + names + "]}\n");
+    return kDone;
+  }
+  Table table({{"FORMAT"}, {"WHAT READS IT"}});
+  for (const ExportFormat& format : export_formats()) table.add({format.name, format.tells});
+  print(table.text());
+  return kDone;
+}
+
+std::string names_of_formats() {
+  std::string names;
+  for (const ExportFormat& format : export_formats())
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  return names;
+}
+
+Result<const ExportFormat*> chosen_format(const ExportOptions& options) {
+  const ExportFormat* format = find_export_format(options.format);
+  if (!format)
+    return Error{Code::invalid,
+                 "there is no format \"" + options.format + "\"; there are: " + names_of_formats()};
+  if (options.file.empty()) return Error{Code::invalid, "which trace file? Put it before --to"};
+  if (options.output.empty())
+    return Error{Code::invalid,
+                 std::string("where to? Add -o ") + (format->is_directory ? "DIRECTORY" : "FILE")};
+  if (format->is_directory && options.output == "-")
+    return Error{Code::invalid,
+                 std::string(format->name) + " is a directory, which has no place in a stream"};
+  return format;
+}
+
+Recorded recorded_by(const recording::Reader& reader) {
+  return {.id = reader.header().id,
+          .wall_minus_boot_ns = reader.header().wall_minus_boot_ns,
+          .first_ns = reader.first_ns(),
+          .last_ns = reader.last_ns(),
+          .most_arguments = reader.most_arguments()};
+}
+
+Status add(Export& to, const StreamItem& item, Exported& sums) {
+  if (const auto* lost = std::get_if<Lost>(&item)) {
+    sums.lost += lost->count;
+    return to.add(*lost);
+  }
+  ++sums.events;
+  return to.add(std::get<Event>(item));
+}
+
+Result<Exported> exported(const CommonOptions& common, const ExportOptions& options,
+                          const ExportFormat& format) {
+  auto reader = open_trace_file(options.file);
+  if (!reader) return reader.error();
+  auto to = format.open(options.output, recorded_by(*reader));
+  if (!to) return to.error();
+  Exported sums;
+  Status added = ok();
+  auto read = read_events(common, options.file, *reader, {}, [&](const StreamItem& item) {
+    added = add(**to, item, sums);
+    return added.has_value();
+  });
+  if (!read) return read.error();
+  if (!added) return added.error();
+  if (auto finished = (*to)->finish(); !finished) return finished.error();
+  tell_damage(options.file, reader->damage());
+  return sums;
+}
+
+}  // namespace
+
+int run_export(const CommonOptions& common, const ExportOptions& options) {
+  if (options.format.empty()) return list_formats(common);
+  auto format = chosen_format(options);
+  if (!format) return fail(format.error()), kUsage;
+  auto sums = exported(common, options, **format);
+  if (!sums) return fail(sums.error());
+  if (!common.quiet)
+    print_error(fmt::format("{}: {}, {} lost\n", options.output, plural(sums->events, "event"),
+                            sums->lost));
+  return kDone;
+}
+
+}  // namespace tracectl

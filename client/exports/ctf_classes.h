@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Which fields events have in the Common Trace Format, and the fields of one. CTF has no fields that
+// an event may lack: events of one probe that differ in what they have are of several classes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "daemon/model/event.h"
+
+namespace tracectl {
+
+class CtfClasses {
+ public:
+  // The number of the event's class; the first event of a class declares it.
+  uint64_t number_of(const Event& event);
+  // In TSDL, of the stream class 0.
+  const std::string& declarations() const { return declarations_; }
+
+ private:
+  struct Key {
+    std::shared_ptr<const EventSource> source;
+    EventKind kind;
+    bool has_call, has_duration, has_result, has_stack, has_tag, lacks_some;
+    size_t arguments;
+
+    auto operator<=>(const Key&) const = default;
+  };
+  static Key key_of(const Event& event);
+  void declare(const Key& key, const Event& event);
+
+  std::map<Key, uint64_t> numbers_;
+  std::string declarations_;
+};
+
+// The fields of an event as its class declares them.
+void append_ctf_fields(std::string& to, const Event& event);
+// Of any text, ended by a zero byte.
+void append_ctf_text(std::string& to, std::string_view text);
+// In little endian, as the metadata says.
+template <class Number> void append_ctf_number(std::string& to, Number number) {
+  to.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+// A text as TSDL has it, with its quotes.
+std::string tsdl_text(std::string_view text);
+
+}  // namespace tracectl

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Perfetto's trace packets. Packets need not stand in the order of time, so a call's beginning is
+// written with its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <protozero/pbf_writer.hpp>
+#include <utility>
+#include <vector>
+
+#include "client/exports/field_value.h"
+#include "client/exports/formats.h"
+#include "client/exports/slices.h"
+#include "client/output_file.h"
+#include "daemon/protocol/json_text.h"
+
+namespace tracectl {
+namespace {
+
+using protocol::valid_utf8;
+using protozero::pbf_writer;
+
+// The numbers of the fields are those of perfetto/protos/perfetto/trace/perfetto_trace.proto.
+enum TraceField : uint32_t { kPacket = 1 };
+enum PacketField : uint32_t {
+  kClockSnapshot = 6,
+  kTimestamp = 8,
+  kSequence = 10,
+  kTrackEvent = 11,
+  kSequenceFlags = 13,
+  kTrackDescriptor = 60,
+};
+enum ClocksField : uint32_t { kClocks = 1 };
+enum ClockField : uint32_t { kClockId = 1, kClockTimestamp = 2 };
+enum TrackField : uint32_t { kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5 };
+enum ProcessField : uint32_t { kProcessPid = 1, kProcessName = 6 };
+enum ThreadField : uint32_t { kThreadPid = 1, kThreadTid = 2, kThreadName = 5 };
+enum TrackEventField : uint32_t {
+  kAnnotations = 4,
+  kType = 9,
+  kTrackUuid = 11,
+  kCategories = 22,
+  kEventName = 23,
+};
+enum AnnotationField : uint32_t {
+  kUnsignedValue = 3,
+  kSignedValue = 4,
+  kDoubleValue = 5,
+  kTextValue = 6,
+  kAnnotationName = 10,
+};
+
+enum TrackEventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3 };
+constexpr uint32_t kRealtime = 1, kBoottime = 6;  // of ClockSnapshot.Clock.BuiltinClocks
+constexpr uint32_t kStateCleared = 1;             // SEQ_INCREMENTAL_STATE_CLEARED
+constexpr uint32_t kOurSequence = 1;
+
+// What is known of an event besides its name and time.
+class Annotations {
+ public:
+  explicit Annotations(pbf_writer& event) : event_(event) {}
+
+  void add(const std::string& name, const FieldValue& value) {
+    if (std::holds_alternative<std::monostate>(value)) return put(name, std::string_view("?"));
+    std::visit([&](const auto& held) { put(name, held); }, value);
+  }
+  void add_text(const std::string& name, const std::string& text) {
+    if (!text.empty()) put(name, std::string_view(text));
+  }
+
+ private:
+  void put(const std::string&, std::monostate) {}
+  void put(const std::string& name, uint64_t value) {
+    open(name).add_uint64(kUnsignedValue, value);
+  }
+  void put(const std::string& name, int64_t value) { open(name).add_int64(kSignedValue, value); }
+  void put(const std::string& name, double value) { open(name).add_double(kDoubleValue, value); }
+  void put(const std::string& name, std::string_view text) {
+    open(name).add_string(kTextValue, valid_utf8(text));
+  }
+  pbf_writer open(const std::string& name) {
+    pbf_writer annotation(event_, kAnnotations);
+    annotation.add_string(kAnnotationName, valid_utf8(name));
+    return annotation;
+  }
+
+  pbf_writer& event_;
+};
+
+// Spans of time that overlap, on as few tracks of a name as hold them. They come in the order of
+// their ends.
+class Lanes {
+ public:
+  struct Lane {
+    uint64_t track = 0;  // 0: it is new
+    uint64_t end_ns = 0;
+  };
+  Lane& for_span(uint64_t parent, const std::string& name, uint64_t begin_ns, uint64_t end_ns) {
+    std::vector<Lane>& lanes = lanes_[{parent, name}];
+    auto free = std::find_if(lanes.begin(), lanes.end(),
+                             [&](const Lane& lane) { return lane.end_ns <= begin_ns; });
+    if (free == lanes.end()) free = lanes.emplace(lanes.end());
+    free->end_ns = end_ns;
+    return *free;
+  }
+
+ private:
+  std::map<std::pair<uint64_t, std::string>, std::vector<Lane>> lanes_;
+};
+
+class PerfettoExport final : public Export {
+ public:
+  PerfettoExport(OutputFile file, const Recorded& recorded)
+      : file_(std::move(file)),
+        recorded_(recorded),
+        slices_([this](const Slice& slice) { return put(slice); }) {}
+
+  // The clocks first: by them times are shown as those of the day.
+  Status begin() {
+    return put_packet([&](pbf_writer& packet) {
+      packet.add_uint32(kSequenceFlags, kStateCleared);
+      pbf_writer clocks(packet, kClockSnapshot);
+      put_clock(clocks, kBoottime, recorded_.first_ns);
+      put_clock(clocks, kRealtime,
+                recorded_.first_ns + static_cast<uint64_t>(recorded_.wall_minus_boot_ns));
+    });
+  }
+
+  Status add(const Event& event) override {
+    if (auto track = name_thread(event); !track) return track;
+    auto is_of_call = slices_.add(event);
+    if (!is_of_call) return is_of_call.error();
+    if (*is_of_call) return ok();
+    return event.kind == EventKind::latency && event.duration_ns ? put_latency(event)
+                                                                 : put_hit(event);
+  }
+
+  Status add(const Lost& lost) override {
+    if (!losses_) {
+      losses_ = ++last_track_;
+      if (auto named = put_track(losses_, 0, "lost events"); !named) return named;
+    }
+    return put_event(lost.ts_ns, losses_, kInstant, [&](pbf_writer& event) {
+      event.add_string(kEventName, fmt::format("{} lost", lost.count));
+      Annotations about(event);
+      about.add("count", lost.count);
+      about.add("cause", std::string_view(name_of(lost.cause)));
+      if (lost.cpu) about.add("cpu", uint64_t{*lost.cpu});
+    });
+  }
+
+  Status finish() override {
+    if (auto ended = slices_.finish(recorded_.last_ns); !ended) return ended;
+    return file_.commit();
+  }
+
+ private:
+  template <class Fill> Status put_packet(Fill&& fill) {
+    packet_.clear();
+    {
+      pbf_writer trace(packet_);
+      pbf_writer packet(trace, kPacket);
+      packet.add_uint32(kSequence, kOurSequence);
+      fill(packet);
+    }
+    return file_.write(packet_);
+  }
+
+  static void put_clock(pbf_writer& clocks, uint32_t id, uint64_t ns) {
+    pbf_writer clock(clocks, kClocks);
+    clock.add_uint32(kClockId, id);
+    clock.add_uint64(kClockTimestamp, ns);
+  }
+
+  Status put_track(uint64_t track, uint64_t parent, const std::string& name) {
+    return put_packet([&](pbf_writer& packet) {
+      pbf_writer descriptor(packet, kTrackDescriptor);
+      descriptor.add_uint64(kUuid, track);
+      if (parent) descriptor.add_uint64(kParent, parent);
+      descriptor.add_string(kName, valid_utf8(name));
+    });
+  }
+
+  template <class Fill>
+  Status put_event(uint64_t ts_ns, uint64_t track, TrackEventType type, Fill&& fill) {
+    return put_packet([&](pbf_writer& packet) {
+      packet.add_uint64(kTimestamp, ts_ns);
+      pbf_writer event(packet, kTrackEvent);
+      event.add_enum(kType, type);
+      event.add_uint64(kTrackUuid, track);
+      fill(event);
+    });
+  }
+
+  // The process's track and the thread's, when they are first seen.
+  Status name_thread(const Event& event) {
+    uint64_t& process = processes_[event.pid];
+    if (!process) {
+      process = ++last_track_;
+      const auto named = put_packet([&](pbf_writer& packet) {
+        pbf_writer descriptor(packet, kTrackDescriptor);
+        descriptor.add_uint64(kUuid, process);
+        pbf_writer about(descriptor, kProcess);
+        about.add_int32(kProcessPid, event.pid);
+        if (event.pid == event.tid) about.add_string(kProcessName, valid_utf8(event.comm));
+      });
+      if (!named) return named;
+    }
+    uint64_t& thread = threads_[{event.pid, event.tid}];
+    if (thread) return ok();
+    thread = ++last_track_;
+    return put_packet([&](pbf_writer& packet) {
+      pbf_writer descriptor(packet, kTrackDescriptor);
+      descriptor.add_uint64(kUuid, thread);
+      descriptor.add_uint64(kParent, process);
+      pbf_writer about(descriptor, kThread);
+      about.add_int32(kThreadPid, event.pid);
+      about.add_int32(kThreadTid, event.tid);
+      about.add_string(kThreadName, valid_utf8(event.comm));
+    });
+  }
+
+  Status put(const Slice& slice) {
+    const uint64_t thread = threads_[{slice.pid, slice.tid}];
+    auto track = slice.is_crossing ? lane_track(thread, "calls that others go on behind",
+                                                slice.begin_ns, slice.end_ns)
+                                   : thread;
+    if (!track) return track.error();
+    return put_span(*track, slice.begin_ns, slice.end_ns, [&](pbf_writer& event) {
+      event.add_string(kCategories, "call");
+      event.add_string(kEventName, valid_utf8(slice.name));
+      Annotations about(event);
+      about.add_text("arguments", slice.arguments);
+      about.add_text("result", slice.result);
+      if (slice.end != Slice::End::returned)
+        about.add_text("end", slice.end == Slice::End::unwound ? "unwound" : "not seen");
+    });
+  }
+
+  Status put_latency(const Event& event) {
+    const std::string& name = names_.of(event.source->probe);
+    const uint64_t begin_ns = event.ts_ns - std::min(event.ts_ns, *event.duration_ns);
+    auto track = lane_track(processes_[event.pid], "until " + name, begin_ns, event.ts_ns);
+    if (!track) return track.error();
+    return put_span(*track, begin_ns, event.ts_ns, [&](pbf_writer& to) {
+      to.add_string(kCategories, name_of(event.kind));
+      describe(to, event, name);
+    });
+  }
+
+  Status put_hit(const Event& event) {
+    return put_event(event.ts_ns, threads_[{event.pid, event.tid}], kInstant, [&](pbf_writer& to) {
+      to.add_string(kCategories, name_of(event.kind));
+      describe(to, event, names_.of(event.source->probe));
+    });
+  }
+
+  static void describe(pbf_writer& to, const Event& event, const std::string& name) {
+    to.add_string(kEventName, valid_utf8(name));
+    Annotations about(to);
+    for (size_t i = 0; i < event.args.size(); ++i)
+      about.add(name_of_argument(event, i), argument_value(event, i));
+    if (event.retval) about.add("result", result_value(event));
+    about.add_text("tag", event.tag);
+    if (event.stack) about.add_text("stack", stack_lines(*event.stack));
+  }
+
+  template <class Fill>
+  Status put_span(uint64_t track, uint64_t begin_ns, uint64_t end_ns, Fill&& fill) {
+    if (auto begun = put_event(begin_ns, track, kSliceBegin, fill); !begun) return begun;
+    return put_event(end_ns, track, kSliceEnd, [](pbf_writer&) {});
+  }
+
+  Result<uint64_t> lane_track(uint64_t parent, const std::string& name, uint64_t begin_ns,
+                              uint64_t end_ns) {
+    Lanes::Lane& lane = lanes_.for_span(parent, name, begin_ns, end_ns);
+    if (lane.track) return lane.track;
+    lane.track = ++last_track_;
+    if (auto named = put_track(lane.track, parent, name); !named) return named.error();
+    return lane.track;
+  }
+
+  OutputFile file_;
+  const Recorded recorded_;
+  Slices slices_;
+  CallNames names_;
+  Lanes lanes_;
+  std::map<pid_t, uint64_t> processes_;                  // their tracks
+  std::map<std::pair<pid_t, pid_t>, uint64_t> threads_;  // those of pid and tid
+  uint64_t losses_ = 0;
+  uint64_t last_track_ = 0;
+  std::string packet_;  // the one that is being made
+};
+
+}  // namespace
+
+OpenedExport open_perfetto(const std::string& path, const Recorded& recorded) {
+  auto file = OutputFile::open(path);
+  if (!file) return file.error();
+  auto made = std::make_unique<PerfettoExport>(std::move(*file), recorded);
+  if (auto begun = made->begin(); !begun) return begun.error();
+  return std::unique_ptr<Export>(std::move(made));
+}
+
+}  // namespace tracectl

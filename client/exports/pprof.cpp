@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Profiles of pprof: of calls how many there were and the time of their own, of stacks how often they
+// came.
+#include <map>
+#include <protozero/pbf_writer.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "client/exports/formats.h"
+#include "client/exports/ways.h"
+#include "client/output_file.h"
+#include "daemon/protocol/json_text.h"
+
+namespace tracectl {
+namespace {
+
+// The numbers of the fields are those of github.com/google/pprof/proto/profile.proto.
+enum ProfileField : uint32_t {
+  kSampleType = 1,
+  kSample = 2,
+  kMapping = 3,
+  kLocation = 4,
+  kFunction = 5,
+  kStringTable = 6,
+  kTimeNanos = 9,
+  kDurationNanos = 10,
+};
+enum ValueTypeField : uint32_t { kValueType = 1, kUnit = 2 };
+enum SampleField : uint32_t { kLocationIds = 1, kValues = 2 };
+enum MappingField : uint32_t { kMappingId = 1, kFilename = 5, kBuildId = 6, kHasFunctions = 7 };
+enum LocationField : uint32_t { kLocationId = 1, kLocationMapping = 2, kAddress = 3, kLine = 4 };
+enum LineField : uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum FunctionField : uint32_t { kFunctionId = 1, kFunctionName = 2, kSystemName = 3, kFile = 4 };
+
+// The texts of a profile, each once; what refers to them says their number.
+class TextTable {
+ public:
+  TextTable() { number_of(""); }  // must be the first
+  int64_t number_of(const std::string& text) {
+    const auto [found, is_new] = numbers_.emplace(text, static_cast<int64_t>(texts_.size()));
+    if (is_new) texts_.push_back(&found->first);
+    return found->second;
+  }
+  void write(protozero::pbf_writer& profile) const {
+    for (const std::string* text : texts_)
+      profile.add_string(kStringTable, protocol::valid_utf8(*text));
+  }
+
+ private:
+  std::unordered_map<std::string, int64_t> numbers_;
+  std::vector<const std::string*> texts_;
+};
+
+// A profile as it grows: tables refer to each other by numbers.
+class ProfileWriter {
+ public:
+  ProfileWriter() : profile_(bytes_) {}
+
+  void add_type(const std::string& type, const std::string& unit) {
+    protozero::pbf_writer to(profile_, kSampleType);
+    to.add_int64(kValueType, texts_.number_of(type));
+    to.add_int64(kUnit, texts_.number_of(unit));
+  }
+
+  // Locations from the innermost outwards.
+  void add_sample(const std::vector<uint64_t>& locations, std::initializer_list<int64_t> values) {
+    protozero::pbf_writer to(profile_, kSample);
+    to.add_packed_uint64(kLocationIds, locations.begin(), locations.end());
+    to.add_packed_int64(kValues, values.begin(), values.end());
+  }
+
+  uint64_t location_of(const Frame& frame) {
+    const auto [found, is_new] = locations_.try_emplace(frame, locations_.size() + 1);
+    if (!is_new) return found->second;
+    const uint64_t mapping = mapping_of(frame.module, frame.build_id);
+    const uint64_t function = function_of(frame.function, frame.file);
+    protozero::pbf_writer to(profile_, kLocation);
+    to.add_uint64(kLocationId, found->second);
+    if (mapping) to.add_uint64(kLocationMapping, mapping);
+    to.add_uint64(kAddress, frame.offset);
+    protozero::pbf_writer line(to, kLine);
+    line.add_uint64(kLineFunction, function);
+    if (frame.line) line.add_int64(kLineNumber, frame.line);
+    return found->second;
+  }
+
+  std::string take(const Recorded& recorded) {
+    texts_.write(profile_);
+    profile_.add_int64(kTimeNanos,
+                       static_cast<int64_t>(recorded.first_ns) + recorded.wall_minus_boot_ns);
+    profile_.add_int64(kDurationNanos, static_cast<int64_t>(recorded.last_ns - recorded.first_ns));
+    return std::move(bytes_);
+  }
+
+ private:
+  uint64_t mapping_of(const std::string& file, const std::string& build_id) {
+    if (file.empty()) return 0;
+    const auto [found, is_new] = mappings_.try_emplace({file, build_id}, mappings_.size() + 1);
+    if (!is_new) return found->second;
+    protozero::pbf_writer to(profile_, kMapping);
+    to.add_uint64(kMappingId, found->second);
+    to.add_int64(kFilename, texts_.number_of(file));
+    to.add_int64(kBuildId, texts_.number_of(build_id));
+    to.add_bool(kHasFunctions, true);
+    return found->second;
+  }
+
+  uint64_t function_of(const std::string& name, const std::string& file) {
+    const auto [found, is_new] = functions_.try_emplace({name, file}, functions_.size() + 1);
+    if (!is_new) return found->second;
+    protozero::pbf_writer to(profile_, kFunction);
+    to.add_uint64(kFunctionId, found->second);
+    to.add_int64(kFunctionName, texts_.number_of(name.empty() ? "[unknown]" : name));
+    to.add_int64(kSystemName, texts_.number_of(name));
+    to.add_int64(kFile, texts_.number_of(file));
+    return found->second;
+  }
+
+  using TwoTexts = std::pair<std::string, std::string>;
+  std::string bytes_;
+  protozero::pbf_writer profile_;
+  TextTable texts_;
+  std::map<TwoTexts, uint64_t> mappings_, functions_;
+  std::map<Frame, uint64_t> locations_;
+};
+
+Frame frame_named(const std::string& function) {
+  Frame frame;
+  frame.function = function;
+  return frame;
+}
+
+class PprofExport final : public Export {
+ public:
+  PprofExport(OutputFile file, const Recorded& recorded)
+      : file_(std::move(file)), recorded_(recorded) {}
+
+  Status add(const Event& event) override {
+    ways_.add(event);
+    if (event.call || !event.stack) return ok();
+    const bool has_room = stacks_.size() < kMostStacks || stacks_.contains(*event.stack);
+    ++stacks_[has_room ? *event.stack : kOtherStacks];
+    return ok();
+  }
+  Status add(const Lost&) override { return ok(); }
+  Status finish() override {
+    if (auto has_ways = ways_.check(); !has_ways) return has_ways;
+    ways_.has_calls() ? put_calls() : put_stacks();
+    if (auto written = file_.write(profile_.take(recorded_)); !written) return written;
+    return file_.commit();
+  }
+
+ private:
+  // Calls that differ in all kinds of ways could make any number of them.
+  static constexpr size_t kMostStacks = 1 << 18;
+  static inline const Stack kOtherStacks{.frames = {frame_named("[others]")}};
+
+  void put_calls() {
+    profile_.add_type("calls", "count");
+    profile_.add_type("time", "nanoseconds");
+    std::vector<uint64_t> around;  // the outermost first
+    for (const CallTree::Place& place : ways_.calls().places(CallTree::Order::name)) {
+      around.resize(place.depth);
+      around.push_back(profile_.location_of(frame_named(*place.name)));
+      profile_.add_sample({around.rbegin(), around.rend()},
+                          {static_cast<int64_t>(place.figures->calls),
+                           static_cast<int64_t>(place.figures->self_ns)});
+    }
+  }
+
+  void put_stacks() {
+    profile_.add_type("hits", "count");
+    for (const auto& [stack, count] : stacks_) {
+      std::vector<uint64_t> locations;
+      for (const Frame& frame : stack.frames) locations.push_back(profile_.location_of(frame));
+      profile_.add_sample(locations, {static_cast<int64_t>(count)});
+    }
+  }
+
+  OutputFile file_;
+  const Recorded recorded_;
+  Ways ways_;
+  std::map<Stack, uint64_t> stacks_;
+  ProfileWriter profile_;
+};
+
+}  // namespace
+
+OpenedExport open_pprof(const std::string& path, const Recorded& recorded) {
+  auto file = OutputFile::open(path);
+  if (!file) return file.error();
+  return std::unique_ptr<Export>(new PprofExport(std::move(*file), recorded));
+}
+
+}  // namespace tracectl

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/exports/slices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/render/args.h"
+
+namespace tracectl {
+namespace {
+
+Slice::End end_of(EventKind kind) {
+  return kind == EventKind::unwound ? Slice::End::unwound : Slice::End::returned;
+}
+
+bool is_end_of_call(const Event& event) {
+  return event.kind == EventKind::returned || event.kind == EventKind::unwound;
+}
+
+}  // namespace
+
+Result<bool> Slices::add(const Event& event) {
+  if (!event.call) {
+    if (!is_end_of_call(event) || !event.duration_ns) return false;
+    if (auto taken = take_ended(event); !taken) return taken.error();
+    return true;
+  }
+  Calls& calls = threads_[event.tid];
+  for (const CallStep& step : open_.take(event))
+    if (auto made = make(calls, step, event); !made) return made.error();
+  if (calls.empty()) threads_.erase(event.tid);
+  if (const auto forgotten = open_.forgotten()) threads_.erase(*forgotten);
+  return true;
+}
+
+// Of a call all is in the event of its end.
+Status Slices::take_ended(const Event& event) {
+  return take_({.pid = event.pid,
+                .tid = event.tid,
+                .name = names_.of(event.source->probe),
+                .arguments = arguments_text(event),
+                .result = result_text(event).value_or(""),
+                .begin_ns = event.ts_ns - std::min(event.ts_ns, *event.duration_ns),
+                .end_ns = event.ts_ns,
+                .end = end_of(event.kind)});
+}
+
+Status Slices::make(Calls& calls, const CallStep& step, const Event& event) {
+  switch (step.kind) {
+    case CallStep::Kind::begun: begin(calls, event); break;
+    case CallStep::Kind::appeared: calls.emplace_back(); break;
+    case CallStep::Kind::ended: return end(calls, step.index, event);
+    case CallStep::Kind::lost: return lose(calls, step.index, event.ts_ns);
+    // Its slice went until another's end: that it took longer cannot be told any more.
+    case CallStep::Kind::late:
+    case CallStep::Kind::cut:
+    case CallStep::Kind::noted: break;
+  }
+  return ok();
+}
+
+void Slices::begin(Calls& calls, const Event& event) {
+  calls.push_back({.is_seen = true,
+                   .slice = {.pid = event.pid,
+                             .tid = event.tid,
+                             .name = names_.of(event.source->probe),
+                             .arguments = arguments_text(event),
+                             .begin_ns = event.ts_ns}});
+}
+
+Status Slices::end(Calls& calls, size_t index, const Event& event) {
+  Open call = std::move(calls[index]);
+  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!call.is_seen) return event.duration_ns ? take_ended(event) : ok();
+  call.slice.end_ns = event.ts_ns;
+  call.slice.end = end_of(event.kind);
+  call.slice.result = result_text(event).value_or("");
+  call.slice.is_crossing = index < calls.size();
+  return take_(call.slice);
+}
+
+Status Slices::lose(Calls& calls, size_t index, uint64_t ts_ns) {
+  Open call = std::move(calls[index]);
+  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!call.is_seen) return ok();
+  call.slice.end_ns = ts_ns;
+  call.slice.is_crossing = index < calls.size();
+  return take_(call.slice);
+}
+
+Status Slices::finish(uint64_t now_ns) {
+  for (auto& [tid, calls] : threads_)
+    while (!calls.empty())
+      if (auto lost = lose(calls, calls.size() - 1, now_ns); !lost) return lost;
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "client/render/call_tree.h"
+#include "client/render/folded.h"
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+
+namespace tracectl {
+
+// The ways that led to what was recorded: the calls of a graph, or else stacks.
+class Ways {
+ public:
+  void add(const Event& event);
+
+  // An error where the recording has neither.
+  Status check() const;
+  bool has_calls() const { return has_calls_; }
+  const CallTree& calls() const { return calls_; }
+  // A line for each way; of calls the ns of their own, of stacks how often they came.
+  std::string folded() const;
+
+ private:
+  bool has_calls_ = false, has_stacks_ = false;
+  CallTree calls_;
+  FoldedStacks stacks_;
+};
+
+}  // namespace tracectl

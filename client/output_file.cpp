@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostUnwrittenBytes = 256 << 10;
+
+bool is_there_and_special(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::open(const std::string& path) {
+  if (path == "-" || is_there_and_special(path)) {
+    Fd file{path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                        : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
+    if (!file) return Error::from_errno("open " + path);
+    return OutputFile(path, "", std::move(file));
+  }
+  // In the same directory: only there it can be given its name in one step.
+  std::string part = path + ".part-" + std::to_string(::getpid());
+  Fd file{::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+  if (!file) return Error::from_errno("make " + path);
+  return OutputFile(path, std::move(part), std::move(file));
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      part_(std::exchange(other.part_, {})),
+      file_(std::move(other.file_)),
+      held_(std::move(other.held_)) {}
+
+OutputFile::~OutputFile() {
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+Status OutputFile::write(std::string_view bytes) {
+  held_ += bytes;
+  return held_.size() < kMostUnwrittenBytes ? ok() : flush();
+}
+
+Status OutputFile::flush() {
+  for (std::string_view left = held_; !left.empty();) {
+    const ssize_t count = ::write(file_.get(), left.data(), left.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error::from_errno("write " + path_);
+    left.remove_prefix(static_cast<size_t>(count));
+  }
+  held_.clear();
+  return ok();
+}
+
+Status OutputFile::commit() {
+  if (auto written = flush(); !written) return written;
+  if (part_.empty()) return ok();
+  if (::rename(part_.c_str(), path_.c_str()) != 0) return Error::from_errno("make " + path_);
+  part_.clear();
+  return ok();
+}
+
+}  // namespace tracectl
