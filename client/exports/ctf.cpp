@@ -59,10 +59,9 @@ class CtfStream {
 
   // In a packet of its own: readers place a loss between the ends of two packets.
   Status add(const Lost& lost) {
-    if (!content_.empty() || !has_packet_) {
-      begin_at(lost.ts_ns);
+    if (!has_packet_ && content_.empty()) begin_at(lost.ts_ns);
+    if (!has_packet_ || !content_.empty())
       if (auto ended = end_packet(); !ended) return ended;
-    }
     discarded_ += lost.count;
     begin_at(lost.ts_ns);
     return end_packet();

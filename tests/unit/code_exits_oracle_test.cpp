@@ -25,10 +25,10 @@
 namespace tracectl {
 namespace {
 
-using Lines = std::map<uint64_t, std::string>;  // "ret", "jmp    *%rax"; by address
+using ListedLines = std::map<uint64_t, std::string>;  // "ret", "jmp    *%rax"; by address
 
 // A line of `objdump -d --no-show-raw-insn`: "  401000:\tjmp    401020 <main+0x20>".
-void add_line(const char* line, Lines& lines) {
+void add_line(const char* line, ListedLines& lines) {
   char* end = nullptr;
   uint64_t address = std::strtoull(line, &end, 16);
   if (end == line || *end != ':' || end[1] != '\t') return;
@@ -37,8 +37,8 @@ void add_line(const char* line, Lines& lines) {
   lines.emplace(address, std::move(text));
 }
 
-Lines disassemble(const std::string& path) {
-  Lines lines;
+ListedLines disassemble(const std::string& path) {
+  ListedLines lines;
   std::string command = "objdump -d -w --no-show-raw-insn '" + path + "'";
   std::unique_ptr<FILE, int (*)(FILE*)> listing{popen(command.c_str(), "r"), pclose};
   char line[1024];
@@ -53,7 +53,7 @@ std::string without_prefixes(std::string text) {
 }
 
 // What the text above the jump last computed its register by: an addition, or a load by index.
-bool comes_from_a_table(Lines::const_iterator jump, Lines::const_iterator first) {
+bool comes_from_a_table(ListedLines::const_iterator jump, ListedLines::const_iterator first) {
   const std::string text = jump->second;
   if (text.find(",8)") != std::string::npos) return true;
   if (text.find("*%") == std::string::npos) return false;
@@ -82,7 +82,7 @@ struct StackFrame {
 
 struct Program {
   ElfFile elf;
-  Lines lines;
+  ListedLines lines;
   std::set<uint64_t> starts;                          // of functions with a symbol
   std::map<uint64_t, StackFrame> frames;              // parts of functions, by the unwind tables
   std::multimap<std::string, const Function*> parts;  // f.cold and f.cold.1, by f
@@ -95,8 +95,8 @@ bool is_in(const Ranges& ranges, uint64_t address) {
       ranges, [&](const auto& range) { return address - range.first < range.second; });
 }
 
-void add_exit(Lines::const_iterator line, Lines::const_iterator first, const Ranges& ranges,
-              std::set<std::string>& exits) {
+void add_exit(ListedLines::const_iterator line, ListedLines::const_iterator first,
+              const Ranges& ranges, std::set<std::string>& exits) {
   const std::string text = without_prefixes(line->second);
   if (text.starts_with("ret")) exits.insert(word(line->first, "ret"));
   if (!text.starts_with("j")) return;

@@ -50,7 +50,7 @@ std::optional<uint64_t> value_of(std::string_view text) {
   return code ? run(*code, a_hit()).value : std::nullopt;
 }
 
-std::string refusal(std::string_view text, size_t column, const Arguments& arguments) {
+std::string refusal_of_code(std::string_view text, size_t column, const Arguments& arguments) {
   const Expr expr = parsed_expr(text);
   auto code = compile_condition(expr, arguments);
   if (code) return "accepted";
@@ -236,9 +236,11 @@ TEST(ExprCode, TypesOfValuesFollowTheirRange) {
 
 TEST(ExprCode, ArgumentsTheSiteDoesNotHaveAreRefused) {
   const Arguments two = {argument(4, true), argument(8, false)};
-  EXPECT_EQ(refusal("(pid) == 1 && arg2 == 1", 12, two), "this probe has 2 arguments: arg0, arg1");
-  EXPECT_EQ(refusal("arg1 == 1", 0, {argument(4, true)}), "this probe has 1 argument: arg0");
-  EXPECT_EQ(refusal("arg0 == 1", 0, {}), "this probe has no arguments");
+  EXPECT_EQ(refusal_of_code("(pid) == 1 && arg2 == 1", 12, two),
+            "this probe has 2 arguments: arg0, arg1");
+  EXPECT_EQ(refusal_of_code("arg1 == 1", 0, {argument(4, true)}),
+            "this probe has 1 argument: arg0");
+  EXPECT_EQ(refusal_of_code("arg0 == 1", 0, {}), "this probe has no arguments");
 }
 
 TEST(ExprCode, ArgumentsThatAreNoReadableIntegersAreRefused) {
@@ -247,10 +249,11 @@ TEST(ExprCode, ArgumentsThatAreNoReadableIntegersAreRefused) {
   lost.place = Argument::Place::unreadable;
   lost.text = "it is in an SSE register";
   const Arguments arguments = {real, lost};
-  EXPECT_EQ(refusal("1 + arg0 == 1", 4, arguments), "arg0 is a float (f64), not an integer");
-  EXPECT_EQ(refusal("pid == u8(arg1)", 10, arguments),
+  EXPECT_EQ(refusal_of_code("1 + arg0 == 1", 4, arguments),
+            "arg0 is a float (f64), not an integer");
+  EXPECT_EQ(refusal_of_code("pid == u8(arg1)", 10, arguments),
             "arg1 cannot be read here: it is in an SSE register");
-  EXPECT_EQ(refusal("str(arg1) == \"a\"", 4, arguments),
+  EXPECT_EQ(refusal_of_code("str(arg1) == \"a\"", 4, arguments),
             "arg1 cannot be read here: it is in an SSE register");
 }
 
@@ -258,7 +261,7 @@ TEST(ExprCode, CodeIsBounded) {
   std::string terms = "arg0 == 1";
   for (int i = 0; i < 61; i++) terms += " || arg0 == 1";
   EXPECT_EQ(compiled(terms).insns.size(), 64u);
-  EXPECT_TRUE(has(refusal(terms + " || arg0 == 1", 0, kArguments), "64 instructions"));
+  EXPECT_TRUE(has(refusal_of_code(terms + " || arg0 == 1", 0, kArguments), "64 instructions"));
   std::string deep = "(pid + 1)";
   for (int i = 0; i < 7; i++) deep = "((pid + 1) * " + deep + ")";
   EXPECT_EQ(value_of(deep), 11u * 11 * 11 * 11 * 11 * 11 * 11 * 11);

@@ -13,13 +13,13 @@ namespace {
 
 using testing::SizeIs;
 
-constexpr uint64_t kBody = 0x1000;
+constexpr uint64_t kCallsBody = 0x1000;
 
 std::vector<IndirectCall> calls_of(const std::string& hex) {
   std::istringstream in{hex};
   std::vector<uint8_t> code;
   for (unsigned byte = 0; in >> std::hex >> byte;) code.push_back(static_cast<uint8_t>(byte));
-  return indirect_calls({.body = {kBody, code}, .extent = Extent::whole},
+  return indirect_calls({.body = {kCallsBody, code}, .extent = Extent::whole},
                         [](uint64_t, std::span<uint8_t>) { return size_t{0}; });
 }
 

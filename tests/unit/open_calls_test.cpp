@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 namespace {
 
-using Kind = CallStep::Kind;
+using StepKind = CallStep::Kind;
 
 Event begin(uint32_t number, uint32_t depth) { return begin_of("f", {number, depth}, 0); }
 Event end(uint32_t number, uint32_t depth) { return end_of("f", {number, depth}, 0, 0); }
@@ -31,87 +31,91 @@ class OpenCallsOfAThread : public testing::Test {
 }  // namespace
 
 TEST_F(OpenCallsOfAThread, BeginAndEndByTheirNumbers) {
-  EXPECT_THAT(take(begin(1, 0)), ElementsAre(CallStep{Kind::begun, 0}));
-  EXPECT_THAT(take(begin(2, 1)), ElementsAre(CallStep{Kind::begun, 1}));
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
-  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(begin(1, 0)), ElementsAre(CallStep{StepKind::begun, 0}));
+  EXPECT_THAT(take(begin(2, 1)), ElementsAre(CallStep{StepKind::begun, 1}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{StepKind::ended, 1}));
+  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{StepKind::ended, 0}));
 }
 
 TEST_F(OpenCallsOfAThread, EndOutOfOrderWhereTheOthersGoOn) {
   open(3);
-  EXPECT_THAT(take(end(1, 2)), ElementsAre(CallStep{Kind::ended, 0}));
-  EXPECT_THAT(take(end(3, 1)), ElementsAre(CallStep{Kind::ended, 1}));
-  EXPECT_THAT(take(end(2, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(end(1, 2)), ElementsAre(CallStep{StepKind::ended, 0}));
+  EXPECT_THAT(take(end(3, 1)), ElementsAre(CallStep{StepKind::ended, 1}));
+  EXPECT_THAT(take(end(2, 0)), ElementsAre(CallStep{StepKind::ended, 0}));
 }
 
 TEST_F(OpenCallsOfAThread, EndedUnseenWhereTheNextOneIsNoDeeper) {
   open(3);
-  EXPECT_THAT(take(begin(4, 1)), ElementsAre(CallStep{Kind::lost, 2}, CallStep{Kind::lost, 1},
-                                             CallStep{Kind::begun, 1}));
+  EXPECT_THAT(take(begin(4, 1)),
+              ElementsAre(CallStep{StepKind::lost, 2}, CallStep{StepKind::lost, 1},
+                          CallStep{StepKind::begun, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, EndedUnseenWhereOneAroundThemEnds) {
   open(4);
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::lost, 3}, CallStep{Kind::lost, 2},
-                                           CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{StepKind::lost, 3}, CallStep{StepKind::lost, 2},
+                                           CallStep{StepKind::ended, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, AroundTheInnermostHaveEndedUnseenIfNoneIsOpenBehindIt) {
   open(3);
-  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::lost, 0},
-                                           CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{StepKind::lost, 1}, CallStep{StepKind::lost, 0},
+                                           CallStep{StepKind::ended, 0}));
 }
 
 TEST_F(OpenCallsOfAThread, BeganUnseenWhereTheNextOneIsDeeper) {
   open(1);
   EXPECT_THAT(take(begin(4, 3)),
-              ElementsAre(CallStep{Kind::appeared, 1}, CallStep{Kind::appeared, 2},
-                          CallStep{Kind::begun, 3}));
-  EXPECT_THAT(take(end(4, 3)), ElementsAre(CallStep{Kind::ended, 3}));
-  EXPECT_THAT(take(end(3, 2)), ElementsAre(CallStep{Kind::ended, 2}));
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+              ElementsAre(CallStep{StepKind::appeared, 1}, CallStep{StepKind::appeared, 2},
+                          CallStep{StepKind::begun, 3}));
+  EXPECT_THAT(take(end(4, 3)), ElementsAre(CallStep{StepKind::ended, 3}));
+  EXPECT_THAT(take(end(3, 2)), ElementsAre(CallStep{StepKind::ended, 2}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{StepKind::ended, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, BeganUnseenIfNothingIsKnownButTheirEnd) {
   open(1);
-  EXPECT_THAT(take(end(9, 1)), ElementsAre(CallStep{Kind::appeared, 1}, CallStep{Kind::ended, 1}));
-  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(end(9, 1)),
+              ElementsAre(CallStep{StepKind::appeared, 1}, CallStep{StepKind::ended, 1}));
+  EXPECT_THAT(take(end(1, 0)), ElementsAre(CallStep{StepKind::ended, 0}));
 }
 
 TEST_F(OpenCallsOfAThread, TakenForLostAreKnownWhenTheirEndComesAndAnOlderOneIsOver) {
   open(2);
-  EXPECT_THAT(take(begin(3, 1)), ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::begun, 1}));
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::late, 2}, CallStep{Kind::lost, 0}));
-  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{Kind::ended, 0}));
+  EXPECT_THAT(take(begin(3, 1)),
+              ElementsAre(CallStep{StepKind::lost, 1}, CallStep{StepKind::begun, 1}));
+  EXPECT_THAT(take(end(2, 1)),
+              ElementsAre(CallStep{StepKind::late, 2}, CallStep{StepKind::lost, 0}));
+  EXPECT_THAT(take(end(3, 0)), ElementsAre(CallStep{StepKind::ended, 0}));
 }
 
 TEST_F(OpenCallsOfAThread, AreOverWhenItsNumbersBeginAnew) {
   open(2);
-  EXPECT_THAT(
-      take(begin(1, 2)),
-      ElementsAre(CallStep{Kind::lost, 1}, CallStep{Kind::lost, 0}, CallStep{Kind::appeared, 0},
-                  CallStep{Kind::appeared, 1}, CallStep{Kind::begun, 2}));
+  EXPECT_THAT(take(begin(1, 2)),
+              ElementsAre(CallStep{StepKind::lost, 1}, CallStep{StepKind::lost, 0},
+                          CallStep{StepKind::appeared, 0}, CallStep{StepKind::appeared, 1},
+                          CallStep{StepKind::begun, 2}));
 }
 
 TEST_F(OpenCallsOfAThread, AreOverWhenItsIdIsOfAnotherProcess) {
   open(1);
   Event other = begin(7, 1);
   other.pid = 99;
-  EXPECT_THAT(take(other), ElementsAre(CallStep{Kind::lost, 0}, CallStep{Kind::appeared, 0},
-                                       CallStep{Kind::begun, 1}));
+  EXPECT_THAT(take(other), ElementsAre(CallStep{StepKind::lost, 0}, CallStep{StepKind::appeared, 0},
+                                       CallStep{StepKind::begun, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, ThatAreCutAndOtherProbesOpenNothing) {
   open(2);
-  EXPECT_THAT(take(begin(0, 2)), ElementsAre(CallStep{Kind::cut, 2}));
-  EXPECT_THAT(take(note_of("a:b", 0)), ElementsAre(CallStep{Kind::noted, 2}));
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(begin(0, 2)), ElementsAre(CallStep{StepKind::cut, 2}));
+  EXPECT_THAT(take(note_of("a:b", 0)), ElementsAre(CallStep{StepKind::noted, 2}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{StepKind::ended, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, AreNoneOfAnother) {
   open(2);
-  EXPECT_THAT(take(in_thread(5, begin(1, 0))), ElementsAre(CallStep{Kind::begun, 0}));
-  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{Kind::ended, 1}));
+  EXPECT_THAT(take(in_thread(5, begin(1, 0))), ElementsAre(CallStep{StepKind::begun, 0}));
+  EXPECT_THAT(take(end(2, 1)), ElementsAre(CallStep{StepKind::ended, 1}));
 }
 
 TEST(OpenCallsOfVeryManyThreads, AreForgottenWhereItWasQuietLongest) {
@@ -121,16 +125,16 @@ TEST(OpenCallsOfVeryManyThreads, AreForgottenWhereItWasQuietLongest) {
     calls.take(in_thread(tid, begin(1, 0)));
     ASSERT_EQ(calls.forgotten(), std::nullopt);
   }
-  EXPECT_THAT(calls.take(in_thread(1, begin(2, 1))), ElementsAre(CallStep{Kind::begun, 1}));
+  EXPECT_THAT(calls.take(in_thread(1, begin(2, 1))), ElementsAre(CallStep{StepKind::begun, 1}));
   EXPECT_THAT(calls.take(in_thread(kMost + 1, note_of("a:b", 0))),
-              ElementsAre(CallStep{Kind::noted, 0}));
+              ElementsAre(CallStep{StepKind::noted, 0}));
   EXPECT_EQ(calls.forgotten(), std::nullopt);
   calls.take(in_thread(kMost + 1, begin(1, 0)));
   EXPECT_EQ(calls.forgotten(), 2);
   EXPECT_THAT(calls.take(in_thread(2, end(1, 0))),
-              ElementsAre(CallStep{Kind::appeared, 0}, CallStep{Kind::ended, 0}));
+              ElementsAre(CallStep{StepKind::appeared, 0}, CallStep{StepKind::ended, 0}));
   EXPECT_EQ(calls.forgotten(), std::nullopt);
-  EXPECT_THAT(calls.take(in_thread(1, end(2, 1))), ElementsAre(CallStep{Kind::ended, 1}));
+  EXPECT_THAT(calls.take(in_thread(1, end(2, 1))), ElementsAre(CallStep{StepKind::ended, 1}));
 }
 
 TEST_F(OpenCallsOfAThread, AreNotMadeOfADepthThatNoThreadHas) {
@@ -144,8 +148,8 @@ namespace {
 class Count {
  public:
   bool make(const CallStep& step) {
-    const bool is_new = step.kind == Kind::begun || step.kind == Kind::appeared;
-    const bool is_end = step.kind == Kind::ended || step.kind == Kind::lost;
+    const bool is_new = step.kind == StepKind::begun || step.kind == StepKind::appeared;
+    const bool is_end = step.kind == StepKind::ended || step.kind == StepKind::lost;
     if (is_end ? step.index >= open_ : step.index != open_) return false;
     open_ += is_new ? 1 : 0;
     open_ -= is_end ? 1 : 0;

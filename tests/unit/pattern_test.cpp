@@ -16,7 +16,7 @@ Pattern parsed_pattern(std::string_view text) {
 }
 
 // The message, which has a spot at `column` of the same text.
-std::string refusal(std::string_view text, size_t column) {
+std::string refusal_of_pattern(std::string_view text, size_t column) {
   auto pattern = parse_pattern(text);
   if (pattern) return "accepted";
   EXPECT_EQ(pattern.error().code, Code::invalid);
@@ -54,8 +54,9 @@ TEST(Pattern, FileInMemoryHasAColonInItsName) {
   EXPECT_EQ(parsed_pattern("uprobe:/memfd:jit:a::b+4").object, "/memfd:jit");
   EXPECT_EQ(parsed_pattern("uprobe:/memfd:jit:a::b+4").function, "a::b");
   EXPECT_EQ(parsed_pattern("u:/memfd/x:f").object, "/memfd/x");
-  EXPECT_NE(refusal("u:/memfd:jit", 12).find("a function is missing"), std::string::npos);
-  EXPECT_NE(refusal("U:/memfd:p:n", 12).find("a name is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:/memfd:jit", 12).find("a function is missing"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_pattern("U:/memfd:p:n", 12).find("a name is missing"), std::string::npos);
 }
 
 TEST(Pattern, ShortKindsMeanTheLongOnes) {
@@ -102,41 +103,44 @@ TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
 }
 
 TEST(Pattern, UnknownKindIsNamed) {
-  EXPECT_EQ(refusal("kprobe:/a:f", 0),
+  EXPECT_EQ(refusal_of_pattern("kprobe:/a:f", 0),
             "unknown kind of probe \"kprobe\": uprobe (u) traces functions, uretprobe (ur) their "
             "returns too, usdt (U) USDT probes");
   EXPECT_EQ(to_string(parsed_pattern("ur:/a:f")), "uprobe:/a:f");
 }
 
 TEST(Pattern, MissingAndEmptyPartsAreShownWhereTheyShouldBe) {
-  EXPECT_NE(refusal("malloc", 6).find("not a pattern"), std::string::npos);
-  EXPECT_NE(refusal("u:malloc", 8).find("a function is missing"), std::string::npos);
-  EXPECT_EQ(refusal("u:/a:", 5), "the function is empty");
-  EXPECT_EQ(refusal("u:/a:+5", 5), "the function is empty");
-  EXPECT_NE(refusal("U:/a", 4).find("a provider and a name are missing"), std::string::npos);
-  EXPECT_NE(refusal("U:/a:p", 6).find("a name is missing"), std::string::npos);
-  EXPECT_EQ(refusal("U:/a::n", 5), "the provider is empty");
-  EXPECT_EQ(refusal("U:/a:p:", 7), "the name is empty");
-  EXPECT_NE(refusal("U:/a:p:n:x", 8).find("one part too many"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("malloc", 6).find("not a pattern"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:malloc", 8).find("a function is missing"), std::string::npos);
+  EXPECT_EQ(refusal_of_pattern("u:/a:", 5), "the function is empty");
+  EXPECT_EQ(refusal_of_pattern("u:/a:+5", 5), "the function is empty");
+  EXPECT_NE(refusal_of_pattern("U:/a", 4).find("a provider and a name are missing"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_pattern("U:/a:p", 6).find("a name is missing"), std::string::npos);
+  EXPECT_EQ(refusal_of_pattern("U:/a::n", 5), "the provider is empty");
+  EXPECT_EQ(refusal_of_pattern("U:/a:p:", 7), "the name is empty");
+  EXPECT_NE(refusal_of_pattern("U:/a:p:n:x", 8).find("one part too many"), std::string::npos);
 }
 
 TEST(Pattern, UnclosedBracketIsShown) {
-  EXPECT_NE(refusal("u:/a:f[ab", 6).find("no ] closes this ["), std::string::npos);
-  EXPECT_NE(refusal("u:/a:[]", 5).find("no ] closes this ["), std::string::npos);
-  EXPECT_NE(refusal("U:lib[x:p:n", 5).find("no ] closes this ["), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:/a:f[ab", 6).find("no ] closes this ["), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:/a:[]", 5).find("no ] closes this ["), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("U:lib[x:p:n", 5).find("no ] closes this ["), std::string::npos);
   EXPECT_EQ(parsed_pattern("u::operator[[]](int)").function, "operator[[]](int)");
 }
 
 TEST(Pattern, RelativePathIsRefused) {
-  EXPECT_NE(refusal("u:bin/x:f", 2).find("give an absolute path or a file name"),
+  EXPECT_NE(refusal_of_pattern("u:bin/x:f", 2).find("give an absolute path or a file name"),
             std::string::npos);
-  EXPECT_NE(refusal("u:./x:f", 2).find("give an absolute path or a file name"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:./x:f", 2).find("give an absolute path or a file name"),
+            std::string::npos);
 }
 
 TEST(Pattern, HostileTextIsRefused) {
-  EXPECT_NE(refusal(std::string_view{"u:/a:f\0x", 8}, 6).find("control"), std::string::npos);
-  EXPECT_NE(refusal("u:/a\n:f", 4).find("control"), std::string::npos);
-  EXPECT_NE(refusal("u::f+99999999999999999999", 5).find("64 bits"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern(std::string_view{"u:/a:f\0x", 8}, 6).find("control"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u:/a\n:f", 4).find("control"), std::string::npos);
+  EXPECT_NE(refusal_of_pattern("u::f+99999999999999999999", 5).find("64 bits"), std::string::npos);
   EXPECT_TRUE(parse_pattern("u::" + std::string(4093, 'f')));
   EXPECT_FALSE(parse_pattern("u::" + std::string(4094, 'f')));
 }

@@ -53,14 +53,14 @@ Lines lines_of(std::span<const StreamItem> items) {
   return lines;
 }
 
-struct Recorded {
+struct ReadBack {
   Lines lines;
   Damage damage;
   std::string error;
 };
 
-Recorded read(const std::string& bytes, const TimeRange& range = {}) {
-  Recorded got;
+ReadBack read(const std::string& bytes, const TimeRange& range = {}) {
+  ReadBack got;
   auto reader = Reader::open(file_of(bytes));
   if (!reader) return got.error = reader.error().message, got;
   auto done = reader->read(range, [&](const StreamItem& item) {
@@ -220,7 +220,7 @@ bool is_part_of(const Lines& got, const Lines& all) {
 TEST(Recording, IsReadAsItWasWritten) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const auto items = Events(seed).make(5000);
-    const Recorded got = read(recorded(items));
+    const ReadBack got = read(recorded(items));
     EXPECT_EQ(got.error, "");
     EXPECT_TRUE(is_whole(got.damage));
     EXPECT_EQ(sorted(got.lines), sorted(lines_of(items))) << seed;
@@ -270,7 +270,7 @@ TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
   ASSERT_EQ(sorted(all), sorted(lines_of(items)));
   size_t most = 0;
   for (size_t size = kFileHeaderBytes; size < whole.size(); ++size) {
-    const Recorded got = read(whole.substr(0, size));
+    const ReadBack got = read(whole.substr(0, size));
     ASSERT_EQ(got.error, "") << size;
     ASSERT_LE(got.lines.size(), all.size());
     ASSERT_TRUE(is_part_of(got.lines, all)) << size;
@@ -288,7 +288,7 @@ TEST(Recording, TornAnywhereGivesNothingWrong) {
     for (const char bits : {'\x01', '\x80', '\xff'}) {
       std::string torn = whole;
       torn[at] = static_cast<char>(torn[at] ^ bits);
-      const Recorded got = read(torn);
+      const ReadBack got = read(torn);
       ASSERT_EQ(got.error, "") << at;
       ASSERT_TRUE(is_part_of(got.lines, all)) << at;
       ASSERT_LT(got.lines.size(), all.size() + 1) << at;
@@ -305,7 +305,7 @@ TEST(Recording, WithAHoleGoesOnBehindIt) {
   for (size_t at = kFileHeaderBytes; at + 200 < whole.size(); at += 7) {
     std::string torn = whole;
     std::fill_n(torn.begin() + static_cast<ptrdiff_t>(at), 200, '\0');
-    const Recorded got = read(torn);
+    const ReadBack got = read(torn);
     ASSERT_TRUE(is_part_of(got.lines, all)) << at;
     ASSERT_FALSE(is_whole(got.damage)) << at;
     // What is behind the hole is read where it needs nothing that was in it.
@@ -372,7 +372,7 @@ TEST(Recording, SkipsWhatOnlyLaterVersionsKnow) {
        .first_ns = UINT64_MAX / 2,
        .last_ns = UINT64_MAX / 2},
       lost + std::string("\x02\x07\x01", 3) + lost);
-  const Recorded got = read(bytes);
+  const ReadBack got = read(bytes);
   EXPECT_EQ(got.lines.size(), items.size() + 2);
   EXPECT_EQ(got.damage.unknown, 2u);
   EXPECT_EQ(got.damage.blocks, 0u);
@@ -394,7 +394,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   EXPECT_EQ(state.phase, Recorder::Phase::failed);
   ASSERT_TRUE(state.error);
   // What the state says is in the file is, and all else is counted as lost.
-  const Recorded got = read(bytes_of(file));
+  const ReadBack got = read(bytes_of(file));
   uint64_t events = 0;
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
   EXPECT_EQ(state.events, events);

@@ -42,8 +42,8 @@ const tracectl_argument kNumber{TRACECTL_UINT64, "number"};
 
 // ---- sites that tell what reached them ----
 
-using Words = std::array<uint64_t, 12>;
-Words seen;
+using SeenWords = std::array<uint64_t, 12>;
+SeenWords seen;
 int calls;
 
 void note_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,

@@ -14,20 +14,20 @@ Spec parsed_spec(std::string_view text) {
   return spec ? *spec : Spec{};
 }
 
-using Kind = Aggregate::Kind;
+using AggregateKind = Aggregate::Kind;
 
-Expr arg(uint64_t index) { return Expr::of_operand(Operand::arg, index); }
+Expr arg_at(uint64_t index) { return Expr::of_operand(Operand::arg, index); }
 
 const Expr kPid = Expr::of_operand(Operand::pid);
 const Expr kTid = Expr::of_operand(Operand::tid);
 
 Spec spec_of(bool event, bool count, std::vector<Expr> by = {}) {
   Spec spec{.event = event};
-  if (count) spec.aggregates.push_back({.kind = Kind::count, .by = std::move(by)});
+  if (count) spec.aggregates.push_back({.kind = AggregateKind::count, .by = std::move(by)});
   return spec;
 }
 
-std::string refusal(std::string_view text, size_t column) {
+std::string refusal_of_spec(std::string_view text, size_t column) {
   auto spec = parse_spec(text);
   if (spec) return "accepted";
   EXPECT_EQ(spec.error().spot.value_or(Spot{}), (Spot{std::string{text}, column}));
@@ -49,19 +49,20 @@ TEST(Spec, CommaBehindByGoesOnWithKeysThenWithActions) {
   EXPECT_EQ(parsed_spec("count by tid, pid"), spec_of(false, true, {kTid, kPid}));
   EXPECT_EQ(parsed_spec("count by pid, event"), spec_of(true, true, {kPid}));
   EXPECT_EQ(parsed_spec("count by pid,tid,event"), spec_of(true, true, {kPid, kTid}));
-  EXPECT_EQ(parsed_spec("count by pid, event(arg0, tid)").values, (std::vector{arg(0), kTid}));
+  EXPECT_EQ(parsed_spec("count by pid, event(arg0, tid)").values, (std::vector{arg_at(0), kTid}));
   Spec two = parsed_spec("sum(arg0) by pid, max(arg1) by tid, arg2");
   ASSERT_EQ(two.aggregates.size(), 2u);
-  EXPECT_EQ(two.aggregates[0], (Aggregate{.kind = Kind::sum, .value = arg(0), .by = {kPid}}));
+  EXPECT_EQ(two.aggregates[0],
+            (Aggregate{.kind = AggregateKind::sum, .value = arg_at(0), .by = {kPid}}));
   EXPECT_EQ(two.aggregates[1],
-            (Aggregate{.kind = Kind::max, .value = arg(1), .by = {kTid, arg(2)}}));
+            (Aggregate{.kind = AggregateKind::max, .value = arg_at(1), .by = {kTid, arg_at(2)}}));
 }
 
 TEST(Spec, EventTakesTheValuesToBeSent) {
   EXPECT_EQ(parsed_spec("event(arg0 + 1, str(arg1, 8), comm)"),
             (Spec{.event = true,
-                  .values = {Expr::of_binary(Operator::add, arg(0), Expr::of_integer(1)),
-                             Expr::of_str(arg(1), 8), Expr::of_operand(Operand::comm)}}));
+                  .values = {Expr::of_binary(Operator::add, arg_at(0), Expr::of_integer(1)),
+                             Expr::of_str(arg_at(1), 8), Expr::of_operand(Operand::comm)}}));
 }
 
 TEST(Spec, StackGoesWithAnEventAndSaysHowManyFramesAndHow) {
@@ -75,32 +76,38 @@ TEST(Spec, StackGoesWithAnEventAndSaysHowManyFramesAndHow) {
             (StackCapture{32, StackBy::frame_pointers}));
   EXPECT_EQ(parsed_spec("stack(5, unwind_tables)").stack,
             (StackCapture{5, StackBy::unwind_tables}));
-  refusal("stack(0)", 6);
-  refusal("stack(128)", 6);
-  refusal("stack(5, guess)", 9);
-  refusal("stack, stack", 7);
+  refusal_of_spec("stack(0)", 6);
+  refusal_of_spec("stack(128)", 6);
+  refusal_of_spec("stack(5, guess)", 9);
+  refusal_of_spec("stack, stack", 7);
 }
 
 TEST(Spec, LinearHistogramTakesItsBuckets) {
-  Aggregate lhist{
-      .kind = Kind::lhist, .value = arg(0), .min = -10, .max = 100, .step = 5, .by = {kPid}};
+  Aggregate lhist{.kind = AggregateKind::lhist,
+                  .value = arg_at(0),
+                  .min = -10,
+                  .max = 100,
+                  .step = 5,
+                  .by = {kPid}};
   EXPECT_EQ(parsed_spec("lhist(arg0, -10, 100, 5) by pid").aggregates, std::vector{lhist});
   EXPECT_TRUE(parse_spec("lhist(arg0, 0, 1000, 1)"));
   EXPECT_TRUE(
       parse_spec("lhist(arg0, -0x8000000000000000, 0x7fffffffffffffff, 0x7fffffffffffffff)"));
-  EXPECT_NE(refusal("lhist(arg0, 0, 1001, 1)", 21).find("1000 buckets"), std::string::npos);
-  EXPECT_NE(refusal("lhist(arg0, 5, 5, 1)", 15).find("greater than MIN"), std::string::npos);
-  EXPECT_NE(refusal("lhist(arg0, 0, 5, 0)", 18).find("STEP must be 1"), std::string::npos);
-  EXPECT_NE(refusal("lhist(arg0, 0, 5)", 16).find("STEP"), std::string::npos);
-  EXPECT_NE(refusal("lhist(arg0, 0, 5, tid)", 18).find("STEP, an integer"), std::string::npos);
-  EXPECT_NE(refusal("lhist(arg0, -0x8000000000000001, 5, 1)", 12).find("64 bits"),
+  EXPECT_NE(refusal_of_spec("lhist(arg0, 0, 1001, 1)", 21).find("1000 buckets"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("lhist(arg0, 5, 5, 1)", 15).find("greater than MIN"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_spec("lhist(arg0, 0, 5, 0)", 18).find("STEP must be 1"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("lhist(arg0, 0, 5)", 16).find("STEP"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("lhist(arg0, 0, 5, tid)", 18).find("STEP, an integer"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_spec("lhist(arg0, -0x8000000000000001, 5, 1)", 12).find("64 bits"),
             std::string::npos);
 }
 
 TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
   EXPECT_EQ(parsed_spec("sample(10)"), (Spec{.event = true, .sample = 10}));
   EXPECT_EQ(parsed_spec("limit(0x10), count"),
-            (Spec{.aggregates = {{.kind = Kind::count}}, .limit = 16}));
+            (Spec{.aggregates = {{.kind = AggregateKind::count}}, .limit = 16}));
   EXPECT_EQ(parsed_spec("tag(\"a\\x41\\\"\")"), (Spec{.tag = "aA\""}));
   EXPECT_EQ(parsed_spec("silent"), (Spec{.silent = true}));
   EXPECT_EQ(parsed_spec("silent(off), tag(\"\")"), (Spec{.tag = "", .silent = false}));
@@ -109,23 +116,24 @@ TEST(Spec, ModifiersGoWithAnEventIfNothingElseIsDone) {
 TEST(Spec, TheDeepestAreNeitherSampledNorLimited) {
   EXPECT_EQ(parsed_spec("deepest"), (Spec{.event = true, .deepest = true}));
   EXPECT_EQ(parsed_spec("count by tid, deepest"), parsed_spec("deepest, count by tid"));
-  EXPECT_EQ(refusal("deepest, deepest", 9), "deepest stands here twice");
-  EXPECT_NE(refusal("sample(2), deepest", 11).find("beside deepest"), std::string::npos);
-  EXPECT_NE(refusal("deepest, limit(2)", 0).find("beside deepest"), std::string::npos);
-  EXPECT_NE(refusal("deepest, graph", 9).find("beside graph"), std::string::npos);
+  EXPECT_EQ(refusal_of_spec("deepest, deepest", 9), "deepest stands here twice");
+  EXPECT_NE(refusal_of_spec("sample(2), deepest", 11).find("beside deepest"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("deepest, limit(2)", 0).find("beside deepest"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("deepest, graph", 9).find("beside graph"), std::string::npos);
 }
 
 TEST(Spec, TriggersNameSessions) {
   EXPECT_EQ(parsed_spec("trigger(slow), trigger(\"it-1\", off)"),
             (Spec{.triggers = {{"slow", true}, {"it-1", false}}}));
   EXPECT_EQ(parsed_spec("trigger(\"slow\")"), parsed_spec("trigger(slow)"));
-  EXPECT_NE(refusal("trigger", 0).find("trigger(SESSION)"), std::string::npos);
-  EXPECT_NE(refusal("trigger(slow, on)", 14).find("off is missing"), std::string::npos);
-  EXPECT_NE(refusal("trigger(slow), trigger(slow, off)", 15).find("once"), std::string::npos);
-  EXPECT_NE(
-      refusal("trigger(a), trigger(b), trigger(c), trigger(d), trigger(e)", 48).find("4 trig"),
-      std::string::npos);
-  EXPECT_NE(refusal("silent(on)", 7).find("off is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("trigger", 0).find("trigger(SESSION)"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("trigger(slow, on)", 14).find("off is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("trigger(slow), trigger(slow, off)", 15).find("once"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_spec("trigger(a), trigger(b), trigger(c), trigger(d), trigger(e)", 48)
+                .find("4 trig"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_spec("silent(on)", 7).find("off is missing"), std::string::npos);
 }
 
 // `tag` names an action and a value.
@@ -134,15 +142,15 @@ TEST(Spec, ATagIsAKeyUnlessAParenthesisFollows) {
   EXPECT_EQ(parsed_spec("count by pid, tag"), spec_of(false, true, {kPid, tag}));
   EXPECT_EQ(parsed_spec("count by tag, event").aggregates.front().by, std::vector{tag});
   EXPECT_EQ(parsed_spec("count by pid, tag(\"x\")").tag, "x");
-  EXPECT_NE(refusal("count by tag(\"x\")", 9).find("a key is missing"), std::string::npos);
-  EXPECT_NE(refusal("sum(tag)", 4).find("tag is a string"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by tag(\"x\")", 9).find("a key is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum(tag)", 4).find("tag is a string"), std::string::npos);
 }
 
 TEST(Spec, NamesOfCgroupsAreKeysOnly) {
   EXPECT_TRUE(parse_spec("count by container, unit"));
-  EXPECT_NE(refusal("event(unit)", 6).find("it can be a key"), std::string::npos);
-  EXPECT_NE(refusal("sum(container)", 4).find("it can be a key"), std::string::npos);
-  EXPECT_NE(refusal("count by unit + 1", 9).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("event(unit)", 6).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum(container)", 4).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by unit + 1", 9).find("it can be a key"), std::string::npos);
   EXPECT_FALSE(parse_condition("unit == \"ssh.service\""));
 }
 
@@ -156,11 +164,11 @@ TEST(Spec, AStackBehindAKeyIsAKey) {
   EXPECT_EQ(to_string(parsed_spec("count by stack(32)")), "count by stack");
   EXPECT_TRUE(has_stack_keys(parsed_spec("time by caller")));
   EXPECT_FALSE(has_stack_keys(parsed_spec("stack, time by tid")));
-  refusal("count by stack(0)", 15);
-  refusal("count by stack(128)", 15);
-  EXPECT_NE(refusal("count by stack, stack(5)", 16).find("twice"), std::string::npos);
-  EXPECT_NE(refusal("event(caller)", 6).find("it can be a key"), std::string::npos);
-  EXPECT_NE(refusal("count by caller + 1", 9).find("it can be a key"), std::string::npos);
+  refusal_of_spec("count by stack(0)", 15);
+  refusal_of_spec("count by stack(128)", 15);
+  EXPECT_NE(refusal_of_spec("count by stack, stack(5)", 16).find("twice"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("event(caller)", 6).find("it can be a key"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by caller + 1", 9).find("it can be a key"), std::string::npos);
   EXPECT_FALSE(parse_condition("caller == 5"));
   EXPECT_FALSE(parse_keys("caller"));
 }
@@ -168,13 +176,13 @@ TEST(Spec, AStackBehindAKeyIsAKey) {
 TEST(Spec, RowsAreByProbeAlways) {
   EXPECT_EQ(parsed_spec("count by probe"), spec_of(false, true));
   EXPECT_EQ(parsed_spec("count by tid, probe"), spec_of(false, true, {kTid}));
-  EXPECT_EQ(refusal("count by probe, probe", 16), "probe stands here twice");
+  EXPECT_EQ(refusal_of_spec("count by probe, probe", 16), "probe stands here twice");
 }
 
 TEST(Spec, SaysWhatWaitsForTheReturn) {
   EXPECT_TRUE(parsed_spec("return").event);
   EXPECT_TRUE(parsed_spec("return").returns);
-  EXPECT_EQ(refusal("return, return", 8), "return stands here twice");
+  EXPECT_EQ(refusal_of_spec("return, return", 8), "return stands here twice");
   EXPECT_FALSE(follows_calls(parsed_spec("event, count by arg0, sum(arg1)")));
   for (const char* text : {"return", "time", "count by retval", "sum(duration)", "event(retval)"})
     EXPECT_TRUE(follows_calls(parsed_spec(text))) << text;
@@ -202,66 +210,66 @@ TEST(Spec, CanonicalTextReadsBackAsTheSameSpec) {
 }
 
 TEST(Spec, UnknownNamesAreRefusedWithTheNearest) {
-  EXPECT_TRUE(ends_with(refusal("event, cuont", 7), "did you mean \"count\"?"));
-  EXPECT_TRUE(ends_with(refusal("count by tiid", 9), "did you mean \"tid\"?"));
-  EXPECT_TRUE(ends_with(refusal("count bu pid", 6), "did you mean \"by\"?"));
-  std::string far = refusal("histogram", 0);
+  EXPECT_TRUE(ends_with(refusal_of_spec("event, cuont", 7), "did you mean \"count\"?"));
+  EXPECT_TRUE(ends_with(refusal_of_spec("count by tiid", 9), "did you mean \"tid\"?"));
+  EXPECT_TRUE(ends_with(refusal_of_spec("count bu pid", 6), "did you mean \"by\"?"));
+  std::string far = refusal_of_spec("histogram", 0);
   EXPECT_NE(far.find("unknown action \"histogram\""), std::string::npos);
   EXPECT_EQ(far.find("did you mean"), std::string::npos);
 }
 
 TEST(Spec, MissingPartsAreShownWhereTheyShouldBe) {
-  EXPECT_NE(refusal("", 0).find("an action is missing"), std::string::npos);
-  EXPECT_NE(refusal("event,", 6).find("an action is missing"), std::string::npos);
-  EXPECT_NE(refusal(",event", 0).find("an action is missing"), std::string::npos);
-  EXPECT_NE(refusal("count by", 8).find("a key is missing"), std::string::npos);
-  EXPECT_NE(refusal("count by pid,", 13).find("an action is missing"), std::string::npos);
-  EXPECT_NE(refusal("sum", 0).find("sum(arg0)"), std::string::npos);
-  EXPECT_NE(refusal("sum(", 4).find("a value"), std::string::npos);
-  EXPECT_NE(refusal("sum(arg0", 8).find("\")\" is missing"), std::string::npos);
-  EXPECT_NE(refusal("event()", 6).find("a value"), std::string::npos);
-  EXPECT_NE(refusal("sample", 0).find("sample(10)"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("", 0).find("an action is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("event,", 6).find("an action is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec(",event", 0).find("an action is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by", 8).find("a key is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by pid,", 13).find("an action is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum", 0).find("sum(arg0)"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum(", 4).find("a value"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum(arg0", 8).find("\")\" is missing"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("event()", 6).find("a value"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sample", 0).find("sample(10)"), std::string::npos);
 }
 
 TEST(Spec, UnknownNameBehindAKeyMayBeMeantAsAnAction) {
-  EXPECT_TRUE(ends_with(refusal("count by pid, evnt", 14), "did you mean \"event\"?"));
-  EXPECT_TRUE(ends_with(refusal("count by pid, coom", 14), "did you mean \"comm\"?"));
+  EXPECT_TRUE(ends_with(refusal_of_spec("count by pid, evnt", 14), "did you mean \"event\"?"));
+  EXPECT_TRUE(ends_with(refusal_of_spec("count by pid, coom", 14), "did you mean \"comm\"?"));
 }
 
 TEST(Spec, NothingStandsTwice) {
-  EXPECT_EQ(refusal("event, event", 7), "event stands here twice");
-  EXPECT_EQ(refusal("count by pid, count by pid", 14), "count stands here twice");
-  EXPECT_EQ(refusal("sum(arg0), sum(arg0)", 11), "sum stands here twice");
-  EXPECT_EQ(refusal("count by pid, pid", 14), "pid stands here twice");
-  EXPECT_EQ(refusal("silent, silent", 8), "silent stands here twice");
-  EXPECT_EQ(refusal("sample(1), sample(2)", 11), "sample stands here twice");
-  EXPECT_EQ(refusal("limit(1), limit(2)", 10), "limit stands here twice");
-  EXPECT_EQ(refusal("tag(\"a\"), tag(\"a\")", 10), "tag stands here twice");
+  EXPECT_EQ(refusal_of_spec("event, event", 7), "event stands here twice");
+  EXPECT_EQ(refusal_of_spec("count by pid, count by pid", 14), "count stands here twice");
+  EXPECT_EQ(refusal_of_spec("sum(arg0), sum(arg0)", 11), "sum stands here twice");
+  EXPECT_EQ(refusal_of_spec("count by pid, pid", 14), "pid stands here twice");
+  EXPECT_EQ(refusal_of_spec("silent, silent", 8), "silent stands here twice");
+  EXPECT_EQ(refusal_of_spec("sample(1), sample(2)", 11), "sample stands here twice");
+  EXPECT_EQ(refusal_of_spec("limit(1), limit(2)", 10), "limit stands here twice");
+  EXPECT_EQ(refusal_of_spec("tag(\"a\"), tag(\"a\")", 10), "tag stands here twice");
 }
 
 TEST(Spec, AggregatesTakeIntegersAndKeysStringsToo) {
   EXPECT_TRUE(parse_spec("count by comm, str(arg0)"));
-  EXPECT_NE(refusal("sum(comm)", 4).find("not an integer"), std::string::npos);
-  EXPECT_NE(refusal("hist(str(arg0))", 5).find("not an integer"), std::string::npos);
-  EXPECT_NE(refusal("count by \"x\"", 9).find("never changes"), std::string::npos);
-  EXPECT_NE(refusal("event(comm + 1)", 6).find("not an integer"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("sum(comm)", 4).find("not an integer"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("hist(str(arg0))", 5).find("not an integer"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("count by \"x\"", 9).find("never changes"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("event(comm + 1)", 6).find("not an integer"), std::string::npos);
 }
 
 TEST(Spec, NumbersHaveBounds) {
-  EXPECT_EQ(refusal("sample(0)", 7), "sample takes 1 or more");
-  EXPECT_EQ(refusal("limit(0)", 6), "limit takes 1 or more");
-  EXPECT_NE(refusal("sample(-1)", 7).find("an integer"), std::string::npos);
+  EXPECT_EQ(refusal_of_spec("sample(0)", 7), "sample takes 1 or more");
+  EXPECT_EQ(refusal_of_spec("limit(0)", 6), "limit takes 1 or more");
+  EXPECT_NE(refusal_of_spec("sample(-1)", 7).find("an integer"), std::string::npos);
   EXPECT_TRUE(parse_spec("tag(\"123456789012345\")"));
-  EXPECT_NE(refusal("tag(\"1234567890123456\")", 4).find("15 bytes"), std::string::npos);
+  EXPECT_NE(refusal_of_spec("tag(\"1234567890123456\")", 4).find("15 bytes"), std::string::npos);
   EXPECT_TRUE(parse_spec("count by arg0, arg1, arg2"));
-  EXPECT_EQ(refusal("count by arg0, arg1, arg2, arg3", 27), "3 keys at most");
+  EXPECT_EQ(refusal_of_spec("count by arg0, arg1, arg2, arg3", 27), "3 keys at most");
   std::string values = "event(0", sums = "sum(0)";
   for (int i = 1; i < 12; i++) values += "," + std::to_string(i);
   EXPECT_TRUE(parse_spec(values + ")"));
-  EXPECT_EQ(refusal(values + ",12)", values.size() + 1), "an event has 12 values at most");
+  EXPECT_EQ(refusal_of_spec(values + ",12)", values.size() + 1), "an event has 12 values at most");
   for (int i = 1; i < 8; i++) sums += ",sum(" + std::to_string(i) + ")";
   EXPECT_TRUE(parse_spec(sums));
-  EXPECT_EQ(refusal(sums + ",count", sums.size() + 1), "8 aggregates at most");
+  EXPECT_EQ(refusal_of_spec(sums + ",count", sums.size() + 1), "8 aggregates at most");
 }
 
 TEST(Spec, KeysOfALatencyAreKnownAtItsStart) {
@@ -285,9 +293,9 @@ TEST(Spec, KeysOfALatencyAreKnownAtItsStart) {
 }
 
 TEST(Spec, StrangeCharactersAreShown) {
-  EXPECT_EQ(refusal("count(pid)", 5), "\"(\" is not expected here");
-  EXPECT_EQ(refusal("event\x01", 5), "this character has no meaning here");
-  EXPECT_EQ(refusal("event;", 5), "\";\" has no meaning here");
+  EXPECT_EQ(refusal_of_spec("count(pid)", 5), "\"(\" is not expected here");
+  EXPECT_EQ(refusal_of_spec("event\x01", 5), "this character has no meaning here");
+  EXPECT_EQ(refusal_of_spec("event;", 5), "\";\" has no meaning here");
   EXPECT_FALSE(parse_spec(std::string(5000, ' ') + "event"));
 }
 
@@ -297,5 +305,5 @@ TEST(Spec, TextThatIsTooLongWrittenInFullIsRefused) {
   std::string long_text = "event(comm == \"x\"";
   for (int i = 0; i < 60; i++) long_text += "||comm==\"" + std::string(15, '\x7f') + "\"";
   EXPECT_LE(long_text.size(), 4096u);
-  EXPECT_NE(refusal(long_text + ")", 0).find("more than 4096 bytes"), std::string::npos);
+  EXPECT_NE(refusal_of_spec(long_text + ")", 0).find("more than 4096 bytes"), std::string::npos);
 }
