@@ -37,31 +37,36 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       part_(std::exchange(other.part_, {})),
       file_(std::move(other.file_)),
-      held_(std::move(other.held_)) {}
+      held_(std::move(other.held_)),
+      bytes_(other.bytes_),
+      status_(std::move(other.status_)) {}
 
 OutputFile::~OutputFile() {
   if (!part_.empty()) ::unlink(part_.c_str());
 }
 
-Status OutputFile::write(std::string_view bytes) {
+const Status& OutputFile::write(std::string_view bytes) {
   held_ += bytes;
-  return held_.size() < kMostUnwrittenBytes ? ok() : flush();
+  bytes_ += bytes.size();
+  if (held_.size() >= kMostUnwrittenBytes) flush();
+  return status_;
 }
 
-Status OutputFile::flush() {
-  for (std::string_view left = held_; !left.empty();) {
+void OutputFile::flush() {
+  std::string_view left = held_;
+  while (status_ && !left.empty()) {
     const ssize_t count = ::write(file_.get(), left.data(), left.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno("write " + path_);
-    left.remove_prefix(static_cast<size_t>(count));
+    if (count > 0)
+      left.remove_prefix(static_cast<size_t>(count));
+    else if (count == 0 || errno != EINTR)
+      status_ = Error::from_errno("write " + path_);
   }
   held_.clear();
-  return ok();
 }
 
 Status OutputFile::commit() {
-  if (auto written = flush(); !written) return written;
-  if (part_.empty()) return ok();
+  flush();
+  if (!status_ || part_.empty()) return status_;
   if (::rename(part_.c_str(), path_.c_str()) != 0) return Error::from_errno("make " + path_);
   part_.clear();
   return ok();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,19 +21,22 @@ class OutputFile {
   // Without commit() nothing stays.
   ~OutputFile();
 
-  // Kept until there is much of it.
-  Status write(std::string_view bytes);
+  // Kept until there is much of it. What has failed is told by each later one, too, and by commit().
+  const Status& write(std::string_view bytes);
   Status commit();
+  uint64_t bytes() const { return bytes_; }  // so far
 
  private:
   OutputFile(std::string path, std::string part, Fd file)
       : path_(std::move(path)), part_(std::move(part)), file_(std::move(file)) {}
-  Status flush();
+  void flush();
 
   std::string path_;
   std::string part_;  // where the bytes are; empty: at `path_` itself
   Fd file_;
   std::string held_;
+  uint64_t bytes_ = 0;
+  Status status_ = ok();
 };
 
 }  // namespace tracectl

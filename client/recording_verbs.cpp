@@ -25,6 +25,13 @@ std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
   return {tree, folded};
 }
 
+// Beyond what add_forms() does with its own.
+void exclude_each_other(const std::vector<CLI::Option*>& options) {
+  for (CLI::Option* one : options)
+    for (CLI::Option* other : options)
+      if (one != other) one->excludes(other);
+}
+
 // A bare FUNCTION is one of the main executable, OBJECT:FUNCTION one of that.
 void name_functions(std::vector<std::string>& patterns) {
   for (std::string& pattern : patterns) {
@@ -99,7 +106,16 @@ void add_graph(CLI::App& app, CommandLine& line) {
       ->required();
   auto* against = report.add_option("--against", line.report.against,
                                     "tell what has changed since this recording");
-  for (CLI::Option* form : add_forms(report, line.report.form)) form->excludes(against);
+  auto* action = report.add_option("--do", line.report.action,
+                                   "what events come to: 'count by comm, hist(duration)'");
+  auto* when = report.add_option("--when", line.report.when, "only events for which this holds");
+  auto* timeline =
+      report.add_flag("--timeline", line.report.timeline, "when the events of each thread came");
+  std::vector<CLI::Option*> kinds{against, action, timeline};
+  for (CLI::Option* form : add_forms(report, line.report.form)) kinds.push_back(form);
+  exclude_each_other(kinds);
+  when->excludes(against);
+  for (size_t form = 3; form < kinds.size(); ++form) when->excludes(kinds[form]);
   report
       .add_option("-n,--rows", line.trace.rows,
                   "how many rows of a table are printed, first those with most")
@@ -125,7 +141,10 @@ void add_recordings(CLI::App& app, CommandLine& line) {
       ->check(check_duration);
   show.add_option("--to", line.show_to, "leave out what came later after the first")
       ->check(check_duration);
+  auto* when = show.add_option("--when", line.show.when,
+                               "only events for which this holds: 'duration > 1000000'");
   auto* graph = show.add_flag("--graph", line.show.graph, "calls, as graph shows them");
+  graph->excludes(when);
   show.add_flag("--arguments", line.show.arguments, "show what calls are given")->needs(graph);
   show.add_flag("--results", line.show.results, "show what calls return")->needs(graph);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// report: what was recorded by `graph -o` or `graph --json`, summed up.
+// report: what was recorded, summed up.
 #include "client/report.h"
 
 #include <fstream>
@@ -9,16 +9,27 @@
 #include "client/output.h"
 #include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
+#include "client/render/rows.h"
+#include "client/render/timeline.h"
 #include "client/trace_file.h"
+#include "daemon/control/row_parts.h"
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
+#include "daemon/spec/event_sums.h"
 
 namespace tracectl {
+
+using protocol::ReadReply;
+
 namespace {
+
+// Of events that are no calls.
+constexpr const char* kUsualSums = "count, time";
 
 struct Recording {
   CallTree calls;
+  EventSums events = *EventSums::parse(kUsualSums);  // while there are no calls
   uint64_t lost = 0;
   uint64_t other_lines = 0;
   uint64_t left_out = 0;  // probes, from somewhere on
@@ -37,6 +48,7 @@ void add(const StreamItem& item, Recording& recording) {
   const Event& event = std::get<Event>(item);
   recording.has_calls |= event.call.has_value();
   recording.calls.add(event);
+  if (!recording.has_calls) recording.events.add(event);
 }
 
 // Whoever wrote it was killed, or writes still.
@@ -81,25 +93,33 @@ void tell_lost(const std::string& file, const Recording& recording) {
                 " were lost, so calls are missing or have no end\n");
 }
 
-Status read_trace_file(const std::string& file, Recording& recording) {
+Status read_trace_file(const CommonOptions& common, const std::string& file,
+                       const recording::Reader::Take& take) {
   auto reader = open_trace_file(file);
   if (!reader) return reader.error();
-  auto read = reader->read({}, [&](const StreamItem& item) { return add(item, recording), true; });
+  auto read = read_events(common, file, *reader, {}, take);
   tell_damage(file, reader->damage());
   return read;
 }
 
-Status read_file(const std::string& file, Recording& recording) {
+Status read_file(const CommonOptions& common, const std::string& file, Recording& recording) {
   if (file == "-") return read_lines(std::cin, "standard input", recording);
-  if (is_trace_file(file)) return read_trace_file(file, recording);
+  if (is_trace_file(file))
+    return read_trace_file(common, file,
+                           [&](const StreamItem& item) { return add(item, recording), true; });
   std::ifstream from(file);
   if (!from) return Error::from_errno("open " + file);
   return read_lines(from, file, recording);
 }
 
-Status read_recording(const std::string& file, Recording& recording) {
-  if (auto read = read_file(file, recording); !read) return read;
+Status read_recording(const CommonOptions& common, const std::string& file, Recording& recording) {
+  if (auto read = read_file(common, file, recording); !read) return read;
   tell_lost(file, recording);
+  return ok();
+}
+
+Status read_calls(const CommonOptions& common, const std::string& file, Recording& recording) {
+  if (auto read = read_recording(common, file, recording); !read) return read;
   if (recording.has_calls) return ok();
   return Error{Code::not_found,
                file + " has no calls: record them by tracectl graph FUNCTION -o FILE"};
@@ -149,18 +169,75 @@ void print_changes(const CommonOptions& common, const Recording& before, const R
   print_json(changes);
 }
 
+// ---- events that are no calls ----
+
+ReadReply reply_of(const EventSums& sums, uint64_t lost) {
+  ReadReply reply{};
+  reply.rows = parts_of(sums.rows());
+  reply.total_hits = sums.hits();
+  reply.total_filtered = sums.filtered();
+  reply.dropped_ring = lost;
+  reply.dropped_keys = sums.left_out();
+  return reply;
+}
+
+int print_rows(const CommonOptions& common, const ReportOptions& options, const EventSums& sums,
+               uint64_t lost) {
+  if (auto fits = sums.check(); !fits) return fail(fits.error());
+  show<ReadReply>(common, reply_of(sums, lost),
+                  [&](const ReadReply& reply) { return first_rows_text(reply, options.rows); });
+  return kDone;
+}
+
+int report_events(const CommonOptions& common, const ReportOptions& options) {
+  auto sums = EventSums::parse(options.action.empty() ? kUsualSums : options.action, options.when);
+  if (!sums) return fail(sums.error()), kUsage;
+  uint64_t lost = 0;
+  const auto read = read_trace_file(common, options.file, [&](const StreamItem& item) {
+    if (const auto* event = std::get_if<Event>(&item))
+      sums->add(*event);
+    else
+      lost += std::get<Lost>(item).count;
+    return true;
+  });
+  if (!read) return fail(read.error());
+  return print_rows(common, options, *sums, lost);
+}
+
+int report_timeline(const CommonOptions& common, const ReportOptions& options) {
+  auto reader = open_trace_file(options.file);
+  if (!reader) return fail(reader.error());
+  Timeline timeline(reader->first_ns(), reader->last_ns());
+  const auto read = read_events(common, options.file, *reader, {},
+                                [&](const StreamItem& item) { return timeline.add(item), true; });
+  if (!read) return fail(read.error());
+  tell_damage(options.file, reader->damage());
+  show<protocol::TimelinePart>(common, timeline.part(), [&](const protocol::TimelinePart& part) {
+    return timeline_text(part, options.rows);
+  });
+  return kDone;
+}
+
 }  // namespace
 
 int run_report(const CommonOptions& common, const ReportOptions& options) {
+  if (options.timeline) return report_timeline(common, options);
+  if (!options.action.empty() || !options.when.empty()) return report_events(common, options);
   Recording recording;
-  if (auto read = read_recording(options.file, recording); !read) return fail(read.error());
-  if (!options.against) {
-    print_sums(common, recording.calls, options.form, options.rows, recording.lost);
-    return kDone;
+  if (options.against || options.form != GraphChoice::Form::functions) {
+    if (auto read = read_calls(common, options.file, recording); !read) return fail(read.error());
+  } else if (auto read = read_recording(common, options.file, recording); !read) {
+    return fail(read.error());
   }
-  Recording before;
-  if (auto read = read_recording(*options.against, before); !read) return fail(read.error());
-  print_changes(common, before, recording, options.rows);
+  if (options.against) {
+    Recording before;
+    if (auto read = read_calls(common, *options.against, before); !read) return fail(read.error());
+    print_changes(common, before, recording, options.rows);
+  } else if (recording.has_calls) {
+    print_sums(common, recording.calls, options.form, options.rows, recording.lost);
+  } else {
+    return print_rows(common, options, recording.events, recording.lost);
+  }
   return kDone;
 }
 

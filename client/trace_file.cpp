@@ -10,6 +10,7 @@
 #include "client/stream.h"
 #include "client/verbs.h"
 #include "daemon/base/clock.h"
+#include "daemon/spec/event_condition.h"
 
 namespace tracectl {
 
@@ -31,6 +32,28 @@ TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
 }  // namespace
 
 namespace {
+
+// The events that --when takes; losses are taken always.
+class EventChoice {
+ public:
+  static Result<EventChoice> parse(const std::string& when) {
+    if (when.empty()) return EventChoice(std::nullopt);
+    auto condition = EventCondition::parse(when);
+    if (!condition) return condition.error();
+    return EventChoice(*std::move(condition));
+  }
+  bool takes(const StreamItem& item) {
+    const auto* event = std::get_if<Event>(&item);
+    return !condition_ || !event || condition_->holds(*event);
+  }
+  Status check() const { return condition_ ? condition_->check() : ok(); }
+
+ private:
+  explicit EventChoice(std::optional<EventCondition> condition)
+      : condition_(std::move(condition)) {}
+
+  std::optional<EventCondition> condition_;
+};
 
 // What of the time has been read, on one line.
 class ReadingProgress {
@@ -125,14 +148,18 @@ Status read_events(const CommonOptions& common, const std::string& path, Reader&
 int run_show(const CommonOptions& common, const ShowOptions& options) {
   auto reader = open_trace_file(options.file);
   if (!reader) return fail(reader.error());
+  auto chosen = EventChoice::parse(options.when);
+  if (!chosen) return fail(chosen.error()), kUsage;
   EventPrinter printer(
       common, options.file,
       options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events,
       {.arguments = options.arguments, .results = options.results, .colour = is_coloured()});
   printer.use(protocol::WallClock(reader->header().wall_minus_boot_ns));
-  auto shown = read_events(common, options.file, *reader, range_of(options, reader->first_ns()),
-                           [&](const StreamItem& item) { return printer.print_item(item); });
+  auto shown = read_events(
+      common, options.file, *reader, range_of(options, reader->first_ns()),
+      [&](const StreamItem& item) { return !chosen->takes(item) || printer.print_item(item); });
   if (!shown) return fail(shown.error());
+  if (auto fits = chosen->check(); !fits) return fail(fits.error());
   printer.finish();
   tell_damage(options.file, reader->damage());
   if (!common.quiet) print_error(printer.summary());

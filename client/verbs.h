@@ -82,11 +82,15 @@ struct ReportOptions {
   std::optional<std::string> against;
   GraphChoice::Form form = GraphChoice::Form::functions;
   size_t rows = SIZE_MAX;  // of the table
+  std::string action;      // as --do: what events are summed up to
+  std::string when;        // only those for which this holds
+  bool timeline = false;
 };
 
 struct ShowOptions {
   std::string file;
   std::optional<double> from_s, to_s;  // since the first event
+  std::string when;                    // only events for which this holds
   bool graph = false;                  // in the form of graph
   bool arguments = false, results = false;
 };

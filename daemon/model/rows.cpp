@@ -2,6 +2,7 @@
 #include "daemon/model/rows.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tracectl {
 namespace {
@@ -59,6 +60,22 @@ size_t RowKeyHash::operator()(const RowKey& key) const {
 Bucket bucket_of(const RowShape& shape, unsigned number) {
   return shape.kind == RowShape::Kind::lhist ? linear_bucket(shape, number)
                                              : log_bucket(shape, number);
+}
+
+unsigned bucket_number(const RowShape& shape, uint64_t value) {
+  const bool is_negative = !shape.is_unsigned && (value & kSign);
+  if (shape.kind != RowShape::Kind::lhist) {
+    if (is_negative) return 0;
+    return value ? 1 + static_cast<unsigned>(std::bit_width(value)) : 1;
+  }
+  const auto low = static_cast<uint64_t>(shape.low), high = static_cast<uint64_t>(shape.high);
+  const auto step = static_cast<uint64_t>(shape.step);
+  // Bounds are signed, whatever the values are.
+  const bool is_beyond = shape.is_unsigned && (value & kSign);
+  if (!is_beyond && static_cast<int64_t>(value) < shape.low) return 0;
+  if (is_beyond || static_cast<int64_t>(value) >= shape.high)
+    return static_cast<unsigned>(2 + (high - low - 1) / step);
+  return static_cast<unsigned>(1 + (value - low) / step);
 }
 
 void Row::add(const Row& other) {

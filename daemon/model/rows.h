@@ -60,6 +60,8 @@ struct Bucket {
   bool from_least = false, to_most = false;  // low, or high, is the least or most there is
 };
 Bucket bucket_of(const RowShape& shape, unsigned number);
+// Of the bucket that a value is in.
+unsigned bucket_number(const RowShape& shape, uint64_t value);
 
 struct Row {
   RowShape shape = {};

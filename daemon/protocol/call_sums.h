@@ -63,6 +63,32 @@ struct CallSumsPart {
   }
 };
 
+// What `tracectl report --timeline` prints: of each thread how many events came in each part of the time.
+struct ThreadTimePart {
+  uint64_t pid = 0, tid = 0;
+  std::string comm;
+  uint64_t events = 0;
+  std::vector<uint64_t> counts;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pid", s.pid);
+    f("tid", s.tid);
+    f("comm", s.comm);
+    f("events", s.events);
+    f("counts", s.counts);
+  }
+};
+struct TimelinePart {
+  uint64_t first = 0, last = 0;         // ns since boot
+  std::vector<ThreadTimePart> threads;  // those with most events first
+  std::vector<uint64_t> lost;           // in each part
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("first", s.first);
+    f("last", s.last);
+    f("threads", s.threads);
+    f("lost", s.lost);
+  }
+};
+
 // What has grown; not there where one of the recordings has nothing to compare.
 struct TimeChangePart {
   int64_t self_ns = 0;

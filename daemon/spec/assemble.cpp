@@ -18,12 +18,6 @@ bool is_sum(Aggregate::Kind kind) {
          kind == Aggregate::Kind::min || kind == Aggregate::Kind::max;
 }
 
-// Of hits that are taken when the call returns an aggregate is kept.
-bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
-  return aggregate.kind == Aggregate::Kind::count && aggregate.by.empty() &&
-         !is_all_at_return(spec);
-}
-
 bool is_text(ValueType type) {
   return !is_integer(type) && !is_cgroup_name(type) && !is_stack(type) && !is_path(type);
 }
@@ -70,8 +64,8 @@ class Assembler {
       if (auto taken = record_value(value); !taken) return taken;
     if (!side_ && shows_text(spec, arguments_))
       if (auto taken = record_arguments(); !taken) return taken;
-    for (const Aggregate& one : spec.aggregates)
-      if (auto taken = aggregate(one); !taken) return taken;
+    for (size_t i = 0; i < spec.aggregates.size(); ++i)
+      if (auto taken = aggregate(spec.aggregates[i], i); !taken) return taken;
     return ok();
   }
 
@@ -190,9 +184,10 @@ class Assembler {
     return ok();
   }
 
-  Status aggregate(const Aggregate& one) {
+  Status aggregate(const Aggregate& one, size_t number) {
     if (is_sum(one.kind) && joins(one)) return ok();
     AggregateMeaning meaning = meaning_of(one);
+    meaning.first = number;
     tc_aggregate to{};
     to.kind = static_cast<uint8_t>(kernel_kind(one.kind));
     if (one.value) {
@@ -400,6 +395,11 @@ Status check_of_pair(const Spec& spec, const PairSide& side) {
 }
 
 }  // namespace
+
+bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
+  return aggregate.kind == Aggregate::Kind::count && aggregate.by.empty() &&
+         !is_all_at_return(spec);
+}
 
 Spec spec_of_sides(const Setting& setting, uint32_t sides) {
   return sides == TC_PAIR_FROM ? Spec{} : setting.spec;

@@ -18,6 +18,8 @@ namespace tracectl {
 struct AggregateMeaning {
   RowShape shape;
   std::string name;  // as in RowKey
+  // Among those of the spec that are no plain counts of hits; of sums it can stand for several.
+  size_t first = 0;
   struct Key {
     std::string name;
     ValueType type;
@@ -53,6 +55,10 @@ Result<std::string> pair_compiled_from(const Spec& spec, const PairSide& side,
                                        const Arguments& arguments);
 // As uses_arguments(), of the keys as well.
 bool uses_arguments(const Spec& spec, const PairSide& side);
+
+// A count of hits without keys: each hook has it, and no aggregate is kept. It is none where hits are
+// taken when the call returns.
+bool counts_hits(const Spec& spec, const Aggregate& aggregate);
 
 // Whether a hook at a site with these arguments needs an AssembledSpec; an event of all arguments as
 // they are and a count of hits, which every hook has, do not.

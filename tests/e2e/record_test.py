@@ -282,6 +282,59 @@ class Record(RecordTest):
         support.wait_until(lambda: count() <= before, 'its descriptors to be closed')
 
 
+class Sum(unittest.TestCase):
+    """Conditions and sums over what was recorded, against the same worked out of its JSON lines."""
+
+    FILE = str(CORPUS / 'v1-compressed.tct')
+
+    def setUp(self):
+        lines = support.run('--json', 'show', self.FILE).stdout.splitlines()
+        self.items = [json.loads(line) for line in lines]
+
+    def test_show_takes_what_the_condition_does(self):
+        done = support.run('--json', 'show', self.FILE, '--when', 'arg0 % 3 == 1 && cpu == 0')
+        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()],
+                         [item for item in self.items
+                          if item['args'][0] % 3 == 1 and item['cpu'] == 0])
+
+    def test_report_adds_up(self):
+        done = support.run('--json', 'report', self.FILE, '--do', 'sum(arg0) by arg1', '--when',
+                           'arg0 > 100')
+        expected = {}
+        for item in self.items:
+            if item['args'][0] > 100:
+                key = item['probe'], item['args'][1]
+                expected[key] = expected.get(key, 0) + item['args'][0]
+        rows = json.loads(done.stdout)['rows']
+        self.assertEqual({(row['probe'], row['by']['arg1']): row['sum'] for row in rows}, expected)
+
+    def test_report_counts_where_there_are_no_calls(self):
+        rows = json.loads(support.run('--json', 'report', self.FILE).stdout)['rows']
+        counts = {row['probe']: row['count'] for row in rows}
+        self.assertEqual(counts, {probe: sum(item['probe'] == probe for item in self.items)
+                                  for probe in counts})
+        self.assertEqual(sum(counts.values()), len(self.items))
+
+    def test_the_timeline_has_every_event(self):
+        file = str(CORPUS / 'v1-calls.tct')
+        done = json.loads(support.run('--json', 'report', file, '--timeline').stdout)
+        items = [json.loads(line) for line in
+                 support.run('--json', 'show', file).stdout.splitlines()]
+        self.assertEqual({thread['tid']: sum(thread['counts']) for thread in done['threads']},
+                         {tid: sum(item['tid'] == tid for item in items)
+                          for tid in {item['tid'] for item in items}})
+        self.assertEqual(done['first'], items[0]['ts'])
+        text = support.run('report', file, '--timeline').stdout
+        self.assertRegex(text, r'graph_tree +\d+ +\|[ .:\-=+*#%@]{60}\|')
+
+    def test_what_was_not_recorded_is_refused(self):
+        for words, expected in [(['--when', 'uid == 0'], 'not recorded'),
+                                (['--when', 'arg0 ='], '=='), (['--do', 'event'], 'sums')]:
+            done = support.run('report', self.FILE, *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(expected, done.stderr)
+
+
 class Read(RecordTest):
     """What needs no engine. Each version of the format that ever was has files in tests/recordings."""
 

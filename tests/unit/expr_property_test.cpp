@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Random expressions, evaluated twice: compiled and run, and by walking over them with arithmetic
-// that is wide enough for every number there is. What a number is worth is kept beside its type only
-// where the language says that the type matters.
+// Random expressions, evaluated twice: compiled and run, and by walking over them.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "daemon/model/pattern.h"
 #include "daemon/spec/compile.h"
+#include "daemon/spec/evaluate.h"
 #include "daemon/spec/parse.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_expr.h"
@@ -17,37 +15,12 @@ using namespace tracectl;
 
 namespace {
 
-using Wide = __int128;
-
-struct Number {
-  Wide value;
-  bool is_u64;
-};
-
-// The number that the 64 bits of `value` stand for.
-Number wrapped(Wide value, bool is_u64) {
-  const auto bits = static_cast<uint64_t>(value);
-  return {is_u64 ? Wide{bits} : Wide{static_cast<int64_t>(bits)}, is_u64};
-}
-
-Number truth(bool holds) { return {holds, false}; }
-
-class Evaluator {
+// What expressions are about, of a hit.
+class HitFacts final : public Facts {
  public:
-  explicit Evaluator(const MachineHit& hit) : hit_(hit) {}
+  explicit HitFacts(const MachineHit& hit) : hit_(hit) {}
 
-  std::optional<Number> eval(const Expr& e) const {
-    switch (e.kind) {
-      case Expr::Kind::integer: return Number{e.number, e.number > uint64_t{INT64_MAX}};
-      case Expr::Kind::operand: return operand(e);
-      case Expr::Kind::read: return read(e);
-      case Expr::Kind::unary: return unary(e);
-      default: return binary(e);
-    }
-  }
-
- private:
-  std::optional<Number> operand(const Expr& e) const {
+  std::optional<Number> operand(const Expr& e) const override {
     switch (e.operand) {
       case Operand::pid: return Number{hit_.pid, false};
       case Operand::tid: return Number{hit_.tid, false};
@@ -63,103 +36,30 @@ class Evaluator {
     return wrapped(*bits, argument.size_bytes == 8 && !argument.is_signed);
   }
 
-  std::optional<Number> read(const Expr& e) const {
-    auto address = eval(e.children[0]);
-    if (!address) return std::nullopt;
-    const std::string name{name_of(e.read)};
+  std::optional<Number> memory(Read read, uint64_t address) const override {
+    const std::string name{name_of(read)};
     const auto size_bytes = static_cast<unsigned>(std::stoi(name.substr(1))) / 8;
-    auto bits =
-        read_memory(hit_, static_cast<uint64_t>(address->value), size_bytes, name[0] == 's');
+    auto bits = read_memory(hit_, address, size_bytes, name[0] == 's');
     if (!bits) return std::nullopt;
     return wrapped(*bits, name == "u64");
   }
 
-  std::optional<Number> unary(const Expr& e) const {
-    const Expr& child = e.children[0];
-    // The least integer is written as the negative of one that has no sign.
-    if (e.op == Operator::negate && child.kind == Expr::Kind::integer)
-      return wrapped(-Wide{child.number}, false);
-    auto x = eval(child);
-    if (!x) return std::nullopt;
-    if (e.op == Operator::logical_not) return truth(x->value == 0);
-    return wrapped(e.op == Operator::negate ? -x->value : ~x->value, x->is_u64);
+  std::optional<std::string> string(const Expr& e) const override {
+    if (e.kind == Expr::Kind::operand) return hit_.comm;
+    auto address = e.text == Expr::kLibcxx ? libcxx(e) : evaluate(e.children[0], *this);
+    if (!address) return std::nullopt;
+    return read_string(hit_, address->bits(), e.number);
   }
 
-  std::optional<Number> binary(const Expr& e) const {
-    if (of_strings(e)) return compare_strings(e);
-    auto a = eval(e.children[0]);
-    if (!a) return std::nullopt;
-    if (e.op == Operator::logical_and && a->value == 0) return truth(false);
-    if (e.op == Operator::logical_or && a->value != 0) return truth(true);
-    auto b = eval(e.children[1]);
-    if (!b) return std::nullopt;
-    return combine(e.op, *a, *b);
-  }
-
-  static std::optional<Number> combine(Operator op, Number a, Number b) {
-    switch (op) {
-      case Operator::logical_and:
-      case Operator::logical_or: return truth(b.value != 0);
-      case Operator::equal: return truth(a.value == b.value);
-      case Operator::not_equal: return truth(a.value != b.value);
-      case Operator::less: return truth(a.value < b.value);
-      case Operator::less_equal: return truth(a.value <= b.value);
-      case Operator::greater: return truth(a.value > b.value);
-      case Operator::greater_equal: return truth(a.value >= b.value);
-      case Operator::shift_left: return wrapped(a.value << (b.value & 63), a.is_u64);
-      case Operator::shift_right: return wrapped(a.value >> (b.value & 63), a.is_u64);
-      default: break;
-    }
-    const bool is_u64 = a.is_u64 || b.is_u64;
-    return compute(op, wrapped(a.value, is_u64).value, wrapped(b.value, is_u64).value, is_u64);
-  }
-
-  static std::optional<Number> compute(Operator op, Wide a, Wide b, bool is_u64) {
-    const bool divides = op == Operator::divide || op == Operator::modulo;
-    if (divides && b == 0) return std::nullopt;
-    switch (op) {
-      case Operator::add: return wrapped(a + b, is_u64);
-      case Operator::subtract: return wrapped(a - b, is_u64);
-      case Operator::divide: return wrapped(a / b, is_u64);
-      case Operator::modulo: return wrapped(a % b, is_u64);
-      case Operator::bit_and: return wrapped(a & b, is_u64);
-      case Operator::bit_or: return wrapped(a | b, is_u64);
-      case Operator::bit_xor: return wrapped(a ^ b, is_u64);
-      default: break;
-    }
-    unsigned __int128 product =
-        static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b);
-    return wrapped(static_cast<Wide>(product), is_u64);
-  }
-
-  static bool of_strings(const Expr& e) {
-    return e.children[0].kind == Expr::Kind::text || e.children[1].kind == Expr::Kind::text;
-  }
-
+ private:
   // Where the characters of a std::string of libc++ are: its address is the first part of the sum.
   std::optional<Number> libcxx(const Expr& e) const {
-    const auto at = eval(e.children[0].children[0].children[0]);
+    const auto at = evaluate(e.children[0].children[0].children[0], *this);
     if (!at) return std::nullopt;
-    const auto where = static_cast<uint64_t>(at->value);
-    const auto first = read_memory(hit_, where, 1, false);
-    const auto pointer = read_memory(hit_, where + 16, 8, false);
+    const auto first = read_memory(hit_, at->bits(), 1, false);
+    const auto pointer = read_memory(hit_, at->bits() + 16, 8, false);
     if (!first || !pointer) return std::nullopt;
-    return Number{*first & 1 ? *pointer : where + 1, true};
-  }
-
-  std::optional<std::string> string(const Expr& e) const {
-    if (e.kind == Expr::Kind::text) return e.text;
-    if (e.kind == Expr::Kind::operand) return hit_.comm;
-    auto address = e.text == Expr::kLibcxx ? libcxx(e) : eval(e.children[0]);
-    if (!address) return std::nullopt;
-    return read_string(hit_, static_cast<uint64_t>(address->value), e.number);
-  }
-
-  std::optional<Number> compare_strings(const Expr& e) const {
-    auto a = string(e.children[0]), b = string(e.children[1]);
-    if (!a || !b) return std::nullopt;
-    if (e.op == Operator::like) return truth(glob_match(*b, *a));
-    return truth((*a == *b) == (e.op == Operator::equal));
+    return Number{*first & 1 ? *pointer : at->bits() + 1, true};
   }
 
   const MachineHit& hit_;
@@ -203,7 +103,7 @@ class RandomHit {
 
 std::optional<uint64_t> bits_of(const std::optional<Number>& number) {
   if (!number) return std::nullopt;
-  return static_cast<uint64_t>(number->value);
+  return number->bits();
 }
 
 }  // namespace
@@ -222,7 +122,7 @@ TEST(ExprProperty, CompiledCodeGivesWhatTheExpressionMeans) {
       ASSERT_NE(why.find("too long"), why.npos) << to_string(expr) << ": " << why;
       continue;
     }
-    const auto meant = Evaluator{hit}.eval(expr);
+    const auto meant = evaluate(expr, HitFacts{hit});
     const auto ran = run(*value, hit), decided = run(*condition, hit);
     ASSERT_EQ(ran.value, bits_of(meant)) << to_string(expr) << " seed " << seed;
     ASSERT_EQ(decided.value, meant ? std::optional<uint64_t>{meant->value != 0} : std::nullopt)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/model/rows.h"
+#include "daemon/model/spec.h"
+#include "daemon/spec/assemble.h"
+
+namespace tracectl {
+
+// What events that have been recorded come to, in rows as the kernel would have kept them. One thread
+// at a time.
+class EventSums {
+ public:
+  // As --do and --when take them: all that adds up. The condition may be empty.
+  static Result<EventSums> parse(std::string_view actions, std::string_view when = {});
+
+  void add(const Event& event);
+  const Rows& rows() const { return rows_; }
+  uint64_t hits() const { return hits_; }
+  uint64_t filtered() const { return filtered_; }  // of them: by the condition
+  // Values that there was no row for any more.
+  uint64_t left_out() const { return left_out_; }
+  // An error where none of the probes whose events have come has what the actions need.
+  Status check() const;
+
+ private:
+  static constexpr size_t kMostRows = 1 << 20;
+
+  struct Sum {
+    Aggregate aggregate;
+    AggregateMeaning meaning;
+    bool is_of_ends;  // of what is known when a call has ended
+  };
+  struct OfSource {
+    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
+    std::optional<Expr> when;
+    std::vector<Sum> sums = {};  // none: it does not fit
+  };
+
+  explicit EventSums(Spec spec) : spec_(std::move(spec)) {}
+  const OfSource& of(const std::shared_ptr<const EventSource>& source);
+  Status prepare(const EventSource& source, OfSource& prepared);
+  void add(const Sum& sum, const Event& event);
+
+  Spec spec_;
+  std::unordered_map<const EventSource*, OfSource> sources_;
+  Rows rows_;
+  uint64_t hits_ = 0, filtered_ = 0;
+  uint64_t left_out_ = 0;
+  std::optional<Error> misfit_;  // the first
+  bool fits_some_ = false;
+};
+
+}  // namespace tracectl
