@@ -161,6 +161,30 @@ $(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
 $(call part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
 $(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
 
+# ---- the page of `report --html`: its parts, joined to one text ----
+
+page := $(B)/page/page.h
+# The one that begins the work comes when all others are there.
+page_js := $(filter-out client/page/main.js,$(sort $(wildcard client/page/*.js))) client/page/main.js
+
+# What a browser is allowed to run is what is here, known by its hash: what stands between the tags,
+# of which the first is on a line of its own.
+hash_of = $$(printf "$$( { echo; cat $(1); } | sha256sum | head -c 64 | sed 's/../\\x&/g')" | base64)
+
+$(B)/page/page.js: $(page_js) Makefile
+	$(V)mkdir -p $(@D)
+	$(V){ echo '(() => {'; echo "'use strict';"; cat $(page_js); echo '})();'; } >$@
+$(B)/page/page.html: client/page/page.html client/page/page.css $(B)/page/page.js
+	$(call say,PAGE,$@)
+	$(V)sed -e "s|@STYLE_HASH@|$(call hash_of,client/page/page.css)|;s|@SCRIPT_HASH@|$(call hash_of,$(B)/page/page.js)|" \
+		-e '/^@STYLE@$$/{r client/page/page.css' -e 'd}' -e '/^@SCRIPT@$$/{r $(B)/page/page.js' -e 'd}' $< >$@
+$(page): $(B)/page/page.html
+	$(V){ printf 'namespace tracectl {\ninline constexpr char kPage[] = R"page('; cat $<; printf ')page";\n}\n'; } >$@
+
+# Before the first build no .d file says who includes it.
+$(call part_obj,$(client_parts)): | $(page)
+$(call asan_part_obj,$(client_parts)): | $(page)
+
 # ---- objects and libraries ----
 
 $(B)/parts/%.cpp: $(B)/sources/%

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "client/duration.h"
+#include "client/report_page.h"
 
 namespace tracectl {
 namespace {
@@ -98,8 +99,10 @@ void add_graph(CLI::App& app, CommandLine& line) {
   add_how(graph, line);
   tell_of_command(graph);
 
-  auto& report = add_verb(app, "report", "sum up what has been recorded", line.chosen,
-                          [&] { return run_report(line.common, line.report); });
+  auto& report = add_verb(app, "report", "sum up what has been recorded", line.chosen, [&] {
+    return line.report.html ? run_report_page(line.common, line.report)
+                            : run_report(line.common, line.report);
+  });
   report
       .add_option("FILE", line.report.file,
                   "a trace file, or what graph --json has printed; -: that from standard input")
@@ -111,11 +114,13 @@ void add_graph(CLI::App& app, CommandLine& line) {
   auto* when = report.add_option("--when", line.report.when, "only events for which this holds");
   auto* timeline =
       report.add_flag("--timeline", line.report.timeline, "when the events of each thread came");
-  std::vector<CLI::Option*> kinds{against, action, timeline};
+  auto* html = report.add_option("--html", line.report.html,
+                                 "write a trace file as a page for a browser, to this file");
+  std::vector<CLI::Option*> kinds{against, action, timeline, html};
   for (CLI::Option* form : add_forms(report, line.report.form)) kinds.push_back(form);
   exclude_each_other(kinds);
-  when->excludes(against);
-  for (size_t form = 3; form < kinds.size(); ++form) when->excludes(kinds[form]);
+  for (CLI::Option* kind : kinds)
+    if (kind != action) when->excludes(kind);
   report
       .add_option("-n,--rows", line.trace.rows,
                   "how many rows of a table are printed, first those with most")

@@ -85,6 +85,7 @@ struct ReportOptions {
   std::string action;      // as --do: what events are summed up to
   std::string when;        // only those for which this holds
   bool timeline = false;
+  std::optional<std::string> html;  // the page that is written instead
 };
 
 struct ShowOptions {

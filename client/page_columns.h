@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The data of a page: columns, each an element whose text is base64 of little-endian numbers or of
+// bytes. So nothing of a trace is ever a part of the page's markup.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "client/new_file.h"
+
+namespace tracectl {
+
+enum class NumberType { u8, u16, u32, f64 };
+
+// The smallest that has them all. Beyond 2^53 a number loses its last digits.
+NumberType number_type_for(uint64_t greatest);
+
+// One element of the page, written bit by bit.
+class PageColumn {
+ public:
+  PageColumn(NewFile& to, std::string_view name, std::string_view type);
+  void add(std::string_view bytes);
+  void end();
+
+ private:
+  static constexpr size_t kHeldBytes = 3 << 14;  // base64 takes three at a time
+
+  NewFile& to_;
+  std::string held_;
+};
+
+class NumberColumn {
+ public:
+  NumberColumn(NewFile& to, std::string_view name, NumberType type);
+  void add(uint64_t number);
+  void end() { column_.end(); }
+
+ private:
+  const NumberType type_;
+  PageColumn column_;
+};
+
+void write_bytes(NewFile& to, std::string_view name, std::string_view bytes);
+
+// `number_of` each of the parts.
+template <class Parts, class NumberOf>
+void write_numbers(NewFile& to, std::string_view name, const Parts& parts, NumberOf number_of) {
+  uint64_t greatest = 0;
+  for (const auto& part : parts) greatest = std::max<uint64_t>(greatest, number_of(part));
+  NumberColumn column(to, name, number_type_for(greatest));
+  for (const auto& part : parts) column.add(number_of(part));
+  column.end();
+}
+
+}  // namespace tracectl

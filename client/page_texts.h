@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace tracectl {
+
+// Texts by number, each there once; 0 is the empty one.
+class PageTexts {
+ public:
+  static constexpr size_t kLongest = 1024;  // bytes of one: what is behind is cut off
+
+  explicit PageTexts(size_t most_bytes);
+  // Its lookup refers to it.
+  PageTexts(const PageTexts&) = delete;
+  PageTexts& operator=(const PageTexts&) = delete;
+
+  // 0 where there is no room for another, which is counted.
+  uint32_t number_of(std::string_view text);
+
+  size_t size() const { return ends_.size(); }
+  std::string_view operator[](size_t number) const;
+  const std::string& bytes() const { return bytes_; }  // of all, one behind another
+  uint64_t left_out() const { return left_out_; }
+
+ private:
+  // By number or text alike, so that no text is kept twice.
+  struct Hash {
+    using is_transparent = void;
+    const PageTexts* texts;
+    size_t operator()(uint32_t number) const { return (*this)((*texts)[number]); }
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const PageTexts* texts;
+    std::string_view text(uint32_t number) const { return (*texts)[number]; }
+    static std::string_view text(std::string_view text) { return text; }
+    bool operator()(const auto& a, const auto& b) const { return text(a) == text(b); }
+  };
+
+  const size_t most_bytes_;
+  std::string bytes_;
+  std::vector<uint32_t> ends_;
+  std::unordered_set<uint32_t, Hash, Equal> numbers_;
+  uint64_t left_out_ = 0;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/report_page.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+#include "client/new_file.h"
+#include "client/output.h"
+#include "client/page_columns.h"
+#include "client/page_data.h"
+#include "client/trace_file.h"
+#include "page/page.h"
+
+namespace tracectl {
+namespace {
+
+constexpr std::string_view kDataMark = "<!--DATA-->";
+
+// A line that is written over while the file is read.
+class ReadingLine {
+ public:
+  explicit ReadingLine(const CommonOptions& common)
+      : is_seen_(!common.quiet && !common.json && ::isatty(STDERR_FILENO)) {}
+  ~ReadingLine() { clear(); }
+
+  void count() {
+    constexpr uint64_t kEvery = 1 << 17;
+    if (++items_ % kEvery || !is_seen_) return;
+    print_error(fmt::format("\r\x1b[K{} read", plural(items_, "event")));
+    has_line_ = true;
+  }
+  void say(const std::string& what) {
+    if (!is_seen_) return;
+    print_error("\r\x1b[K" + what);
+    has_line_ = true;
+  }
+  void clear() {
+    if (std::exchange(has_line_, false)) print_error("\r\x1b[K");
+  }
+
+ private:
+  const bool is_seen_;
+  bool has_line_ = false;
+  uint64_t items_ = 0;
+};
+
+// ---- columns ----
+
+// Lines of a name and a number.
+std::string facts_of(const recording::Reader& reader, const PageData& data) {
+  const recording::Damage& damage = reader.damage();
+  const auto wall_ns = static_cast<int64_t>(data.first_ns) + reader.header().wall_minus_boot_ns;
+  std::string facts;
+  const auto add = [&](std::string_view name, auto number) {
+    facts += fmt::format("{} {}\n", name, number);
+  };
+  add("file_bytes", reader.bytes());
+  add("wall_ms", static_cast<double>(wall_ns) / 1e6);
+  add("duration_ns", data.last_ns - data.first_ns);
+  add("events", data.events);
+  add("lost", data.lost);
+  add("left_out_items", data.left_out_items);
+  add("left_out_stacks", data.left_out_stacks);
+  add("left_out_texts", data.names.left_out() + data.details.left_out());
+  add("left_out_losses", data.left_out_losses);
+  add("damaged_bytes", damage.bytes);
+  add("unfinished_bytes", damage.unfinished_bytes);
+  add("damaged_blocks", damage.blocks);
+  add("damaged_records", damage.records);
+  add("unknown_parts", damage.unknown);
+  return facts;
+}
+
+void write_texts(NewFile& to, const std::string& name, const PageTexts& texts) {
+  std::vector<size_t> lengths(texts.size());
+  for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = texts[i].size();
+  write_numbers(to, name + "_length", lengths, [](size_t length) { return length; });
+  write_bytes(to, name, texts.bytes());
+}
+
+template <class Part> struct Column {
+  std::string_view name;
+  uint64_t (*number_of)(const Part&);
+};
+
+template <class Parts, class Part, size_t N>
+void write_all(NewFile& to, const Parts& parts, const std::array<Column<Part>, N>& columns) {
+  for (const Column<Part>& column : columns)
+    write_numbers(to, column.name, parts, column.number_of);
+}
+
+// Ends are counted from 1, as there may be none.
+uint64_t duration_number(const PageItem& item) {
+  return item.duration_ns == PageItem::kNoDuration ? 0 : item.duration_ns + 1;
+}
+
+constexpr std::array kItemColumns = std::to_array<Column<PageItem>>(
+    {{"duration", duration_number},
+     {"probe", [](const PageItem& item) -> uint64_t { return item.probe; }},
+     {"thread", [](const PageItem& item) -> uint64_t { return item.thread; }},
+     {"depth", [](const PageItem& item) -> uint64_t { return item.depth; }},
+     {"cpu", [](const PageItem& item) -> uint64_t { return item.cpu; }},
+     {"kind", [](const PageItem& item) { return static_cast<uint64_t>(item.kind); }},
+     {"arguments", [](const PageItem& item) -> uint64_t { return item.arguments; }},
+     {"result", [](const PageItem& item) -> uint64_t { return item.result; }},
+     {"tag", [](const PageItem& item) -> uint64_t { return item.tag; }},
+     {"stack", [](const PageItem& item) -> uint64_t { return item.stack; }}});
+
+constexpr std::array kProbeColumns = std::to_array<Column<PageProbe>>(
+    {{"probe_name", [](const PageProbe& probe) -> uint64_t { return probe.name; }},
+     {"probe_pattern", [](const PageProbe& probe) -> uint64_t { return probe.pattern; }},
+     {"probe_hits", [](const PageProbe& probe) { return probe.hits; }},
+     {"probe_returned", [](const PageProbe& probe) { return probe.returned; }},
+     {"probe_unwound", [](const PageProbe& probe) { return probe.unwound; }},
+     {"probe_latency", [](const PageProbe& probe) { return probe.latency; }}});
+
+constexpr std::array kThreadColumns = std::to_array<Column<PageThread>>(
+    {{"thread_pid", [](const PageThread& thread) { return static_cast<uint64_t>(thread.pid); }},
+     {"thread_tid", [](const PageThread& thread) { return static_cast<uint64_t>(thread.tid); }},
+     {"thread_comm", [](const PageThread& thread) -> uint64_t { return thread.comm; }}});
+
+constexpr std::array kLossColumns = std::to_array<Column<PageLoss>>(
+    {{"loss_count", [](const PageLoss& loss) { return loss.count; }},
+     {"loss_cause", [](const PageLoss& loss) { return static_cast<uint64_t>(loss.cause); }},
+     {"loss_cpu", [](const PageLoss& loss) -> uint64_t { return loss.cpu; }}});
+
+// From each to the next, which takes half of what the times themselves would.
+void write_begins(NewFile& to, const PageData& data) {
+  std::vector<uint64_t> steps;
+  steps.reserve(data.items.size());
+  uint64_t last_ns = data.first_ns;
+  for (const PageItem& item : data.items)
+    steps.push_back(item.begin_ns - std::exchange(last_ns, item.begin_ns));
+  write_numbers(to, "begin_step", steps, [](uint64_t step) { return step; });
+}
+
+void write_stacks(NewFile& to, const PageData& data) {
+  std::vector<uint32_t> frames;
+  for (const auto& stack : data.stacks) frames.insert(frames.end(), stack.begin(), stack.end());
+  write_numbers(to, "stack_frames", frames, [](uint32_t name) { return name; });
+  write_numbers(to, "stack_length", data.stacks, [](const auto& stack) { return stack.size(); });
+}
+
+void write_data(NewFile& to, const std::string& file, const recording::Reader& reader,
+                const PageData& data) {
+  write_bytes(to, "file", printable(file));
+  write_bytes(to, "facts", facts_of(reader, data));
+  write_texts(to, "names", data.names);
+  write_texts(to, "details", data.details);
+  write_all(to, data.probes, kProbeColumns);
+  write_all(to, data.threads, kThreadColumns);
+  write_all(to, data.losses, kLossColumns);
+  write_numbers(to, "loss_time", data.losses, [&](const PageLoss& loss) {
+    return loss.ts_ns - std::min(loss.ts_ns, data.first_ns);
+  });
+  write_numbers(to, "cpu_number", data.cpus, [](const auto& cpu) { return cpu.first; });
+  write_numbers(to, "cpu_events", data.cpus, [](const auto& cpu) { return cpu.second; });
+  write_stacks(to, data);
+  write_begins(to, data);
+  write_all(to, data.items, kItemColumns);
+}
+
+// ---- the page ----
+
+Status write_page(const ReportOptions& options, const recording::Reader& reader,
+                  const PageData& data, uint64_t& bytes) {
+  constexpr std::string_view page = kPage;
+  constexpr size_t mark = page.find(kDataMark);
+  static_assert(mark != std::string_view::npos);
+  auto file = NewFile::create(*options.html);
+  if (!file) return file.error();
+  file->write(page.substr(0, mark));
+  write_data(*file, options.file, reader, data);
+  file->write(page.substr(mark + kDataMark.size()));
+  auto written = file->commit();
+  bytes = file->bytes();
+  return written;
+}
+
+Status check_files(const ReportOptions& options) {
+  if (options.file == "-")
+    return Error{Code::invalid, "--html shows trace files, and standard input is none"};
+  std::error_code none;
+  if (std::filesystem::equivalent(options.file, *options.html, none))
+    return Error{Code::invalid, *options.html + " is the trace file: give the page another name"};
+  return ok();
+}
+
+void tell_left_out(const std::string& page, const PageData& data) {
+  const auto tell = [&](uint64_t count, const std::string& what) {
+    if (count) print_error("tracectl: note: " + page + ": " + what + "\n");
+  };
+  tell(data.left_out_items, fmt::format("{} calls and hits left out: it has room for the first {}",
+                                        data.left_out_items, PageCollector::kMostItems));
+  tell(data.left_out_stacks, plural(data.left_out_stacks, "event") + " without their stacks");
+  const uint64_t texts = data.names.left_out() + data.details.left_out();
+  tell(texts, plural(texts, "text") + " left out, as all of them would be too large");
+  tell(data.left_out_losses, plural(data.left_out_losses, "line") + " of its losses left out");
+}
+
+}  // namespace
+
+int run_report_page(const CommonOptions& common, const ReportOptions& options) {
+  if (auto possible = check_files(options); !possible) return fail(possible.error());
+  auto reader = open_trace_file(options.file);
+  if (!reader) return fail(reader.error());
+  ReadingLine line(common);
+  PageCollector collector;
+  auto read = reader->read({}, [&](const StreamItem& item) {
+    collector.add(item);
+    line.count();
+    return true;
+  });
+  if (!read) return fail(read.error().in(options.file));
+  line.say("writing " + *options.html);
+  const PageData& data = collector.finish();
+  uint64_t bytes = 0;
+  auto written = write_page(options, *reader, data, bytes);
+  line.clear();
+  if (!written) return fail(written.error());
+  tell_damage(options.file, reader->damage());
+  tell_left_out(*options.html, data);
+  if (!common.quiet)
+    print_error(fmt::format("{}: {}, {} lost, {:.1f} MiB\n", *options.html,
+                            plural(data.events, "event"), data.lost,
+                            static_cast<double>(bytes) / (1 << 20)));
+  return kDone;
+}
+
+}  // namespace tracectl
