@@ -391,6 +391,7 @@ fuzz: $(fuzz_bins)
 
 bench: all $(bench_bins)
 	@for program in $(bench_bins); do echo "== $$(basename $$program)"; $$program; done
+	@echo '== page'; /usr/bin/python3 tests/bench/page.py
 soak: all $(soak_bin)
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} /usr/bin/python3 tests/run -v soak
 demo: all

@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""How long the page of a recording of a million events takes: to be written, and to be opened in
+headless Chromium, from the navigation until all of it is drawn.
+
+    page.py [RUNS]      5 of them, at least 2
+"""
+
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / 'tests/e2e')]
+
+import browser  # noqa: E402
+import support  # noqa: E402
+
+EVENTS = 1_000_000
+MOST_MS = 3000  # until a page is drawn
+ROUNDS = 4000  # of each of two threads of graph_tree: some 130 events, by 533,254 calls
+
+
+def record(file, words, act):
+    """What `act` makes a program do, recorded."""
+    with tempfile.TemporaryDirectory() as directory:
+        daemon = support.Daemon()
+        verb = subprocess.Popen([support.TRACECTL, '--socket', daemon.socket, *words, '-o', file],
+                                stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            line = verb.stderr.readline()
+            assert 'tracing' in line, line
+            act(directory)
+            verb.send_signal(signal.SIGINT)
+            verb.communicate()
+        finally:
+            verb.kill()
+            verb.communicate()
+            daemon.end()
+
+
+def record_hits(file):
+    program = support.Program(support.target('hot'))
+
+    # Some at a time, so that none is lost on a slow machine.
+    def act(_):
+        for _ in range(20):
+            program.send(f'hot_push {EVENTS // 20}')
+            program.result()
+            time.sleep(0.1)
+    try:
+        record(file, ['record', 'uprobe::hot_push', '-p', str(program.pid), '--do',
+                      'event(arg0, arg1, arg2)'], act)
+    finally:
+        program.end()
+
+
+def record_calls(file):
+    log = tempfile.NamedTemporaryFile()
+    program = support.Program(support.target('graph_tree'), '2', str(ROUNDS), log.name, '200')
+
+    def act(_):
+        program.send('go')
+        program.result()
+    try:
+        record(file, ['graph', 'tree_root', '-p', str(program.pid)], act)
+    finally:
+        program.end()
+
+
+def opening_s(page):
+    with browser.started() as driver:
+        browser.open_page(driver, page)
+        return browser.marks(driver)['tracectl-ready'] / 1000
+
+
+def writing_s(file, page):
+    began = time.monotonic()
+    done = support.run('report', file, '--html', page)
+    assert done.returncode == 0, done.stderr
+    assert ' 0 lost' in done.stderr, done.stderr
+    return time.monotonic() - began
+
+
+def row(name, times, reach_ms=None):
+    """As those of the other programs: the median, the quartiles, what is to be reached."""
+    first, median, third = (f'{1000 * time_s:.0f}' for time_s in statistics.quantiles(times, n=4))
+    reach = '' if reach_ms is None else \
+        f'<= {reach_ms}  {"met" if float(median) <= reach_ms else "MISSED"}'
+    print(f'{name:55} {f"{median} ({first}-{third})":53}{reach}'.rstrip(), flush=True)
+
+
+def measure(name, record_to, runs, directory):
+    file, page = f'{directory}/{name}.tct', f'{directory}/{name}.html'
+    record_to(file)
+    row(f'write the page of {name}, ms', [writing_s(file, page) for _ in range(runs)])
+    row(f'open the page of {name}, ms', [opening_s(page) for _ in range(runs)], MOST_MS)
+
+
+def main():
+    if os.geteuid() != 0:
+        print('page: arming probes needs root')
+        return
+    runs = int(sys.argv[1]) if sys.argv[1:] else 5
+    print(f'{"median (quartiles)":55} {"tracectl":53}reach')
+    with tempfile.TemporaryDirectory() as directory:
+        measure('1,000,000 hits', record_hits, runs, directory)
+        measure('533,000 calls', record_calls, runs, directory)
+
+
+if __name__ == '__main__':
+    main()
