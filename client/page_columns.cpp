@@ -51,7 +51,7 @@ NumberType number_type_for(uint64_t greatest) {
 }
 
 // A script of no language that is known: no browser reads it but as text.
-PageColumn::PageColumn(NewFile& to, std::string_view name, std::string_view type) : to_(to) {
+PageColumn::PageColumn(OutputFile& to, std::string_view name, std::string_view type) : to_(to) {
   to_.write("<script type=\"text/plain\" id=\"column-");
   to_.write(name);
   to_.write("\" data-type=\"");
@@ -72,7 +72,7 @@ void PageColumn::end() {
   to_.write("</script>\n");
 }
 
-NumberColumn::NumberColumn(NewFile& to, std::string_view name, NumberType type)
+NumberColumn::NumberColumn(OutputFile& to, std::string_view name, NumberType type)
     : type_(type), column_(to, name, name_of(type)) {}
 
 void NumberColumn::add(uint64_t number) {
@@ -84,7 +84,7 @@ void NumberColumn::add(uint64_t number) {
   }
 }
 
-void write_bytes(NewFile& to, std::string_view name, std::string_view bytes) {
+void write_bytes(OutputFile& to, std::string_view name, std::string_view bytes) {
   PageColumn column(to, name, "u8");
   column.add(bytes);
   column.end();

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/new_file.h"
+#include "client/output_file.h"
 
 namespace tracectl {
 
@@ -22,20 +22,20 @@ NumberType number_type_for(uint64_t greatest);
 // One element of the page, written bit by bit.
 class PageColumn {
  public:
-  PageColumn(NewFile& to, std::string_view name, std::string_view type);
+  PageColumn(OutputFile& to, std::string_view name, std::string_view type);
   void add(std::string_view bytes);
   void end();
 
  private:
   static constexpr size_t kHeldBytes = 3 << 14;  // base64 takes three at a time
 
-  NewFile& to_;
+  OutputFile& to_;
   std::string held_;
 };
 
 class NumberColumn {
  public:
-  NumberColumn(NewFile& to, std::string_view name, NumberType type);
+  NumberColumn(OutputFile& to, std::string_view name, NumberType type);
   void add(uint64_t number);
   void end() { column_.end(); }
 
@@ -44,11 +44,11 @@ class NumberColumn {
   PageColumn column_;
 };
 
-void write_bytes(NewFile& to, std::string_view name, std::string_view bytes);
+void write_bytes(OutputFile& to, std::string_view name, std::string_view bytes);
 
 // `number_of` each of the parts.
 template <class Parts, class NumberOf>
-void write_numbers(NewFile& to, std::string_view name, const Parts& parts, NumberOf number_of) {
+void write_numbers(OutputFile& to, std::string_view name, const Parts& parts, NumberOf number_of) {
   uint64_t greatest = 0;
   for (const auto& part : parts) greatest = std::max<uint64_t>(greatest, number_of(part));
   NumberColumn column(to, name, number_type_for(greatest));

@@ -2,13 +2,12 @@
 #include "client/report_page.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
-#include "client/new_file.h"
 #include "client/output.h"
+#include "client/output_file.h"
 #include "client/page_columns.h"
 #include "client/page_data.h"
 #include "client/trace_file.h"
@@ -18,34 +17,6 @@ namespace tracectl {
 namespace {
 
 constexpr std::string_view kDataMark = "<!--DATA-->";
-
-// A line that is written over while the file is read.
-class ReadingLine {
- public:
-  explicit ReadingLine(const CommonOptions& common)
-      : is_seen_(!common.quiet && !common.json && ::isatty(STDERR_FILENO)) {}
-  ~ReadingLine() { clear(); }
-
-  void count() {
-    constexpr uint64_t kEvery = 1 << 17;
-    if (++items_ % kEvery || !is_seen_) return;
-    print_error(fmt::format("\r\x1b[K{} read", plural(items_, "event")));
-    has_line_ = true;
-  }
-  void say(const std::string& what) {
-    if (!is_seen_) return;
-    print_error("\r\x1b[K" + what);
-    has_line_ = true;
-  }
-  void clear() {
-    if (std::exchange(has_line_, false)) print_error("\r\x1b[K");
-  }
-
- private:
-  const bool is_seen_;
-  bool has_line_ = false;
-  uint64_t items_ = 0;
-};
 
 // ---- columns ----
 
@@ -74,7 +45,7 @@ std::string facts_of(const recording::Reader& reader, const PageData& data) {
   return facts;
 }
 
-void write_texts(NewFile& to, const std::string& name, const PageTexts& texts) {
+void write_texts(OutputFile& to, const std::string& name, const PageTexts& texts) {
   std::vector<size_t> lengths(texts.size());
   for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = texts[i].size();
   write_numbers(to, name + "_length", lengths, [](size_t length) { return length; });
@@ -87,7 +58,7 @@ template <class Part> struct Column {
 };
 
 template <class Parts, class Part, size_t N>
-void write_all(NewFile& to, const Parts& parts, const std::array<Column<Part>, N>& columns) {
+void write_all(OutputFile& to, const Parts& parts, const std::array<Column<Part>, N>& columns) {
   for (const Column<Part>& column : columns)
     write_numbers(to, column.name, parts, column.number_of);
 }
@@ -128,7 +99,7 @@ constexpr std::array kLossColumns = std::to_array<Column<PageLoss>>(
      {"loss_cpu", [](const PageLoss& loss) -> uint64_t { return loss.cpu; }}});
 
 // From each to the next, which takes half of what the times themselves would.
-void write_begins(NewFile& to, const PageData& data) {
+void write_begins(OutputFile& to, const PageData& data) {
   std::vector<uint64_t> steps;
   steps.reserve(data.items.size());
   uint64_t last_ns = data.first_ns;
@@ -137,14 +108,14 @@ void write_begins(NewFile& to, const PageData& data) {
   write_numbers(to, "begin_step", steps, [](uint64_t step) { return step; });
 }
 
-void write_stacks(NewFile& to, const PageData& data) {
+void write_stacks(OutputFile& to, const PageData& data) {
   std::vector<uint32_t> frames;
   for (const auto& stack : data.stacks) frames.insert(frames.end(), stack.begin(), stack.end());
   write_numbers(to, "stack_frames", frames, [](uint32_t name) { return name; });
   write_numbers(to, "stack_length", data.stacks, [](const auto& stack) { return stack.size(); });
 }
 
-void write_data(NewFile& to, const std::string& file, const recording::Reader& reader,
+void write_data(OutputFile& to, const std::string& file, const recording::Reader& reader,
                 const PageData& data) {
   write_bytes(to, "file", printable(file));
   write_bytes(to, "facts", facts_of(reader, data));
@@ -170,7 +141,7 @@ Status write_page(const ReportOptions& options, const recording::Reader& reader,
   constexpr std::string_view page = kPage;
   constexpr size_t mark = page.find(kDataMark);
   static_assert(mark != std::string_view::npos);
-  auto file = NewFile::create(*options.html);
+  auto file = OutputFile::open(*options.html);
   if (!file) return file.error();
   file->write(page.substr(0, mark));
   write_data(*file, options.file, reader, data);
@@ -207,19 +178,13 @@ int run_report_page(const CommonOptions& common, const ReportOptions& options) {
   if (auto possible = check_files(options); !possible) return fail(possible.error());
   auto reader = open_trace_file(options.file);
   if (!reader) return fail(reader.error());
-  ReadingLine line(common);
   PageCollector collector;
-  auto read = reader->read({}, [&](const StreamItem& item) {
-    collector.add(item);
-    line.count();
-    return true;
-  });
-  if (!read) return fail(read.error().in(options.file));
-  line.say("writing " + *options.html);
+  const auto read = read_events(common, options.file, *reader, {},
+                                [&](const StreamItem& item) { return collector.add(item), true; });
+  if (!read) return fail(read.error());
   const PageData& data = collector.finish();
   uint64_t bytes = 0;
-  auto written = write_page(options, *reader, data, bytes);
-  line.clear();
+  const auto written = write_page(options, *reader, data, bytes);
   if (!written) return fail(written.error());
   tell_damage(options.file, reader->damage());
   tell_left_out(*options.html, data);

@@ -59,12 +59,12 @@ class EventChoice {
 class ReadingProgress {
  public:
   ReadingProgress(const CommonOptions& common, const std::string& path, const Reader& reader,
-                  const TimeRange& range)
+                  const TimeRange& range, Prints prints)
       : path_(path),
         from_ns_(std::max(range.from_ns, reader.first_ns())),
         to_ns_(std::min(range.to_ns, reader.last_ns())),
         is_seen_(!common.quiet && !common.json && ::isatty(STDERR_FILENO) &&
-                 !::isatty(STDOUT_FILENO)),
+                 (prints == Prints::at_the_end || !::isatty(STDOUT_FILENO))),
         shown_ns_(boot_ns()) {}
   ~ReadingProgress() {
     if (has_line_) print_error("\r\x1b[K");
@@ -136,8 +136,8 @@ void tell_damage(const std::string& path, const Damage& damage) {
 }
 
 Status read_events(const CommonOptions& common, const std::string& path, Reader& reader,
-                   const TimeRange& range, const Reader::Take& take) {
-  ReadingProgress progress(common, path, reader, range);
+                   const TimeRange& range, const Reader::Take& take, Prints prints) {
+  ReadingProgress progress(common, path, reader, range, prints);
   auto read = reader.read(range, [&](const StreamItem& item) {
     progress.at(item);
     return take(item);
@@ -157,7 +157,8 @@ int run_show(const CommonOptions& common, const ShowOptions& options) {
   printer.use(protocol::WallClock(reader->header().wall_minus_boot_ns));
   auto shown = read_events(
       common, options.file, *reader, range_of(options, reader->first_ns()),
-      [&](const StreamItem& item) { return !chosen->takes(item) || printer.print_item(item); });
+      [&](const StreamItem& item) { return !chosen->takes(item) || printer.print_item(item); },
+      Prints::meanwhile);
   if (!shown) return fail(shown.error());
   if (auto fits = chosen->check(); !fits) return fail(fits.error());
   printer.finish();

@@ -13,10 +13,13 @@ bool is_trace_file(const std::string& path);
 
 Result<recording::Reader> open_trace_file(const std::string& path);
 
+enum class Prints { meanwhile, at_the_end };
+
 // All that is in the range, in the order of time. Tells on standard error how far it has come, where
-// somebody sees that and reads nothing else.
+// somebody sees that, and not among what is printed meanwhile.
 Status read_events(const CommonOptions& common, const std::string& path, recording::Reader& reader,
-                   const recording::TimeRange& range, const recording::Reader::Take& take);
+                   const recording::TimeRange& range, const recording::Reader::Take& take,
+                   Prints prints = Prints::at_the_end);
 
 // On standard error: what of it could not be read, and why.
 void tell_damage(const std::string& path, const recording::Damage& damage);

@@ -103,7 +103,11 @@ Status EventSums::prepare(const EventSource& source, OfSource& prepared) {
   const bool counts = std::erase_if(spec->aggregates, [&](const Aggregate& one) {
                         return counts_hits(*spec, one);
                       }) > 0;
-  if (counts) prepared.sums.push_back({Aggregate{}, AggregateMeaning{.name = "count"}, false});
+  if (counts) {
+    AggregateMeaning meaning;
+    meaning.name = name_of(Aggregate::Kind::count);
+    prepared.sums.push_back({Aggregate{}, std::move(meaning), false});
+  }
   for (const AggregateMeaning& meaning : (*assembled)->aggregates) {
     const Aggregate& aggregate = spec->aggregates[meaning.first];
     Sum sum{aggregate, meaning, is_all_at_return(*spec) || waits_for_return(aggregate)};

@@ -135,7 +135,9 @@ TEST(EventSums, CountHitsAndTimeEnds) {
   EXPECT_EQ(sums->hits(), 1u);
   ASSERT_EQ(sums->rows().size(), 2u);
   for (const auto& [key, row] : sums->rows()) {
-    if (row.shape.kind == RowShape::Kind::count) EXPECT_EQ(row.count, 1u);
+    if (row.shape.kind == RowShape::Kind::count) {
+      EXPECT_EQ(row.count, 1u);
+    }
     if (row.shape.kind != RowShape::Kind::time) continue;
     EXPECT_EQ(row.count, 2u);
     EXPECT_EQ(row.sum, 400u);
