@@ -39,7 +39,9 @@ function itemFacts(trace, item) {
   if (items.result[item]) facts.push(['Returned', details.at(items.result[item])]);
   if (items.tag[item]) facts.push(['Tag', details.at(items.tag[item])]);
   facts.push(['Thread', `${thread.comm} ${thread.tid}, of process ${thread.pid}`],
-    ['CPU', items.cpu[item]], ['Calls around it', items.depth[item]]);
+    ['CPU', items.cpu[item]]);
+  // What begins and ends at probes is in no call: its row is one that was free.
+  if (items.kind[item] !== KIND.latency) facts.push(['Calls around it', items.depth[item]]);
   if (items.stack[item]) facts.push(['Stack', stackText(trace, items.stack[item])]);
   return facts;
 }

@@ -134,9 +134,16 @@ class Flame {
     this.canvas.dataset.frames = this.frames.length;
   }
 
-  drawFrame(context, {node, row, x, width, isAround}, letter) {
+  // What was searched for stands out here, too.
+  alphaOf({node, isAround}) {
+    const isOther = this.search.isActive && !node.name.toLowerCase().includes(this.search.wanted);
+    return isOther ? 0.3 : isAround ? 0.55 : 1;
+  }
+
+  drawFrame(context, frame, letter) {
+    const {node, row, x, width} = frame;
     const y = row * FLAME_ROW;
-    context.globalAlpha = isAround ? 0.55 : 1;
+    context.globalAlpha = this.alphaOf(frame);
     context.fillStyle = node.parent ? theme.slice(node.colour) : theme.soft;
     context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), 0.5), FLAME_ROW - 1);
     context.globalAlpha = 1;

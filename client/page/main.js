@@ -2,7 +2,8 @@
 //
 // Reads the recording, makes the parts of the page and lets them know of one another.
 
-function connectSearch(timeline, search, map, input) {
+// `views` show what was found.
+function connectSearch(search, views, input) {
   let at = -1;
   const field = byId('search-text');
   const tell = () => {
@@ -15,8 +16,7 @@ function connectSearch(timeline, search, map, input) {
     search.find(field.value.trim());
     at = -1;
     tell();
-    timeline.drawSoon();
-    map.drawSoon();
+    for (const view of views) view.drawSoon();
   };
   const go = by => {
     const total = search.matches.length;
@@ -33,7 +33,7 @@ function connectSearch(timeline, search, map, input) {
   byId('search').addEventListener('submit', event => {
     event.preventDefault();
     clearTimeout(later);
-    if (field.value.trim() !== search.wanted) find();
+    if (field.value.trim().toLowerCase() !== search.wanted) find();
     go(1);
   });
   byId('search-previous').addEventListener('click', () => go(-1));
@@ -67,7 +67,7 @@ function start() {
   const input = new TimelineInput(timeline);
   const flame = new Flame(trace, timeline, search);
   const latency = new Latency(trace, timeline);
-  const find = connectSearch(timeline, search, map, input);
+  const find = connectSearch(search, [timeline, map, flame], input);
   timeline.moved.push(() => tellRange(timeline));
   timeline.chose.push(item => {
     showDetails(trace, item);

@@ -71,11 +71,13 @@ function showNotices(facts) {
     notices.push(`This page has the first calls and hits only: ${countText(facts.left_out_items)} ` +
       'that came later are counted here, and drawn nowhere.');
   if (facts.left_out_stacks)
-    notices.push(`${pluralText(facts.left_out_stacks, 'event')} are without their stacks: there are very many.`);
+    notices.push(`${pluralText(facts.left_out_stacks, 'event')} are without their stacks: ` +
+      'there are very many.');
   if (facts.left_out_texts)
     notices.push(`${pluralText(facts.left_out_texts, 'text')} left out: all of them would be too large.`);
   if (facts.lost)
-    notices.push(`${pluralText(facts.lost, 'event')} were lost, so calls and hits are missing here, or have no end.`);
+    notices.push(`${pluralText(facts.lost, 'event')} were lost, so calls and hits are missing here, ` +
+      'or have no end.');
   byId('notices').replaceChildren(...notices.map(text => make('p', text, 'notice')));
 }
 

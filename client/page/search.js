@@ -19,10 +19,9 @@ class Search {
 
   find(text) {
     this.clear();
-    this.wanted = text;
     if (!text) return;
     this.isActive = true;
-    const wanted = text.toLowerCase();
+    const wanted = this.wanted = text.toLowerCase();
     const probes = this.trace.probes.map(probe =>
       probe.name.toLowerCase().includes(wanted) || probe.pattern.toLowerCase().includes(wanted));
     this.collect(probes, this.textsWith(text));

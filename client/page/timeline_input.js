@@ -57,10 +57,11 @@ class TimelineInput {
   showPart(x) {
     const {timeline, drag} = this;
     timeline.draw();
-    timeline.context.globalAlpha = 0.18;
-    timeline.context.fillStyle = theme.accent;
-    timeline.context.fillRect(Math.min(x, drag.x), 0, Math.abs(x - drag.x), timeline.height);
-    timeline.context.globalAlpha = 1;
+    const {context} = timeline.drawing;
+    context.globalAlpha = 0.18;
+    context.fillStyle = theme.accent;
+    context.fillRect(Math.min(x, drag.x), 0, Math.abs(x - drag.x), timeline.height);
+    context.globalAlpha = 1;
   }
 
   release(event) {

@@ -15,11 +15,9 @@ LIMIT_S = 60
 # As root it has no sandbox; there may be no /dev/shm worth the name, and no GPU. Whatever would ask
 # the network finds nobody there. What is scrolled to is there at once.
 FLAGS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-         '--proxy-server=127.0.0.1:9', '--no-first-run',
-         '--disable-background-networking', '--force-prefers-reduced-motion',
-         '--disable-component-update', '--force-color-profile=srgb']
-
-
+         '--proxy-server=127.0.0.1:9', '--disable-background-networking',
+         '--disable-component-update', '--no-first-run', '--force-prefers-reduced-motion',
+         '--force-color-profile=srgb']
 SIZE = (1300, 900)
 
 

@@ -316,6 +316,23 @@ class Page(PageTest):
         for name, ns in expected.items():
             self.assertAlmostEqual(nanoseconds(figures[name]) / ns, 1, delta=0.01, msg=name)
 
+    def test_latency_from_probe_to_probe(self):
+        program = self.program('requests', '2', '300')
+        verb = self.start(*self.through_daemon(), 'record', 'usdt::requests:end', '--from',
+                          'usdt::requests:begin', '--by', 'arg0', '--do', 'event(str(arg1))', '-p',
+                          str(program.pid), '-o', self.file)
+        program.send('go')
+        matched = program.result()['matched']
+        self.end(verb)
+        items, _ = self.shown()
+        self.write()
+        self.open()
+        self.assertEqual(len(items), matched)
+        self.has_latencies([item['duration'] for item in items])
+        named = sum(1 for item in items if 'r12' in item['args'][0])
+        self.assertGreater(named, 0)
+        self.search('r12', named)
+
     def test_choosing_a_probe_finds_it_everywhere(self):
         items = self.record_calls()
         self.write()
