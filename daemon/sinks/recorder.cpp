@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/sinks/recorder.h"
 
-#include <fcntl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 
 #include "daemon/base/clock.h"
-#include "daemon/recording/compression.h"
 #include "daemon/recording/encoder.h"
+#include "daemon/sinks/block_file.h"
 
 namespace tracectl {
 
@@ -27,87 +21,6 @@ namespace {
 
 // A block that is not full is written after this time: no more is lost with the daemon.
 constexpr uint64_t kLongestOpenNs = 1'000'000'000;
-
-FileHeader new_header() {
-  FileHeader header;
-  if (::getrandom(&header.id, sizeof(header.id), 0) != sizeof(header.id)) header.id = boot_ns();
-  header.wall_minus_boot_ns =
-      static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) - static_cast<int64_t>(boot_ns());
-  return header;
-}
-
-Error unfit(const char* why) {
-  return {Code::invalid, std::string("the file to record to ") + why};
-}
-
-Status check(int file) {
-  struct stat about {};
-  const int flags = ::fcntl(file, F_GETFL);
-  if (flags < 0 || ::fstat(file, &about) != 0) return Error::from_errno("look at the file");
-  if (!S_ISREG(about.st_mode))
-    return unfit("is no regular file: what is written is completed later");
-  if (about.st_size != 0) return unfit("is not empty");
-  if ((flags & O_ACCMODE) == O_RDONLY) return unfit("is not open for writing");
-  if (flags & O_APPEND) return unfit("is open with O_APPEND: what is written is completed later");
-  return ok();
-}
-
-// The file, written block behind block.
-class BlockFile {
- public:
-  BlockFile(Fd file, uint64_t id, Compression compression)
-      : file_(std::move(file)), id_(id), compression_(compression) {}
-
-  Status begin(const FileHeader& header) {
-    if (auto put = write_at(0, encode(header)); !put) return put;
-    end_ = kFileHeaderBytes;
-    return ok();
-  }
-
-  // The records first, then the header that counts them: what a crash leaves has no header.
-  Status append(Block block) {
-    block.header.file_id = id_;
-    block.header.plain_bytes = static_cast<uint32_t>(block.records.size());
-    std::string stored = std::move(block.records);
-    if (compression_ == Compression::zstd) {
-      if (std::string smaller = compressed(stored); !smaller.empty()) {
-        stored = std::move(smaller);
-        block.header.compression = Compression::zstd;
-      }
-    }
-    block.header.stored_bytes = static_cast<uint32_t>(stored.size());
-    block.header.checksum = checksum_of(stored);
-    if (auto put = write_at(end_ + kBlockHeaderBytes, stored); !put) return put;
-    if (auto put = write_at(end_, encode(block.header)); !put) return put;
-    end_ += kBlockHeaderBytes + stored.size();
-    return ok();
-  }
-
-  Status finish() {
-    return ::fdatasync(file_.get()) == 0 ? ok() : Status(Error::from_errno("write the file"));
-  }
-  // Whoever knows of the recording still does not keep the file.
-  void close() { file_.reset(); }
-  uint64_t bytes() const { return end_; }
-
- private:
-  Status write_at(uint64_t offset, std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count =
-          ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return Error::from_errno("write the file", count < 0 ? errno : ENOSPC);
-      offset += static_cast<uint64_t>(count);
-      bytes.remove_prefix(static_cast<size_t>(count));
-    }
-    return ok();
-  }
-
-  Fd file_;
-  const uint64_t id_;
-  const Compression compression_;
-  uint64_t end_ = 0;
-};
 
 }  // namespace
 
@@ -151,9 +64,9 @@ class Recorder::Writing {
   }
 
   // The thread. Returns when all is written, or cannot be.
-  void run(const FileHeader& header) {
+  void run() {
     try {
-      if (auto begun = file_.begin(header); begun)
+      if (auto begun = file_.begin(); begun)
         write();
       else
         fail_now(begun.error());
@@ -284,12 +197,11 @@ class Recorder::Writing {
 
 Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression,
                                                   size_t most_waiting_bytes) {
-  if (auto fit = check(file.get()); !fit) return fit.error();
-  const FileHeader header = new_header();
-  auto writing = std::make_shared<Writing>(BlockFile(std::move(file), header.id, compression),
-                                           most_waiting_bytes);
+  if (auto fit = check_writable(file.get()); !fit) return fit.error();
+  auto writing =
+      std::make_shared<Writing>(BlockFile(std::move(file), compression), most_waiting_bytes);
   try {
-    std::thread([writing, header] { writing->run(header); }).detach();
+    std::thread([writing] { writing->run(); }).detach();
   } catch (const std::system_error& error) {
     return Error{Code::exhausted, std::string("no thread can be made to write: ") + error.what()};
   }
