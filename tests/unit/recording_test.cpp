@@ -5,166 +5,20 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <random>
 
-#include "daemon/protocol/events.h"
 #include "daemon/recording/bytes.h"
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/format.h"
 #include "daemon/sinks/recorder.h"
+#include "tests/support/recordings.h"
 
 using namespace tracectl;
 using namespace tracectl::recording;
 
 namespace {
-
-using Lines = std::vector<std::string>;
-
-Fd memory_file() { return Fd{::memfd_create("recording", MFD_CLOEXEC | MFD_ALLOW_SEALING)}; }
-
-Fd copy_of(const Fd& file) { return Fd{::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)}; }
-
-std::string bytes_of(const Fd& file) {
-  std::string bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
-  EXPECT_EQ(::pread(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
-  return bytes;
-}
-
-Fd file_of(const std::string& bytes) {
-  Fd file = memory_file();
-  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0),
-            static_cast<ssize_t>(bytes.size()));
-  return file;
-}
-
-// All that users see of an item.
-std::string line_of(const StreamItem& item) {
-  protocol::WallClock wall(0);
-  if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
-  return protocol::lost_json(std::get<Lost>(item), "s");
-}
-
-Lines lines_of(std::span<const StreamItem> items) {
-  Lines lines;
-  for (const StreamItem& item : items) lines.push_back(line_of(item));
-  return lines;
-}
-
-struct ReadBack {
-  Lines lines;
-  Damage damage;
-  std::string error;
-};
-
-ReadBack read(const std::string& bytes, const TimeRange& range = {}) {
-  ReadBack got;
-  auto reader = Reader::open(file_of(bytes));
-  if (!reader) return got.error = reader.error().message, got;
-  auto done = reader->read(range, [&](const StreamItem& item) {
-    got.lines.push_back(line_of(item));
-    return true;
-  });
-  if (!done) got.error = done.error().message;
-  got.damage = reader->damage();
-  return got;
-}
-
-bool is_whole(const Damage& damage) {
-  return damage.bytes + damage.unfinished_bytes + damage.blocks + damage.unknown == 0;
-}
-
-// Random events of a few probes, threads and CPUs, with all that an event can have.
-class Events {
- public:
-  explicit Events(unsigned seed) : random_(seed) {
-    Argument number{.is_signed = true};
-    number.name = "size";
-    Argument text;
-    text.is_string = true;
-    text.is_shown_as_text = true;
-    Argument colour{.kind = Argument::Kind::enumeration, .size_bytes = 4};
-    colour.enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 7}});
-    Argument real{.is_float = true};
-    sources_ = {source("p1", {number, text, colour}, std::nullopt), source("p2", {}, number),
-                source("p3", {real}, real), source("p1", {number}, std::nullopt)};
-  }
-
-  std::vector<StreamItem> make(size_t count) {
-    std::vector<StreamItem> items;
-    for (size_t i = 0; i < count; ++i) items.push_back(one_in(40) ? StreamItem(lost()) : event());
-    return items;
-  }
-
- private:
-  uint64_t below(uint64_t end) { return random_() % end; }
-  bool one_in(uint64_t n) { return below(n) == 0; }
-  uint64_t number() { return random_() >> below(64); }
-
-  static std::shared_ptr<const EventSource> source(const char* probe, Arguments arguments,
-                                                   std::optional<Argument> result) {
-    return std::make_shared<const EventSource>(
-        EventSource{probe, "s", std::move(arguments), std::move(result)});
-  }
-
-  Lost lost() {
-    Lost lost{now_ns_ += below(1000), 1 + number(), static_cast<LossCause>(below(3)), {}};
-    if (!one_in(3)) lost.cpu = static_cast<unsigned>(below(3));
-    return lost;
-  }
-
-  Event event() {
-    Event event;
-    event.kind = static_cast<EventKind>(below(4));
-    event.ts_ns = now_ns_ += number() & 0xffffff;
-    event.epoch = below(3);
-    event.cpu = static_cast<unsigned>(below(3));
-    event.pid = static_cast<pid_t>(1 + below(3));
-    event.tid = static_cast<pid_t>(1 + below(5));
-    event.comm = one_in(10) ? "other" : "main";
-    event.source = sources_[below(sources_.size())];
-    for (const Argument& type : event.source->arguments) add_argument(event, type);
-    if (one_in(20)) event.args.push_back(number());
-    if (one_in(3))
-      event.call = CallMark{static_cast<uint32_t>(number()), static_cast<uint32_t>(below(99))};
-    if (event.source->result && event.kind == EventKind::returned) event.retval = number();
-    if (event.kind != EventKind::hit) event.duration_ns = number();
-    if (one_in(8)) event.stack = stack();
-    if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";
-    return event;
-  }
-
-  void add_argument(Event& event, const Argument& type) {
-    if (one_in(10)) return event.args.push_back(std::nullopt);
-    if (!type.is_string) return event.args.push_back(number());
-    event.args.push_back(event.strings.size());
-    event.strings.push_back(std::string(below(20), 'x') + "\n");
-  }
-
-  std::shared_ptr<const Stack> stack() {
-    Stack stack{StackBy::unwind_tables, static_cast<StackEnd>(below(7)), {}};
-    for (uint64_t i = below(4); i > 0; --i) {
-      Frame frame;
-      frame.address = 4096 + below(3);
-      frame.module = "/bin/a";
-      frame.build_id = "abcd";
-      frame.offset = below(9);
-      frame.function = "f" + std::to_string(below(3));
-      frame.file = "a.c";
-      frame.line = static_cast<unsigned>(below(100));
-      frame.inlined = one_in(2);
-      if (one_in(2)) frame.size_bytes = below(64);
-      stack.frames.push_back(frame);
-    }
-    return std::make_shared<const Stack>(std::move(stack));
-  }
-
-  std::mt19937_64 random_;
-  uint64_t now_ns_ = 1'000'000'000;
-  std::vector<std::shared_ptr<const EventSource>> sources_;
-};
 
 // Items that come at once and those that come later are in different blocks.
 std::string recorded(std::span<const StreamItem> items, Compression compression = Compression::none,
@@ -219,8 +73,8 @@ bool is_part_of(const Lines& got, const Lines& all) {
 
 TEST(Recording, IsReadAsItWasWritten) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const auto items = Events(seed).make(5000);
-    const ReadBack got = read(recorded(items));
+    const auto items = RandomItems(seed).make(5000);
+    const Recorded got = read_all(recorded(items));
     EXPECT_EQ(got.error, "");
     EXPECT_TRUE(is_whole(got.damage));
     EXPECT_EQ(sorted(got.lines), sorted(lines_of(items))) << seed;
@@ -228,7 +82,7 @@ TEST(Recording, IsReadAsItWasWritten) {
 }
 
 TEST(Recording, IsInOrderOfTime) {
-  const auto items = Events(1).make(20'000);
+  const auto items = RandomItems(1).make(20'000);
   auto reader = Reader::open(file_of(recorded(items)));
   ASSERT_TRUE(reader);
   uint64_t last_ns = 0, count = 0;
@@ -243,14 +97,14 @@ TEST(Recording, IsInOrderOfTime) {
 }
 
 TEST(Recording, CompressedIsSmallerAndTheSame) {
-  const auto items = Events(2).make(20'000);
+  const auto items = RandomItems(2).make(20'000);
   const std::string plain = recorded(items), small = recorded(items, Compression::zstd);
   EXPECT_LT(small.size(), plain.size());
-  EXPECT_EQ(read(small).lines, read(plain).lines);
+  EXPECT_EQ(read_all(small).lines, read_all(plain).lines);
 }
 
 TEST(Recording, OfATimeRangeHasThatOnly) {
-  const auto items = Events(3).make(2000);
+  const auto items = RandomItems(3).make(2000);
   const auto ts = [&](size_t i) { return std::get<Event>(items[i]).ts_ns; };
   size_t from = 500, to = 1500;
   while (!std::holds_alternative<Event>(items[from])) ++from;
@@ -260,17 +114,17 @@ TEST(Recording, OfATimeRangeHasThatOnly) {
     const uint64_t at = std::visit([](const auto& part) { return part.ts_ns; }, item);
     if (at >= ts(from) && at < ts(to)) wanted.push_back(line_of(item));
   }
-  EXPECT_EQ(sorted(read(recorded(items), {ts(from), ts(to)}).lines), sorted(wanted));
+  EXPECT_EQ(sorted(read_all(recorded(items), {ts(from), ts(to)}).lines), sorted(wanted));
 }
 
 TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
-  const auto items = Events(4).make(30);
+  const auto items = RandomItems(4).make(30);
   const std::string whole = file_of_small_blocks(items);
-  const Lines all = read(whole).lines;
+  const Lines all = read_all(whole).lines;
   ASSERT_EQ(sorted(all), sorted(lines_of(items)));
   size_t most = 0;
   for (size_t size = kFileHeaderBytes; size < whole.size(); ++size) {
-    const ReadBack got = read(whole.substr(0, size));
+    const Recorded got = read_all(whole.substr(0, size));
     ASSERT_EQ(got.error, "") << size;
     ASSERT_LE(got.lines.size(), all.size());
     ASSERT_TRUE(is_part_of(got.lines, all)) << size;
@@ -281,14 +135,14 @@ TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
 }
 
 TEST(Recording, TornAnywhereGivesNothingWrong) {
-  const auto items = Events(5).make(30);
+  const auto items = RandomItems(5).make(30);
   const std::string whole = file_of_small_blocks(items);
-  const Lines all = read(whole).lines;
+  const Lines all = read_all(whole).lines;
   for (size_t at = kFileHeaderBytes; at < whole.size(); ++at) {
     for (const char bits : {'\x01', '\x80', '\xff'}) {
       std::string torn = whole;
       torn[at] = static_cast<char>(torn[at] ^ bits);
-      const ReadBack got = read(torn);
+      const Recorded got = read_all(torn);
       ASSERT_EQ(got.error, "") << at;
       ASSERT_TRUE(is_part_of(got.lines, all)) << at;
       ASSERT_LT(got.lines.size(), all.size() + 1) << at;
@@ -299,13 +153,13 @@ TEST(Recording, TornAnywhereGivesNothingWrong) {
 
 // As the power leaves it: a page that was not written is zeroes.
 TEST(Recording, WithAHoleGoesOnBehindIt) {
-  const auto items = Events(6).make(60);
+  const auto items = RandomItems(6).make(60);
   const std::string whole = file_of_small_blocks(items);
-  const Lines all = read(whole).lines;
+  const Lines all = read_all(whole).lines;
   for (size_t at = kFileHeaderBytes; at + 200 < whole.size(); at += 7) {
     std::string torn = whole;
     std::fill_n(torn.begin() + static_cast<ptrdiff_t>(at), 200, '\0');
-    const ReadBack got = read(torn);
+    const Recorded got = read_all(torn);
     ASSERT_TRUE(is_part_of(got.lines, all)) << at;
     ASSERT_FALSE(is_whole(got.damage)) << at;
     // What is behind the hole is read where it needs nothing that was in it.
@@ -316,7 +170,7 @@ TEST(Recording, WithAHoleGoesOnBehindIt) {
 }
 
 TEST(Recording, DoesNotTakeTextsOfTheProgramForBlocks) {
-  Events events(7);
+  RandomItems events(7);
   auto items = events.make(3);
   // A block of another file, whole, as an argument.
   const std::string forged = file_of_small_blocks(events.make(1)).substr(kFileHeaderBytes);
@@ -337,24 +191,24 @@ TEST(Recording, DoesNotTakeTextsOfTheProgramForBlocks) {
   std::string bytes = bytes_of(file);
   const size_t at = bytes.find(forged);
   ASSERT_NE(at, std::string::npos);
-  const Lines all = read(bytes).lines;
+  const Lines all = read_all(bytes).lines;
   bytes[at - 1] = static_cast<char>(bytes[at - 1] ^ 1);  // so that blocks are searched for
   for (size_t header = bytes.rfind(block_magic(), at - 1);
        header != std::string::npos && header > 0; header = bytes.rfind(block_magic(), header - 1))
     bytes[header] = 'x';
-  EXPECT_TRUE(is_part_of(read(bytes).lines, all));
+  EXPECT_TRUE(is_part_of(read_all(bytes).lines, all));
 }
 
 TEST(Recording, OfANewerVersionIsRefusedByName) {
   std::string bytes = encode(FileHeader{.version = kVersion + 1});
-  EXPECT_NE(read(bytes).error.find("version 2"), std::string::npos) << read(bytes).error;
-  EXPECT_NE(read("").error.find("no trace file"), std::string::npos);
-  EXPECT_NE(read(std::string(500, 'x')).error.find("no trace file"), std::string::npos);
-  EXPECT_NE(read(encode(FileHeader{}).substr(0, 40)).error.find("damaged"), std::string::npos);
+  EXPECT_NE(read_all(bytes).error.find("version 2"), std::string::npos) << read_all(bytes).error;
+  EXPECT_NE(read_all("").error.find("no trace file"), std::string::npos);
+  EXPECT_NE(read_all(std::string(500, 'x')).error.find("no trace file"), std::string::npos);
+  EXPECT_NE(read_all(encode(FileHeader{}).substr(0, 40)).error.find("damaged"), std::string::npos);
 }
 
 TEST(Recording, SkipsWhatOnlyLaterVersionsKnow) {
-  const auto items = Events(8).make(10);
+  const auto items = RandomItems(8).make(10);
   std::string bytes = file_of_small_blocks(items);
   const auto add = [&](BlockHeader header, const std::string& records) {
     header.file_id = 0x1122334455667788;
@@ -372,7 +226,7 @@ TEST(Recording, SkipsWhatOnlyLaterVersionsKnow) {
        .first_ns = UINT64_MAX / 2,
        .last_ns = UINT64_MAX / 2},
       lost + std::string("\x02\x07\x01", 3) + lost);
-  const ReadBack got = read(bytes);
+  const Recorded got = read_all(bytes);
   EXPECT_EQ(got.lines.size(), items.size() + 2);
   EXPECT_EQ(got.damage.unknown, 2u);
   EXPECT_EQ(got.damage.blocks, 0u);
@@ -384,7 +238,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   ASSERT_EQ(::ftruncate(file.get(), 0), 0);
   auto recorder = Recorder::start(copy_of(file), Compression::none);
   ASSERT_TRUE(recorder);
-  const auto items = Events(9).make(10'000);
+  const auto items = RandomItems(9).make(10'000);
   (*recorder)->take(items);
   ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
   (*recorder)->take(items);
@@ -394,7 +248,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   EXPECT_EQ(state.phase, Recorder::Phase::failed);
   ASSERT_TRUE(state.error);
   // What the state says is in the file is, and all else is counted as lost.
-  const ReadBack got = read(bytes_of(file));
+  const Recorded got = read_all(bytes_of(file));
   uint64_t events = 0;
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
   EXPECT_EQ(state.events, events);
@@ -409,7 +263,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
 
 // No block fits into what may wait: as on a disk that stands still.
 TEST(Recording, TellsWhatTheDiskWasTooSlowFor) {
-  const auto items = Events(10).make(50'000);
+  const auto items = RandomItems(10).make(50'000);
   uint64_t given = 0, lost_before = 0;
   for (const StreamItem& item : items)
     if (const auto* lost = std::get_if<Lost>(&item))

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What tests of trace files write, and how they read it again.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/model/event.h"
+#include "daemon/protocol/events.h"
+#include "daemon/recording/reader.h"
+
+namespace tracectl {
+
+using Lines = std::vector<std::string>;
+
+inline Fd memory_file() { return Fd{::memfd_create("recording", MFD_CLOEXEC | MFD_ALLOW_SEALING)}; }
+
+inline Fd copy_of(const Fd& file) { return Fd{::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)}; }
+
+inline std::string bytes_of(const Fd& file) {
+  std::string bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+  EXPECT_EQ(::pread(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  return bytes;
+}
+
+inline Fd file_of(const std::string& bytes) {
+  Fd file = memory_file();
+  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0),
+            static_cast<ssize_t>(bytes.size()));
+  return file;
+}
+
+// All that users see of an item.
+inline std::string line_of(const StreamItem& item) {
+  protocol::WallClock wall(0);
+  if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
+  return protocol::lost_json(std::get<Lost>(item), "s");
+}
+
+inline Lines lines_of(std::span<const StreamItem> items) {
+  Lines lines;
+  for (const StreamItem& item : items) lines.push_back(line_of(item));
+  return lines;
+}
+
+struct Recorded {
+  Lines lines;
+  recording::Damage damage;
+  std::string error;
+};
+
+inline Recorded read_all(const std::string& bytes, const recording::TimeRange& range = {}) {
+  Recorded got;
+  auto reader = recording::Reader::open(file_of(bytes));
+  if (!reader) return got.error = reader.error().message, got;
+  auto done = reader->read(range, [&](const StreamItem& item) {
+    got.lines.push_back(line_of(item));
+    return true;
+  });
+  if (!done) got.error = done.error().message;
+  got.damage = reader->damage();
+  return got;
+}
+
+inline bool is_whole(const recording::Damage& damage) {
+  return damage.bytes + damage.unfinished_bytes + damage.blocks + damage.unknown == 0;
+}
+
+// Random events of a few probes, threads and CPUs, with all that an event can have.
+class RandomItems {
+ public:
+  explicit RandomItems(unsigned seed) : random_(seed) {
+    Argument number{.is_signed = true};
+    number.name = "size";
+    Argument text;
+    text.is_string = true;
+    text.is_shown_as_text = true;
+    Argument colour{.kind = Argument::Kind::enumeration, .size_bytes = 4};
+    colour.enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 7}});
+    Argument real{.is_float = true};
+    sources_ = {source("p1", {number, text, colour}, std::nullopt), source("p2", {}, number),
+                source("p3", {real}, real), source("p1", {number}, std::nullopt)};
+  }
+
+  std::vector<StreamItem> make(size_t count) {
+    std::vector<StreamItem> items;
+    for (size_t i = 0; i < count; ++i) items.push_back(one_in(40) ? StreamItem(lost()) : event());
+    return items;
+  }
+
+ private:
+  uint64_t below(uint64_t end) { return random_() % end; }
+  bool one_in(uint64_t n) { return below(n) == 0; }
+  uint64_t number() { return random_() >> below(64); }
+
+  static std::shared_ptr<const EventSource> source(const char* probe, Arguments arguments,
+                                                   std::optional<Argument> result) {
+    return std::make_shared<const EventSource>(
+        EventSource{probe, "s", std::move(arguments), std::move(result)});
+  }
+
+  Lost lost() {
+    Lost lost{now_ns_ += below(1000), 1 + number(), static_cast<LossCause>(below(3)), {}};
+    if (!one_in(3)) lost.cpu = static_cast<unsigned>(below(3));
+    return lost;
+  }
+
+  Event event() {
+    Event event;
+    event.kind = static_cast<EventKind>(below(4));
+    event.ts_ns = now_ns_ += number() & 0xffffff;
+    event.epoch = below(3);
+    event.cpu = static_cast<unsigned>(below(3));
+    event.pid = static_cast<pid_t>(1 + below(3));
+    event.tid = static_cast<pid_t>(1 + below(5));
+    event.comm = one_in(10) ? "other" : "main";
+    event.source = sources_[below(sources_.size())];
+    for (const Argument& type : event.source->arguments) add_argument(event, type);
+    if (one_in(20)) event.args.push_back(number());
+    if (one_in(3))
+      event.call = CallMark{static_cast<uint32_t>(number()), static_cast<uint32_t>(below(99))};
+    if (event.source->result && event.kind == EventKind::returned) event.retval = number();
+    if (event.kind != EventKind::hit) event.duration_ns = number();
+    if (one_in(8)) event.stack = stack();
+    if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";
+    return event;
+  }
+
+  void add_argument(Event& event, const Argument& type) {
+    if (one_in(10)) return event.args.push_back(std::nullopt);
+    if (!type.is_string) return event.args.push_back(number());
+    event.args.push_back(event.strings.size());
+    event.strings.push_back(std::string(below(20), 'x') + "\n");
+  }
+
+  std::shared_ptr<const Stack> stack() {
+    Stack stack{StackBy::unwind_tables, static_cast<StackEnd>(below(7)), {}};
+    for (uint64_t i = below(4); i > 0; --i) {
+      Frame frame;
+      frame.address = 4096 + below(3);
+      frame.module = "/bin/a";
+      frame.build_id = "abcd";
+      frame.offset = below(9);
+      frame.function = "f" + std::to_string(below(3));
+      frame.file = "a.c";
+      frame.line = static_cast<unsigned>(below(100));
+      frame.inlined = one_in(2);
+      if (one_in(2)) frame.size_bytes = below(64);
+      stack.frames.push_back(frame);
+    }
+    return std::make_shared<const Stack>(std::move(stack));
+  }
+
+  std::mt19937_64 random_;
+  uint64_t now_ns_ = 1'000'000'000;
+  std::vector<std::shared_ptr<const EventSource>> sources_;
+};
+
+}  // namespace tracectl
