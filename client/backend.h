@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <variant>
 
 #include "client/connection.h"
@@ -27,12 +28,12 @@ class Backend {
     return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
   }
 
-  // With a file, which stays the caller's.
+  // With files, which stay the caller's.
   template <class Request>
-  Result<typename Request::Reply> call_with(const Request& request, int file) {
+  Result<typename Request::Reply> call_with(const Request& request, std::span<const int> files) {
     if (auto* connection = std::get_if<Connection>(&to_))
-      return connection->call_with(request, file);
-    return std::get<std::unique_ptr<LocalEngine>>(to_)->call_with(request, file);
+      return connection->call_with(request, files);
+    return std::get<std::unique_ptr<LocalEngine>>(to_)->call_with(request, files);
   }
 
   // Readable when events of subscribed sessions have come.

@@ -23,32 +23,31 @@ Result<Connection> Connection::open(const std::string& path) {
   return Error::from_errno("connect to " + path);
 }
 
-// With the descriptor, unless that is -1.
-static ssize_t send_some(int socket, std::string_view bytes, int descriptor) {
+static ssize_t send_some(int socket, std::string_view bytes, std::span<const int> descriptors) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  if (descriptor >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
+  std::vector<char> control(CMSG_SPACE(descriptors.size_bytes()));
+  if (!descriptors.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
     cmsghdr* rights = CMSG_FIRSTHDR(&message);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+    rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
   }
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-Status Connection::send(std::string_view bytes, int descriptor) {
+Status Connection::send(std::string_view bytes, std::span<const int> descriptors) {
   while (!bytes.empty()) {
-    const ssize_t count = send_some(socket_.get(), bytes, descriptor);
+    const ssize_t count = send_some(socket_.get(), bytes, descriptors);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Error::from_errno("send to the daemon");
     bytes.remove_prefix(static_cast<size_t>(count));
-    descriptor = -1;  // it went with the first bytes
+    descriptors = {};  // they went with the first bytes
   }
   return ok();
 }
@@ -86,8 +85,8 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
 }
 
 Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params,
-                                            int descriptor) {
-  if (auto sent = send(protocol::call_line(++last_id_, method, params), descriptor); !sent)
+                                            std::span<const int> descriptors) {
+  if (auto sent = send(protocol::call_line(++last_id_, method, params), descriptors); !sent)
     return sent.error();
   for (;;) {
     auto answer = next_answer();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,13 @@ class Connection {
   static Result<Connection> open(const std::string& path);
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
-    return call_with(request, -1);
+    return call_with(request, {});
   }
-  // With a descriptor, which stays the caller's; -1: none.
+  // With descriptors, which stay the caller's.
   template <class Request>
-  Result<typename Request::Reply> call_with(const Request& request, int descriptor) {
-    auto answer = exchange(Request::kMethod, protocol::to_json(request), descriptor);
+  Result<typename Request::Reply> call_with(const Request& request,
+                                            std::span<const int> descriptors) {
+    auto answer = exchange(Request::kMethod, protocol::to_json(request), descriptors);
     if (!answer) return answer.error();
     return protocol::from_json<typename Request::Reply>(*answer);
   }
@@ -35,8 +37,9 @@ class Connection {
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
-  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params, int descriptor);
-  Status send(std::string_view bytes, int descriptor);
+  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params,
+                                  std::span<const int> descriptors);
+  Status send(std::string_view bytes, std::span<const int> descriptors);
   Result<bool> receive(bool wait);
   Result<std::optional<protocol::Answer>> next_answer();
 

@@ -2,10 +2,13 @@
 #include "client/recorded_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "client/output.h"
+#include "client/size.h"
 #include "client/wait.h"
 
 namespace tracectl {
@@ -14,30 +17,58 @@ using namespace protocol;
 
 namespace {
 
-std::string bytes_text(uint64_t bytes) {
-  if (bytes < 1 << 10) return fmt::format("{} B", bytes);
-  if (bytes < 1 << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / (1 << 10));
-  if (bytes < 1 << 30) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
-}
-
 std::string sums_text(const RecordingPart& part) {
   return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
-         bytes_text(part.bytes);
+         size_text(part.bytes);
+}
+
+// out.tct: out.0.tct, out.1.tct...
+std::string numbered(const std::string& file, uint64_t number) {
+  std::filesystem::path path{file};
+  const std::string extension = path.extension();
+  path.replace_extension("." + std::to_string(number) + extension);
+  return path;
+}
+
+std::vector<std::string> names_of(const RecordTo& to) {
+  if (!to.rotate_bytes) return {to.file};
+  std::vector<std::string> names;
+  for (uint64_t i = 0; i < to.keep; ++i) names.push_back(numbered(to.file, i));
+  return names;
+}
+
+// Those that have events, the oldest first.
+std::string written_names(const RecordTo& to, const RecordingPart& part) {
+  if (!part.files_begun) return to.file;
+  std::string names;
+  const uint64_t count = std::min(*part.files_begun, to.keep);
+  for (uint64_t i = *part.files_begun - count; i < *part.files_begun; ++i)
+    names += (names.empty() ? "" : ", ") + numbered(to.file, i % to.keep);
+  return names;
 }
 
 }  // namespace
 
 Result<RecordedFile> RecordedFile::open(const RecordTo& to) {
-  Fd file{::open(to.file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
-  if (!file) return Error::from_errno("open " + to.file);
-  return RecordedFile{to, std::move(file)};
+  RecordedFile opened{to};
+  for (const std::string& name : names_of(to)) {
+    Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
+    if (!file) return Error::from_errno("open " + name);
+    opened.files_.push_back(std::move(file));
+  }
+  return opened;
 }
 
 Status RecordedFile::start(Backend& backend, const std::string& session) {
-  if (::ftruncate(file_.get(), 0) != 0 && errno != EINVAL)
-    return Error::from_errno("empty " + to_.file);
-  auto started = backend.call_with(RecordStart{session, to_.compress}, file_.get());
+  RecordStart request{.session = session, .compress = to_.compress};
+  if (to_.rotate_bytes) request.rotate = RotatePart{*to_.rotate_bytes, to_.keep};
+  std::vector<int> descriptors;
+  for (const Fd& file : files_) {
+    if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL)
+      return Error::from_errno("empty " + to_.file);
+    descriptors.push_back(file.get());
+  }
+  auto started = backend.call_with(request, descriptors);
   if (!started) return started.error().in(to_.file);
   return ok();
 }
@@ -96,8 +127,11 @@ void RecordingProgress::clear() {
   if (std::exchange(has_line_, false)) print_error("\r\x1b[K");
 }
 
-std::string recording_text(const std::string& file, const RecordingPart& part) {
-  return file + ": " + sums_text(part) + "\n";
+std::string recording_text(const RecordTo& to, const RecordingPart& part) {
+  std::string text = written_names(to, part) + ": " + sums_text(part);
+  if (part.overwritten.value_or(0) > 0)
+    text += "; " + plural(*part.overwritten, "older event") + " overwritten";
+  return text + "\n";
 }
 
 }  // namespace tracectl

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The client's part of a recording: it opens the file, with its user's rights, and waits until the
-// engine has written it.
+// The client's part of a recording: it opens the files, with its user's rights, and waits until the
+// engine has written them.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "client/backend.h"
 #include "client/options.h"
@@ -15,16 +16,16 @@ namespace tracectl {
 
 class RecordedFile {
  public:
-  // What it had is there still, until start().
+  // What they had is there still, until start().
   static Result<RecordedFile> open(const RecordTo& to);
   // From now on the session's events go there.
   Status start(Backend& backend, const std::string& session);
 
  private:
-  RecordedFile(const RecordTo& to, Fd file) : to_(to), file_(std::move(file)) {}
+  explicit RecordedFile(const RecordTo& to) : to_(to) {}
 
   RecordTo to_;
-  Fd file_;
+  std::vector<Fd> files_;
 };
 
 // What comes of it, told while it goes on where somebody sees it.
@@ -51,6 +52,6 @@ class RecordingProgress {
 };
 
 // "out.tct: 12 events, 3 lost, 4.5 KiB"
-std::string recording_text(const std::string& file, const protocol::RecordingPart& part);
+std::string recording_text(const RecordTo& to, const protocol::RecordingPart& part);
 
 }  // namespace tracectl

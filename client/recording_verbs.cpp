@@ -6,6 +6,7 @@
 
 #include "client/duration.h"
 #include "client/report_page.h"
+#include "client/size.h"
 
 namespace tracectl {
 namespace {
@@ -90,7 +91,7 @@ void add_graph(CLI::App& app, CommandLine& line) {
   const auto [tree, folded] = add_forms(graph, line.graph.form);
   tree->excludes(sums);
   folded->excludes(sums);
-  add_record_to(graph, line.record);
+  add_record_to(graph, line);
   auto* output = graph.get_option("--output");
   for (CLI::Option* of_calls : {least, arguments, results, beside, output})
     for (CLI::Option* form : {sums, tree, folded}) form->excludes(of_calls);
@@ -134,7 +135,7 @@ void add_recordings(CLI::App& app, CommandLine& line) {
   add_trace_options(record, line);
   add_do(record, line.trace.action);
   add_from(record, line.trace.latency);
-  add_record_to(record, line.record);
+  add_record_to(record, line);
   record.get_option("--output")->required();
   tell_of_command(record);
 
@@ -185,6 +186,7 @@ Status complete_graph(CommandLine& line) {
 Status complete_recordings(CommandLine& line) {
   if (auto readable = check_form(line.common, line.report.form); !readable) return readable;
   line.report.rows = line.trace.rows;
+  line.record.rotate_bytes = parse_size(line.rotate_size);
   if (!line.record.file.empty()) line.trace.record = line.record;
   line.show.from_s = parse_duration(line.show_from);
   line.show.to_s = parse_duration(line.show_to);

@@ -358,7 +358,7 @@ int run_record(const CommonOptions& common, const TraceOptions& options) {
         auto recorded = progress.end();
         if (!recorded) return fail(recorded.error());
         show<RecordingPart>(common, *recorded, [&](const RecordingPart& part) {
-          return recording_text(options.record->file, part);
+          return recording_text(*options.record, part);
         });
         return status_of(ended, trace);
       },

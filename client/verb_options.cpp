@@ -2,6 +2,8 @@
 #include "client/verb_options.h"
 
 #include "client/duration.h"
+#include "client/size.h"
+#include "daemon/protocol/messages/recordings.h"
 
 namespace tracectl {
 
@@ -88,9 +90,22 @@ void add_how(CLI::App& verb, CommandLine& line) {
   add_run_options(verb, line);
 }
 
-void add_record_to(CLI::App& verb, RecordTo& record) {
-  auto* file = verb.add_option("-o,--output", record.file, "record to this trace file");
-  verb.add_flag("--compress", record.compress, "its blocks, by zstd")->needs(file);
+void add_record_to(CLI::App& verb, CommandLine& line) {
+  using protocol::RotatePart;
+  auto* file = verb.add_option("-o,--output", line.record.file, "record to this trace file");
+  verb.add_flag("--compress", line.record.compress, "its blocks, by zstd")->needs(file);
+  auto* rotate =
+      verb.add_option(
+              "--rotate", line.rotate_size,
+              "several files, out.0.tct and so on: the next when one has so many bytes: 64M, 1G")
+          ->option_text("SIZE")
+          ->needs(file)
+          ->check(
+              [](const std::string& text) { return check_size(text, RotatePart::kLeastBytes); });
+  verb.add_option("--keep", line.record.keep,
+                  "so many of those files, the oldest of which are begun anew: 4")
+      ->needs(rotate)
+      ->check(CLI::Range(RotatePart::kLeastFiles, RotatePart::kMostFiles));
 }
 
 void add_trace_options(CLI::App& verb, CommandLine& line) {

@@ -30,6 +30,7 @@ struct CommandLine {
   std::string of;
   std::string duration;
   RecordTo record;
+  std::string rotate_size;
   ShowOptions show;
   ExportOptions exported;
   std::string show_from, show_to;
@@ -55,7 +56,7 @@ void add_from(CLI::App& verb, LatencyOptions& latency);
 void add_budget(CLI::App& verb, std::optional<double>& budget);
 void add_run_options(CLI::App& verb, CommandLine& line);
 void add_how(CLI::App& verb, CommandLine& line);
-void add_record_to(CLI::App& verb, RecordTo& record);
+void add_record_to(CLI::App& verb, CommandLine& line);
 void add_trace_options(CLI::App& verb, CommandLine& line);
 void tell_of_command(CLI::App& verb);
 

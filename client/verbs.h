@@ -33,10 +33,12 @@ struct GraphChoice {
   Form form = Form::calls;  // as they come; the others are sums, at the end
 };
 
-// The trace file of a recording.
+// The trace file of a recording; with a size, the files, which are numbered and filled in turn.
 struct RecordTo {
   std::string file;
   bool compress = false;
+  std::optional<uint64_t> rotate_bytes;
+  uint64_t keep = 4;
 };
 
 struct TraceOptions {

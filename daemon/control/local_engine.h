@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include <memory>
+#include <span>
 
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
@@ -27,12 +28,19 @@ class LocalEngine {
     return commands_.handle(request, peer_);
   }
 
-  // With a descriptor, which stays the caller's.
+  // With descriptors, which stay the caller's.
   template <class Request>
-  Result<typename Request::Reply> call_with(const Request& request, int descriptor) {
-    Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
-    if (!copy) return Error::from_errno("keep the file");
-    peer_.descriptors.push_back(std::move(copy));
+  Result<typename Request::Reply> call_with(const Request& request,
+                                            std::span<const int> descriptors) {
+    for (const int descriptor : descriptors) {
+      Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+      if (!copy) {
+        Error error = Error::from_errno("keep the file");
+        peer_.descriptors.clear();
+        return error;
+      }
+      peer_.descriptors.push_back(std::move(copy));
+    }
     auto reply = commands_.handle(request, peer_);
     peer_.descriptors.clear();
     return reply;

@@ -32,6 +32,10 @@ RecordingPart recording_part(const std::string& session, const Recorder& recorde
                      .bytes = state.bytes,
                      .error = {}};
   if (state.error) part.error = state.error->message;
+  if (state.turns) {
+    part.files_begun = state.turns->files_begun;
+    part.overwritten = state.turns->overwritten;
+  }
   return part;
 }
 
@@ -40,14 +44,49 @@ bool is_over(const Recorder& recorder) {
   return phase == Recorder::Phase::done || phase == Recorder::Phase::failed;
 }
 
-Result<Fd> taken_descriptor(Peer& peer) {
-  if (peer.descriptors.empty())
+// What is left of a refused request's its connection forgets.
+Result<std::vector<Fd>> taken_descriptors(Peer& peer, size_t count) {
+  if (peer.descriptors.size() < count)
+    return Error{Code::invalid, count == 1
+                                    ? "the file to record to is missing: send its descriptor "
+                                      "with the request (SCM_RIGHTS)"
+                                    : "of " + std::to_string(count) + " files to record to " +
+                                          std::to_string(peer.descriptors.size()) +
+                                          " came: send their descriptors with the request "
+                                          "(SCM_RIGHTS)"};
+  std::vector<Fd> files;
+  for (; count > 0; --count) {
+    files.push_back(std::move(peer.descriptors.front()));
+    peer.descriptors.pop_front();
+  }
+  return files;
+}
+
+Status check_rotation(const RotatePart& rotate) {
+  if (rotate.files < RotatePart::kLeastFiles || rotate.files > RotatePart::kMostFiles)
     return Error{Code::invalid,
-                 "the file to record to is missing: send its descriptor with the request "
-                 "(SCM_RIGHTS)"};
-  Fd file = std::move(peer.descriptors.front());
-  peer.descriptors.pop_front();
-  return file;
+                 "a recording is kept in " + std::to_string(RotatePart::kLeastFiles) + " to " +
+                     std::to_string(RotatePart::kMostFiles) + " files, not in " +
+                     std::to_string(rotate.files),
+                 "rotate.files"};
+  if (rotate.bytes < RotatePart::kLeastBytes)
+    return Error{Code::invalid,
+                 "a file of " + std::to_string(rotate.bytes) +
+                     " bytes is full too soon: each names anew what is traced; take " +
+                     std::to_string(RotatePart::kLeastBytes) + " at least",
+                 "rotate.bytes"};
+  return ok();
+}
+
+Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer) {
+  if (request.rotate)
+    if (auto good = check_rotation(*request.rotate); !good) return good.error();
+  auto files = taken_descriptors(peer, request.rotate ? request.rotate->files : 1);
+  if (!files) return files.error();
+  const auto compression =
+      request.compress ? recording::Compression::zstd : recording::Compression::none;
+  if (!request.rotate) return Recorder::start(std::move(files->front()), compression);
+  return Recorder::start_rotating(std::move(*files), request.rotate->bytes, compression);
 }
 
 }  // namespace
@@ -60,16 +99,11 @@ Result<std::shared_ptr<Recorder>> Commands::recording(const std::string& session
 }
 
 Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
-  // Taken first: it is this request's, whatever comes of that.
-  auto file = taken_descriptor(peer);
-  if (!file) return file.error();
   const auto found = recordings_.find(request.session);
   if (found != recordings_.end() && !is_over(*found->second))
     return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
                  "session"};
-  auto recorder =
-      Recorder::start(std::move(*file), request.compress ? recording::Compression::zstd
-                                                         : recording::Compression::none);
+  auto recorder = start_recorder(request, peer);
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();

@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kMostConnections = 1024;
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kMostDescriptors = 8;  // that came with requests not read yet
+// That came with requests not read yet: those of the one that takes most.
+constexpr size_t kMostDescriptors = protocol::RotatePart::kMostFiles;
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session

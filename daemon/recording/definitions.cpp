@@ -21,8 +21,10 @@ uint64_t Definitions::define(DefinitionKind kind, const std::string& body) {
   to.varint(static_cast<uint64_t>(kind));
   to.varint(++last_number_);
   record += body;
+  const size_t size = block_.records.size();
   ByteWriter(block_.records).text(record);
   ++block_.header.records;
+  bytes_to_take_ += block_.records.size() - size;
   if (block_.records.size() >= kBlockBytes) end_block();
   return last_number_;
 }
@@ -134,7 +136,16 @@ void Definitions::end_block() {
 
 std::vector<Block> Definitions::take() {
   if (block_.header.records) end_block();
+  bytes_to_take_ = 0;
   return std::exchange(ended_, {});
+}
+
+void Definitions::forget() {
+  texts_.clear();
+  sources_.clear();
+  threads_.clear();
+  frames_.clear();
+  stacks_.clear();
 }
 
 }  // namespace tracectl::recording

@@ -116,7 +116,9 @@ void Encoder::arguments(ByteWriter& to, const Event& event, std::vector<uint64_t
 // ---- blocks ----
 
 void Encoder::put(Open& open, uint64_t ts_ns, bool is_event, uint64_t lost) {
+  const size_t size = open.block.records.size();
   ByteWriter(open.block.records).text(body_);
+  open_bytes_ += open.block.records.size() - size;
   ++open.block.header.records;
   open.block.events += is_event;
   open.block.lost += lost;
@@ -127,6 +129,7 @@ void Encoder::put(Open& open, uint64_t ts_ns, bool is_event, uint64_t lost) {
 
 void Encoder::end(Open& open) {
   for (Block& block : definitions_.take()) ended_.push_back(std::move(block));
+  open_bytes_ -= open.block.records.size();
   ended_.push_back(std::exchange(open.block, Block{}));
   open.last = LastValues{};
 }

@@ -35,6 +35,9 @@ class Definitions {
 
   // What has been defined since the last time.
   std::vector<Block> take();
+  size_t bytes_to_take() const { return bytes_to_take_; }
+  // All is defined again where it is named next, under numbers that were not given before.
+  void forget();
 
  private:
   // A table that has grown to so much is begun anew: its entries get new numbers.
@@ -63,6 +66,7 @@ class Definitions {
   uint64_t last_number_ = 0;
   Block block_;
   std::vector<Block> ended_;
+  size_t bytes_to_take_ = 0;
   std::unordered_map<std::string, uint64_t> texts_;
   std::unordered_map<const EventSource*, Source> sources_;
   std::unordered_map<pid_t, Thread> threads_;
@@ -81,6 +85,11 @@ class Encoder {
   // Ends the blocks that have records from before that time.
   void end_older(uint64_t ts_ns);
   void end_all() { end_older(UINT64_MAX); }
+  // Of records whose blocks have not ended, with what they define.
+  size_t open_bytes() const { return open_bytes_ + definitions_.bytes_to_take(); }
+  // What is added from now on refers to nothing that was defined before: its blocks stand by
+  // themselves. To be called when all blocks have ended.
+  void begin_anew() { definitions_.forget(); }
 
  private:
   struct Open {
@@ -97,7 +106,8 @@ class Encoder {
   Definitions definitions_;
   std::map<uint16_t, Open> open_;  // by CPU
   std::vector<Block> ended_;
-  std::string body_;  // of the record that is being made
+  size_t open_bytes_ = 0;  // of the records in `open_`
+  std::string body_;       // of the record that is being made
 };
 
 }  // namespace tracectl::recording

@@ -11,7 +11,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/recording/encoder.h"
-#include "daemon/sinks/block_file.h"
+#include "daemon/sinks/file_ring.h"
 
 namespace tracectl {
 
@@ -26,8 +26,10 @@ constexpr uint64_t kLongestOpenNs = 1'000'000'000;
 
 class Recorder::Writing {
  public:
-  Writing(BlockFile file, size_t most_waiting_bytes)
-      : file_(std::move(file)), most_waiting_bytes_(most_waiting_bytes) {}
+  Writing(FileRing files, std::optional<uint64_t> file_bytes, size_t most_waiting_bytes)
+      : files_(std::move(files)), file_bytes_(file_bytes), most_waiting_bytes_(most_waiting_bytes) {
+    if (file_bytes_) state_.turns.emplace();
+  }
 
   void take(std::span<const StreamItem> items) {
     const std::lock_guard lock(mutex_);
@@ -40,6 +42,7 @@ class Recorder::Writing {
       count(item);
       // At once: what there is no room for is told before what comes later.
       if (encoder_.has_ended()) queue_ended();
+      if (is_file_full()) turn_to_next_file();
     }
   }
 
@@ -66,10 +69,7 @@ class Recorder::Writing {
   // The thread. Returns when all is written, or cannot be.
   void run() {
     try {
-      if (auto begun = file_.begin(); begun)
-        write();
-      else
-        fail_now(begun.error());
+      write();
     } catch (const std::bad_alloc&) {
       fail_now(Error{Code::exhausted, "there is not enough memory to write the file"});
     }
@@ -81,8 +81,15 @@ class Recorder::Writing {
     fail(error);
   }
 
+  // What a file gets; `file` counts them as they are filled.
+  struct Waiting {
+    Block block;
+    uint64_t file;
+  };
+
   void write() {
     std::unique_lock lock(mutex_);
+    begin_file(lock);
     while (state_.phase != Phase::failed) {
       if (waiting_.empty() && state_.phase == Phase::ending) {
         end_all();  // what was lost when it ended is told, too
@@ -90,24 +97,52 @@ class Recorder::Writing {
       }
       if (waiting_.empty()) changed_.wait_for(lock, std::chrono::nanoseconds(kLongestOpenNs));
       end_old_blocks();
-      if (waiting_.empty()) continue;
-      Block block = std::move(waiting_.front());
-      waiting_.pop_front();
-      waiting_bytes_ -= block.records.size();
-      const uint64_t events = block.events;
-      lock.unlock();
-      const Status written = file_.append(std::move(block));
-      if (!written) file_.close();
-      lock.lock();
-      if (!written) return fail(written.error(), events);
-      state_.bytes = file_.bytes();
+      if (!waiting_.empty()) write_first(lock);
     }
-    const bool failed = state_.phase == Phase::failed;
+    finish(lock);
+  }
+
+  void begin_file(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
-    const Status finished = failed ? ok() : file_.finish();
-    file_.close();
+    const Status begun = files_.begin_next();
+    if (!begun) files_.close();
     lock.lock();
-    if (failed) return;
+    if (state_.turns) {
+      state_.events -= files_.overwritten() - state_.turns->overwritten;
+      state_.turns = Turns{files_.begun(), files_.overwritten()};
+    }
+    state_.bytes = files_.bytes();
+    if (!begun) fail(begun.error());
+  }
+
+  void write_first(std::unique_lock<std::mutex>& lock) {
+    if (waiting_.front().file != file_written_) {
+      file_written_ = waiting_.front().file;
+      return begin_file(lock);
+    }
+    Block block = std::move(waiting_.front().block);
+    waiting_.pop_front();
+    const size_t plain_bytes = block.records.size();
+    const uint64_t events = block.events, bytes_before = files_.current_bytes();
+    waiting_bytes_ -= plain_bytes;
+    lock.unlock();
+    const Status written = files_.append(std::move(block));
+    if (!written) files_.close();
+    lock.lock();
+    if (!written) return fail(written.error(), events);
+    state_.bytes = files_.bytes();
+    // It may have been compressed: then there is more room than it seemed.
+    if (file_written_ == file_planned_)
+      planned_bytes_ -= kBlockHeaderBytes + plain_bytes - (files_.current_bytes() - bytes_before);
+  }
+
+  void finish(std::unique_lock<std::mutex>& lock) {
+    const bool has_failed = state_.phase == Phase::failed;
+    lock.unlock();
+    const Status finished = has_failed ? ok() : files_.finish();
+    files_.close();
+    lock.lock();
+    if (has_failed) return;
     if (!finished) return fail(finished.error());
     state_.phase = Phase::done;
     changed_.notify_all();
@@ -141,7 +176,20 @@ class Recorder::Writing {
       return fail(
           Error{Code::exhausted, "the disk is too slow even for the names of what is traced"});
     waiting_bytes_ += block.records.size();
-    waiting_.push_back(std::move(block));
+    planned_bytes_ += kBlockHeaderBytes + block.records.size();
+    waiting_.push_back({std::move(block), file_planned_});
+  }
+
+  bool is_file_full() const {
+    return file_bytes_ && planned_bytes_ + encoder_.open_bytes() >= *file_bytes_;
+  }
+
+  // A file that got no block, as the disk was too slow, is not begun at all.
+  void turn_to_next_file() {
+    end_all();
+    encoder_.begin_anew();
+    ++file_planned_;
+    planned_bytes_ = kFileHeaderBytes;
   }
 
   void lose(const Block& block) {
@@ -174,8 +222,8 @@ class Recorder::Writing {
   // So many events, and all that wait, are not in the file.
   void fail(const Error& error, uint64_t events = 0) {
     encoder_.end_all();
-    for (Block& block : encoder_.take()) waiting_.push_back(std::move(block));
-    for (const Block& block : waiting_) events += block.events;
+    for (const Block& block : encoder_.take()) events += block.events;
+    for (const Waiting& one : waiting_) events += one.block.events;
     state_.events -= events;
     state_.lost += events;
     state_.phase = Phase::failed;
@@ -185,21 +233,44 @@ class Recorder::Writing {
     changed_.notify_all();
   }
 
-  BlockFile file_;  // the thread's
+  FileRing files_;  // the thread's
+  const std::optional<uint64_t> file_bytes_;
   const size_t most_waiting_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Encoder encoder_;
-  std::deque<Block> waiting_;
+  std::deque<Waiting> waiting_;
   size_t waiting_bytes_ = 0;
+  uint64_t file_written_ = 0, file_planned_ = 0;  // that a block goes to now, and when it has ended
+  uint64_t planned_bytes_ = kFileHeaderBytes;     // of the latter, with all that waits for it
   State state_;
 };
 
 Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression,
                                                   size_t most_waiting_bytes) {
-  if (auto fit = check_writable(file.get()); !fit) return fit.error();
+  std::vector<Fd> files;
+  files.push_back(std::move(file));
+  return begin(std::move(files), std::nullopt, compression, most_waiting_bytes);
+}
+
+Result<std::shared_ptr<Recorder>> Recorder::start_rotating(std::vector<Fd> files,
+                                                           uint64_t file_bytes,
+                                                           Compression compression,
+                                                           size_t most_waiting_bytes) {
+  return begin(std::move(files), file_bytes, compression, most_waiting_bytes);
+}
+
+Result<std::shared_ptr<Recorder>> Recorder::begin(std::vector<Fd> files,
+                                                  std::optional<uint64_t> file_bytes,
+                                                  Compression compression,
+                                                  size_t most_waiting_bytes) {
+  std::vector<BlockFile> ring;
+  for (Fd& file : files) {
+    if (auto fit = check_writable(file.get()); !fit) return fit.error();
+    ring.emplace_back(std::move(file), compression);
+  }
   auto writing =
-      std::make_shared<Writing>(BlockFile(std::move(file), compression), most_waiting_bytes);
+      std::make_shared<Writing>(FileRing(std::move(ring)), file_bytes, most_waiting_bytes);
   try {
     std::thread([writing] { writing->run(); }).detach();
   } catch (const std::system_error& error) {

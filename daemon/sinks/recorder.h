@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A session's events on their way to a trace file.
+// A session's events on their way to a trace file, or to several that are filled in turn.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
@@ -26,11 +27,17 @@ class Recorder final : public EventSink {
     done,    // it is in the file
     failed,  // nothing more is written; what is in the file stays
   };
+  // Where there are several files.
+  struct Turns {
+    uint64_t files_begun = 0;  // one that was begun anew counts again
+    uint64_t overwritten = 0;  // events that had been in those
+  };
   struct State {
     Phase phase = Phase::recording;
-    uint64_t events = 0;  // in the file or on their way there
-    uint64_t lost = 0;    // told by the file to be missing
-    uint64_t bytes = 0;   // written
+    uint64_t events = 0;  // in the files or on their way there
+    uint64_t lost = 0;    // told by the files to be missing
+    uint64_t bytes = 0;   // in the files
+    std::optional<Turns> turns = {};
     std::optional<Error> error = {};
   };
 
@@ -39,6 +46,12 @@ class Recorder final : public EventSink {
   static constexpr size_t kMostWaitingBytes = 64 << 20;
   static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression,
                                                  size_t most_waiting_bytes = kMostWaitingBytes);
+  // With several such files, one at least: when one has `file_bytes` it is finished, and the next, or
+  // behind the last the first, begun anew. Each is a trace file of its own; in the order in which they
+  // were begun no event is missing between them, and none is in two.
+  static Result<std::shared_ptr<Recorder>> start_rotating(
+      std::vector<Fd> files, uint64_t file_bytes, recording::Compression compression,
+      size_t most_waiting_bytes = kMostWaitingBytes);
   // Ends the recording; does not wait.
   ~Recorder() override;
 
@@ -52,6 +65,10 @@ class Recorder final : public EventSink {
  private:
   class Writing;
 
+  static Result<std::shared_ptr<Recorder>> begin(std::vector<Fd> files,
+                                                 std::optional<uint64_t> file_bytes,
+                                                 recording::Compression compression,
+                                                 size_t most_waiting_bytes);
   explicit Recorder(std::shared_ptr<Writing> writing) : writing_(std::move(writing)) {}
 
   // Shared with the thread, which may outlive us where the disk stands still.

@@ -16,8 +16,11 @@ struct RecordingPart {
   uint64_t events = 0;  // that are, or will be, in the file
   uint64_t lost =
       0;  // of these the file tells only how many: their ring was full, or the disk slow
-  uint64_t bytes = 0;                // written
+  uint64_t bytes = 0;                // in the files
   std::optional<std::string> error;  // why it failed
+  // Of one with `rotate`: how many times a file was begun, and how many events are gone that were in
+  // files begun anew.
+  std::optional<uint64_t> files_begun = {}, overwritten = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("state", s.state);
@@ -25,20 +28,38 @@ struct RecordingPart {
     f("lost", s.lost);
     f("bytes", s.bytes);
     f("error", s.error);
+    f("files_begun", s.files_begun);
+    f("overwritten", s.overwritten);
+  }
+};
+
+// Several files, filled in turn: when one has so many bytes the next is begun, behind the last the
+// first anew. Each is a trace file of its own.
+struct RotatePart {
+  static constexpr uint64_t kLeastBytes = 1 << 20;
+  static constexpr uint64_t kLeastFiles = 2, kMostFiles = 64;
+  uint64_t bytes = 0;
+  uint64_t files = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("bytes", s.bytes);
+    f("files", s.files);
   }
 };
 
 // From now on the session's events go to a file: to the descriptor that comes with this request
-// (SCM_RIGHTS, one). It is to be of an empty regular file, and open for writing without O_APPEND. A
-// session has one recording at a time; it ends with the session, or by record.stop.
+// (SCM_RIGHTS, one; with `rotate` so many as that says). It is to be of an empty regular file, and
+// open for writing without O_APPEND. A session has one recording at a time; it ends with the session,
+// or by record.stop.
 struct RecordStart {
   static constexpr const char* kMethod = "record.start";
   using Reply = RecordingPart;
   std::string session;
   bool compress = false;  // by zstd
+  std::optional<RotatePart> rotate = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f.optional("compress", s.compress);
+    f("rotate", s.rotate);
   }
 };
 // How far a recording is. Known until the session is deleted, or another recording begun.

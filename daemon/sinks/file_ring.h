@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The files of one recording, filled in turn: behind the last the first is begun anew. Each is a trace
+// file of its own. Used by the thread that waits for the disk.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "daemon/sinks/block_file.h"
+
+namespace tracectl {
+
+class FileRing {
+ public:
+  // One at least.
+  explicit FileRing(std::vector<BlockFile> files) {
+    for (BlockFile& file : files) files_.push_back({std::move(file)});
+  }
+
+  // The next file, once the one before is on the disk. What the file had is gone.
+  Status begin_next() {
+    if (begun_ > 0)
+      if (auto finished = current().file.finish(); !finished) return finished;
+    ++begun_;
+    overwritten_ += std::exchange(current().events, 0);
+    return current().file.begin();
+  }
+  // To the file that was begun last.
+  Status append(recording::Block block) {
+    const uint64_t events = block.events;
+    auto put = current().file.append(std::move(block));
+    if (put) current().events += events;
+    return put;
+  }
+  Status finish() { return current().file.finish(); }
+  void close() {
+    for (Part& part : files_) part.file.close();
+  }
+
+  uint64_t begun() const { return begun_; }              // how many times one was
+  uint64_t overwritten() const { return overwritten_; }  // events
+  uint64_t current_bytes() const { return files_[index()].file.bytes(); }
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const Part& part : files_) sum += part.file.bytes();
+    return sum;
+  }
+
+ private:
+  struct Part {
+    BlockFile file;
+    uint64_t events = 0;
+  };
+  size_t index() const { return (begun_ - 1) % files_.size(); }
+  Part& current() { return files_[index()]; }
+
+  std::vector<Part> files_;
+  uint64_t begun_ = 0;
+  uint64_t overwritten_ = 0;
+};
+
+}  // namespace tracectl
