@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/sinks/dump.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "daemon/sinks/block_file.h"
+
+namespace tracectl {
+
+class Dump::Writing {
+ public:
+  Writing(BlockFile file, FlightRecorder::Snapshot snapshot)
+      : file_(std::move(file)), snapshot_(std::move(snapshot)) {}
+
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+  bool wait_ms(unsigned milliseconds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                             [&] { return state_.phase != Phase::writing; });
+  }
+
+  // The thread.
+  void run() {
+    Status written = ok();
+    try {
+      written = write();
+    } catch (const std::bad_alloc&) {
+      written = Error{Code::exhausted, "there is not enough memory to write the file"};
+    }
+    // Whoever knows of the dump still keeps neither.
+    file_.close();
+    snapshot_ = {};
+    const std::lock_guard lock(mutex_);
+    state_.phase = written ? Phase::done : Phase::failed;
+    state_.bytes = file_.bytes();
+    if (!written) state_.error = written.error();
+    changed_.notify_all();
+  }
+
+ private:
+  Status write() {
+    if (auto begun = file_.begin(); !begun) return begun;
+    for (const auto& extent : snapshot_)
+      for (const recording::Block& block : extent->blocks)
+        if (auto put = append(block); !put) return put;
+    return file_.finish();
+  }
+
+  Status append(const recording::Block& block) {
+    if (auto put = file_.append(block); !put) return put;
+    const std::lock_guard lock(mutex_);
+    state_.events += block.events;
+    state_.lost += block.lost;
+    state_.bytes = file_.bytes();
+    return ok();
+  }
+
+  BlockFile file_;                     // the thread's, as
+  FlightRecorder::Snapshot snapshot_;  // this is
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_;
+};
+
+Result<std::shared_ptr<Dump>> Dump::start(Fd file, FlightRecorder::Snapshot snapshot,
+                                          recording::Compression compression) {
+  if (auto fit = check_writable(file.get()); !fit) return fit.error();
+  auto writing =
+      std::make_shared<Writing>(BlockFile(std::move(file), compression), std::move(snapshot));
+  try {
+    std::thread([writing] { writing->run(); }).detach();
+  } catch (const std::system_error& error) {
+    return Error{Code::exhausted, std::string("no thread can be made to write: ") + error.what()};
+  }
+  return std::shared_ptr<Dump>(new Dump(std::move(writing)));
+}
+
+Dump::State Dump::state() const { return writing_->state(); }
+
+bool Dump::wait_ms(unsigned milliseconds) const { return writing_->wait_ms(milliseconds); }
+
+}  // namespace tracectl

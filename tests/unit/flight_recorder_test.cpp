@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a flight recorder keeps, and what is written of it.
+#include "daemon/sinks/flight_recorder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "daemon/base/clock.h"
+#include "daemon/sinks/dump.h"
+#include "tests/support/recordings.h"
+
+using namespace tracectl;
+using namespace tracectl::recording;
+
+namespace {
+
+constexpr uint64_t kBoundBytes = 1 << 20;
+
+struct Dumped {
+  Lines lines;
+  Dump::State state;
+  std::string bytes;
+};
+
+// Read as whoever gets the file reads it: nothing of it may be damaged.
+Dumped dumped(FlightRecorder& recorder, Compression compression = Compression::none) {
+  Fd file = memory_file();
+  auto dump = Dump::start(copy_of(file), recorder.snapshot(), compression);
+  if (!dump) return ADD_FAILURE() << dump.error().message, Dumped{};
+  EXPECT_TRUE((*dump)->wait_ms(60'000));
+  Dumped done{{}, (*dump)->state(), bytes_of(file)};
+  EXPECT_EQ(done.state.phase, Dump::Phase::done);
+  EXPECT_EQ(done.state.bytes, done.bytes.size());
+  const Recorded got = read_all(done.bytes);
+  EXPECT_EQ(got.error, "");
+  EXPECT_TRUE(is_whole(got.damage));
+  done.lines = got.lines;
+  return done;
+}
+
+uint64_t count_events(std::span<const StreamItem> items) {
+  return static_cast<uint64_t>(std::count_if(items.begin(), items.end(), [](const auto& item) {
+    return std::holds_alternative<Event>(item);
+  }));
+}
+
+Lines without_order(Lines lines) {
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+// Whether these are the last of them, no one left out.
+void expect_end_of(std::span<const StreamItem> items, const Lines& lines) {
+  ASSERT_LE(lines.size(), items.size());
+  EXPECT_EQ(without_order(lines), without_order(lines_of(items.last(lines.size()))));
+}
+
+void give(FlightRecorder& recorder, std::span<const StreamItem> items) {
+  for (; !items.empty(); items = items.subspan(std::min<size_t>(items.size(), 100)))
+    recorder.take(items.first(std::min<size_t>(items.size(), 100)));
+}
+
+}  // namespace
+
+TEST(FlightRecorder, HasAllThatFits) {
+  const auto items = RandomItems(1).make(5000);
+  FlightRecorder recorder({.bytes = 64 << 20});
+  give(recorder, items);
+  const Dumped got = dumped(recorder);
+  EXPECT_EQ(got.lines.size(), items.size());
+  expect_end_of(items, got.lines);
+  EXPECT_EQ(got.state.events, count_events(items));
+  EXPECT_EQ(recorder.state().overwritten, 0u);
+}
+
+TEST(FlightRecorder, HasTheEndOfWhatDoesNotFit) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    const auto items = RandomItems(seed).make(150'000);
+    FlightRecorder recorder({.bytes = kBoundBytes});
+    give(recorder, items);
+    const Dumped got = dumped(recorder, seed % 2 ? Compression::zstd : Compression::none);
+    expect_end_of(items, got.lines);
+    EXPECT_LT(got.lines.size(), items.size() / 2);
+    const FlightRecorder::State state = recorder.state();
+    EXPECT_EQ(state.events, got.state.events);
+    EXPECT_EQ(state.events + state.overwritten, count_events(items));
+    EXPECT_EQ(state.lost, got.state.lost);
+  }
+}
+
+// Also where it is all definitions: each event names another text.
+TEST(FlightRecorder, TakesNoMoreThanItsBound) {
+  auto source = std::make_shared<const EventSource>(EventSource{"p", "s", {}});
+  FlightRecorder recorder({.bytes = kBoundBytes});
+  std::vector<StreamItem> items;
+  for (unsigned i = 0; i < 100'000; ++i) {
+    Event event;
+    event.ts_ns = 1000 + i;
+    event.cpu = i % 64;
+    event.pid = event.tid = 1;
+    event.source = source;
+    event.tag = std::string(200, 'x') + std::to_string(i);
+    items.emplace_back(event);
+    recorder.take({&items.back(), 1});
+    ASSERT_LE(recorder.state().bytes, kBoundBytes + 1024);
+  }
+  EXPECT_GT(recorder.state().bytes, kBoundBytes * 3 / 4);
+  const Dumped got = dumped(recorder);
+  EXPECT_GT(got.lines.size(), 2000u);
+  expect_end_of(items, got.lines);
+  uint64_t held = 0;
+  for (const auto& extent : recorder.snapshot())
+    for (const Block& block : extent->blocks) held += block.records.capacity();
+  EXPECT_LE(held, kBoundBytes);
+}
+
+TEST(FlightRecorder, GoesOnWhileItIsDumped) {
+  const auto items = RandomItems(3).make(40'000);
+  const std::span all{items};
+  FlightRecorder recorder({.bytes = kBoundBytes});
+  for (size_t i = 1; i <= 20; ++i) {
+    give(recorder, all.subspan((i - 1) * 2000, 2000));
+    expect_end_of(all.first(i * 2000), dumped(recorder).lines);
+    const Lines again = dumped(recorder).lines;
+    expect_end_of(all.first(i * 2000), again);
+    EXPECT_GE(again.size(), std::min<size_t>(i * 2000, 5000));
+  }
+}
+
+TEST(FlightRecorder, IsDumpedByOneThreadWhileAnotherGives) {
+  const auto items = RandomItems(4).make(100'000);
+  FlightRecorder recorder({.bytes = kBoundBytes});
+  std::thread giving([&] { give(recorder, items); });
+  std::vector<Lines> snapshots;
+  for (int i = 0; i < 20; ++i) snapshots.push_back(dumped(recorder).lines);
+  giving.join();
+  const Lines all = lines_of(items);
+  for (const Lines& lines : snapshots) {
+    if (lines.empty()) continue;
+    // No item of these is there twice: the place of the last tells that of all.
+    Lines ends = without_order(lines);
+    const auto starts = [&](size_t end) {
+      return end >= lines.size() &&
+             without_order({all.begin() + static_cast<ptrdiff_t>(end - lines.size()),
+                            all.begin() + static_cast<ptrdiff_t>(end)}) == ends;
+    };
+    const auto last = std::find(all.begin(), all.end(), lines.back());
+    const auto end = static_cast<size_t>(last - all.begin()) + 1;
+    bool is_unbroken = false;
+    for (size_t at = end; at < std::min(end + 3, all.size() + 1); ++at) is_unbroken |= starts(at);
+    EXPECT_TRUE(is_unbroken);
+  }
+}
+
+TEST(FlightRecorder, ByTimeForgetsWhatIsOlder) {
+  constexpr uint64_t kSpanNs = 1'000'000'000;
+  auto source = std::make_shared<const EventSource>(EventSource{"p", "s", {}});
+  FlightRecorder recorder({.bytes = kBoundBytes, .ns = kSpanNs});
+  // In the future: what is kept is then up to the events alone.
+  const uint64_t begin_ns = boot_ns() + 3600 * kSpanNs;
+  std::vector<StreamItem> items;
+  for (unsigned i = 0; i < 1000; ++i) {
+    Event event;
+    event.ts_ns = begin_ns + i * (kSpanNs / 100);
+    event.cpu = i % 3;
+    event.pid = event.tid = 1;
+    event.source = source;
+    items.emplace_back(event);
+  }
+  give(recorder, items);
+  const Dumped got = dumped(recorder);
+  EXPECT_GE(got.lines.size(), 100u);
+  EXPECT_LE(got.lines.size(), 100u + 100u / 8 + 1);
+  expect_end_of(items, got.lines);
+}
+
+TEST(FlightRecorder, ByTimeHasNothingOfLongAgo) {
+  FlightRecorder recorder({.bytes = kBoundBytes, .ns = 1000});
+  give(recorder, RandomItems(5).make(100));
+  EXPECT_TRUE(dumped(recorder).lines.empty());
+  EXPECT_EQ(recorder.state().first_ns, 0u);
+}
+
+TEST(Dump, ThatCannotBeWrittenSaysSoAndTheNextOneCan) {
+  const auto items = RandomItems(6).make(20'000);
+  FlightRecorder recorder({.bytes = 64 << 20});
+  give(recorder, items);
+  Fd file = memory_file();
+  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
+  auto dump = Dump::start(copy_of(file), recorder.snapshot(), Compression::none);
+  ASSERT_TRUE(dump);
+  ASSERT_TRUE((*dump)->wait_ms(60'000));
+  EXPECT_EQ((*dump)->state().phase, Dump::Phase::failed);
+  EXPECT_TRUE((*dump)->state().error);
+  EXPECT_EQ((*dump)->state().events, 0u);
+  EXPECT_EQ(dumped(recorder).lines.size(), items.size());
+}
