@@ -69,7 +69,7 @@ Result<SwitchReply> answer(const char* what, const std::string& session, const P
 }  // namespace
 
 Commands::Commands(Engine& engine, const ServerCounts& counts)
-    : engine_(engine), counts_(counts), started_ns_(boot_ns()) {}
+    : engine_(engine), counts_(counts), started_ns_(boot_ns()), flight_recorders_(engine) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
   return HelloReply{.daemon = "tracectld",
@@ -132,14 +132,21 @@ SessionPart Commands::part_of(const Session& session) const {
     part.budget = session.budget->percent;
     part.left_out = parts_of(session.budget->left_out);
   }
+  part.recorder = flight_recorders_.part_of(session.name);
   return part;
 }
 
 Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (request.name && request.name->empty())
     return Error{Code::invalid, "a session's name is empty", "name"};
+  if (auto good = check_bound(request.recorder); !good) return good.error();
   auto session = engine_.create_session(request.name.value_or(""), request.budget);
   if (!session) return session.error();
+  if (request.recorder)
+    if (auto kept = flight_recorders_.keep((*session)->name, *request.recorder); !kept) {
+      (void)engine_.delete_session((*session)->name);
+      return kept.error();
+    }
   if (!(*session)->named) peer.unnamed_sessions.insert((*session)->name);
   return part_of(**session);
 }
@@ -182,6 +189,7 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
     peer.unnamed_sessions.erase(request.session);
     peer.subscriptions.erase(request.session);
     end_recording(request.session);
+    flight_recorders_.forget(request.session);
   }
   return answer("delete", request.session, peer, deleted);
 }
@@ -323,6 +331,7 @@ void Commands::leave(Peer& peer) {
     if (!deleted)
       spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);
     end_recording(session);
+    flight_recorders_.forget(session);
   }
   peer.unnamed_sessions.clear();
 }

@@ -15,6 +15,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/control/flight_recorders.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/sinks/recorder.h"
 #include "daemon/trace/engine.h"
@@ -75,6 +76,8 @@ class Commands {
   Result<protocol::RecordingPart> handle(const protocol::RecordStart&, Peer&);
   Result<protocol::RecordingPart> handle(const protocol::RecordShow&, Peer&);
   Result<protocol::RecordingPart> handle(const protocol::RecordStop&, Peer&);
+  Result<protocol::DumpPart> handle(const protocol::RecordDump&, Peer&);
+  Result<protocol::DumpPart> handle(const protocol::RecordDumped&, Peer&);
   Result<protocol::StatusReply> handle(const protocol::DaemonStatus&, Peer&);
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
@@ -103,6 +106,7 @@ class Commands {
   // By session; those that have ended, too, until their session does or is recorded anew.
   std::map<std::string, std::shared_ptr<Recorder>> recordings_;
   std::vector<std::shared_ptr<Recorder>> ending_;  // of sessions that are gone: being written
+  FlightRecorders flight_recorders_;
 };
 
 }  // namespace tracectl

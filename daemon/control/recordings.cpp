@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// record.start, show, stop.
+// record.start, show, stop, dump, dumped.
 #include <spdlog/spdlog.h>
 
 #include "daemon/base/clock.h"
@@ -44,6 +44,10 @@ bool is_over(const Recorder& recorder) {
   return phase == Recorder::Phase::done || phase == Recorder::Phase::failed;
 }
 
+template <class Request> recording::Compression compression_of(const Request& request) {
+  return request.compress ? recording::Compression::zstd : recording::Compression::none;
+}
+
 // What is left of a refused request's its connection forgets.
 Result<std::vector<Fd>> taken_descriptors(Peer& peer, size_t count) {
   if (peer.descriptors.size() < count)
@@ -83,8 +87,7 @@ Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Pee
     if (auto good = check_rotation(*request.rotate); !good) return good.error();
   auto files = taken_descriptors(peer, request.rotate ? request.rotate->files : 1);
   if (!files) return files.error();
-  const auto compression =
-      request.compress ? recording::Compression::zstd : recording::Compression::none;
+  const auto compression = compression_of(request);
   if (!request.rotate) return Recorder::start(std::move(files->front()), compression);
   return Recorder::start_rotating(std::move(*files), request.rotate->bytes, compression);
 }
@@ -125,6 +128,19 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
   engine_.unsubscribe(request.session, recorder->get());
   (*recorder)->end();
   return recording_part(request.session, **recorder);
+}
+
+Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
+  auto files = taken_descriptors(peer, 1);
+  if (!files) return files.error();
+  auto dump =
+      flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request));
+  if (dump) spdlog::info("dump session={} uid={} pid={}", request.session, peer.uid, peer.pid);
+  return dump;
+}
+
+Result<DumpPart> Commands::handle(const RecordDumped& request, Peer&) {
+  return flight_recorders_.dumped(request.dump);
 }
 
 void Commands::end_recording(const std::string& session) {

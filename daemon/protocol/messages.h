@@ -26,6 +26,6 @@ using AllRequests =
                 SessionDelete, StageSet, StageRemove, StageCommit, StageGrow, StageAbort,
                 SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
                 SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow, RecordStop,
-                DaemonStatus, DaemonStats, DaemonDoctor>;
+                RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonDoctor>;
 
 }  // namespace tracectl::protocol

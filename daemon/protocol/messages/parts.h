@@ -191,6 +191,38 @@ struct LeftOutPart {
   }
 };
 
+// What a session's flight recorder holds at most: of the last events as many as fit into so many bytes
+// of memory, and no older ones than that. One of the two at least is given.
+struct RecorderBoundPart {
+  static constexpr uint64_t kLeastBytes = 1 << 20, kMostBytes = uint64_t{4} << 30;
+  static constexpr uint64_t kBytesOfTime = 256 << 20;  // where only a time is given
+  static constexpr double kLeastSeconds = 0.01, kMostSeconds = 86400;
+  std::optional<uint64_t> bytes = {};
+  std::optional<double> seconds = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("bytes", s.bytes);
+    f("seconds", s.seconds);
+  }
+};
+
+struct RecorderPart {
+  RecorderBoundPart bound;
+  uint64_t bytes = 0;                         // of memory that it takes
+  uint64_t events = 0;                        // that it holds
+  uint64_t lost = 0;                          // that are missing between these
+  uint64_t overwritten = 0;                   // events that it held before
+  std::optional<uint64_t> first_ts, last_ts;  // of what it holds, ns since boot
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("bound", s.bound);
+    f("bytes", s.bytes);
+    f("events", s.events);
+    f("lost", s.lost);
+    f("overwritten", s.overwritten);
+    f("first_ts", s.first_ts);
+    f("last_ts", s.last_ts);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                              // false: ends with the connection that made it
@@ -207,6 +239,7 @@ struct SessionPart {
   uint64_t marks_lost = 0;            // threads that found no memory for marks or tags
   std::optional<double> budget = {};  // what its hits may cost, in percent of one CPU
   std::optional<std::vector<LeftOutPart>> left_out = {};  // for that, the earliest first
+  std::optional<RecorderPart> recorder = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
@@ -224,6 +257,7 @@ struct SessionPart {
     f("marks_lost", s.marks_lost);
     f("budget", s.budget);
     f("left_out", s.left_out);
+    f("recorder", s.recorder);
   }
 };
 

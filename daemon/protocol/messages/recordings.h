@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// record.start, show, stop. The rules of these structs: daemon/protocol/messages.h.
+// record.start, show, stop, dump, dumped. The rules of these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +76,50 @@ struct RecordStop {
   using Reply = RecordingPart;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
+};
+
+// What has come of a dump.
+struct DumpPart {
+  std::string session;
+  uint64_t dump = 0;  // its number, which record.dumped takes
+  std::string state;  // "writing", "done", "failed"
+  uint64_t events = 0;
+  uint64_t lost = 0;                 // of these the file tells only how many: their ring was full
+  uint64_t bytes = 0;                // in the file
+  std::optional<std::string> error;  // why it failed
+  std::optional<std::string> note;   // what may be missing at its end, and why
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f("dump", s.dump);
+    f("state", s.state);
+    f("events", s.events);
+    f("lost", s.lost);
+    f("bytes", s.bytes);
+    f("error", s.error);
+    f("note", s.note);
+  }
+};
+
+// What the session's flight recorder holds now, every event fired before this request included, goes to a
+// file: to the descriptor that comes with this request, as that of record.start. The recorder goes on.
+// Does not wait for the disk: the file is written when record.dumped says that it is done. A session
+// has one dump being written at a time.
+struct RecordDump {
+  static constexpr const char* kMethod = "record.dump";
+  using Reply = DumpPart;
+  std::string session;
+  bool compress = false;  // by zstd
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f.optional("compress", s.compress);
+  }
+};
+// How far a dump is. Known for some time after its end, also when its session is deleted.
+struct RecordDumped {
+  static constexpr const char* kMethod = "record.dumped";
+  using Reply = DumpPart;
+  uint64_t dump = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("dump", s.dump); }
 };
 
 }  // namespace tracectl::protocol

@@ -19,9 +19,12 @@ struct SessionCreate {
   // What its hits may cost, in percent of one CPU: above 0, and at most 100 for each CPU. What costs more
   // is left out. None: they may cost what they do.
   std::optional<double> budget = {};
+  // Its last events are kept in memory, for record.dump.
+  std::optional<RecorderBoundPart> recorder = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("budget", s.budget);
+    f("recorder", s.recorder);
   }
 };
 struct SessionListReply {
