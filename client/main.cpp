@@ -10,6 +10,7 @@
 #include "client/options.h"
 #include "client/output.h"
 #include "client/recipes.h"
+#include "client/recorder_bound.h"
 #include "client/recording_verbs.h"
 #include "client/usage.h"
 #include "client/verb_options.h"
@@ -99,10 +100,15 @@ void add_sessions(CLI::App& app, CommandLine& line) {
         .add_option("NAME", line.name, "of the session")
         ->required();
   };
-  auto& made = add_verb(*session, "new", "make an empty session", line.chosen,
-                        [&] { return run_session_new(line.common, line.name, line.trace.budget); });
+  auto& made = add_verb(*session, "new", "make an empty session", line.chosen, [&] {
+    return run_session_new(line.common, {line.name, line.trace.budget, line.recorder});
+  });
   made.add_option("NAME", line.name, "of the session")->required();
   add_budget(made, line.trace.budget);
+  made.add_option("--recorder", line.recorder,
+                  "keep its last events in memory, for dump: 64M, 10s, or 64M,10s")
+      ->option_text("SIZE|TIME")
+      ->check(check_recorder_bound);
   add_named("show", "its settings, its draft, its counts", run_session_show);
   add_named("delete", "remove all its settings, and its results", run_session_delete);
   add_verb(*session, "list", "all sessions", line.chosen,

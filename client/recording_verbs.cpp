@@ -139,6 +139,14 @@ void add_recordings(CLI::App& app, CommandLine& line) {
   record.get_option("--output")->required();
   tell_of_command(record);
 
+  auto& dump = add_verb(app, "dump", "write what a session's flight recorder holds to a trace file",
+                        line.chosen, [&] {
+                          return run_dump(line.common, {line.name, line.record});
+                        });
+  dump.add_option("NAME", line.name, "of the session")->required();
+  dump.add_option("-o,--output", line.record.file, "the trace file")->required();
+  dump.add_flag("--compress", line.record.compress, "its blocks, by zstd");
+
   auto& show = add_verb(app, "show", "the events of a trace file", line.chosen,
                         [&] { return run_show(line.common, line.show); });
   show.add_option("FILE", line.show.file, "the trace file")->required();

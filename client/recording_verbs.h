@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The verbs that show calls and events as they come or out of a file: graph, report, record, show, export.
+// The verbs that show calls and events as they come or out of a file: graph, report, record, dump, show,
+// export.
 #pragma once
 
 #include "client/verb_options.h"

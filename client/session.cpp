@@ -5,6 +5,7 @@
 
 #include "client/debug_files.h"
 #include "client/output.h"
+#include "client/recorder_bound.h"
 #include "client/render/rows.h"
 #include "client/target.h"
 #include "client/verbs.h"
@@ -43,9 +44,14 @@ Error command_in_session() {
 
 }  // namespace
 
-int run_session_new(const CommonOptions& common, const std::string& name,
-                    std::optional<double> budget) {
-  return ask(common, kDaemon, SessionCreate{name, budget}, {[](const SessionPart& session) {
+int run_session_new(const CommonOptions& common, const SessionOptions& options) {
+  SessionCreate request{.name = options.name, .budget = options.budget};
+  if (options.recorder) {
+    auto bound = parse_recorder_bound(*options.recorder);
+    if (!bound) return fail(bound.error());
+    request.recorder = *bound;
+  }
+  return ask(common, kDaemon, request, {[](const SessionPart& session) {
                return "session " + session.name + " is there; tracectl stage " + session.name +
                       " set PATTERN... adds to it\n";
              }});

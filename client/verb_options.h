@@ -25,6 +25,7 @@ struct CommandLine {
   CommitOptionsText commit;
   InfoOptions info;
   std::string name;
+  std::optional<std::string> recorder;
   bool all_sessions = false;
   std::optional<std::string> by;
   std::string of;

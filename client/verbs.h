@@ -104,6 +104,11 @@ struct ExportOptions {
   std::string output;
 };
 
+struct DumpOptions {
+  std::string session;
+  RecordTo to;
+};
+
 struct InfoOptions {
   std::string pattern;
   bool global = false;
@@ -122,8 +127,13 @@ int run_export(const CommonOptions& common, const ExportOptions& options);
 int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);
 
-int run_session_new(const CommonOptions& common, const std::string& name,
-                    std::optional<double> budget);
+// What is given to a new session.
+struct SessionOptions {
+  std::string name;
+  std::optional<double> budget;
+  std::optional<std::string> recorder;  // as --recorder takes it
+};
+int run_session_new(const CommonOptions& common, const SessionOptions& options);
 int run_session_list(const CommonOptions& common);
 int run_session_show(const CommonOptions& common, const std::string& name);
 int run_session_delete(const CommonOptions& common, const std::string& name);
@@ -141,6 +151,9 @@ int run_read(const CommonOptions& common, const std::string& session, bool clear
 int run_watch(const CommonOptions& common, const std::string& session,
               std::optional<double> seconds);
 int run_flush(const CommonOptions& common, const std::string& session);
+
+// What a session's flight recorder holds, to a file.
+int run_dump(const CommonOptions& common, const DumpOptions& options);
 
 int run_status(const CommonOptions& common);
 int run_stats(const CommonOptions& common);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "client/render/args.h"
+#include "client/render/recorder.h"
 #include "client/render/table.h"
 #include "daemon/model/cost.h"
 #include "daemon/model/expr.h"
@@ -175,11 +176,13 @@ std::string sessions_text(const SessionListReply& reply) {
                {"PROBES", Align::right},
                {"SITES", Align::right},
                {"HITS", Align::right},
-               {"EPOCH", Align::right}});
+               {"EPOCH", Align::right},
+               {"RECORDER"}});
   for (const SessionPart& s : reply.sessions)
     table.add({s.name, std::to_string(s.settings.size()), s.draft ? "yes" : "no",
                s.paused ? "yes" : "no", std::to_string(s.probes), std::to_string(s.sites),
-               std::to_string(s.hits), std::to_string(s.epoch)});
+               std::to_string(s.hits), std::to_string(s.epoch),
+               s.recorder ? recorder_bound_text(s.recorder->bound) : "no"});
   return table.text();
 }
 
@@ -196,6 +199,7 @@ std::string session_text(const SessionPart& session) {
   if (session.marks_lost)
     out += plural(session.marks_lost, "thread") + " could not be marked for want of memory\n";
   if (session.budget) out += fmt::format("its hits may cost {:g} % of a CPU\n", *session.budget);
+  if (session.recorder) out += recorder_text(*session.recorder);
   for (const LeftOutPart& one : session.left_out.value_or(std::vector<LeftOutPart>{}))
     out += "left out: " + left_out_text(one) + "\n";
   add_settings(out, "IN FORCE", session.settings);

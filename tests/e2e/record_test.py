@@ -22,6 +22,10 @@ CALLS = 20_000
 CORPUS = support.ROOT / 'tests/recordings'
 
 
+def time_of(item):
+    return (item.get('lost') or item)['ts']
+
+
 class RecordTest(support.DaemonTest):
     def setUp(self):
         super().setUp()

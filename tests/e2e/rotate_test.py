@@ -19,7 +19,7 @@ class Rotate(record_test.RecordTest):
         """Those that have events, the oldest first."""
         found = [(self.shown(file=str(path))[0], path.name)
                  for path in self.directory.glob('out.*.tct') if path.stat().st_size > 0]
-        return sorted(found, key=lambda one: one[0][0]['ts'])
+        return sorted(found, key=lambda one: record_test.time_of(one[0][0]))
 
     def numbers(self, files):
         """Of the calls in these files, which must be whole in each; those of losses are refused."""
@@ -86,8 +86,8 @@ class Rotate(record_test.RecordTest):
         numbers = self.numbers(files)
         self.assertTrue(numbers == sorted(set(numbers)))
         # Of files that were finished all is there that was not told lost.
-        lost = sum(item['count'] for items, _ in self.files() for item in items
-                   if 'count' in item)
+        lost = sum(item['lost']['count'] for items, _ in self.files() for item in items
+                   if 'lost' in item)
         whole = self.numbers(files[:-1])
         self.assertLessEqual(whole[-1] + 1 - len(whole), lost)
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a session's flight recorder holds, into a file that we open with our user's rights.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "client/output.h"
+#include "client/size.h"
+#include "client/verbs.h"
+#include "client/wait.h"
+#include "daemon/base/fd.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+constexpr int kAskEveryMs = 10;
+
+std::string in_file_text(const DumpPart& part) {
+  return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
+         size_text(part.bytes);
+}
+
+// Before the file is emptied: what it has is not lost by asking in vain.
+Status check_recorder(Backend& backend, const std::string& session) {
+  auto part = backend.call(SessionShow{session});
+  if (!part) return part.error();
+  if (part->recorder) return ok();
+  return Error{Code::invalid, "the session \"" + session +
+                                  "\" has no flight recorder: tracectl session new NAME "
+                                  "--recorder 64M makes a session that has one"};
+}
+
+Result<DumpPart> begin_dump(Backend& backend, const DumpOptions& options) {
+  const std::string& name = options.to.file;
+  if (auto there = check_recorder(backend, options.session); !there) return there.error();
+  const Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
+  if (!file) return Error::from_errno("open " + name);
+  if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL) return Error::from_errno("empty " + name);
+  const int descriptor = file.get();
+  auto dump = backend.call_with(RecordDump{options.session, options.to.compress}, {&descriptor, 1});
+  if (!dump) return dump.error().in(name);
+  return dump;
+}
+
+// Until it is written: the daemon writes it also when nobody waits any more.
+Result<DumpPart> wait_for(Backend& backend, Waiter& waiter, uint64_t dump) {
+  Result<DumpPart> part = DumpPart{};
+  const auto go_on = [&]() -> Result<bool> {
+    part = backend.call(RecordDumped{dump});
+    if (!part) return part.error();
+    return part->state == "writing";
+  };
+  const auto ended = waiter.run(-1, go_on, kAskEveryMs);
+  if (!ended) return ended.error();
+  if (*ended == Ended::interrupted)
+    return Error{Code::busy, "interrupted: the daemon goes on writing the file"};
+  return part;
+}
+
+}  // namespace
+
+int run_dump(const CommonOptions& common, const DumpOptions& options) {
+  auto waiter = Waiter::open();
+  if (!waiter) return fail(waiter.error());
+  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+    auto begun = begin_dump(backend, options);
+    if (!begun) return fail(begun.error());
+    auto done = wait_for(backend, *waiter, begun->dump);
+    if (!done) return fail(done.error());
+    if (done->state == "failed")
+      return fail(Error{Code::kernel, options.to.file + ": " + done->error.value_or("") + "; " +
+                                          in_file_text(*done) +
+                                          " are in the file, and the recorder has all still: "
+                                          "dump it to another place"});
+    if (done->note) print_error("tracectl: note: " + *done->note + "\n");
+    show<DumpPart>(common, *done, [&](const DumpPart& part) {
+      return options.to.file + ": " + in_file_text(part) + "\n";
+    });
+    return kDone;
+  });
+}
+
+}  // namespace tracectl

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/recorder.h"
+
+#include <fmt/format.h>
+
+#include "client/render/text.h"
+#include "client/size.h"
+
+namespace tracectl {
+
+std::string recorder_bound_text(const protocol::RecorderBoundPart& bound) {
+  std::string text;
+  if (bound.bytes) text = size_text(*bound.bytes);
+  if (bound.seconds) text += (text.empty() ? "" : ", ") + fmt::format("{:g} s", *bound.seconds);
+  return text;
+}
+
+std::string recorder_text(const protocol::RecorderPart& recorder) {
+  const uint64_t span_ns = recorder.last_ts.value_or(0) - recorder.first_ts.value_or(0);
+  return fmt::format("recorder of {}: {} of {:.3f} s in {}, {} lost, {} overwritten\n",
+                     recorder_bound_text(recorder.bound), plural(recorder.events, "event"),
+                     static_cast<double>(span_ns) / 1e9, size_text(recorder.bytes), recorder.lost,
+                     recorder.overwritten);
+}
+
+}  // namespace tracectl

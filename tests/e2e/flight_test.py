@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Flight recorders: a dump has the last of what the programs did, and recording goes on."""
+
+import array
+import collections
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import unittest
+
+import record_test
+import support
+
+MIB = 1 << 20
+CALLS = 400_000  # more than 1 MiB holds
+
+
+@support.needs_root
+class Flight(record_test.RecordTest):
+    def recorder(self, bound, *programs):
+        """The session `s`, which holds so much of what these programs do."""
+        self.daemon.json('session', 'new', 's', '--recorder', bound)
+        pids = [word for program in programs for word in ('-p', str(program.pid))]
+        self.daemon.json('stage', 's', 'set', record_test.HOT, *pids, *record_test.NUMBERS)
+        self.daemon.json('commit', 's')
+
+    def held(self):
+        return self.daemon.json('session', 'show', 's')['recorder']
+
+    def dump(self, *options, file=None):
+        """What the file has then, and what tracectl said of it."""
+        file = file or self.file
+        said = self.daemon.json('dump', 's', '-o', file, *options)
+        items, errors = self.shown(file=file)
+        self.assertNotIn('cannot be read', errors)
+        self.assertEqual(said['bytes'], os.stat(file).st_size)
+        self.assertEqual(said['events'], sum('probe' in item for item in items))
+        self.assertEqual(said['lost'], sum(item['lost']['count'] for item in items if 'lost' in item))
+        return items, said
+
+    def ends_with(self, items, last):
+        """Whether the calls are unbroken up to the number `last`; how many."""
+        self.assertEqual([item for item in items if 'lost' in item], [])
+        numbers = [item['args'][0] for item in items]
+        self.assertTrue(numbers == list(range(last + 1 - len(numbers), last + 1)))
+        self.assertEqual([item for item in items if item['args'][1:] != [2, item['args'][0] + 1]], [])
+        return len(numbers)
+
+    def test_a_dump_has_the_last_calls(self):
+        program = self.program('hot')
+        self.recorder('1M', program)
+        self.call(program, CALLS)
+        for options in [], ['--compress']:
+            with self.subTest(options=options):
+                items, said = self.dump(*options)
+                count = self.ends_with(items, CALLS - 1)
+                self.assertLess(count, CALLS)
+                self.assertGreater(count, 50_000)
+                self.assertEqual(said['lost'], 0)
+        held = self.held()
+        self.assertEqual(held['bound'], {'bytes': MIB})
+        self.assertLessEqual(held['bytes'], MIB + 4096)
+        self.assertEqual(held['events'], count)
+        self.assertEqual(held['events'] + held['overwritten'], CALLS)
+        self.assertEqual((held['first_ts'], held['last_ts']), (items[0]['ts'], items[-1]['ts']))
+
+    def test_recording_goes_on_after_a_dump(self):
+        program = self.program('hot')
+        self.recorder('64M', program)
+        for calls in 5, 7:
+            self.call(program, calls)
+        items, _ = self.dump()
+        self.assertEqual(len(items), 12)
+        again, _ = self.dump(file=str(self.directory / 'again.tct'))
+        self.assertEqual([item['ts'] for item in again], [item['ts'] for item in items])
+        self.call(program, CALLS)
+        items, _ = self.dump()
+        self.assertEqual(len(items), 12 + CALLS)
+        self.ends_with(items[12:], CALLS - 1)
+
+    def test_dumps_of_programs_that_run_flat_out_are_unbroken(self):
+        programs = [self.program('hot') for _ in range(3)]
+        self.recorder('1M', *programs)
+        for program in programs:
+            program.send(f'hot_push {20 * CALLS}')
+        last = collections.Counter()
+        for i in range(3):
+            before = self.held()['overwritten']
+            support.wait_until(lambda: self.held()['overwritten'] > before, 'a round of it')
+            items, said = self.dump(file=str(self.directory / f'{i}.tct'))
+            missing = 0
+            for program in programs:
+                numbers = [item['args'][0] for item in items if item.get('pid') == program.pid]
+                self.assertTrue(numbers == sorted(set(numbers)))
+                if numbers:
+                    missing += numbers[-1] + 1 - numbers[0] - len(numbers)
+                    self.assertGreaterEqual(numbers[-1], last[program.pid])
+                    last[program.pid] = numbers[-1]
+            # What was lost before the first event of a program is not missing between its events.
+            self.assertLessEqual(missing, said['lost'])
+        self.assertGreater(min(last.values()), 0)
+
+    def test_by_time_it_forgets(self):
+        program = self.program('hot')
+        self.recorder('20ms', program)
+        self.call(program, 1000)
+        support.wait_until(lambda: not self.dump()[0], 'all to be too old')
+        self.assertNotIn('first_ts', self.held())
+        self.assertEqual(self.held()['overwritten'], 1000)
+        self.assertEqual(self.held()['bound'], {'seconds': 0.02})
+
+    def test_by_time_it_holds_what_is_younger(self):
+        program = self.program('hot')
+        self.recorder('60m', program)
+        self.call(program, CALLS)
+        self.assertEqual(self.ends_with(self.dump()[0], CALLS - 1), CALLS)
+
+    def test_a_dump_outlives_its_client(self):
+        program = self.program('hot')
+        self.recorder('64M', program)
+        self.call(program, CALLS)
+        with contextlib.closing(self.daemon.connect()) as client, open(self.file, 'w') as file:
+            self.ask_for_dump(client, file.fileno())
+        support.wait_until(lambda: os.stat(self.file).st_size > 0, 'its header')
+        support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'all of it')
+
+    def ask_for_dump(self, client, *files, session='s'):
+        message = {'jsonrpc': '2.0', 'id': 99, 'method': 'record.dump',
+                   'params': {'session': session}}
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', files))] if files else []
+        client.socket.sendmsg([json.dumps(message).encode() + b'\n'], rights)
+
+    def test_a_full_disk_is_told_and_recording_goes_on(self):
+        disk = self.directory / 'disk'
+        disk.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'none', disk], check=True)
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        program = self.program('hot')
+        self.recorder('64M', program)
+        self.call(program, CALLS)
+        done = self.daemon.run('dump', 's', '-o', str(disk / 'out.tct'))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('No space left on device', done.stderr)
+        in_file = len(self.shown(file=str(disk / 'out.tct'))[0])
+        self.assertIn(f'{in_file} events', done.stderr)
+        self.call(program, 3)
+        items, _ = self.dump()
+        self.assertEqual(len(items), CALLS + 3)
+
+    def test_is_told_where_sessions_are(self):
+        program = self.program('hot')
+        self.recorder('64M,10m', program)
+        self.call(program, 12)
+        self.daemon.json('flush', 's')
+        shown = self.daemon.run('session', 'show', 's').stdout
+        self.assertRegex(shown, r'recorder of 64\.0 MiB, 600 s: 12 events of 0\.\d+ s in .*, 0 lost')
+        self.daemon.json('session', 'new', 'other')
+        rows = self.daemon.run('session', 'list').stdout.splitlines()
+        self.assertRegex(rows[0], r'RECORDER$')
+        self.assertEqual([row.split()[0] for row in rows if row.endswith(' no')], ['other'])
+
+    def test_ends_with_its_session(self):
+        self.recorder('1M', self.program('hot'))
+        self.daemon.json('session', 'delete', 's')
+        with contextlib.closing(self.daemon.connect()) as client:
+            with open(self.file, 'w') as file:
+                self.ask_for_dump(client, file.fileno())
+                self.assertIn('no session', client.receive()['error']['message'])
+
+    # ---- what is refused ----
+
+    def test_of_no_recorder_nothing_is_dumped_and_no_file_emptied(self):
+        self.daemon.json('session', 'new', 's')
+        with open(self.file, 'w') as file:
+            file.write('something')
+        done = self.daemon.run('dump', 's', '-o', self.file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('--recorder', done.stderr)
+        with open(self.file) as file:
+            self.assertEqual(file.read(), 'something')
+        with contextlib.closing(self.daemon.connect()) as client:
+            self.ask_for_dump(client)
+            self.assertIn('descriptor', client.receive()['error']['message'])
+            with open(self.directory / 'empty', 'w') as file:
+                self.ask_for_dump(client, file.fileno())
+                self.assertIn('--recorder', client.receive()['error']['message'])
+            refused = client.call('record.dumped', dump=7)['error']
+            self.assertEqual(refused['data']['field'], 'dump')
+
+    def test_bounds_are_refused_in_words(self):
+        for bound, expected in [('64', 'a size or a time is wanted'), ('much', 'is wanted'),
+                                ('1M,2M', 'is wanted')]:
+            done = self.daemon.run('session', 'new', 's', '--recorder', bound)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(expected, done.stderr)
+        for bound, field in [({}, 'recorder'), ({'bytes': MIB - 1}, 'recorder.bytes'),
+                             ({'bytes': 5 << 30}, 'recorder.bytes'),
+                             ({'seconds': 0}, 'recorder.seconds'),
+                             ({'seconds': 1e9}, 'recorder.seconds')]:
+            with contextlib.closing(self.daemon.connect()) as client:
+                refused = client.call('session.create', name='s', recorder=bound)['error']
+                self.assertEqual(refused['data']['field'], field)
+                self.assertEqual(client.result('session.list')['sessions'], [])
+
+    def test_needs_a_daemon(self):
+        done = support.run('--embedded', 'dump', 's', '-o', self.file)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('lives in a daemon', done.stderr)
+        self.assertFalse(os.path.exists(self.file))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/recorder_bound.h"
+
+#include <gtest/gtest.h>
+
+#include "client/render/recorder.h"
+
+using namespace tracectl;
+
+TEST(RecorderBound, IsASizeOrATimeOrBoth) {
+  const auto read = [](const char* text) { return *parse_recorder_bound(text); };
+  EXPECT_EQ(read("64M").bytes, 64u << 20);
+  EXPECT_EQ(read("64M").seconds, std::nullopt);
+  EXPECT_EQ(read("10s").seconds, 10.0);
+  EXPECT_EQ(read("10s").bytes, std::nullopt);
+  EXPECT_EQ(read("10m").seconds, 600.0);
+  for (const char* both : {"1G,500ms", "500ms,1G"}) {
+    EXPECT_EQ(read(both).bytes, 1u << 30);
+    EXPECT_EQ(read(both).seconds, 0.5);
+  }
+}
+
+TEST(RecorderBound, IsNothingElse) {
+  for (const char* text : {"", "10", "64m5", "M", "1M,2M", "1s,2s", "1M,", ",1M", "1M,2s,3s", "x"})
+    EXPECT_NE(check_recorder_bound(text), "") << text;
+}
+
+TEST(RecorderBound, IsShownAsItWasGiven) {
+  EXPECT_EQ(recorder_bound_text({.bytes = 64 << 20}), "64.0 MiB");
+  EXPECT_EQ(recorder_bound_text({.seconds = 0.5}), "0.5 s");
+  EXPECT_EQ(recorder_bound_text({.bytes = 1 << 20, .seconds = 600}), "1.0 MiB, 600 s");
+}
