@@ -57,6 +57,21 @@ class RecordTest(support.DaemonTest):
         program.send(f'hot_push {times}')
         self.assertEqual(program.result()['calls'], times)
 
+    def call_in_turns(self, program, session, turns):
+        """CALLS calls in each, which fit into a ring also where the daemon gets no CPU meanwhile: so none is
+        lost. The numbers of all."""
+        with contextlib.closing(self.daemon.connect()) as client:
+            for _ in range(turns):
+                self.call(program, CALLS)
+                client.result('session.flush', session=session)
+        return list(range(CALLS)) * turns
+
+    def is_end_of(self, items, numbers):
+        """Whether these are the last of the calls with these numbers, none left out."""
+        self.assertEqual([item for item in items if 'lost' in item], [])
+        self.assertEqual([item for item in items if item['args'][1:] != [2, item['args'][0] + 1]], [])
+        self.assertTrue([item['args'][0] for item in items] == numbers[len(numbers) - len(items):])
+
     def shown(self, *words, file=None):
         done = support.run('--json', 'show', file or self.file, *words)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,6 +2,7 @@
 """Recordings into several files that are filled in turn."""
 
 import contextlib
+import json
 import os
 import unittest
 
@@ -9,7 +10,8 @@ import record_test
 import support
 
 MIB = 1 << 20
-CALLS = 400_000
+TURNS = 20
+CALLS = TURNS * record_test.CALLS
 ROTATE = ['--rotate', '1M']
 
 
@@ -28,38 +30,55 @@ class Rotate(record_test.RecordTest):
         self.assertEqual(wrong[:3], [])
         return [args[0] for args in calls]
 
-    def recorded(self, engine, *options):
+    def started(self, engine, *options):
         program = self.program('hot')
-        verb = self.start(*engine, 'record', record_test.HOT, '-p', str(program.pid), '-o',
-                          self.file, *record_test.NUMBERS, *options)
-        self.call(program, CALLS)
-        return self.end(verb)
+        return program, self.start(*engine, 'record', record_test.HOT, '-p', str(program.pid), '-o',
+                                   self.file, *record_test.NUMBERS, *options)
+
+    def recorded(self, *options):
+        """The numbers of all calls, and what tracectl said of the recording."""
+        program, verb = self.started(self.through_daemon(), *options)
+        with contextlib.closing(self.daemon.connect()) as client:
+            session, = client.result('session.list')['sessions']
+        numbers = self.call_in_turns(program, session['name'], TURNS)
+        return numbers, self.end(verb)[0]
 
     def test_the_last_files_have_the_last_calls(self):
-        for engine in self.through_daemon(), ['--embedded']:
-            for options in [], ['--compress']:
-                with self.subTest(engine=engine, options=options):
-                    out, _ = self.recorded(engine, *ROTATE, '--keep', '2', *options)
-                    files = self.files()
-                    numbers = self.numbers(files)
-                    self.assertTrue(numbers == list(range(CALLS - len(numbers), CALLS)))
-                    if not options:
-                        self.assertEqual(len(files), 2)
-                        self.assertLess(len(numbers), CALLS)
-                    for _, name in files[:-1]:
-                        size = (self.directory / name).stat().st_size
-                        self.assertLess(abs(size - MIB), 256 << 10, name)
-                    names = ', '.join(str(self.directory / name) for _, name in files)
-                    self.assertIn(f'{names}: {len(numbers)} events, 0 lost', out)
-                    older = CALLS - len(numbers)
-                    self.assertEqual(f'; {older} older events overwritten' in out, older > 0)
-                    self.assertFalse(os.path.exists(self.file))
+        for options in [], ['--compress']:
+            with self.subTest(options=options):
+                numbers, out = self.recorded(*ROTATE, '--keep', '2', *options)
+                files = self.files()
+                items = [item for items, _ in files for item in items]
+                self.is_end_of(items, numbers)
+                if not options:
+                    self.assertEqual(len(files), 2)
+                    self.assertLess(len(items), len(numbers))
+                for _, name in files[:-1]:
+                    size = (self.directory / name).stat().st_size
+                    self.assertLess(abs(size - MIB), 256 << 10, name)
+                names = ', '.join(str(self.directory / name) for _, name in files)
+                self.assertIn(f'{names}: {len(items)} events, 0 lost', out)
+                older = len(numbers) - len(items)
+                self.assertEqual(f'; {older} older events overwritten' in out, older > 0)
+                self.assertFalse(os.path.exists(self.file))
+
+    def test_need_no_daemon(self):
+        program, verb = self.started(['--embedded', '--json'], *ROTATE, '--keep', '2')
+        self.call(program, CALLS)
+        said = json.loads(self.end(verb)[0])
+        files = self.files()
+        items = [item for items, _ in files for item in items if 'probe' in item]
+        numbers = [item['args'][0] for item in items]
+        self.assertTrue(numbers == sorted(set(numbers)))
+        self.assertEqual(len(items), said['events'])
+        self.assertEqual(said['events'] + said['overwritten'] + said['lost'], CALLS)
 
     def test_files_that_are_not_filled_keep_all(self):
-        out, _ = self.recorded(self.through_daemon(), '--rotate', '1G')
+        numbers, out = self.recorded('--rotate', '1G')
         files = self.files()
         self.assertEqual([name for _, name in files], ['out.0.tct'])
-        self.assertTrue(self.numbers(files) == list(range(CALLS)))
+        self.assertEqual(len(files[0][0]), len(numbers))
+        self.is_end_of(files[0][0], numbers)
         self.assertEqual(sorted(path.name for path in self.directory.glob('out.*')),
                          [f'out.{i}.tct' for i in range(4)])
         self.assertNotIn('overwritten', out)
