@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "daemon/base/event_loop.h"
+#include "daemon/control/dump_folder.h"
 #include "daemon/control/listener.h"
 #include "daemon/control/server.h"
 #include "daemon/kernel/bpf_kernel.h"
@@ -22,6 +23,7 @@ constexpr int kUsage = 2;  // as tracectl(1) has it
 
 struct Options {
   std::string socket = "/run/tracectl/tracectl.sock";
+  std::string dumps = "/var/lib/tracectl/dumps";
   size_t ring_bytes = EngineOptions{}.ring_bytes;
   double linger_s = 0;
   bool fast_nops = false;
@@ -33,6 +35,7 @@ void block_signals() {
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGINT);
   ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGUSR2);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
@@ -56,6 +59,9 @@ Status serve(const Options& options) {
   if (auto fed = loop->feed_watchdog(); !fed) return fed;
   auto server = Server::start(*loop, listener->fd(), **engine);
   if (!server) return server.error();
+  const DumpFolder dumps{options.dumps};
+  auto dumping = loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders(dumps); });
+  if (!dumping) return dumping.error();
   spdlog::info("listening on {}", options.socket);
   ::sd_notify(0, "READY=1");
   auto ended = loop->run();
@@ -71,6 +77,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TRACECTL_VERSION);
   app.add_option("--socket", options.socket, "Unix socket to listen on")
       ->envname("TRACECTL_SOCKET")
+      ->capture_default_str();
+  app.add_option("--dumps", options.dumps,
+                 "directory to which SIGUSR2 dumps what flight recorders hold")
       ->capture_default_str();
   app.add_option("--ring-bytes", options.ring_bytes,
                  "size of the ring of each CPU and session; a power of two")

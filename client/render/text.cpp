@@ -297,6 +297,8 @@ std::string stats_text(const StatsReply& reply) {
   add("bytes read from rings", reply.ring_bytes_read);
   add("events lost: ring full", reply.ring_drops);
   add("events lost: slow client", reply.client_drops);
+  add("dumps not asked for", reply.dumps);
+  add("dumps that failed", reply.failed_dumps);
   add("slots in use", reply.slots_used);
   add("slots at most", reply.slots_limit);
   add("hooks in use", reply.hooks_used);

@@ -20,6 +20,11 @@ int call_back_at(sd_event_source*, uint64_t, void* data) {
   return 0;
 }
 
+int call_back_for(sd_event_source*, const signalfd_siginfo*, void* data) {
+  (*static_cast<std::function<void()>*>(data))();
+  return 0;
+}
+
 Status check(int result, const char* what) {
   if (result < 0) return Error::from_errno(what, -result);
   return ok();
@@ -91,6 +96,17 @@ Result<EventLoop::Later> EventLoop::later(std::function<void()> callback) {
 void EventLoop::Later::ask() {
   const uint64_t one = 1;
   (void)!::write(event_.get(), &one, sizeof(one));
+}
+
+Result<EventLoop::Signal> EventLoop::on_signal(int number, std::function<void()> callback) {
+  Signal signal;
+  signal.callback_ = std::make_unique<std::function<void()>>(std::move(callback));
+  sd_event_source* source = nullptr;
+  const int err =
+      sd_event_add_signal(event_.get(), &source, number, call_back_for, signal.callback_.get());
+  if (err < 0) return Error::from_errno("wait for signals", -err);
+  signal.source_.reset(source);
+  return signal;
 }
 
 Status EventLoop::end_on_signals() {

@@ -64,6 +64,14 @@ class EventLoop {
   Result<Watch> watch(int fd, uint32_t events, std::function<void(uint32_t events)> callback);
   Result<Timer> timer(std::function<void()> callback);
   Result<Later> later(std::function<void()> callback);
+  // Calls back while it lives. The signal must be blocked in every thread.
+  class Signal {
+   private:
+    friend class EventLoop;
+    std::unique_ptr<std::function<void()>> callback_;
+    Source source_;
+  };
+  Result<Signal> on_signal(int signal, std::function<void()> callback);
   // SIGINT and SIGTERM, which must be blocked in every thread, end run().
   Status end_on_signals();
   // Tells systemd's watchdog, where the unit has one, that the loop turns.

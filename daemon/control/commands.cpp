@@ -143,7 +143,7 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   auto session = engine_.create_session(request.name.value_or(""), request.budget);
   if (!session) return session.error();
   if (request.recorder)
-    if (auto kept = flight_recorders_.keep((*session)->name, *request.recorder); !kept) {
+    if (auto kept = flight_recorders_.keep((*session)->name, *request.recorder, peer.uid); !kept) {
       (void)engine_.delete_session((*session)->name);
       return kept.error();
     }
@@ -364,6 +364,8 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
                     .ring_bytes_read = reader.bytes,
                     .ring_drops = reader.dropped,
                     .client_drops = counts_.client_drops,
+                    .dumps = flight_recorders_.counts().written,
+                    .failed_dumps = flight_recorders_.counts().failed,
                     .slots_used = slots.slot_ids.used(),
                     .slots_limit = slots.slot_ids.limit(),
                     .hooks_used = slots.hook_ids.used(),

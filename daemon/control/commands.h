@@ -91,6 +91,11 @@ class Commands {
   // next_budget_look_ns(), or as often as may be.
   void keep_budgets();
 
+  // What every flight recorder holds, without anybody asking for it.
+  void dump_recorders(const DumpFolder& folder) { flight_recorders_.dump_all(folder); }
+  // Logs the ends of those dumps: to be called now and then until it is false.
+  bool tell_ended_dumps() { return flight_recorders_.tell_ended(); }
+
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);
 

@@ -62,10 +62,11 @@ Status check_bound(const std::optional<RecorderBoundPart>& bound) {
   return ok();
 }
 
-Status FlightRecorders::keep(const std::string& session, const RecorderBoundPart& bound) {
+Status FlightRecorders::keep(const std::string& session, const RecorderBoundPart& bound,
+                             uid_t user) {
   auto recorder = std::make_shared<FlightRecorder>(bound_of(bound));
   if (auto subscribed = engine_.subscribe(session, recorder); !subscribed) return subscribed;
-  recorders_[session] = {bound, std::move(recorder)};
+  recorders_[session] = {bound, user, std::move(recorder)};
   return ok();
 }
 
@@ -144,8 +145,60 @@ Result<DumpPart> FlightRecorders::dumped(uint64_t number) const {
 }
 
 void FlightRecorders::forget_old_dumps() {
+  const auto is_needed = [](const Dumping& one) {
+    return !one.path.empty() || one.dump->state().phase == Dump::Phase::writing;
+  };
   for (auto at = dumps_.begin(); at != dumps_.end() && dumps_.size() >= kMostDumpsKnown;)
-    at = at->second.dump->state().phase == Dump::Phase::writing ? std::next(at) : dumps_.erase(at);
+    at = is_needed(at->second) ? std::next(at) : dumps_.erase(at);
+}
+
+// ---- to the folder ----
+
+void FlightRecorders::dump_all(const DumpFolder& folder) {
+  for (const auto& [session, kept] : recorders_) {
+    const auto begun = dump_to(folder, session, kept.user);
+    if (begun) continue;
+    ++counts_.failed;
+    spdlog::warn("dump session={} failed: {}", session, begun.error().message);
+  }
+}
+
+Status FlightRecorders::dump_to(const DumpFolder& folder, const std::string& session, uid_t user) {
+  // Before a file is made, and an older one removed for it.
+  if (is_being_written(session)) return Error{Code::busy, "another dump of it is being written"};
+  auto made = folder.make(session, user);
+  if (!made) return made.error();
+  auto begun = dump(session, std::move(made->file), recording::Compression::none);
+  if (!begun) return begun.error();
+  dumps_[begun->dump].path = std::move(made->path);
+  return ok();
+}
+
+bool FlightRecorders::tell_ended() {
+  bool is_any_left = false;
+  for (auto& [number, dumping] : dumps_) {
+    if (dumping.path.empty()) continue;
+    const Dump::State state = dumping.dump->state();
+    if (state.phase == Dump::Phase::writing) {
+      is_any_left = true;
+      continue;
+    }
+    tell_end(dumping, state);
+    dumping.path.clear();
+  }
+  return is_any_left;
+}
+
+void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state) {
+  if (state.phase == Dump::Phase::failed) {
+    ++counts_.failed;
+    return spdlog::warn("dump session={} failed: {}; {} events are in {}", dumping.session,
+                        state.error->message, state.events, dumping.path);
+  }
+  ++counts_.written;
+  spdlog::info("dump session={} events={} lost={} bytes={} file={}{}", dumping.session,
+               state.events, state.lost, state.bytes, dumping.path,
+               dumping.note ? " note: " + *dumping.note : "");
 }
 
 FlightRecorders::~FlightRecorders() {
@@ -156,6 +209,7 @@ FlightRecorders::~FlightRecorders() {
     if (!dumping.dump->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
       spdlog::warn("a dump of session {} was not written to its end", dumping.session);
   }
+  (void)tell_ended();
 }
 
 }  // namespace tracectl

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
 
 namespace tracectl {
@@ -22,6 +23,8 @@ constexpr size_t kMostDescriptors = protocol::RotatePart::kMostFiles;
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
+
+constexpr uint64_t kDumpLookNs = 100'000'000;  // how often it is seen whether they are written
 
 }  // namespace
 
@@ -54,6 +57,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto budgeting = loop.timer([raw] { raw->keep_budgets(); });
   if (!budgeting) return budgeting.error();
   server->budgeting_ = std::move(*budgeting);
+  auto dumping = loop.timer([raw] { raw->tell_ended_dumps(); });
+  if (!dumping) return dumping.error();
+  server->dumping_ = std::move(*dumping);
   return server;
 }
 
@@ -231,6 +237,19 @@ void Server::set_budget_timer() {
   if (!next || next == budget_timer_ns_) return;
   budget_timer_ns_ = next;
   if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
+}
+
+// ---- dumps ----
+
+void Server::dump_recorders(const DumpFolder& folder) {
+  commands_.dump_recorders(folder);
+  tell_ended_dumps();
+}
+
+void Server::tell_ended_dumps() {
+  if (!commands_.tell_ended_dumps()) return;
+  if (auto set = dumping_.set(boot_ns() + kDumpLookNs); !set)
+    spdlog::error("{}", set.error().message);
 }
 
 // ---- events ----

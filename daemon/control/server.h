@@ -27,6 +27,9 @@ class Server {
   static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine);
   ~Server();
 
+  // What all flight recorders hold, to files in the folder.
+  void dump_recorders(const DumpFolder& folder);
+
  private:
   struct Connection {
     Fd socket;
@@ -55,6 +58,7 @@ class Server {
   void set_linger_timer();
   void keep_budgets();
   void set_budget_timer();
+  void tell_ended_dumps();
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);
@@ -68,7 +72,7 @@ class Server {
   Fd wake_;  // the reader's thread has given events to a stream
   EventLoop::Watch listening_, waking_;
   EventLoop::Later committing_;
-  EventLoop::Timer lingering_, budgeting_;
+  EventLoop::Timer lingering_, budgeting_, dumping_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to
   Connections connections_;
 };

@@ -6,6 +6,8 @@ import collections
 import contextlib
 import json
 import os
+import pathlib
+import signal
 import socket
 import subprocess
 import unittest
@@ -14,7 +16,8 @@ import record_test
 import support
 
 MIB = 1 << 20
-CALLS = 400_000  # more than 1 MiB holds
+CALLS = record_test.CALLS
+TURNS = 20  # more than 1 MiB holds
 
 
 @support.needs_root
@@ -40,30 +43,22 @@ class Flight(record_test.RecordTest):
         self.assertEqual(said['lost'], sum(item['lost']['count'] for item in items if 'lost' in item))
         return items, said
 
-    def ends_with(self, items, last):
-        """Whether the calls are unbroken up to the number `last`; how many."""
-        self.assertEqual([item for item in items if 'lost' in item], [])
-        numbers = [item['args'][0] for item in items]
-        self.assertTrue(numbers == list(range(last + 1 - len(numbers), last + 1)))
-        self.assertEqual([item for item in items if item['args'][1:] != [2, item['args'][0] + 1]], [])
-        return len(numbers)
-
     def test_a_dump_has_the_last_calls(self):
         program = self.program('hot')
         self.recorder('1M', program)
-        self.call(program, CALLS)
+        numbers = self.call_in_turns(program, 's', TURNS)
         for options in [], ['--compress']:
             with self.subTest(options=options):
                 items, said = self.dump(*options)
-                count = self.ends_with(items, CALLS - 1)
-                self.assertLess(count, CALLS)
-                self.assertGreater(count, 50_000)
+                self.is_end_of(items, numbers)
+                self.assertLess(len(items), len(numbers))
+                self.assertGreater(len(items), 50_000)
                 self.assertEqual(said['lost'], 0)
         held = self.held()
         self.assertEqual(held['bound'], {'bytes': MIB})
         self.assertLessEqual(held['bytes'], MIB + 4096)
-        self.assertEqual(held['events'], count)
-        self.assertEqual(held['events'] + held['overwritten'], CALLS)
+        self.assertEqual(held['events'], len(items))
+        self.assertEqual(held['events'] + held['overwritten'], len(numbers))
         self.assertEqual((held['first_ts'], held['last_ts']), (items[0]['ts'], items[-1]['ts']))
 
     def test_recording_goes_on_after_a_dump(self):
@@ -78,13 +73,13 @@ class Flight(record_test.RecordTest):
         self.call(program, CALLS)
         items, _ = self.dump()
         self.assertEqual(len(items), 12 + CALLS)
-        self.ends_with(items[12:], CALLS - 1)
+        self.is_end_of(items[12:], list(range(CALLS)))
 
     def test_dumps_of_programs_that_run_flat_out_are_unbroken(self):
         programs = [self.program('hot') for _ in range(3)]
         self.recorder('1M', *programs)
         for program in programs:
-            program.send(f'hot_push {20 * CALLS}')
+            program.send(f'hot_push {400 * CALLS}')
         last = collections.Counter()
         for i in range(3):
             before = self.held()['overwritten']
@@ -114,17 +109,19 @@ class Flight(record_test.RecordTest):
     def test_by_time_it_holds_what_is_younger(self):
         program = self.program('hot')
         self.recorder('60m', program)
-        self.call(program, CALLS)
-        self.assertEqual(self.ends_with(self.dump()[0], CALLS - 1), CALLS)
+        numbers = self.call_in_turns(program, 's', 5)
+        items, _ = self.dump()
+        self.assertEqual(len(items), len(numbers))
+        self.is_end_of(items, numbers)
 
     def test_a_dump_outlives_its_client(self):
         program = self.program('hot')
         self.recorder('64M', program)
-        self.call(program, CALLS)
+        numbers = self.call_in_turns(program, 's', 5)
         with contextlib.closing(self.daemon.connect()) as client, open(self.file, 'w') as file:
             self.ask_for_dump(client, file.fileno())
         support.wait_until(lambda: os.stat(self.file).st_size > 0, 'its header')
-        support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'all of it')
+        support.wait_until(lambda: len(self.shown()[0]) == len(numbers), 'all of it')
 
     def ask_for_dump(self, client, *files, session='s'):
         message = {'jsonrpc': '2.0', 'id': 99, 'method': 'record.dump',
@@ -139,7 +136,7 @@ class Flight(record_test.RecordTest):
         self.addCleanup(subprocess.run, ['umount', disk], check=True)
         program = self.program('hot')
         self.recorder('64M', program)
-        self.call(program, CALLS)
+        numbers = self.call_in_turns(program, 's', TURNS)
         done = self.daemon.run('dump', 's', '-o', str(disk / 'out.tct'))
         self.assertEqual(done.returncode, 1)
         self.assertIn('No space left on device', done.stderr)
@@ -147,7 +144,7 @@ class Flight(record_test.RecordTest):
         self.assertIn(f'{in_file} events', done.stderr)
         self.call(program, 3)
         items, _ = self.dump()
-        self.assertEqual(len(items), CALLS + 3)
+        self.assertEqual(len(items), len(numbers) + 3)
 
     def test_is_told_where_sessions_are(self):
         program = self.program('hot')
@@ -209,6 +206,80 @@ class Flight(record_test.RecordTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn('lives in a daemon', done.stderr)
         self.assertFalse(os.path.exists(self.file))
+
+
+@support.needs_root
+class Signal(record_test.RecordTest):
+    """SIGUSR2 to the daemon dumps all recorders."""
+
+    def begin(self, dumps):
+        self.daemon.end()
+        self.dumps = pathlib.Path(dumps)
+        self.daemon = support.Daemon('--dumps', dumps)
+
+    def recorders(self, *names):
+        program = self.program('hot')
+        for name in names:
+            self.daemon.json('session', 'new', name, '--recorder', '1M')
+            self.daemon.json('stage', name, 'set', record_test.HOT, '-p', str(program.pid),
+                             *record_test.NUMBERS)
+            self.daemon.json('commit', name)
+        return program
+
+    def signalled(self, **expected):
+        self.daemon.process.send_signal(signal.SIGUSR2)
+        got = lambda: {name: self.daemon.json('stats')[name] for name in expected}
+        support.wait_until(lambda: got() == expected, f'{expected}')
+
+    def files(self, session):
+        return sorted(self.dumps.glob(f'{session}-*.tct'))
+
+    def test_dumps_each_to_a_file_of_its_own(self):
+        self.begin(str(self.directory / 'below' / 'dumps'))
+        self.daemon.json('session', 'new', 'other')
+        program = self.recorders('s', 't')
+        numbers = self.call_in_turns(program, 's', 10)
+        self.signalled(dumps=2, failed_dumps=0)
+        for session in 's', 't':
+            file, = self.files(session)
+            self.assertRegex(file.name, r'^.-\d{8}T\d{6}\.\d{6}Z\.tct$')
+            self.assertEqual(file.stat().st_mode & 0o7777, 0o600)
+            items, _ = self.shown(file=str(file))
+            self.assertGreater(len(items), 50_000)
+            self.is_end_of(items, numbers)
+        self.assertEqual(self.files('other'), [])
+        self.assertEqual(self.dumps.stat().st_mode & 0o7777, 0o711)
+        self.call(program, 7)
+        self.signalled(dumps=4, failed_dumps=0)
+        items, _ = self.shown(file=str(self.files('s')[1]))
+        self.is_end_of(items[-7:], list(range(7)))
+
+    def test_that_cannot_be_written_does_no_harm(self):
+        self.begin('/proc/nowhere/dumps')
+        program = self.recorders('s')
+        self.signalled(dumps=0, failed_dumps=1)
+        self.call(program, 5)
+        self.daemon.json('dump', 's', '-o', self.file)
+        self.assertEqual(len(self.shown()[0]), 5)
+
+    def test_on_a_full_disk_is_counted(self):
+        disk = self.directory / 'disk'
+        disk.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'none', disk], check=True)
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        self.begin(str(disk / 'dumps'))
+        program = self.recorders('s')
+        self.call_in_turns(program, 's', 10)
+        self.signalled(dumps=0, failed_dumps=1)
+        status, log = self.daemon.end()
+        self.assertEqual(status, 0)
+        self.assertRegex(log, r'dump session=s failed: .*No space left on device')
+        self.daemon = support.Daemon()
+
+    def test_without_recorders_is_nothing(self):
+        self.begin(str(self.directory / 'dumps'))
+        self.signalled(dumps=0, failed_dumps=0)
+        self.assertFalse(self.dumps.exists())
 
 
 if __name__ == '__main__':

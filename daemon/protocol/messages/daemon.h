@@ -59,6 +59,7 @@ struct StatsReply {
   uint64_t switches = 0;  // commits that came together may share one; pauses are switches too
   uint64_t requests = 0, refused_requests = 0;
   uint64_t events_read = 0, ring_bytes_read = 0, ring_drops = 0, client_drops = 0;
+  uint64_t dumps = 0, failed_dumps = 0;  // that no client has asked for
   uint64_t slots_used = 0, slots_limit = 0, hooks_used = 0, hooks_limit = 0;
   uint64_t keys_limit = 0, rings_open = 0, ring_bytes_each = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -71,6 +72,8 @@ struct StatsReply {
     f("ring_bytes_read", s.ring_bytes_read);
     f("ring_drops", s.ring_drops);
     f("client_drops", s.client_drops);
+    f("dumps", s.dumps);
+    f("failed_dumps", s.failed_dumps);
     f("slots_used", s.slots_used);
     f("slots_limit", s.slots_limit);
     f("hooks_used", s.hooks_used);

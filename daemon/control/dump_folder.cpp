@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/dump_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+namespace {
+
+constexpr mode_t kEnteredByAll = 0711;
+constexpr std::string_view kExtension = ".tct";
+constexpr std::string_view kTimeForm = "00000000T000000.000000Z";  // 0: a digit
+
+std::string utc_text(uint64_t wall_ns) {
+  const auto seconds = static_cast<time_t>(wall_ns / 1'000'000'000);
+  tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char date[32];
+  std::strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &parts);
+  std::string fraction = std::to_string(wall_ns / 1000 % 1'000'000);
+  return std::string(date) + "." + std::string(6 - fraction.size(), '0') + fraction + "Z";
+}
+
+bool is_time(std::string_view text) {
+  return text.size() == kTimeForm.size() &&
+         std::equal(text.begin(), text.end(), kTimeForm.begin(), [](char is, char form) {
+           return form == '0' ? std::isdigit(static_cast<unsigned char>(is)) != 0 : is == form;
+         });
+}
+
+// Not those of a session whose name begins with this one's.
+bool is_dump_of(const std::string& session, std::string_view file) {
+  const std::string start = session + "-";
+  if (!file.starts_with(start) || !file.ends_with(kExtension)) return false;
+  file.remove_prefix(start.size());
+  file.remove_suffix(std::min(file.size(), kExtension.size()));
+  return is_time(file);
+}
+
+// The oldest first.
+std::vector<std::string> dumps_of(const std::string& session, int folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing{
+      ::fdopendir(::fcntl(folder, F_DUPFD_CLOEXEC, 0)), ::closedir};
+  if (!listing) return names;
+  ::rewinddir(listing.get());
+  while (const dirent* entry = ::readdir(listing.get()))
+    if (is_dump_of(session, entry->d_name)) names.emplace_back(entry->d_name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void remove_oldest(const std::string& session, int folder) {
+  const auto names = dumps_of(session, folder);
+  for (size_t i = 0; i + DumpFolder::kMostFiles < names.size(); ++i)
+    ::unlinkat(folder, names[i].c_str(), 0);
+}
+
+}  // namespace
+
+// Where somebody else may write files could be taken away, or others put into their place.
+Result<Fd> DumpFolder::open() const {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  if (error) return Error::from_errno("make the directory of " + path_, error.value());
+  if (::mkdir(path_.c_str(), kEnteredByAll) == 0) ::chmod(path_.c_str(), kEnteredByAll);
+  Fd folder{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  if (!folder) return Error::from_errno("open the directory of dumps, " + path_);
+  struct stat about {};
+  if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path_);
+  if (about.st_uid != ::geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)))
+    return Error{Code::denied, "others may write the directory of dumps, " + path_ +
+                                   ": make it the daemon's own, chmod go-w, or choose another with "
+                                   "--dumps"};
+  return folder;
+}
+
+Result<DumpFolder::File> DumpFolder::make(const std::string& session, uid_t owner) const {
+  auto folder = open();
+  if (!folder) return folder.error();
+  const std::string name =
+      session + "-" + utc_text(clock_ns(CLOCK_REALTIME)) + std::string(kExtension);
+  File made{Fd{::openat(folder->get(), name.c_str(),
+                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)},
+            path_ + "/" + name};
+  if (!made.file) return Error::from_errno("make " + made.path);
+  if (::fchown(made.file.get(), owner, static_cast<gid_t>(-1)) != 0) {
+    Error error = Error::from_errno("give " + made.path + " to user " + std::to_string(owner));
+    ::unlinkat(folder->get(), name.c_str(), 0);
+    return error;
+  }
+  remove_oldest(session, folder->get());
+  return made;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Where dumps go that nobody has asked for.
+#include "daemon/control/dump_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace tracectl;
+
+namespace {
+
+class DumpFolderTest : public ::testing::Test {
+ protected:
+  DumpFolderTest() {
+    char name[] = "/tmp/dumps-XXXXXX";
+    root_ = ::mkdtemp(name);
+  }
+  ~DumpFolderTest() override { std::filesystem::remove_all(root_); }
+
+  std::string path() const { return root_ / "some" / "dumps"; }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path()))
+      names.insert(entry.path().filename());
+    return names;
+  }
+  void put(const std::string& name) const { std::ofstream(path() + "/" + name) << "x"; }
+
+  std::filesystem::path root_;
+};
+
+std::string refusal_of(const Result<DumpFolder::File>& made) {
+  return made ? "none" : made.error().message;
+}
+
+}  // namespace
+
+TEST_F(DumpFolderTest, MakesFilesThatOnlyTheirOwnerReads) {
+  auto made = DumpFolder(path()).make("s", ::geteuid());
+  ASSERT_TRUE(made) << made.error().message;
+  struct stat about {};
+  ASSERT_EQ(::fstat(made->file.get(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0600u);
+  EXPECT_EQ(about.st_uid, ::geteuid());
+  EXPECT_EQ(about.st_size, 0);
+  ASSERT_EQ(::stat(path().c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0711u);
+  EXPECT_EQ(made->path, path() + "/" + *files().begin());
+}
+
+TEST_F(DumpFolderTest, GivesTheFileToTheSessionsUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  auto made = DumpFolder(path()).make("s", 12345);
+  ASSERT_TRUE(made) << made.error().message;
+  struct stat about {};
+  ASSERT_EQ(::fstat(made->file.get(), &about), 0);
+  EXPECT_EQ(about.st_uid, 12345u);
+}
+
+// Those of other sessions stay, whatever these are called, and what is no dump.
+TEST_F(DumpFolderTest, KeepsTheLastOfEachSession) {
+  const DumpFolder folder(path());
+  ASSERT_TRUE(folder.make("s", ::geteuid()));
+  const std::set<std::string> others{"s-20200101T000000.000000Z-20200101T000000.000000Z.tct",
+                                     "s2-20200101T000000.000000Z.tct",
+                                     "s-notes.tct",
+                                     "s-20200101T000000.000000Z.txt",
+                                     "s-.tct",
+                                     "s-"};
+  for (const std::string& name : others) put(name);
+  put("s-20200101T000000.000000Z.tct");
+  std::set<std::string> made;
+  for (size_t i = 0; i < 2 * DumpFolder::kMostFiles; ++i) {
+    auto one = folder.make("s", ::geteuid());
+    ASSERT_TRUE(one) << one.error().message;
+    made.insert(std::filesystem::path(one->path).filename());
+  }
+  std::set<std::string> expected = others;
+  auto last = made.end();
+  for (size_t i = 0; i < DumpFolder::kMostFiles; ++i) expected.insert(*--last);
+  EXPECT_EQ(files(), expected);
+}
+
+TEST_F(DumpFolderTest, RefusesADirectoryThatOthersWrite) {
+  std::filesystem::create_directories(path());
+  ASSERT_EQ(::chmod(path().c_str(), 0777), 0);
+  const DumpFolder folder(path());
+  EXPECT_NE(refusal_of(folder.make("s", ::geteuid())).find("chmod go-w"), std::string::npos);
+  EXPECT_TRUE(files().empty());
+  ASSERT_EQ(::chmod(path().c_str(), 0755), 0);
+  EXPECT_EQ(refusal_of(folder.make("s", ::geteuid())), "none");
+}
+
+TEST_F(DumpFolderTest, FollowsNoLink) {
+  std::filesystem::create_directories(root_ / "some");
+  std::filesystem::create_directories(root_ / "elsewhere");
+  std::filesystem::create_symlink(root_ / "elsewhere", path());
+  EXPECT_NE(refusal_of(DumpFolder(path()).make("s", ::geteuid())).find("open the directory"),
+            std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "elsewhere"));
+}
