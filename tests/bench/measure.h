@@ -74,6 +74,12 @@ inline std::string reach(double value, double bound, const char* format = "%g") 
   return "<= " + std::string(text) + (value <= bound ? "  met" : "  MISSED");
 }
 
+inline std::string reach_at_least(double value, double bound) {
+  char text[48];
+  std::snprintf(text, sizeof(text), ">= %g", bound);
+  return std::string(text) + (value >= bound ? "  met" : "  MISSED");
+}
+
 inline void print_row(const std::string& what, const std::string& ours, const std::string& other,
                       const std::string& ratio, const std::string& reached) {
   std::printf("%-54s  %-16s  %-20s  %-17s  %s\n", what.c_str(), ours.c_str(), other.c_str(),

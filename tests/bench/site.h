@@ -10,6 +10,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -49,6 +50,27 @@ inline uint64_t offset_of(const std::string& path, const std::string& function) 
   throw std::runtime_error("no function " + function);
 }
 
+inline Fd loaded_uprobe(const char* name, std::span<const bpf_insn> code, unsigned attach_type) {
+  LIBBPF_OPTS(bpf_prog_load_opts, options);
+  options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+  Fd program{bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options)};
+  if (!program) throw std::runtime_error(std::string("the program \"") + name + "\" does not load");
+  return program;
+}
+
+inline Fd arm_program(const Fd& program, unsigned attach_type, const on_kernel::Program& target,
+                      uint64_t offset) {
+  Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
+  const std::array<uint64_t, 1> offsets{offset};
+  Fd link = link_uprobe_multi({.program_fd = program.get(),
+                               .attach_type = attach_type,
+                               .object_fd = object.get(),
+                               .filter = target.pid(),
+                               .offsets = offsets});
+  if (!link) throw std::runtime_error("a program does not arm");
+  return link;
+}
+
 // The least that a uprobe can run: `return 0`.
 class EmptyProgram {
  public:
@@ -57,27 +79,14 @@ class EmptyProgram {
     std::array<bpf_insn, 2> code{};
     code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
     code[1].code = BPF_JMP | BPF_EXIT;
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type_);
-    program_ =
-        Fd{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code.data(), code.size(), &options)};
-    if (!program_) throw std::runtime_error("the empty program does not load");
+    program_ = loaded_uprobe("empty", code, attach_type_);
   }
 
   Fd arm(const on_kernel::Program& target, const Site& site) const {
     return arm(target, offset_of(target.path(), site));
   }
-
   Fd arm(const on_kernel::Program& target, uint64_t offset) const {
-    Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
-    const std::array<uint64_t, 1> offsets{offset};
-    Fd link = link_uprobe_multi({.program_fd = program_.get(),
-                                 .attach_type = attach_type_,
-                                 .object_fd = object.get(),
-                                 .filter = target.pid(),
-                                 .offsets = offsets});
-    if (!link) throw std::runtime_error("the empty program does not arm");
-    return link;
+    return arm_program(program_, attach_type_, target, offset);
   }
 
  private:

@@ -3,33 +3,16 @@
 // uftrace, which records the calls of programs that are compiled for it.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/bench/folder.h"
 #include "tests/bench/site.h"
 #include "tests/support/program.h"
 
 namespace tracectl::bench {
-
-// A folder of its own, removed with all that is in it.
-class Folder {
- public:
-  Folder() {
-    if (!::mkdtemp(path_.data())) throw std::runtime_error("mkdtemp");
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = "/tmp/tracectl-bench-XXXXXX";
-};
 
 inline uint64_t bytes_in(const std::string& folder) {
   uint64_t sum = 0;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Trace files of events with three arguments: how many bytes an event takes, how many a second are
+// recorded and what that costs, against a bare reader of rings, and how many a second are read.
+#include "daemon/recording/reader.h"
+
+#include <fcntl.h>
+
+#include <variant>
+
+#include "daemon/base/clock.h"
+#include "daemon/recording/encoder.h"
+#include "daemon/sinks/recorder.h"
+#include "tests/bench/bare_rings.h"
+#include "tests/bench/folder.h"
+#include "tests/bench/hit_setup.h"
+
+namespace tracectl::bench {
+namespace {
+
+using namespace on_kernel;
+using recording::Compression;
+
+constexpr uint64_t kCallsAtFullSpeed = 2'000'000;  // of each thread
+constexpr uint64_t kEncoded = 2'000'000;
+constexpr int kSpeedRounds = 7;
+
+// ---- two threads as fast as they can, in a program each ----
+
+class Pair {
+ public:
+  Program& one() { return one_; }
+  Program& other() { return other_; }
+  Target both() const {
+    Target target;
+    target.pids = {one_.pid(), other_.pid()};
+    return target;
+  }
+
+  // Calls a second, of both together.
+  double speed(const Site& site, uint64_t calls) {
+    const std::string line = std::string(site.function) + " " + std::to_string(calls);
+    one_.send(line);
+    other_.send(line);
+    const double ns = std::max(ns_said_by(one_), ns_said_by(other_));
+    return 2e9 * static_cast<double>(calls) / ns;
+  }
+
+ private:
+  static double ns_said_by(Program& program) {
+    return nlohmann::json::parse(program.finish())["ns"].get<double>();
+  }
+
+  Program one_{"hot", {}}, other_{"hot", {}};
+};
+
+struct Recorded {
+  uint64_t events = 0, lost = 0, bytes = 0;
+  double calls_per_s = 0;
+  double cpu_ns = 0;  // of all threads but this one, an event
+};
+
+// CPU time of the threads beside this one, which only waits.
+uint64_t others_cpu_ns() {
+  return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+class Recording {
+ public:
+  Recording()
+      : engine_(must(Engine::start(must(open_kernel({.fast_nops = true})), EngineOptions{}))) {}
+
+  Pair& programs() { return programs_; }
+
+  // Into a new file at that path.
+  Recorded record(const std::string& path, Compression compression, const Site& site,
+                  uint64_t calls) {
+    Fd file{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+    const auto recorder = must(Recorder::start(std::move(file), compression));
+    arm(site);
+    must(engine_->subscribe("bench", recorder));
+    const uint64_t before_ns = others_cpu_ns();
+    Recorded got;
+    got.calls_per_s = programs_.speed(site, calls);
+    must(engine_->flush("bench"));
+    engine_->unsubscribe("bench", recorder.get());
+    recorder->end();
+    if (!recorder->wait_ms(60'000)) throw std::runtime_error("the file is not written");
+    const Recorder::State state = recorder->state();
+    if (state.error) throw std::runtime_error(state.error->message);
+    got.events = state.events;
+    got.lost = state.lost;
+    got.bytes = state.bytes;
+    got.cpu_ns =
+        static_cast<double>(others_cpu_ns() - before_ns) / (2.0 * static_cast<double>(calls));
+    must(engine_->delete_session("bench"));
+    if (got.events + got.lost != 2 * calls)
+      throw std::runtime_error("recorded " + std::to_string(got.events));
+    return got;
+  }
+
+  Recorded read_bare(const Site& site, uint64_t calls) {
+    const Fd link = bare_.arm(programs_.one(), site),
+             other_link = bare_.arm(programs_.other(), site);
+    const uint64_t before_ns = others_cpu_ns();
+    BareRings::Reading reading(bare_);
+    Recorded got;
+    got.calls_per_s = programs_.speed(site, calls);
+    got.events = reading.end();
+    got.lost = 2 * calls - got.events;
+    got.cpu_ns =
+        static_cast<double>(others_cpu_ns() - before_ns) / (2.0 * static_cast<double>(calls));
+    return got;
+  }
+
+ private:
+  void arm(const Site& site) {
+    must(engine_->create_session("bench"));
+    const std::string pattern = std::string("usdt::hot:") + site.probe;
+    Setting set{must(parse_pattern(pattern)), programs_.both(), must(parse_spec("event")),
+                Returns::automatic};
+    must(engine_->stage_set("bench", {std::move(set)}));
+    must(engine_->commit("bench", {}));
+  }
+
+  Pair programs_;
+  std::unique_ptr<Engine> engine_;
+  BareRings bare_{EngineOptions{}.ring_bytes};
+};
+
+// ---- rows ----
+
+void bytes_of_an_event(Recording& setup, const std::string& path, Compression compression,
+                       const char* how) {
+  constexpr uint64_t kFew = 40'000;  // as many as a ring holds, so none is lost
+  const auto bytes = [&] {
+    const Recorded got = setup.record(path, compression, kFast, kFew);
+    if (got.lost) throw std::runtime_error("events were lost");
+    return static_cast<double>(got.bytes) / static_cast<double>(got.events);
+  };
+  const Values all = repeat(3, bytes);
+  print_row(std::string("bytes of an event, ") + how, spread(all, "%.1f"), "", "",
+            reach(median(all), 12));
+}
+
+void full_speed(Recording& setup, const std::string& path, Compression compression,
+                const char* how) {
+  Pairs speed, cpu;
+  uint64_t lost = 0, lost_bare = 0;
+  for (int i = 0; i < kSpeedRounds; ++i) {
+    const Recorded bare = setup.read_bare(kFast, kCallsAtFullSpeed);
+    const Recorded ours = setup.record(path, compression, kFast, kCallsAtFullSpeed);
+    speed.other.push_back(bare.calls_per_s / 1e6);
+    speed.ours.push_back(ours.calls_per_s / 1e6);
+    cpu.other.push_back(bare.cpu_ns);
+    cpu.ours.push_back(ours.cpu_ns);
+    lost += ours.lost;
+    lost_bare += bare.lost;
+  }
+  const std::string what = std::string("recorded") + how + ", over a bare ring reader, ";
+  print_row(what + "M/s", speed, reach_at_least(median(speed.ratios()), 0.9), "%.2f");
+  print_row(what + "CPU ns an event", cpu, reach(median(cpu.ours), 30), "%.1f");
+  print_row(what + "lost", std::to_string(lost), std::to_string(lost_bare), "",
+            reach(static_cast<double>(lost), 0));
+}
+
+// Of the file that was recorded last, by a program that looks at every event.
+void reading(const std::string& path, const char* how) {
+  const auto speed = [&] {
+    auto reader = must(recording::Reader::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}));
+    uint64_t events = 0, sum = 0;
+    const auto look = [&](const StreamItem& item) {
+      if (const auto* event = std::get_if<Event>(&item)) {
+        ++events;
+        sum += static_cast<uint64_t>(event->tid) + event->args[0].value_or(0);
+      }
+      return true;
+    };
+    const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    must(reader.read({}, look));
+    const uint64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    if (sum == 0) throw std::runtime_error("the file has other events");
+    return static_cast<double>(events) * 1e3 / static_cast<double>(took_ns);
+  };
+  const Values all = repeat(kSpeedRounds, speed);
+  print_row(std::string("read") + how + ", M events a second of a core", spread(all, "%.1f"), "",
+            "", reach_at_least(median(all), 10));
+}
+
+// The encoder by itself: events of two threads on two CPUs.
+void encoding() {
+  Argument number;
+  number.size_bytes = 8;
+  Event event;
+  event.source = std::make_shared<const EventSource>(
+      EventSource{"usdt:/usr/bin/hot:hot:fast", "bench", {number, number, number}});
+  event.comm = "hot";
+  const auto ns = [&] {
+    recording::Encoder encoder;
+    const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (uint64_t i = 0; i < kEncoded; ++i) {
+      // A ring is read for a while before the next one is.
+      event.cpu = i / 1000 % 2;
+      event.pid = event.tid = static_cast<pid_t>(4711 + event.cpu);
+      event.ts_ns += 300;
+      event.args = {i, 2, i + 1};
+      encoder.add(event);
+      if (encoder.has_ended()) encoder.take();
+    }
+    return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) / kEncoded;
+  };
+  print_row("encoded, CPU ns an event", spread(repeat(kSpeedRounds, ns), "%.1f"), "", "", "");
+}
+
+void run() {
+  print_heading();
+  encoding();
+  Recording setup;
+  const Folder folder;
+  const std::string path = folder.path() + "/recording.tct";
+  bytes_of_an_event(setup, path, Compression::none, "3 integer arguments");
+  bytes_of_an_event(setup, path, Compression::zstd, "3 integer arguments, compressed");
+  full_speed(setup, path, Compression::none, "");
+  reading(path, "");
+  full_speed(setup, path, Compression::zstd, " compressed");
+  reading(path, " compressed");
+}
+
+}  // namespace
+}  // namespace tracectl::bench
+
+int main() { tracectl::bench::run(); }
