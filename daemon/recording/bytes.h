@@ -54,6 +54,26 @@ class ByteWriter {
   std::string& out_;
 };
 
+// Writes into memory that has room for all of it.
+class PlaceWriter {
+ public:
+  explicit PlaceWriter(char* at) : at_(at) {}
+
+  void varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
+    *at_++ = static_cast<char>(value);
+  }
+  void text(std::string_view bytes) {
+    varint(bytes.size());
+    if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
+  char* at() const { return at_; }
+
+ private:
+  char* at_;
+};
+
 // Reads what may be anybody's bytes. After the first read that fails every one fails and gives 0;
 // ask failed() before what was read is believed.
 class ByteReader {

@@ -82,8 +82,7 @@ bool EventDecoder::read_arguments(uint64_t head, ByteReader& from, Event& event)
   const uint64_t missing = head & kHasMissing ? from.varint() : 0;
   const uint64_t count = head & kHasCount ? from.varint() : types.size();
   if (from.failed() || count > kMostArguments) return false;
-  std::vector<uint64_t>& last = last_.arguments[last_.source];
-  if (last.size() < count) last.resize(count);
+  uint64_t* const last = last_.arguments.of(last_.source, count);
   static const Argument kUntyped;
   for (size_t i = 0; i < count; ++i) {
     if (missing >> i & 1)

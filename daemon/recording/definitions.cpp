@@ -39,6 +39,11 @@ uint64_t Definitions::text(const std::string& text) {
 }
 
 uint64_t Definitions::source(const std::shared_ptr<const EventSource>& source) {
+  if (source != last_source_.kept) last_source_ = {known_or_defined_source(source), source};
+  return last_source_.number;
+}
+
+uint64_t Definitions::known_or_defined_source(const std::shared_ptr<const EventSource>& source) {
   const auto found = sources_.find(source.get());
   if (found != sources_.end()) return found->second.number;
   bound(sources_);
@@ -80,6 +85,15 @@ void Definitions::argument(ByteWriter& to, const Argument& argument) {
 }
 
 uint64_t Definitions::thread(const Event& event) {
+  if (last_thread_.number == 0 || event.tid != last_tid_ || event.pid != last_thread_.pid ||
+      event.comm != last_thread_.comm) {
+    last_thread_ = {known_or_defined_thread(event), event.pid, event.comm};
+    last_tid_ = event.tid;
+  }
+  return last_thread_.number;
+}
+
+uint64_t Definitions::known_or_defined_thread(const Event& event) {
   const auto found = threads_.find(event.tid);
   if (found != threads_.end() && found->second.pid == event.pid && found->second.comm == event.comm)
     return found->second.number;

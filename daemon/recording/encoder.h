@@ -14,6 +14,7 @@
 #include "daemon/recording/bytes.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
+#include "daemon/recording/record_buffer.h"
 
 namespace tracectl::recording {
 
@@ -44,18 +45,20 @@ class Definitions {
   static constexpr size_t kMostEntries = 1 << 20;
 
   struct Thread {
-    uint64_t number;
-    pid_t pid;
+    uint64_t number = 0;
+    pid_t pid = 0;
     std::string comm;
   };
   struct Source {
-    uint64_t number;
+    uint64_t number = 0;
     std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
   };
 
   template <class Table> static void bound(Table& table) {
     if (table.size() >= kMostEntries) table.clear();
   }
+  uint64_t known_or_defined_source(const std::shared_ptr<const EventSource>& source);
+  uint64_t known_or_defined_thread(const Event& event);
   uint64_t frame(const Frame& frame);
   std::string body_of(const EventSource& source);
   void argument(ByteWriter& to, const Argument& argument);
@@ -70,6 +73,10 @@ class Definitions {
   std::unordered_map<std::string, uint64_t> texts_;
   std::unordered_map<const EventSource*, Source> sources_;
   std::unordered_map<pid_t, Thread> threads_;
+  // Those of the last event, which most often are the next one's.
+  Source last_source_;
+  pid_t last_tid_ = 0;
+  Thread last_thread_;
   std::map<Frame, uint64_t> frames_;
   std::map<std::string, uint64_t> stacks_;  // by body
 };
@@ -93,21 +100,23 @@ class Encoder {
 
  private:
   struct Open {
-    Block block;
+    Block block;  // but its records
+    RecordBuffer records;
     LastValues last;
   };
 
   Open& open_block(uint16_t cpu, uint64_t ts_ns);
   void end(Open& open);
-  void put(Open& open, uint64_t ts_ns, bool is_event, uint64_t lost);
-  void event_body(const Event& event, LastValues& last);
-  void arguments(ByteWriter& to, const Event& event, std::vector<uint64_t>& last);
+  void add_event(const Event& event);
+  void add_lost(const Lost& lost);
+  void added(Open& open, uint64_t ts_ns);
+  // Which members the record has.
+  uint64_t head_of(const Event& event, uint64_t missing, const LastValues& last);
+  void write(PlaceWriter& to, const Event& event, LastValues& last);
 
   Definitions definitions_;
   std::map<uint16_t, Open> open_;  // by CPU
   std::vector<Block> ended_;
-  size_t open_bytes_ = 0;  // of the records in `open_`
-  std::string body_;       // of the record that is being made
 };
 
 }  // namespace tracectl::recording

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 namespace tracectl::recording {
+
+// The last values of the arguments of each source of a block.
+class LastArguments {
+ public:
+  LastArguments() = default;
+  LastArguments(LastArguments&&) = default;  // its parts know each other's places
+  LastArguments& operator=(LastArguments&&) = default;
+
+  // Of a source, by its number, as many as asked for or more. Valid until the next call.
+  uint64_t* of(uint64_t source, size_t count) {
+    // Most events have the source of the one before.
+    if (!last_ || source != last_source_) {
+      last_ = &by_source_[source];
+      last_source_ = source;
+    }
+    if (last_->size() < count) last_->resize(count);
+    return last_->data();
+  }
+
+ private:
+  std::unordered_map<uint64_t, std::vector<uint64_t>> by_source_;
+  uint64_t last_source_ = 0;
+  std::vector<uint64_t>* last_ = nullptr;
+};
 
 // What the records of a block so far have had: the next one says only in what it differs. Each
 // block begins with these values, so it can be read without those before it.
@@ -14,7 +39,7 @@ struct LastValues {
   uint64_t epoch = 0;
   uint64_t thread = 0, source = 0;  // their numbers; there is no number 0
   uint64_t call = 0, depth = 0;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> arguments = {};  // by source
+  LastArguments arguments = {};
 };
 
 }  // namespace tracectl::recording

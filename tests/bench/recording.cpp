@@ -191,7 +191,9 @@ void reading(const std::string& path, const char* how) {
 void encoding() {
   Argument number;
   number.size_bytes = 8;
-  Event event;
+  StreamItem item;
+  Event& event = item.emplace<Event>();
+  event.args.resize(3);
   event.source = std::make_shared<const EventSource>(
       EventSource{"usdt:/usr/bin/hot:hot:fast", "bench", {number, number, number}});
   event.comm = "hot";
@@ -203,8 +205,10 @@ void encoding() {
       event.cpu = i / 1000 % 2;
       event.pid = event.tid = static_cast<pid_t>(4711 + event.cpu);
       event.ts_ns += 300;
-      event.args = {i, 2, i + 1};
-      encoder.add(event);
+      event.args[0] = i;
+      event.args[1] = 2;
+      event.args[2] = i + 1;
+      encoder.add(item);
       if (encoder.has_ended()) encoder.take();
     }
     return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) / kEncoded;

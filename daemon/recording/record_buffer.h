@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "daemon/recording/bytes.h"
+#include "daemon/recording/format.h"
+
+namespace tracectl::recording {
+
+// The records of a block that is being made, each behind its length. A record is written in its place:
+//
+//   PlaceWriter to = records.begin(most_bytes);
+//   to.varint(...);
+//   records.end(to);
+class RecordBuffer {
+ public:
+  PlaceWriter begin(size_t most_bytes) {
+    if (const size_t needed = used_ + kMostVarintBytes + most_bytes; needed > bytes_.size())
+      bytes_.resize(std::max(needed, kBlockBytes + kOfAFewRecords));
+    return PlaceWriter(bytes_.data() + used_ + kShortLength);
+  }
+  void end(const PlaceWriter& record) {
+    char* const begin = bytes_.data() + used_;
+    const auto size = static_cast<size_t>(record.at() - begin) - kShortLength;
+    char length[kMostVarintBytes];
+    PlaceWriter to(length);
+    to.varint(size);
+    const auto length_size = static_cast<size_t>(to.at() - length);
+    if (length_size != kShortLength) std::memmove(begin + length_size, begin + kShortLength, size);
+    std::memcpy(begin, length, length_size);
+    used_ += length_size + size;
+  }
+  size_t size() const { return used_; }
+  // Leaves it empty. A copy, so that memory for a whole block is asked for once.
+  std::string take() {
+    std::string records(bytes_, 0, used_);
+    used_ = 0;
+    return records;
+  }
+
+ private:
+  static constexpr size_t kShortLength = 1;  // what the length of most records takes
+  static constexpr size_t kOfAFewRecords = 4096;
+
+  std::string bytes_;
+  size_t used_ = 0;
+};
+
+}  // namespace tracectl::recording
