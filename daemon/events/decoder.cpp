@@ -50,8 +50,28 @@ void decode_end(const tc_record& record, const std::byte* words, Event& event) {
   if (record.flags & TC_RECORD_CALL) event.call = call_of(end.call);
 }
 
-std::string comm_of(const tc_record& record) {
-  return std::string(record.comm, ::strnlen(record.comm, TC_COMM_LEN));
+std::string_view comm_of(const tc_record& record) {
+  return {record.comm, ::strnlen(record.comm, TC_COMM_LEN)};
+}
+
+// All that does not depend on the kind. Most events are of the thread and the probe of the one before.
+void decode_head(const tc_record& record, unsigned cpu,
+                 const std::shared_ptr<const EventSource>& source, Event& event) {
+  event.kind = EventKind::hit;
+  event.ts_ns = record.ts_ns;
+  event.epoch = record.epoch;
+  event.cpu = cpu;
+  event.pid = static_cast<pid_t>(record.pid);
+  event.tid = static_cast<pid_t>(record.tid);
+  if (const auto comm = comm_of(record); event.comm != comm) event.comm = comm;
+  if (event.source != source) event.source = source;
+  event.strings.clear();
+  event.call.reset();
+  event.retval.reset();
+  event.duration_ns.reset();
+  event.raw_stack.reset();
+  event.stack.reset();
+  event.tag.clear();
 }
 
 // Reads the values of a record one after another.
@@ -66,7 +86,9 @@ class Values {
       const bool is_string = i < types.size() && types[i].is_string;
       const size_t words = is_string ? TC_STR_LEN / sizeof(uint64_t) : 1;
       if (at_ + words > record_.arg_room) return false;
-      if (record_.arg_valid >> i & 1)
+      if (!(record_.arg_valid >> i & 1))
+        event.args[i].reset();
+      else
         event.args[i] = is_string ? string_into(event.strings, types[i].byte_count) : number();
       at_ += words;
     }
@@ -154,6 +176,16 @@ bool read_stack(const tc_record& record, std::span<const std::byte> bytes, Event
   return event.raw_stack != nullptr;
 }
 
+bool has_numbers_only(uint32_t id, const Sources& sources, KnownSource& last) {
+  if (last.source && last.id == id) return last.has_numbers_only;
+  const auto found = sources.find(id);
+  if (found == sources.end()) return false;
+  const Arguments& types = found->second->arguments;
+  last = {id, &found->second,
+          std::none_of(types.begin(), types.end(), [](const Argument& a) { return a.is_string; })};
+  return last.has_numbers_only;
+}
+
 }  // namespace
 
 StackEnd end_of_walk(uint32_t end) {
@@ -173,8 +205,15 @@ std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> bytes)
                         .addresses = stack->addresses};
 }
 
-std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, unsigned cpu,
-                                           const Sources& sources) {
+std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(tc_record)) return std::nullopt;
+  const auto& record = *reinterpret_cast<const tc_record*>(bytes.data());
+  if (record.kind == TC_RECORD_KEY_STACK || record.stack_words > 0) return std::nullopt;
+  return record.ts_ns;
+}
+
+std::optional<RecordMarks> decode_record_into(Event& event, std::span<const std::byte> bytes,
+                                              unsigned cpu, const Sources& sources) {
   if (bytes.size() < sizeof(tc_record)) return std::nullopt;
   alignas(tc_record) std::byte copy[sizeof(tc_record)];
   std::memcpy(copy, bytes.data(), sizeof(copy));
@@ -182,26 +221,51 @@ std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, uns
   if (!is_sound(record, bytes.size())) return std::nullopt;
   const auto source = sources.find(record.source);
   if (source == sources.end()) return std::nullopt;
-  DecodedRecord decoded{Event{.ts_ns = record.ts_ns,
-                              .epoch = record.epoch,
-                              .cpu = cpu,
-                              .pid = static_cast<pid_t>(record.pid),
-                              .tid = static_cast<pid_t>(record.tid),
-                              .comm = comm_of(record),
-                              .source = source->second,
-                              .args = {},
-                              .strings = {},
-                              .call = {},
-                              .tag = {}},
-                        record.ring_dropped, record.tag};
+  decode_head(record, cpu, source->second, event);
   const std::byte* words = bytes.data() + sizeof(tc_record);
   if (is_end(record))
-    decode_end(record, words, decoded.event);
+    decode_end(record, words, event);
   else if (record.flags & TC_RECORD_CALL)
-    decoded.event.call = call_of(word_at(words, 0));
+    event.call = call_of(word_at(words, 0));
   Values values{record, words + words_before(record) * sizeof(uint64_t)};
-  if (!values.read(source->second->arguments, decoded.event)) return std::nullopt;
-  if (!read_stack(record, bytes, decoded.event)) return std::nullopt;
+  if (!values.read(source->second->arguments, event)) return std::nullopt;
+  if (!read_stack(record, bytes, event)) return std::nullopt;
+  return RecordMarks{record.ring_dropped, record.tag};
+}
+
+std::optional<RecordMarks> decode_plain_hit(PlainHit& hit, std::span<const std::byte> bytes,
+                                            unsigned cpu, const Sources& sources,
+                                            KnownSource& last) {
+  if (bytes.size() < sizeof(tc_record)) return std::nullopt;
+  alignas(tc_record) std::byte copy[sizeof(tc_record)];
+  std::memcpy(copy, bytes.data(), sizeof(copy));
+  const auto& record = *reinterpret_cast<const tc_record*>(copy);
+  if (record.kind != TC_RECORD_HIT || record.flags || record.stack_words || record.tag)
+    return std::nullopt;
+  if (!is_sound(record, bytes.size()) || !has_numbers_only(record.source, sources, last))
+    return std::nullopt;
+  hit.ts_ns = record.ts_ns;
+  hit.epoch = record.epoch;
+  hit.cpu = cpu;
+  hit.pid = static_cast<pid_t>(record.pid);
+  hit.tid = static_cast<pid_t>(record.tid);
+  static_assert(RawComm::kBytes == sizeof(record.comm));
+  std::memcpy(hit.comm.words, record.comm, sizeof(record.comm));
+  hit.source = last.source;
+  hit.readable = record.arg_valid;
+  hit.arg_count = record.arg_count;
+  static_assert(PlainHit::kMostArguments >= TC_MAX_VALUES);
+  for (size_t i = 0; i < hit.arg_count; ++i)
+    hit.args[i] = word_at(bytes.data() + sizeof(tc_record), i);
+  return RecordMarks{record.ring_dropped, 0};
+}
+
+std::optional<DecodedRecord> decode_record(std::span<const std::byte> bytes, unsigned cpu,
+                                           const Sources& sources) {
+  DecodedRecord decoded;
+  const auto marks = decode_record_into(decoded.event, bytes, cpu, sources);
+  if (!marks) return std::nullopt;
+  static_cast<RecordMarks&>(decoded) = *marks;
   return decoded;
 }
 

@@ -8,23 +8,46 @@
 #include <unordered_map>
 
 #include "daemon/model/event.h"
+#include "daemon/model/plain_hit.h"
 
 namespace tracectl {
 
 using Sources = std::unordered_map<uint32_t, std::shared_ptr<const EventSource>>;
 
-struct DecodedRecord {
-  Event event;
+// What a record has besides its event.
+struct RecordMarks {
   uint64_t ring_dropped = 0;  // records the ring had lost when this one was made
   uint32_t tag = 0;           // the number of its tag, as the record has it
+};
+struct DecodedRecord : RecordMarks {
+  Event event;
 };
 
 // Trusts nothing in a record: nullopt for one that is too short, of an unknown kind or source,
 // or contradicts itself.
 std::optional<DecodedRecord> decode_record(std::span<const std::byte> record, unsigned cpu,
                                            const Sources& sources);
+// The same into what has been another event, of which nothing stays but memory. Where there is none it
+// is anything.
+std::optional<RecordMarks> decode_record_into(Event& event, std::span<const std::byte> record,
+                                              unsigned cpu, const Sources& sources);
 
-// The same for the record of a stack that is a key for the first time; nullopt also for any other.
+// A source of records that has been looked up.
+struct KnownSource {
+  uint32_t id = 0;
+  const std::shared_ptr<const EventSource>* source = nullptr;  // one of the sources
+  bool has_numbers_only = false;
+};
+// Into a hit, where the record is one that has nothing but numbers; nullopt for all others, too. `last`
+// is for the next record, which most often is of the same source.
+std::optional<RecordMarks> decode_plain_hit(PlainHit& hit, std::span<const std::byte> record,
+                                            unsigned cpu, const Sources& sources,
+                                            KnownSource& last);
+
+// The time of a record of an event that is made of nothing but the record; nullopt for others.
+std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> record);
+
+// As decode_record for the record of a stack that is a key for the first time; nullopt also for any other.
 std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> record);
 
 // enum tc_walk_end; `unreadable` for what is none.

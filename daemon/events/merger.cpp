@@ -47,4 +47,10 @@ void Merger::release(std::vector<StreamItem>& to) {
   }
 }
 
+void Merger::release(size_t ring, std::vector<StreamItem>& to) {
+  auto& [items, bound_ns] = rings_[ring];
+  for (; !items.empty() && ts_of(items.front()) < bound_ns; items.pop_front())
+    to.push_back(std::move(items.front()));
+}
+
 }  // namespace tracectl

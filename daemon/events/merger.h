@@ -31,6 +31,9 @@ class Merger {
   uint64_t bound_ns() const;
   // Appends all items that are final, in ts order.
   void release(std::vector<StreamItem>& to);
+  // The same of one ring, for whom the order of the others is nothing.
+  void release(size_t ring, std::vector<StreamItem>& to);
+  bool is_empty(size_t ring) const { return rings_[ring].items.empty(); }
 
  private:
   struct Pending {

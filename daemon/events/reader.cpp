@@ -20,6 +20,21 @@ constexpr int kIdlePasses = 50;
 constexpr std::chrono::seconds kFlushLimit{10};
 constexpr const char* kUnknownTag = "?";  // of an own tag that is no longer there
 
+// How many of the records in the ring are final as they lie there (events/merger.h). Nothing where they
+// are not in order, or some are not to be taken by themselves.
+std::optional<size_t> final_records(const Ring& ring, uint64_t looked_at_ns) {
+  size_t count = 0;
+  uint64_t last_ns = 0;
+  const Ring::End end = ring.look([&](std::span<const std::byte> record) {
+    const auto ts_ns = time_of_plain_record(record);
+    if (!ts_ns || *ts_ns < last_ns) return false;
+    last_ns = *ts_ns;
+    count += last_ns < looked_at_ns;
+    return true;
+  });
+  return end == Ring::End::drained ? std::optional(count) : std::nullopt;
+}
+
 // Signals are the control thread's.
 class SignalsBlocked {
  public:
@@ -103,14 +118,20 @@ void EventReader::add_tag(uint32_t session, uint32_t number, const std::string& 
 
 void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
   const std::lock_guard lock(mutex_);
-  if (auto stream = streams_.find(session); stream != streams_.end())
-    stream->second.sinks.push_back(std::move(sink));
+  const auto stream = streams_.find(session);
+  if (stream == streams_.end()) return;
+  if (auto per_cpu = std::dynamic_pointer_cast<PerCpuSink>(sink))
+    stream->second.per_cpu_sinks.push_back(std::move(per_cpu));
+  stream->second.sinks.push_back(std::move(sink));
 }
 
 void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
   const std::lock_guard lock(mutex_);
-  if (auto stream = streams_.find(session); stream != streams_.end())
-    std::erase_if(stream->second.sinks, [&](const auto& s) { return s.get() == sink; });
+  const auto stream = streams_.find(session);
+  if (stream == streams_.end()) return;
+  const auto is_it = [&](const auto& one) { return one.get() == sink; };
+  std::erase_if(stream->second.per_cpu_sinks, is_it);
+  std::erase_if(stream->second.sinks, is_it);
 }
 
 Result<uint64_t> EventReader::flush(uint32_t session) {
@@ -136,7 +157,7 @@ ReaderStats EventReader::stats() const {
 void EventReader::run() {
   int idle_passes = kIdlePasses;  // no stream yet, so nothing to look for
   for (;;) {
-    if (pass() > 0)
+    if (pass())
       idle_passes = 0;
     else
       ++idle_passes;
@@ -153,41 +174,37 @@ void EventReader::run() {
   }
 }
 
-size_t EventReader::pass() {
+// Whether there was anything.
+bool EventReader::pass() {
   std::unique_lock lock(mutex_);
-  size_t items = 0;
+  bool any = false;
   // Streams can come and go in a pass, which unlocks.
   for (auto at = streams_.begin(); at != streams_.end();) {
     const uint32_t session = at->first;
-    items += pass(session, lock);
+    any |= pass(session, lock);
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
-  return items;
+  return any;
 }
 
-// The losses are read first, then the clock, then the rings. So a loss that no record tells of lies
-// behind the last record read and before the time looked at, and whatever fired before the pass
+// Of each ring the losses are read first, then the clock, then the ring. So a loss that no record tells
+// of lies behind the last record read and before the time looked at, and whatever fired before the pass
 // began has been released when the bound has come so far.
-size_t EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
+bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   Stream& stream = streams_.at(session);
   const uint64_t began_ns = boot_ns();
-  std::vector<uint64_t> dropped(stream.lanes.size());
-  for (unsigned cpu = 0; cpu < dropped.size(); ++cpu)
-    dropped[cpu] = kernel_.ring_dropped(session, cpu);
-  const uint64_t looked_at_ns = boot_ns();
-  for (unsigned cpu = 0; cpu < dropped.size(); ++cpu) {
-    if (drain(stream, cpu) != Ring::End::drained) continue;
-    notice_loss(stream, cpu, dropped[cpu], looked_at_ns - 1);
-    stream.merger.drained(cpu, looked_at_ns);
-  }
+  const uint64_t events_before = stats_.events + stats_.dropped;
+  const bool one_order = stream.per_cpu_sinks.size() < stream.sinks.size();
   released_.clear();
-  stream.merger.release(released_);
-  if (!make_stacks(session, stream.opened, lock)) return released_.size();
+  for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) read(session, stream, cpu, one_order);
+  if (one_order) stream.merger.release(released_);
+  const bool any = !released_.empty() || stats_.events + stats_.dropped != events_before;
+  if (!make_stacks(session, stream.opened, lock)) return any;
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
   stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
-  return released_.size();
+  return any;
 }
 
 // Files can take long to read: whoever asks something of the reader does not wait for that. False if
@@ -214,6 +231,61 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
   return stream != streams_.end() && stream->second.opened == opened;
 }
 
+void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_order) {
+  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
+  const uint64_t looked_at_ns = boot_ns();
+  const bool straight = !one_order && read_straight(stream, cpu, looked_at_ns);
+  if (straight || drain(stream, cpu) == Ring::End::drained) {
+    notice_loss(stream, cpu, dropped, looked_at_ns - 1);
+    stream.merger.drained(cpu, looked_at_ns);
+  }
+  if (!one_order) stream.merger.release(cpu, released_);
+}
+
+// To the sinks past the merger, whose order most rings have by themselves. What has come after the
+// ring was looked at stays in it: records that come before that may still be added. False where
+// records have to go through the merger.
+bool EventReader::read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns) {
+  if (!stream.merger.is_empty(cpu)) return false;
+  Ring& ring = stream.lanes[cpu].ring;
+  const auto count = final_records(ring, looked_at_ns);
+  if (!count) return false;
+  ring.drain(*count,
+             [&](std::span<const std::byte> record) { take_straight(stream, cpu, record); });
+  batch_.hand_over(stream.per_cpu_sinks);
+  return true;
+}
+
+void EventReader::take_straight(Stream& stream, unsigned cpu, std::span<const std::byte> record) {
+  stats_.bytes += record.size();
+  if (take_hit(stream, cpu, record) || take_event(stream, cpu, record))
+    ++stats_.events;
+  else
+    ++stats_.malformed;
+}
+
+bool EventReader::take_hit(Stream& stream, unsigned cpu, std::span<const std::byte> record) {
+  Lane& lane = stream.lanes[cpu];
+  PlainHit& hit = batch_.begin_hit();
+  const auto marks = decode_plain_hit(hit, record, cpu, stream.sources, lane.last_source);
+  if (!marks) return false;
+  if (const auto lost = new_loss(lane, cpu, marks->ring_dropped, hit.ts_ns))
+    batch_.add(*lost, stream.per_cpu_sinks);
+  batch_.keep_hit(stream.per_cpu_sinks);
+  return true;
+}
+
+bool EventReader::take_event(Stream& stream, unsigned cpu, std::span<const std::byte> record) {
+  Event& event = batch_.begin_event();
+  const auto marks = decode_record_into(event, record, cpu, stream.sources);
+  if (!marks) return false;
+  if (marks->tag) event.tag = text_of_tag(stream, marks->tag);
+  if (const auto lost = new_loss(stream.lanes[cpu], cpu, marks->ring_dropped, event.ts_ns))
+    batch_.add(*lost, stream.per_cpu_sinks);
+  batch_.keep_event(stream.per_cpu_sinks);
+  return true;
+}
+
 Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
   return stream.lanes[cpu].ring.drain([&](std::span<const std::byte> bytes) {
     stats_.bytes += bytes.size();
@@ -238,20 +310,24 @@ std::string EventReader::text_of_tag(const Stream& stream, uint32_t number) cons
   return number < stream.tags.size() ? stream.tags[number] : "";
 }
 
-void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {
-  Lane& lane = stream.lanes[cpu];
-  if (dropped <= lane.seen_dropped) return;
-  const uint64_t count = dropped - lane.seen_dropped;
-  lane.seen_dropped = dropped;
+std::optional<Lost> EventReader::new_loss(Lane& lane, unsigned cpu, uint64_t dropped,
+                                          uint64_t ts_ns) {
+  if (dropped <= lane.seen_dropped) return std::nullopt;
+  const uint64_t count = dropped - std::exchange(lane.seen_dropped, dropped);
   stats_.dropped += count;
-  stream.merger.add(cpu, Lost{ts_ns, count, LossCause::ring_full, cpu});
+  return Lost{ts_ns, count, LossCause::ring_full, cpu};
+}
+
+void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {
+  if (const auto lost = new_loss(stream.lanes[cpu], cpu, dropped, ts_ns))
+    stream.merger.add(cpu, *lost);
 }
 
 // The order matters: first the programs are asked to wake us, then the rings are looked at once
 // more. A record reserved before the asking is seen by that look; one reserved after it wakes us.
 void EventReader::sleep_until_event() {
   kernel_.set_reader_sleeps(true);
-  if (pass() == 0) {
+  if (!pass()) {
     {
       const std::lock_guard lock(mutex_);
       ++stats_.sleeps;

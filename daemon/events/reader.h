@@ -16,6 +16,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/events/batch.h"
 #include "daemon/events/decoder.h"
 #include "daemon/events/merger.h"
 #include "daemon/events/sink.h"
@@ -61,6 +62,7 @@ class EventReader {
     Ring ring;
     Fd fd;
     uint64_t seen_dropped = 0;
+    KnownSource last_source = {};
   };
   struct Stream {
     explicit Stream(size_t cpus) : merger(cpus) {}
@@ -69,18 +71,26 @@ class EventReader {
     Sources sources;
     std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
-    uint64_t released_ns = 0;  // everything before has been given to the sinks
-    uint64_t opened = 0;       // no other stream has this number
+    Batch::Sinks per_cpu_sinks;  // those of them that are
+    uint64_t released_ns = 0;    // everything before has been given to the sinks
+    uint64_t opened = 0;         // no other stream has this number
   };
 
   EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);
   void run();
-  size_t pass();
-  size_t pass(uint32_t session, std::unique_lock<std::mutex>& lock);
+  bool pass();
+  bool pass(uint32_t session, std::unique_lock<std::mutex>& lock);
   bool make_stacks(uint32_t session, uint64_t opened, std::unique_lock<std::mutex>& lock);
+  void read(uint32_t session, Stream& stream, unsigned cpu, bool one_order);
+  bool read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns);
+  void take_straight(Stream& stream, unsigned cpu, std::span<const std::byte> record);
+  bool take_hit(Stream& stream, unsigned cpu, std::span<const std::byte> record);
+  bool take_event(Stream& stream, unsigned cpu, std::span<const std::byte> record);
   Ring::End drain(Stream& stream, unsigned cpu);
   std::string text_of_tag(const Stream& stream, uint32_t number) const;
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
+  // What its ring has lost since the last time.
+  std::optional<Lost> new_loss(Lane& lane, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);
   void wake();
@@ -94,6 +104,7 @@ class EventReader {
   uint64_t streams_opened_ = 0;
   ReaderStats stats_;
   std::vector<StreamItem> released_;        // kept for its memory
+  Batch batch_;                             // likewise
   std::vector<StackAddresses> key_stacks_;  // that the pass has come upon
   bool stop_ = false;
   std::thread thread_;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "daemon/model/event.h"
+#include "daemon/model/plain_hit.h"
 
 namespace tracectl {
 
@@ -13,6 +14,14 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void take(std::span<const StreamItem> items) = 0;
+};
+
+// A sink to which the events of each CPU are a stream by themselves: they come in ts order of their CPU
+// only, and most of them without having been made an Event, which takes a fraction of the time.
+class PerCpuSink : public EventSink {
+ public:
+  using EventSink::take;
+  virtual void take(std::span<const PlainHit> hits) = 0;
 };
 
 }  // namespace tracectl

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "daemon/base/mapping.h"
 
@@ -23,11 +24,16 @@ class Ring {
     drained,  // everything that was reserved when the drain began has been read
     busy,     // the next record is still being written
     broken,   // a header that no kernel writes: the rest is left unread
+    stopped,  // as was asked
   };
 
   // Hands every finished record to `each(std::span<const std::byte>)`, oldest first, and frees
   // its room. The span is valid during the call only.
-  template <class Each> End drain(Each&& each);
+  template <class Each> End drain(Each&& each) { return drain(SIZE_MAX, std::forward<Each>(each)); }
+  // So many at most.
+  template <class Each> End drain(size_t most, Each&& each);
+  // The same records, left where they are. `each` says whether to go on.
+  template <class Each> End look(Each&& each) const;
 
  private:
   static constexpr uint32_t kBusy = 1u << 31;     // BPF_RINGBUF_BUSY_BIT
@@ -43,32 +49,44 @@ class Ring {
     return static_cast<std::byte*>(producer_.data()) + page_ + (position & (size_ - 1));
   }
 
+  template <class Each> End walk(uint64_t& position, Each&& each) const;
+
   Mapping consumer_, producer_;
   size_t size_, page_;
 };
 
-template <class Each> Ring::End Ring::drain(Each&& each) {
-  const uint64_t end = __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE);
+template <class Each> Ring::End Ring::drain(size_t most, Each&& each) {
   uint64_t position = *consumer_position();
-  End result = End::drained;
+  const End end = walk(position, [&](std::span<const std::byte> record) {
+    if (most == 0) return false;
+    --most;
+    each(record);
+    return true;
+  });
+  __atomic_store_n(consumer_position(), position, __ATOMIC_RELEASE);
+  return end;
+}
+
+template <class Each> Ring::End Ring::look(Each&& each) const {
+  uint64_t position = *consumer_position();
+  return walk(position, std::forward<Each>(each));
+}
+
+// From there on; `position` is behind the last for which `each` has said to go on.
+template <class Each> Ring::End Ring::walk(uint64_t& position, Each&& each) const {
+  const uint64_t end = __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE);
   while (position < end) {
     const std::byte* header = data_at(position);
     const uint32_t word =
         __atomic_load_n(reinterpret_cast<const uint32_t*>(header), __ATOMIC_ACQUIRE);
-    if (word & kBusy) {
-      result = End::busy;
-      break;
-    }
+    if (word & kBusy) return End::busy;
     const size_t length = word & ~(kBusy | kDiscard);
-    if (length > size_ || length + kHeader > end - position) {
-      result = End::broken;
-      break;
-    }
-    if (!(word & kDiscard)) each(std::span<const std::byte>(header + kHeader, length));
+    if (length > size_ || length + kHeader > end - position) return End::broken;
+    if (!(word & kDiscard) && !each(std::span<const std::byte>(header + kHeader, length)))
+      return End::stopped;
     position += (length + kHeader + 7) / 8 * 8;
   }
-  __atomic_store_n(consumer_position(), position, __ATOMIC_RELEASE);
-  return result;
+  return End::drained;
 }
 
 }  // namespace tracectl

@@ -39,11 +39,6 @@ uint64_t Definitions::text(const std::string& text) {
 }
 
 uint64_t Definitions::source(const std::shared_ptr<const EventSource>& source) {
-  if (source != last_source_.kept) last_source_ = {known_or_defined_source(source), source};
-  return last_source_.number;
-}
-
-uint64_t Definitions::known_or_defined_source(const std::shared_ptr<const EventSource>& source) {
   const auto found = sources_.find(source.get());
   if (found != sources_.end()) return found->second.number;
   bound(sources_);
@@ -84,27 +79,18 @@ void Definitions::argument(ByteWriter& to, const Argument& argument) {
   to.text(body);
 }
 
-uint64_t Definitions::thread(const Event& event) {
-  if (last_thread_.number == 0 || event.tid != last_tid_ || event.pid != last_thread_.pid ||
-      event.comm != last_thread_.comm) {
-    last_thread_ = {known_or_defined_thread(event), event.pid, event.comm};
-    last_tid_ = event.tid;
-  }
-  return last_thread_.number;
-}
-
-uint64_t Definitions::known_or_defined_thread(const Event& event) {
-  const auto found = threads_.find(event.tid);
-  if (found != threads_.end() && found->second.pid == event.pid && found->second.comm == event.comm)
+uint64_t Definitions::thread(pid_t pid, pid_t tid, std::string_view comm) {
+  const auto found = threads_.find(tid);
+  if (found != threads_.end() && found->second.pid == pid && found->second.comm == comm)
     return found->second.number;
   bound(threads_);
   std::string body;
   ByteWriter to(body);
-  to.varint(static_cast<uint32_t>(event.pid));
-  to.varint(static_cast<uint32_t>(event.tid));
-  to.varint(text(event.comm));
+  to.varint(static_cast<uint32_t>(pid));
+  to.varint(static_cast<uint32_t>(tid));
+  to.varint(text(std::string(comm)));
   const uint64_t number = define(DefinitionKind::thread, body);
-  threads_.insert_or_assign(event.tid, Thread{number, event.pid, event.comm});
+  threads_.insert_or_assign(tid, Thread{number, pid, std::string(comm)});
   return number;
 }
 

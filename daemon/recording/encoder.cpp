@@ -48,23 +48,62 @@ size_t most_bytes_of(const Event& event) {
   return bytes;
 }
 
+// What every event has, most often as the one before it.
+struct Usual {
+  uint64_t thread, source, epoch;
+  uint64_t missing;  // arguments
+  bool is_count_known;
+};
+
+// The kind, and which members there are that most events do not have.
+uint64_t bits_of_parts(const Event& event) {
+  uint64_t head = static_cast<uint64_t>(kind_of(event.kind));
+  if (event.call) head |= kHasCall;
+  if (event.duration_ns) head |= kHasDuration;
+  if (event.stack) head |= kHasStack;
+  if (!event.tag.empty()) head |= kHasTag;
+  if (event.retval) head |= kHasResult;
+  return head;
+}
+
+uint64_t bits_of_changes(const Usual& usual, const LastValues& last) {
+  uint64_t head = 0;
+  if (usual.thread != last.thread) head |= kHasThread;
+  if (usual.source != last.source) head |= kHasSource;
+  if (usual.epoch != last.epoch) head |= kHasEpoch;
+  if (usual.missing) head |= kHasMissing;
+  if (!usual.is_count_known) head |= kHasCount;
+  return head;
+}
+
+// Of the time `added` takes note: all records have one.
+inline void write_head(PlaceWriter& to, uint64_t head, uint64_t ts_ns, const Usual& usual,
+                       LastValues& last) {
+  to.varint(head);
+  to.varint(coded_way(last.ts_ns, ts_ns));
+  if (head & kHasThread) to.varint(last.thread = usual.thread);
+  if (head & kHasSource) to.varint(last.source = usual.source);
+  if (head & kHasEpoch) to.varint(last.epoch = usual.epoch);
+}
+
+void write_way(PlaceWriter& to, uint64_t& last, uint64_t value) {
+  to.varint(coded_way(last, value));
+  last = value;
+}
+
 void write_call(PlaceWriter& to, const CallMark& call, LastValues& last) {
-  to.varint(coded_way(last.call, call.number));
-  to.varint(coded_way(last.depth, call.depth));
-  last.call = call.number;
-  last.depth = call.depth;
+  write_way(to, last.call, call.number);
+  write_way(to, last.depth, call.depth);
 }
 
 void write_arguments(PlaceWriter& to, const Event& event, uint64_t* last) {
   const size_t count = count_of(event);
   for (size_t i = 0; i < count; ++i) {
     if (!event.args[i]) continue;
-    if (is_text(event, i)) {
+    if (is_text(event, i))
       to.text(text_at(event, *event.args[i]));
-      continue;
-    }
-    to.varint(coded_way(last[i], *event.args[i]));
-    last[i] = *event.args[i];
+    else
+      write_way(to, last[i], *event.args[i]);
   }
 }
 
@@ -78,17 +117,16 @@ void Encoder::add(const StreamItem& item) {
 }
 
 void Encoder::add_event(const Event& event) {
-  Open& open = open_block(static_cast<uint16_t>(event.cpu), event.ts_ns);
+  Open& open = open_block(event.cpu, event.ts_ns);
   PlaceWriter to = open.records.begin(most_bytes_of(event));
-  write(to, event, open.last);
+  write(to, event, open);
   open.records.end(to);
   ++open.block.events;
   added(open, event.ts_ns);
 }
 
 void Encoder::add_lost(const Lost& lost) {
-  const uint16_t cpu = lost.cpu ? static_cast<uint16_t>(*lost.cpu) : BlockHeader::kNoCpu;
-  Open& open = open_block(cpu, lost.ts_ns);
+  Open& open = open_block(lost.cpu.value_or(BlockHeader::kNoCpu), lost.ts_ns);
   PlaceWriter to = open.records.begin(kMostMembers * kMostVarintBytes);
   to.varint(static_cast<uint64_t>(RecordKind::lost));
   to.varint(coded_way(open.last.ts_ns, lost.ts_ns));
@@ -99,50 +137,74 @@ void Encoder::add_lost(const Lost& lost) {
   added(open, lost.ts_ns);
 }
 
-Encoder::Open& Encoder::open_block(uint16_t cpu, uint64_t ts_ns) {
-  Open& open = open_[cpu];
+void Encoder::add(const PlainHit& hit) {
+  Open& open = open_block(hit.cpu, hit.ts_ns);
+  PlaceWriter to = open.records.begin((kMostMembers + hit.arg_count) * kMostVarintBytes);
+  write(to, hit, open);
+  open.records.end(to);
+  ++open.block.events;
+  added(open, hit.ts_ns);
+}
+
+Encoder::Open& Encoder::open_block(unsigned cpu, uint64_t ts_ns) {
+  if (!last_open_ || cpu != last_cpu_) {
+    last_open_ = &open_[cpu];
+    last_cpu_ = cpu;
+  }
+  Open& open = *last_open_;
   if (open.block.header.records == 0) {
-    open.block.header.cpu = cpu;
+    open.block.header.cpu = static_cast<uint16_t>(cpu);
     open.block.header.first_ns = ts_ns;
     open.last.ts_ns = ts_ns;
   }
   return open;
 }
 
-// ---- a record ----
-
-uint64_t Encoder::head_of(const Event& event, uint64_t missing, const LastValues& last) {
-  uint64_t head = static_cast<uint64_t>(kind_of(event.kind));
-  if (definitions_.thread(event) != last.thread) head |= kHasThread;
-  if (definitions_.source(event.source) != last.source) head |= kHasSource;
-  if (event.call) head |= kHasCall;
-  if (event.duration_ns) head |= kHasDuration;
-  if (event.epoch != last.epoch) head |= kHasEpoch;
-  if (event.stack) head |= kHasStack;
-  if (!event.tag.empty()) head |= kHasTag;
-  if (missing) head |= kHasMissing;
-  if (event.retval) head |= kHasResult;
-  if (count_of(event) != event.source->arguments.size()) head |= kHasCount;
-  return head;
+uint64_t Encoder::new_thread(Open& open, pid_t pid, pid_t tid, const RawComm& comm) {
+  open.names.pid = pid;
+  open.names.tid = tid;
+  open.names.comm = comm;
+  return definitions_.thread(pid, tid, comm.text());
 }
 
-void Encoder::write(PlaceWriter& to, const Event& event, LastValues& last) {
+uint64_t Encoder::new_source(Open& open, const std::shared_ptr<const EventSource>& source) {
+  open.names.source = source;
+  return definitions_.source(source);
+}
+
+// ---- a record ----
+
+void Encoder::write(PlaceWriter& to, const Event& event, Open& open) {
+  LastValues& last = open.last;
+  const size_t count = count_of(event);
   const uint64_t missing = missing_of(event);
-  const uint64_t head = head_of(event, missing, last);
-  to.varint(head);
-  to.varint(coded_way(last.ts_ns, event.ts_ns));
-  if (head & kHasThread) to.varint(last.thread = definitions_.thread(event));
-  if (head & kHasSource) to.varint(last.source = definitions_.source(event.source));
-  if (head & kHasEpoch) to.varint(last.epoch = event.epoch);
+  const Usual usual{thread(open, event), source(open, event.source), event.epoch, missing,
+                    count == event.source->arguments.size()};
+  const uint64_t head = bits_of_parts(event) | bits_of_changes(usual, last);
+  write_head(to, head, event.ts_ns, usual, last);
   if (event.call) write_call(to, *event.call, last);
   if (event.duration_ns) to.varint(*event.duration_ns);
   if (event.retval) to.varint(zigzag(static_cast<int64_t>(*event.retval)));
   if (event.stack) to.varint(definitions_.stack(*event.stack));
   if (head & kHasTag) to.varint(definitions_.text(event.tag));
   if (missing) to.varint(missing);
-  const size_t count = count_of(event);
   if (head & kHasCount) to.varint(count);
   write_arguments(to, event, last.arguments.of(last.source, count));
+}
+
+void Encoder::write(PlaceWriter& to, const PlainHit& hit, Open& open) {
+  LastValues& last = open.last;
+  const size_t count = hit.arg_count;
+  const uint64_t missing = ~hit.readable & ((uint64_t{1} << count) - 1);
+  const Usual usual{thread(open, hit), source(open, *hit.source), hit.epoch, missing,
+                    count == (*hit.source)->arguments.size()};
+  const uint64_t head = static_cast<uint64_t>(RecordKind::hit) | bits_of_changes(usual, last);
+  write_head(to, head, hit.ts_ns, usual, last);
+  if (missing) to.varint(missing);
+  if (head & kHasCount) to.varint(count);
+  uint64_t* const values = last.arguments.of(last.source, count);
+  for (size_t i = 0; i < count; ++i)
+    if (!(missing >> i & 1)) write_way(to, values[i], hit.args[i]);
 }
 
 // ---- blocks ----
@@ -159,6 +221,7 @@ void Encoder::end(Open& open) {
   open.block.records = open.records.take();
   ended_.push_back(std::exchange(open.block, Block{}));
   open.last = LastValues{};
+  open.names = LastNames{};
 }
 
 void Encoder::end_older(uint64_t ts_ns) {

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "daemon/model/event.h"
+#include "daemon/model/plain_hit.h"
 #include "daemon/recording/bytes.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
@@ -31,7 +33,7 @@ class Definitions {
  public:
   uint64_t text(const std::string& text);  // 0: the empty one
   uint64_t source(const std::shared_ptr<const EventSource>& source);
-  uint64_t thread(const Event& event);
+  uint64_t thread(pid_t pid, pid_t tid, std::string_view comm);
   uint64_t stack(const Stack& stack);
 
   // What has been defined since the last time.
@@ -45,20 +47,18 @@ class Definitions {
   static constexpr size_t kMostEntries = 1 << 20;
 
   struct Thread {
-    uint64_t number = 0;
-    pid_t pid = 0;
+    uint64_t number;
+    pid_t pid;
     std::string comm;
   };
   struct Source {
-    uint64_t number = 0;
+    uint64_t number;
     std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
   };
 
   template <class Table> static void bound(Table& table) {
     if (table.size() >= kMostEntries) table.clear();
   }
-  uint64_t known_or_defined_source(const std::shared_ptr<const EventSource>& source);
-  uint64_t known_or_defined_thread(const Event& event);
   uint64_t frame(const Frame& frame);
   std::string body_of(const EventSource& source);
   void argument(ByteWriter& to, const Argument& argument);
@@ -73,18 +73,15 @@ class Definitions {
   std::unordered_map<std::string, uint64_t> texts_;
   std::unordered_map<const EventSource*, Source> sources_;
   std::unordered_map<pid_t, Thread> threads_;
-  // Those of the last event, which most often are the next one's.
-  Source last_source_;
-  pid_t last_tid_ = 0;
-  Thread last_thread_;
   std::map<Frame, uint64_t> frames_;
   std::map<std::string, uint64_t> stacks_;  // by body
 };
 
 class Encoder {
  public:
-  // In ts order.
+  // Those of each CPU in ts order.
   void add(const StreamItem& item);
+  void add(const PlainHit& hit);
   bool has_ended() const { return !ended_.empty(); }
   // Blocks that are full, after the definitions they need, in the order in which they are to stand
   // in the file.
@@ -99,23 +96,50 @@ class Encoder {
   void begin_anew() { definitions_.forget(); }
 
  private:
+  // What the numbers of the block's last event stand for: most are those of the next one.
+  struct LastNames {
+    bool are_thread(pid_t its_pid, pid_t its_tid) const { return its_tid == tid && its_pid == pid; }
+    bool are_of(const PlainHit& hit) const {
+      return are_thread(hit.pid, hit.tid) && hit.comm == comm;
+    }
+    bool are_of(const Event& event) const {
+      return are_thread(event.pid, event.tid) && event.comm == comm.text();
+    }
+
+    pid_t pid = 0;
+    pid_t tid = 0;
+    RawComm comm = {};
+    std::shared_ptr<const EventSource> source = {};
+  };
   struct Open {
     Block block;  // but its records
     RecordBuffer records;
     LastValues last;
+    LastNames names;
   };
 
-  Open& open_block(uint16_t cpu, uint64_t ts_ns);
+  Open& open_block(unsigned cpu, uint64_t ts_ns);
+  template <class Hit> uint64_t thread(Open& open, const Hit& hit) {
+    const bool is_last = open.last.thread && open.names.are_of(hit);
+    return is_last ? open.last.thread : new_thread(open, hit.pid, hit.tid, RawComm(hit.comm));
+  }
+  uint64_t new_thread(Open& open, pid_t pid, pid_t tid, const RawComm& comm);
+  uint64_t source(Open& open, const std::shared_ptr<const EventSource>& source) {
+    const bool is_last = open.last.source && source == open.names.source;
+    return is_last ? open.last.source : new_source(open, source);
+  }
+  uint64_t new_source(Open& open, const std::shared_ptr<const EventSource>& source);
   void end(Open& open);
   void add_event(const Event& event);
   void add_lost(const Lost& lost);
   void added(Open& open, uint64_t ts_ns);
-  // Which members the record has.
-  uint64_t head_of(const Event& event, uint64_t missing, const LastValues& last);
-  void write(PlaceWriter& to, const Event& event, LastValues& last);
+  void write(PlaceWriter& to, const Event& event, Open& open);
+  void write(PlaceWriter& to, const PlainHit& hit, Open& open);
 
   Definitions definitions_;
-  std::map<uint16_t, Open> open_;  // by CPU
+  std::map<unsigned, Open> open_;  // by CPU
+  Open* last_open_ = nullptr;
+  unsigned last_cpu_ = 0;
   std::vector<Block> ended_;
 };
 

@@ -31,9 +31,10 @@ class Recorder::Writing {
     if (file_bytes_) state_.turns.emplace();
   }
 
-  void take(std::span<const StreamItem> items) {
+  // StreamItems or PlainHits.
+  template <class Item> void take(std::span<const Item> items) {
     const std::lock_guard lock(mutex_);
-    for (const StreamItem& item : items) {
+    for (const Item& item : items) {
       if (state_.phase != Phase::recording) {
         refuse(item);
         continue;
@@ -155,6 +156,10 @@ class Recorder::Writing {
     else
       ++state_.events;
   }
+
+  void count(const PlainHit&) { ++state_.events; }
+
+  void refuse(const PlainHit&) { state_.lost += state_.phase == Phase::failed; }
 
   void refuse(const StreamItem& item) {
     if (state_.phase != Phase::failed) return;
@@ -282,6 +287,8 @@ Result<std::shared_ptr<Recorder>> Recorder::begin(std::vector<Fd> files,
 Recorder::~Recorder() { end(); }
 
 void Recorder::take(std::span<const StreamItem> items) { writing_->take(items); }
+
+void Recorder::take(std::span<const PlainHit> hits) { writing_->take(hits); }
 
 void Recorder::end() { writing_->end(); }
 

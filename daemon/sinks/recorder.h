@@ -19,7 +19,7 @@ namespace tracectl {
 // Takes events on the reader's thread, and has a thread of its own that writes. A disk that is
 // slower than the events, or stands still, holds up neither that thread nor who asks: what there is
 // no room for is counted, and stands in the file as lost.
-class Recorder final : public EventSink {
+class Recorder final : public PerCpuSink {
  public:
   enum class Phase {
     recording,
@@ -56,6 +56,7 @@ class Recorder final : public EventSink {
   ~Recorder() override;
 
   void take(std::span<const StreamItem> items) override;
+  void take(std::span<const PlainHit> hits) override;
   // Any thread. Does not wait until it is done.
   void end();
   State state() const;

@@ -187,33 +187,44 @@ void reading(const std::string& path, const char* how) {
             "", reach_at_least(median(all), 10));
 }
 
-// The encoder by itself: events of two threads on two CPUs.
-void encoding() {
-  Argument number;
-  number.size_bytes = 8;
-  StreamItem item;
-  Event& event = item.emplace<Event>();
-  event.args.resize(3);
-  event.source = std::make_shared<const EventSource>(
-      EventSource{"usdt:/usr/bin/hot:hot:fast", "bench", {number, number, number}});
-  event.comm = "hot";
+// The encoder by itself: events of two threads on two CPUs. `made` sets the members that they differ in.
+template <class Item, class Made> void encoding(const char* what, Item& item, Made made) {
   const auto ns = [&] {
     recording::Encoder encoder;
     const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (uint64_t i = 0; i < kEncoded; ++i) {
-      // A ring is read for a while before the next one is.
-      event.cpu = i / 1000 % 2;
-      event.pid = event.tid = static_cast<pid_t>(4711 + event.cpu);
-      event.ts_ns += 300;
-      event.args[0] = i;
-      event.args[1] = 2;
-      event.args[2] = i + 1;
+      made(i, i / 1000 % 2);  // a ring is read for a while before the next one is
       encoder.add(item);
       if (encoder.has_ended()) encoder.take();
     }
     return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) / kEncoded;
   };
-  print_row("encoded, CPU ns an event", spread(repeat(kSpeedRounds, ns), "%.1f"), "", "", "");
+  print_row(std::string(what) + " encoded, CPU ns", spread(repeat(kSpeedRounds, ns), "%.1f"), "",
+            "", "");
+}
+
+template <class Event> void of_thread(Event& event, uint64_t i, unsigned cpu) {
+  event.cpu = cpu;
+  event.pid = event.tid = static_cast<pid_t>(4711 + cpu);
+  event.ts_ns = 300 * i;
+  event.args[0] = i;
+  event.args[1] = 2;
+  event.args[2] = i + 1;
+}
+
+void encoding() {
+  Argument number;
+  number.size_bytes = 8;
+  const auto source = std::make_shared<const EventSource>(
+      EventSource{"usdt:/usr/bin/hot:hot:fast", "bench", {number, number, number}});
+  PlainHit hit{.comm = RawComm("hot"), .source = &source, .readable = 7, .arg_count = 3};
+  encoding("a hit", hit, [&](uint64_t i, unsigned cpu) { of_thread(hit, i, cpu); });
+  StreamItem item;
+  Event& event = item.emplace<Event>();
+  event.comm = "hot";
+  event.source = source;
+  event.args.resize(3);
+  encoding("an event", item, [&](uint64_t i, unsigned cpu) { of_thread(event, i, cpu); });
 }
 
 void run() {

@@ -39,11 +39,26 @@ void check(const DecodedRecord& decoded, size_t size) {
   must(event.raw_stack->addresses.size() * 8 <= size && event.raw_stack->bytes.size() <= size);
 }
 
+// A hit that needs no Event is the one that would be made.
+void check_plain(std::span<const std::byte> record) {
+  PlainHit hit;
+  KnownSource last;
+  const auto marks = decode_plain_hit(hit, record, 0, sources(), last);
+  if (!marks) return;
+  const auto decoded = decode_record(record, 0, sources());
+  must(decoded && decoded->event.ts_ns == hit.ts_ns && decoded->event.source == *hit.source);
+  must(decoded->event.args.size() == hit.arg_count && decoded->ring_dropped == marks->ring_dropped);
+  for (size_t i = 0; i < hit.arg_count; ++i)
+    must(!decoded->event.args[i] ||
+         (hit.readable >> i & 1 && *decoded->event.args[i] == hit.args[i]));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto record = std::as_bytes(std::span(data, size));
   if (const auto decoded = decode_record(record, 0, sources())) check(*decoded, size);
+  check_plain(record);
   if (const auto stack = decode_key_stack(record)) {
     must(!stack->addresses.empty() && stack->addresses.size() <= TC_MOST_FRAMES);
     must(!decode_record(record, 0, sources()));

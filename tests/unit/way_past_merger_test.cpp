@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Events on their way from rings to a recording: past the merger, but in the order in which they would
+// have left it, and the same.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "daemon/base/clock.h"
+#include "daemon/events/reader.h"
+#include "daemon/protocol/events.h"
+#include "daemon/recording/reader.h"
+#include "daemon/sinks/recorder.h"
+#include "tests/support/fake_kernel.h"
+#include "tests/support/must.h"
+
+using namespace tracectl;
+using on_kernel::must;
+
+namespace {
+
+constexpr uint32_t kSession = 1;
+constexpr uint32_t kNumbers = 1, kTexts = 2;  // sources
+constexpr size_t kRingBytes = 1 << 20;
+
+// Of the file of a BPF ring buffer what its reader sees (kernel/ring.h).
+class MadeRing {
+ public:
+  MadeRing() : file_(::memfd_create("ring", MFD_CLOEXEC)) {
+    EXPECT_EQ(::ftruncate(file_.get(), static_cast<off_t>(2 * page() + 2 * kRingBytes)), 0);
+  }
+  Fd file() const { return Fd{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)}; }
+
+  // Not seen before it is published.
+  void add(std::span<const std::byte> record) { submit(take_room(record.size()), record); }
+  void publish() { write(page(), end_); }
+
+  // Where the record is to be written. Seen at once, as one that is still being written.
+  uint64_t reserve(size_t size) {
+    const uint64_t at = take_room(size);
+    publish();
+    return at;
+  }
+  void submit(uint64_t at, std::span<const std::byte> record) {
+    put(data_at(at) + 8, record);
+    write(data_at(at), static_cast<uint32_t>(record.size()));
+  }
+
+ private:
+  static constexpr uint32_t kBusy = 1u << 31;
+
+  static size_t page() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
+  static uint64_t data_at(uint64_t at) { return 2 * page() + at; }
+  uint64_t take_room(size_t size) {
+    const uint64_t at = end_;
+    write(data_at(at), kBusy | static_cast<uint32_t>(size));
+    end_ += (8 + size + 7) / 8 * 8;
+    EXPECT_LE(end_, kRingBytes);
+    return at;
+  }
+  template <class T> void write(uint64_t offset, T value) {
+    put(offset, std::as_bytes(std::span(&value, 1)));
+  }
+  void put(uint64_t offset, std::span<const std::byte> bytes) {
+    EXPECT_EQ(::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
+              static_cast<ssize_t>(bytes.size()));
+  }
+
+  Fd file_;
+  uint64_t end_ = 0;
+};
+
+class Record {
+ public:
+  Record(uint64_t ts_ns, uint32_t source, std::vector<uint64_t> words)
+      : bytes_(sizeof(tc_record) + words.size() * 8) {
+    std::memcpy(bytes_.data() + sizeof(tc_record), words.data(), words.size() * 8);
+    head().kind = TC_RECORD_HIT;
+    head().ts_ns = ts_ns;
+    head().epoch = 1;
+    head().source = source;
+    head().pid = head().tid = 7;
+    head().arg_room = static_cast<uint8_t>(words.size());
+    head().arg_count = source == kNumbers ? 2 : 1;
+    head().arg_valid = 3;
+    std::memcpy(head().comm, "main", 4);
+  }
+  tc_record& head() { return *reinterpret_cast<tc_record*>(bytes_.data()); }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  uint64_t ts_ns() const { return reinterpret_cast<const tc_record*>(bytes_.data())->ts_ns; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+Record plain(uint64_t ts_ns) { return Record(ts_ns, kNumbers, {ts_ns, 2}); }
+
+// All that users see of an item.
+std::string line(const StreamItem& item) {
+  protocol::WallClock wall(0);
+  if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
+  return protocol::lost_json(std::get<Lost>(item), "s");
+}
+
+using LinesByCpu = std::map<unsigned, std::vector<std::string>>;
+
+void add_line(LinesByCpu& lines, const StreamItem& item) {
+  const auto* event = std::get_if<Event>(&item);
+  lines[event ? event->cpu : *std::get<Lost>(item).cpu].push_back(line(item));
+}
+
+class Merged final : public EventSink {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    for (const StreamItem& item : items) add_line(lines, item);
+  }
+  LinesByCpu lines;
+};
+
+// A session whose rings a test fills.
+class Reading {
+ public:
+  explicit Reading(std::shared_ptr<EventSink> sink)
+      : reader_(must(EventReader::start(kernel_, symbols_))) {
+    Rings files{{}, kRingBytes};
+    for (const MadeRing& ring : rings) files.by_cpu.push_back(ring.file());
+    must(reader_->open(kSession, std::move(files)));
+    Argument number, text;
+    text.is_string = true;
+    add_source(kNumbers, {number, number});
+    add_source(kTexts, {text});
+    reader_->add_tag(kSession, 1, "blue");
+    reader_->subscribe(kSession, std::move(sink));
+  }
+  EventReader& reader() { return *reader_; }
+  // All at once.
+  void add(const std::vector<std::pair<unsigned, Record>>& records) {
+    for (const auto& [cpu, record] : records) rings[cpu].add(record.bytes());
+    for (MadeRing& ring : rings) ring.publish();
+  }
+  void flush() { must(reader_->flush(kSession)); }
+
+  MadeRing rings[2];
+
+ private:
+  void add_source(uint32_t id, Arguments arguments) {
+    reader_->add_source(kSession, id,
+                        std::make_shared<const EventSource>(
+                            EventSource{"p" + std::to_string(id), "s", std::move(arguments)}));
+  }
+
+  on_kernel::FakeKernel kernel_;
+  Symbolizer symbols_;
+  std::unique_ptr<EventReader> reader_;
+};
+
+// What a test has done with the rings, as it is in the file then.
+class Recording {
+ public:
+  Recording()
+      : file_(::memfd_create("recording", MFD_CLOEXEC)),
+        recorder_(must(Recorder::start(Fd{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)},
+                                       recording::Compression::none))),
+        reading(recorder_) {}
+
+  LinesByCpu end() {
+    reading.flush();
+    recorder_->end();
+    EXPECT_TRUE(recorder_->wait_ms(10'000));
+    LinesByCpu lines;
+    auto reader = must(recording::Reader::open(std::move(file_)));
+    must(reader.read({}, [&](const StreamItem& item) { return add_line(lines, item), true; }));
+    return lines;
+  }
+
+ private:
+  Fd file_;
+  std::shared_ptr<Recorder> recorder_;
+
+ public:
+  Reading reading;
+};
+
+// The same, in one order.
+LinesByCpu merged(const std::vector<std::pair<unsigned, Record>>& records) {
+  auto sink = std::make_shared<Merged>();
+  Reading reading(sink);
+  reading.add(records);
+  reading.flush();
+  return sink->lines;
+}
+
+LinesByCpu recorded_of(const std::vector<std::pair<unsigned, Record>>& records) {
+  Recording recording;
+  recording.reading.add(records);
+  return recording.end();
+}
+
+// With all that takes another way than a plain hit does.
+Record random_record(std::mt19937_64& random, uint64_t ts_ns) {
+  Record record =
+      random() % 3 ? plain(ts_ns) : Record(ts_ns, kTexts, std::vector<uint64_t>(8, 'x'));
+  const auto one_in = [&](uint64_t n) { return random() % n == 0; };
+  if (one_in(5)) record.head().tag = 1;
+  if (one_in(5)) record.head().arg_valid = 1;
+  if (one_in(5)) record.head().tid = 8;
+  if (one_in(9)) record.head().source = 99;  // unknown
+  if (one_in(9)) record.head().epoch = 2;
+  if (one_in(9)) record.head().kind = 77;
+  if (one_in(9)) record.head().arg_count = 1;
+  return record;
+}
+
+}  // namespace
+
+TEST(WayPastMerger, BringsWhatTheMergerWould) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::pair<unsigned, Record>> records;
+    uint64_t dropped[2] = {};
+    for (uint64_t ts_ns = 1000; ts_ns < 1500; ++ts_ns) {
+      const unsigned cpu = random() % 2;
+      Record record = random_record(random, ts_ns);
+      record.head().ring_dropped = dropped[cpu] += random() % 20 == 0 ? random() % 9 : 0;
+      records.emplace_back(cpu, std::move(record));
+    }
+    const LinesByCpu lines = recorded_of(records);
+    EXPECT_EQ(lines, merged(records)) << round;
+    EXPECT_GT(lines.at(0).size() + lines.at(1).size(), 300u);
+  }
+}
+
+// As records are where a program was preempted between reserving its record and reading the clock.
+TEST(WayPastMerger, IsNotTakenByARingOutOfOrder) {
+  std::vector<std::pair<unsigned, Record>> records;
+  for (const uint64_t ts_ns : {100, 300, 200, 400, 150, 500}) records.emplace_back(0, plain(ts_ns));
+  records.emplace_back(1, plain(120));
+  const LinesByCpu lines = recorded_of(records);
+  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return a.second.ts_ns() < b.second.ts_ns();
+  });
+  EXPECT_EQ(lines, merged(records));
+}
+
+TEST(WayPastMerger, IsNotTakenBesideARecordThatIsStillBeingWritten) {
+  Recording recording;
+  MadeRing& ring = recording.reading.rings[0];
+  const size_t size = plain(0).bytes().size();
+  const uint64_t first = ring.reserve(size), second = ring.reserve(size);
+  const uint64_t now_ns = boot_ns();
+  const Record late = plain(now_ns + 1), early = plain(now_ns);
+  ring.submit(first, late.bytes());
+  while (recording.reading.reader().stats().events == 0) ::usleep(100);
+  ring.submit(second, early.bytes());
+  EXPECT_EQ(recording.end(), merged({{0, early}, {0, late}}));
+}
