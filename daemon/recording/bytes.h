@@ -78,7 +78,7 @@ class PlaceWriter {
 // ask failed() before what was read is believed.
 class ByteReader {
  public:
-  explicit ByteReader(std::string_view bytes) : left_(bytes) {}
+  explicit ByteReader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
 
   template <std::unsigned_integral T> T fixed() {
     const std::string_view bytes = take(sizeof(T));
@@ -88,16 +88,9 @@ class ByteReader {
     return value;
   }
   uint64_t varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::string_view byte = take(1);
-      if (byte.empty()) return 0;
-      const auto bits = static_cast<uint8_t>(byte.front());
-      if (shift == 63 && bits > 1) break;  // more than 64 bits
-      value |= static_cast<uint64_t>(bits & 0x7f) << shift;
-      if (!(bits & 0x80)) return value;
-    }
-    return fail(), 0;
+    // Most have one byte.
+    if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
+    return longer_varint();
   }
   // A varint that must fit.
   template <std::unsigned_integral T> T small() {
@@ -108,24 +101,36 @@ class ByteReader {
   std::string_view text() { return take(varint()); }
   // So many bytes; none, and failed(), where there are fewer.
   std::string_view take(uint64_t size) {
-    if (size > left_.size()) return fail(), std::string_view{};
-    const std::string_view bytes = left_.substr(0, size);
-    left_.remove_prefix(size);
+    if (size > left()) return fail(), std::string_view{};
+    const std::string_view bytes(at_, static_cast<size_t>(size));
+    at_ += size;
     return bytes;
   }
 
-  std::string_view rest() { return take(left_.size()); }
+  std::string_view rest() { return take(left()); }
 
   bool failed() const { return failed_; }
-  bool at_end() const { return left_.empty(); }
+  bool at_end() const { return at_ == end_; }
 
  private:
+  size_t left() const { return static_cast<size_t>(end_ - at_); }
+  uint64_t longer_varint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto bits = static_cast<uint8_t>(*at_++);
+      if (shift == 63 && bits > 1) break;  // more than 64 bits
+      value |= static_cast<uint64_t>(bits & 0x7f) << shift;
+      if (!(bits & 0x80)) return value;
+    }
+    return fail(), 0;
+  }
   void fail() {
     failed_ = true;
-    left_ = {};
+    at_ = end_;
   }
 
-  std::string_view left_;
+  const char* at_;
+  const char* end_;
   bool failed_ = false;
 };
 

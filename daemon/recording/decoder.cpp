@@ -5,6 +5,24 @@
 #include <utility>
 
 namespace tracectl::recording {
+namespace {
+
+// With the memory, and what is most often as it was: thread and source, which are set anyway.
+Event& emptied(StreamItem& item) {
+  auto* event = std::get_if<Event>(&item);
+  if (!event) return item.emplace<Event>();
+  event->args.clear();
+  event->strings.clear();
+  event->call.reset();
+  event->retval.reset();
+  event->duration_ns.reset();
+  event->raw_stack.reset();
+  event->stack.reset();
+  event->tag.clear();
+  return *event;
+}
+
+}  // namespace
 
 EventDecoder::EventDecoder(const BlockHeader& header, std::string_view records,
                            const DefinitionTables& tables)
@@ -22,7 +40,7 @@ EventDecoder::Next EventDecoder::next(StreamItem& item) {
     }
     if (static_cast<RecordKind>(kind) == RecordKind::lost)
       return read_lost(record, item.emplace<Lost>()) ? Next::item : Next::malformed;
-    return read_event(head, record, item.emplace<Event>()) ? Next::item : Next::malformed;
+    return read_event(head, record, emptied(item)) ? Next::item : Next::malformed;
   }
   return from_.failed() ? Next::malformed : Next::end;
 }
@@ -43,16 +61,21 @@ bool EventDecoder::read_event(uint64_t head, ByteReader& from, Event& event) {
   event.kind = kKinds[head & kRecordKinds];
   event.cpu = header_.cpu;
   last_.ts_ns = event.ts_ns = after_way(last_.ts_ns, from.varint());
-  if (head & kHasThread) last_.thread = from.varint();
-  if (head & kHasSource) last_.source = from.varint();
+  if (head & kHasThread) {
+    last_.thread = from.varint();
+    thread_ = tables_.thread(last_.thread);
+  }
+  if (head & kHasSource) {
+    last_.source = from.varint();
+    source_ = tables_.source(last_.source);
+  }
   if (head & kHasEpoch) last_.epoch = from.varint();
-  const ThreadName* thread = tables_.thread(last_.thread);
-  event.source = tables_.source(last_.source);
-  if (from.failed() || !thread || !event.source) return false;
+  if (from.failed() || !thread_ || !source_) return false;
   event.epoch = last_.epoch;
-  event.pid = thread->pid;
-  event.tid = thread->tid;
-  event.comm = thread->comm;
+  event.pid = thread_->pid;
+  event.tid = thread_->tid;
+  if (event.comm != thread_->comm) event.comm = thread_->comm;
+  if (event.source != source_) event.source = source_;
   return read_parts(head, from, event) && read_arguments(head, from, event);
 }
 

@@ -80,7 +80,8 @@ class EventDecoder {
 
   EventDecoder(const BlockHeader& header, std::string_view records, const DefinitionTables& tables);
 
-  // Skips records of kinds it does not know, and counts them.
+  // Skips records of kinds it does not know, and counts them. What was in `item` is gone, but for memory
+  // that is used again.
   Next next(StreamItem& item);
   uint64_t skipped() const { return skipped_; }
 
@@ -95,6 +96,9 @@ class EventDecoder {
   ByteReader from_;
   const DefinitionTables& tables_;
   LastValues last_;
+  // What their numbers in last_ stand for.
+  const ThreadName* thread_ = nullptr;
+  std::shared_ptr<const EventSource> source_;
   uint64_t skipped_ = 0;
 };
 
