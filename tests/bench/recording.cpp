@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 
+#include <fstream>
 #include <variant>
 
 #include "daemon/base/clock.h"
@@ -37,6 +38,9 @@ class Pair {
     return target;
   }
 
+  // CPU time that both have taken.
+  uint64_t cpu_ns() const { return cpu_ns_of(one_) + cpu_ns_of(other_); }
+
   // Calls a second, of both together.
   double speed(const Site& site, uint64_t calls) {
     const std::string line = std::string(site.function) + " " + std::to_string(calls);
@@ -47,6 +51,12 @@ class Pair {
   }
 
  private:
+  static uint64_t cpu_ns_of(const Program& program) {
+    std::ifstream stat("/proc/" + std::to_string(program.pid()) + "/schedstat");
+    uint64_t ns = 0;
+    stat >> ns;
+    return ns;
+  }
   static double ns_said_by(Program& program) {
     return nlohmann::json::parse(program.finish())["ns"].get<double>();
   }
@@ -57,13 +67,30 @@ class Pair {
 struct Recorded {
   uint64_t events = 0, lost = 0, bytes = 0;
   double calls_per_s = 0;
-  double cpu_ns = 0;  // of all threads but this one, an event
+  double cpu_ns = 0;      // of all threads but this one, an event
+  double hit_cpu_ns = 0;  // of the programs
 };
 
-// CPU time of the threads beside this one, which only waits.
-uint64_t others_cpu_ns() {
-  return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
+// What has been taken by the threads beside this one, which only waits, and by the programs.
+class CpuTime {
+ public:
+  explicit CpuTime(const Pair& programs) : programs_(programs) {}
+
+  void until_now(uint64_t events, Recorded& to) const {
+    to.cpu_ns = static_cast<double>(others_ns() - began_ns_) / static_cast<double>(events);
+    to.hit_cpu_ns =
+        static_cast<double>(programs_.cpu_ns() - programs_began_ns_) / static_cast<double>(events);
+  }
+
+ private:
+  static uint64_t others_ns() {
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  }
+
+  const Pair& programs_;
+  const uint64_t began_ns_ = others_ns();
+  const uint64_t programs_began_ns_ = programs_.cpu_ns();
+};
 
 class Recording {
  public:
@@ -79,7 +106,7 @@ class Recording {
     const auto recorder = must(Recorder::start(std::move(file), compression));
     arm(site);
     must(engine_->subscribe("bench", recorder));
-    const uint64_t before_ns = others_cpu_ns();
+    const CpuTime took(programs_);
     Recorded got;
     got.calls_per_s = programs_.speed(site, calls);
     must(engine_->flush("bench"));
@@ -91,8 +118,7 @@ class Recording {
     got.events = state.events;
     got.lost = state.lost;
     got.bytes = state.bytes;
-    got.cpu_ns =
-        static_cast<double>(others_cpu_ns() - before_ns) / (2.0 * static_cast<double>(calls));
+    took.until_now(2 * calls, got);
     must(engine_->delete_session("bench"));
     if (got.events + got.lost != 2 * calls)
       throw std::runtime_error("recorded " + std::to_string(got.events));
@@ -102,14 +128,13 @@ class Recording {
   Recorded read_bare(const Site& site, uint64_t calls) {
     const Fd link = bare_.arm(programs_.one(), site),
              other_link = bare_.arm(programs_.other(), site);
-    const uint64_t before_ns = others_cpu_ns();
+    const CpuTime took(programs_);
     BareRings::Reading reading(bare_);
     Recorded got;
     got.calls_per_s = programs_.speed(site, calls);
     got.events = reading.end();
     got.lost = 2 * calls - got.events;
-    got.cpu_ns =
-        static_cast<double>(others_cpu_ns() - before_ns) / (2.0 * static_cast<double>(calls));
+    took.until_now(2 * calls, got);
     return got;
   }
 
@@ -145,7 +170,7 @@ void bytes_of_an_event(Recording& setup, const std::string& path, Compression co
 
 void full_speed(Recording& setup, const std::string& path, Compression compression,
                 const char* how) {
-  Pairs speed, cpu;
+  Pairs speed, cpu, hit;
   uint64_t lost = 0, lost_bare = 0;
   for (int i = 0; i < kSpeedRounds; ++i) {
     const Recorded bare = setup.read_bare(kFast, kCallsAtFullSpeed);
@@ -154,12 +179,15 @@ void full_speed(Recording& setup, const std::string& path, Compression compressi
     speed.ours.push_back(ours.calls_per_s / 1e6);
     cpu.other.push_back(bare.cpu_ns);
     cpu.ours.push_back(ours.cpu_ns);
+    hit.other.push_back(bare.hit_cpu_ns);
+    hit.ours.push_back(ours.hit_cpu_ns);
     lost += ours.lost;
     lost_bare += bare.lost;
   }
   const std::string what = std::string("recorded") + how + ", over a bare ring reader, ";
   print_row(what + "M/s", speed, reach_at_least(median(speed.ratios()), 0.9), "%.2f");
   print_row(what + "CPU ns an event", cpu, reach(median(cpu.ours), 30), "%.1f");
+  print_row(what + "CPU ns of the hit itself", hit, "", "%.0f");
   print_row(what + "lost", std::to_string(lost), std::to_string(lost_bare), "",
             reach(static_cast<double>(lost), 0));
 }
