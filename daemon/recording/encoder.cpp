@@ -213,12 +213,14 @@ void Encoder::added(Open& open, uint64_t ts_ns) {
   ++open.block.header.records;
   open.block.header.last_ns = std::max(open.block.header.last_ns, ts_ns);
   open.last.ts_ns = ts_ns;
+  open_bytes_ += open.records.size() - std::exchange(open.counted_bytes, open.records.size());
   if (open.records.size() >= kBlockBytes) end(open);
 }
 
 void Encoder::end(Open& open) {
   for (Block& block : definitions_.take()) ended_.push_back(std::move(block));
   open.block.records = open.records.take();
+  open_bytes_ -= std::exchange(open.counted_bytes, 0);
   ended_.push_back(std::exchange(open.block, Block{}));
   open.last = LastValues{};
   open.names = LastNames{};

@@ -114,6 +114,7 @@ class Encoder {
   struct Open {
     Block block;  // but its records
     RecordBuffer records;
+    size_t counted_bytes = 0;  // of them
     LastValues last;
     LastNames names;
   };
@@ -138,6 +139,7 @@ class Encoder {
 
   Definitions definitions_;
   std::map<unsigned, Open> open_;  // by CPU
+  size_t open_bytes_ = 0;          // of the records in there
   Open* last_open_ = nullptr;
   unsigned last_cpu_ = 0;
   std::vector<Block> ended_;
