@@ -77,7 +77,7 @@ TEST(FlightRecorder, HasAllThatFits) {
 }
 
 TEST(FlightRecorder, HasTheEndOfWhatDoesNotFit) {
-  for (unsigned seed = 0; seed < 5; ++seed) {
+  for (unsigned seed = 0; seed < 2; ++seed) {
     const auto items = RandomItems(seed).make(150'000);
     FlightRecorder recorder({.bytes = kBoundBytes});
     give(recorder, items);
@@ -118,24 +118,25 @@ TEST(FlightRecorder, TakesNoMoreThanItsBound) {
 }
 
 TEST(FlightRecorder, GoesOnWhileItIsDumped) {
-  const auto items = RandomItems(3).make(40'000);
+  constexpr size_t kPart = 5000;
+  const auto items = RandomItems(3).make(8 * kPart);
   const std::span all{items};
   FlightRecorder recorder({.bytes = kBoundBytes});
-  for (size_t i = 1; i <= 20; ++i) {
-    give(recorder, all.subspan((i - 1) * 2000, 2000));
-    expect_end_of(all.first(i * 2000), dumped(recorder).lines);
+  for (size_t end = kPart; end <= items.size(); end += kPart) {
+    give(recorder, all.subspan(end - kPart, kPart));
+    expect_end_of(all.first(end), dumped(recorder).lines);
     const Lines again = dumped(recorder).lines;
-    expect_end_of(all.first(i * 2000), again);
-    EXPECT_GE(again.size(), std::min<size_t>(i * 2000, 5000));
+    expect_end_of(all.first(end), again);
+    EXPECT_GE(again.size(), kPart);
   }
 }
 
 TEST(FlightRecorder, IsDumpedByOneThreadWhileAnotherGives) {
-  const auto items = RandomItems(4).make(100'000);
+  const auto items = RandomItems(4).make(60'000);
   FlightRecorder recorder({.bytes = kBoundBytes});
   std::thread giving([&] { give(recorder, items); });
   std::vector<Lines> snapshots;
-  for (int i = 0; i < 20; ++i) snapshots.push_back(dumped(recorder).lines);
+  for (int i = 0; i < 10; ++i) snapshots.push_back(dumped(recorder).lines);
   giving.join();
   const Lines all = lines_of(items);
   for (const Lines& lines : snapshots) {
