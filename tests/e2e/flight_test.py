@@ -61,6 +61,20 @@ class Flight(record_test.RecordTest):
         self.assertEqual(held['events'] + held['overwritten'], len(numbers))
         self.assertEqual((held['first_ts'], held['last_ts']), (items[0]['ts'], items[-1]['ts']))
 
+    def test_has_every_event_fired_before_it(self):
+        program = self.program('hot')
+        self.recorder('64M', program)
+        with contextlib.closing(self.daemon.connect()) as client:
+            for i in range(1, 31):
+                with open(self.directory / str(i), 'w') as file:
+                    # Sooner than the reader looks for events by itself.
+                    self.call(program, 10)
+                    self.ask_for_dump(client, file.fileno())
+                    dump = client.receive()['result']['dump']
+                show = lambda: client.result('record.dumped', dump=dump)
+                support.wait_until(lambda: show()['state'] == 'done', 'its end')
+                self.assertEqual(show()['events'], 10 * i)
+
     def test_recording_goes_on_after_a_dump(self):
         program = self.program('hot')
         self.recorder('64M', program)
