@@ -120,7 +120,8 @@ void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
   const std::lock_guard lock(mutex_);
   const auto stream = streams_.find(session);
   if (stream == streams_.end()) return;
-  if (auto per_cpu = std::dynamic_pointer_cast<PerCpuSink>(sink))
+  auto per_cpu = std::dynamic_pointer_cast<PerCpuSink>(sink);
+  if (per_cpu && !per_cpu->needs_one_order())
     stream->second.per_cpu_sinks.push_back(std::move(per_cpu));
   stream->second.sinks.push_back(std::move(sink));
 }

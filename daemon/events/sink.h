@@ -22,6 +22,8 @@ class PerCpuSink : public EventSink {
  public:
   using EventSink::take;
   virtual void take(std::span<const PlainHit> hits) = 0;
+  // Whether it wants all events in one order after all; does not change.
+  virtual bool needs_one_order() const { return false; }
 };
 
 }  // namespace tracectl

@@ -31,6 +31,8 @@ class Recorder::Writing {
     if (file_bytes_) state_.turns.emplace();
   }
 
+  bool rotates() const { return file_bytes_.has_value(); }
+
   // StreamItems or PlainHits.
   template <class Item> void take(std::span<const Item> items) {
     const std::lock_guard lock(mutex_);
@@ -289,6 +291,8 @@ Recorder::~Recorder() { end(); }
 void Recorder::take(std::span<const StreamItem> items) { writing_->take(items); }
 
 void Recorder::take(std::span<const PlainHit> hits) { writing_->take(hits); }
+
+bool Recorder::needs_one_order() const { return writing_->rotates(); }
 
 void Recorder::end() { writing_->end(); }
 

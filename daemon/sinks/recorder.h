@@ -57,6 +57,9 @@ class Recorder final : public PerCpuSink {
 
   void take(std::span<const StreamItem> items) override;
   void take(std::span<const PlainHit> hits) override;
+  // Where one file ends and another begins there is one moment for all CPUs: else the oldest file would
+  // lack what one CPU had at the moment at which it begins.
+  bool needs_one_order() const override;
   // Any thread. Does not wait until it is done.
   void end();
   State state() const;

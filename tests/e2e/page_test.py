@@ -498,7 +498,6 @@ class File(PageTest):
                 ([lines, '--html', self.page], 1, 'no trace file'),
                 (['-', '--html', self.page], 1, 'standard input'),
                 (['/nowhere.tct', '--html', self.page], 1, 'No such file'),
-                ([trace, '--html', '/dev/null'], 1, 'no regular file'),
                 ([trace, '--html', trace], 1, 'is the trace file'),
                 ([trace, '--html', '/nowhere/page.html'], 1, 'No such file'),
                 ([trace, '--html', self.page, '--tree'], 2, 'excludes'),

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 constexpr size_t kPage = 4096;
 constexpr uint8_t kEntries[] = "uint32_t\0items\0\1";
 constexpr image_signature kNone{"", nullptr, 0};
-constexpr image_signature kOneArgument{"4@%rdi", kEntries, sizeof kEntries - 1};
+constexpr image_signature kOneWord{"4@%rdi", kEntries, sizeof kEntries - 1};
 
 struct Built {
   image view{};
@@ -45,11 +45,11 @@ Built build(const std::vector<image_probe>& probes, const char* provider = "shop
 }
 
 std::vector<image_probe> many(size_t count, const std::string& name) {
-  return std::vector<image_probe>(count, {name.c_str(), &kOneArgument});
+  return std::vector<image_probe>(count, {name.c_str(), &kOneWord});
 }
 
 TEST(RuntimeImage, ItsProbesAreReadBack) {
-  const Built built = build({{"opened", &kNone}, {"order__placed", &kOneArgument}});
+  const Built built = build({{"opened", &kNone}, {"order__placed", &kOneWord}});
   const auto sites = read_usdt_sites(built.file());
   ASSERT_TRUE(sites) << sites.error().message;
   ASSERT_EQ(sites->size(), 2u);
@@ -79,7 +79,7 @@ TEST(RuntimeImage, SitesAreFunctions) {
 }
 
 TEST(RuntimeImage, DeclaredTypesStandInANoteOfTheirOwn) {
-  const Built built = build({{"placed", &kOneArgument}});
+  const Built built = build({{"placed", &kOneWord}});
   const auto note = built.file().open_again()->section_bytes(".note.tracectl");
   ASSERT_TRUE(note);
   constexpr size_t kHeader = 12 + 12;  // three words and the owner
@@ -106,7 +106,7 @@ TEST(RuntimeImage, TheBuildIdIsThatOfTheContents) {
   EXPECT_EQ(one.size(), 2 * IMAGE_BUILD_ID_SIZE);
   EXPECT_EQ(build({{"a", &kNone}}).file().build_id(), one);
   EXPECT_NE(build({{"b", &kNone}}).file().build_id(), one);
-  EXPECT_NE(build({{"a", &kOneArgument}}).file().build_id(), one);
+  EXPECT_NE(build({{"a", &kOneWord}}).file().build_id(), one);
   EXPECT_NE(build({{"a", &kNone}}, "Shop").file().build_id(), one);
 }
 
