@@ -119,11 +119,13 @@ Status EventSums::prepare(const EventSource& source, OfSource& prepared) {
 
 void EventSums::add(const Event& event) {
   const OfSource& source = of(event.source);
-  hits_ += is_hit(event);
+  // Where the condition is about ends, hits are taken then.
+  const bool is_counted = is_all_at_return(spec_) ? is_end(event) : is_hit(event);
+  hits_ += is_counted;
   if (source.when) {
     const auto holds = evaluate(*source.when, EventFacts(event));
     if (!holds || holds->value == 0) {
-      filtered_ += is_hit(event);
+      filtered_ += is_counted;
       return;
     }
   }

@@ -163,6 +163,16 @@ TEST(EventSums, TakeWhatTheConditionDoes) {
   EXPECT_EQ(sums->filtered(), 1u);
 }
 
+TEST(EventSums, OfAConditionOnEndsCountEnds) {
+  auto sums = EventSums::parse("count", "duration > 200");
+  ASSERT_TRUE(sums);
+  for (const Event& event : {sample_of(1, ""), returned_after(100), returned_after(300)})
+    sums->add(event);
+  EXPECT_EQ(sums->hits(), 2u);
+  EXPECT_EQ(sums->filtered(), 1u);
+  EXPECT_EQ(sums->rows().begin()->second.count, 1u);
+}
+
 TEST(EventSums, TellWhatCouldNotBeRead) {
   Event event = sample_of(1, "");
   event.args[0].reset();
