@@ -28,7 +28,7 @@ class Recorder::Writing {
  public:
   Writing(FileRing files, std::optional<uint64_t> file_bytes, size_t most_waiting_bytes)
       : files_(std::move(files)), file_bytes_(file_bytes), most_waiting_bytes_(most_waiting_bytes) {
-    if (file_bytes_) state_.turns.emplace();
+    if (file_bytes_) state_.turns = Turns{};
   }
 
   bool rotates() const { return file_bytes_.has_value(); }
