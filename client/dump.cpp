@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a session's flight recorder holds, into a file that we open with our user's rights.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "client/output.h"
+#include "client/recorded_file.h"
 #include "client/size.h"
 #include "client/verbs.h"
 #include "client/wait.h"
@@ -35,10 +33,10 @@ Status check_recorder(Backend& backend, const std::string& session) {
 Result<DumpPart> begin_dump(Backend& backend, const DumpOptions& options) {
   const std::string& name = options.to.file;
   if (auto there = check_recorder(backend, options.session); !there) return there.error();
-  const Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
-  if (!file) return Error::from_errno("open " + name);
-  if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL) return Error::from_errno("empty " + name);
-  const int descriptor = file.get();
+  auto file = open_to_write(name);
+  if (!file) return file.error();
+  if (auto emptied = empty_file(*file, name); !emptied) return emptied.error();
+  const int descriptor = file->get();
   auto dump = backend.call_with(RecordDump{options.session, options.to.compress}, {&descriptor, 1});
   if (!dump) return dump.error().in(name);
   return dump;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/exports/export.h"
 #include "client/output.h"
 #include "client/render/table.h"
@@ -58,7 +60,7 @@ Recorded recorded_by(const recording::Reader& reader) {
   return {.id = reader.header().id,
           .wall_minus_boot_ns = reader.header().wall_minus_boot_ns,
           .first_ns = reader.first_ns(),
-          .last_ns = reader.last_ns(),
+          .last_ns = std::max(reader.first_ns(), reader.last_ns()),
           .most_arguments = reader.most_arguments()};
 }
 
@@ -75,6 +77,7 @@ Result<Exported> exported(const CommonOptions& common, const ExportOptions& opti
                           const ExportFormat& format) {
   auto reader = open_trace_file(options.file);
   if (!reader) return reader.error();
+  if (auto other = check_other_file(options.file, options.output); !other) return other.error();
   auto to = format.open(options.output, recorded_by(*reader));
   if (!to) return to.error();
   Exported sums;

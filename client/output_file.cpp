@@ -26,11 +26,18 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     if (!file) return Error::from_errno("open " + path);
     return OutputFile(path, "", std::move(file));
   }
-  // In the same directory: only there it can be given its name in one step.
+  // In the same directory: only there it can be given its name in one step. If we are killed before,
+  // nothing is left of a file that has no name; not all file systems have such.
   std::string part = path + ".part-" + std::to_string(::getpid());
-  Fd file{::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  Fd file{::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)};
+  const bool is_nameless = static_cast<bool>(file);
+  if (!file) file = Fd{::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
   if (!file) return Error::from_errno("make " + path);
-  return OutputFile(path, std::move(part), std::move(file));
+  OutputFile opened(path, std::move(part), std::move(file));
+  opened.is_nameless_ = is_nameless;
+  return opened;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -39,10 +46,11 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       file_(std::move(other.file_)),
       held_(std::move(other.held_)),
       bytes_(other.bytes_),
+      is_nameless_(other.is_nameless_),
       status_(std::move(other.status_)) {}
 
 OutputFile::~OutputFile() {
-  if (!part_.empty()) ::unlink(part_.c_str());
+  if (!part_.empty() && !is_nameless_) ::unlink(part_.c_str());
 }
 
 const Status& OutputFile::write(std::string_view bytes) {
@@ -52,7 +60,7 @@ const Status& OutputFile::write(std::string_view bytes) {
   return status_;
 }
 
-void OutputFile::flush() {
+const Status& OutputFile::flush() {
   std::string_view left = held_;
   while (status_ && !left.empty()) {
     const ssize_t count = ::write(file_.get(), left.data(), left.size());
@@ -62,11 +70,17 @@ void OutputFile::flush() {
       status_ = Error::from_errno("write " + path_);
   }
   held_.clear();
+  return status_;
 }
 
 Status OutputFile::commit() {
-  flush();
-  if (!status_ || part_.empty()) return status_;
+  if (!flush() || part_.empty()) return status_;
+  if (is_nameless_) {
+    const std::string ours = "/proc/self/fd/" + std::to_string(file_.get());
+    if (::linkat(AT_FDCWD, ours.c_str(), AT_FDCWD, part_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      return Error::from_errno("make " + path_);
+    is_nameless_ = false;
+  }
   if (::rename(part_.c_str(), path_.c_str()) != 0) return Error::from_errno("make " + path_);
   part_.clear();
   return ok();

@@ -23,19 +23,21 @@ class OutputFile {
 
   // Kept until there is much of it. What has failed is told by each later one, too, and by commit().
   const Status& write(std::string_view bytes);
+  // What there is, to the disk's cache.
+  const Status& flush();
   Status commit();
   uint64_t bytes() const { return bytes_; }  // so far
 
  private:
   OutputFile(std::string path, std::string part, Fd file)
       : path_(std::move(path)), part_(std::move(part)), file_(std::move(file)) {}
-  void flush();
 
   std::string path_;
   std::string part_;  // where the bytes are; empty: at `path_` itself
   Fd file_;
   std::string held_;
   uint64_t bytes_ = 0;
+  bool is_nameless_ = false;  // the file has no name yet
   Status status_ = ok();
 };
 

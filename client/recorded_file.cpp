@@ -2,6 +2,7 @@
 #include "client/recorded_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,12 +50,28 @@ std::string written_names(const RecordTo& to, const RecordingPart& part) {
 
 }  // namespace
 
+Result<Fd> open_to_write(const std::string& name) {
+  Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
+  if (!file) return Error::from_errno("open " + name);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{Code::busy, name +
+                                 " is being written by another recording or dump: wait for its "
+                                 "end, or choose another file"};
+  return file;
+}
+
+Status empty_file(const Fd& file, const std::string& name) {
+  // What is no regular file is refused by who is to write it.
+  if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL) return Error::from_errno("empty " + name);
+  return ok();
+}
+
 Result<RecordedFile> RecordedFile::open(const RecordTo& to) {
   RecordedFile opened{to};
   for (const std::string& name : names_of(to)) {
-    Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
-    if (!file) return Error::from_errno("open " + name);
-    opened.files_.push_back(std::move(file));
+    auto file = open_to_write(name);
+    if (!file) return file.error();
+    opened.files_.push_back(*std::move(file));
   }
   return opened;
 }
@@ -64,8 +81,7 @@ Status RecordedFile::start(Backend& backend, const std::string& session) {
   if (to_.rotate_bytes) request.rotate = RotatePart{*to_.rotate_bytes, to_.keep};
   std::vector<int> descriptors;
   for (const Fd& file : files_) {
-    if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL)
-      return Error::from_errno("empty " + to_.file);
+    if (auto emptied = empty_file(file, to_.file); !emptied) return emptied;
     descriptors.push_back(file.get());
   }
   auto started = backend.call_with(request, descriptors);

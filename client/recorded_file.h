@@ -14,6 +14,12 @@
 
 namespace tracectl {
 
+// A file that the engine is to write: made if it is not there, and what it had is there still. An error
+// also where something is being written to it: the lock goes with the descriptor to who writes.
+Result<Fd> open_to_write(const std::string& name);
+// Nothing of what it had is there any more.
+Status empty_file(const Fd& file, const std::string& name);
+
 class RecordedFile {
  public:
   // What they had is there still, until start().

@@ -3,8 +3,12 @@
 // report: what was recorded, summed up.
 #include "client/report.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <unordered_map>
+#include <vector>
 
 #include "client/output.h"
 #include "client/render/call_sums.h"
@@ -36,6 +40,27 @@ struct Recording {
   bool has_calls = false;
 };
 
+// Of lines each event has a description of its probe of its own: those that say the same are made one.
+class KnownSources {
+ public:
+  void unify(Event& event) {
+    std::vector<std::shared_ptr<const EventSource>>& known = by_probe_[event.source->probe];
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+      return one->session == event.source->session && one->arguments == event.source->arguments &&
+             one->result == event.source->result;
+    });
+    if (same != known.end())
+      event.source = *same;
+    else if (known.size() < kMostOfAProbe)
+      known.push_back(event.source);
+  }
+
+ private:
+  static constexpr size_t kMostOfAProbe = 256;  // types are guessed by values
+
+  std::unordered_map<std::string, std::vector<std::shared_ptr<const EventSource>>> by_probe_;
+};
+
 Error in_line(const Error& error, const std::string& file, size_t number) {
   return Error{error.code, file + ":" + std::to_string(number) + ": " + error.message};
 }
@@ -63,6 +88,7 @@ bool is_recorded(const std::string& line) {
 
 Status read_lines(std::istream& from, const std::string& file, Recording& recording) {
   std::string line;
+  KnownSources sources;
   for (size_t number = 1; std::getline(from, line); ++number) {
     if (line.starts_with("{\"left_out\":")) {
       ++recording.left_out;
@@ -75,6 +101,7 @@ Status read_lines(std::istream& from, const std::string& file, Recording& record
     auto item = protocol::parse_line(line);
     if (!item && from.eof()) return tell_cut_off(file), ok();
     if (!item) return in_line(item.error(), file, number);
+    if (auto* event = std::get_if<Event>(&*item)) sources.unify(*event);
     add(*item, recording);
   }
   if (from.bad()) return Error{Code::kernel, file + " cannot be read to its end"};
@@ -184,6 +211,7 @@ ReadReply reply_of(const EventSums& sums, uint64_t lost) {
 int print_rows(const CommonOptions& common, const ReportOptions& options, const EventSums& sums,
                uint64_t lost) {
   if (auto fits = sums.check(); !fits) return fail(fits.error());
+  tell_misfit(sums.misfit());
   show<ReadReply>(common, reply_of(sums, lost),
                   [&](const ReadReply& reply) { return first_rows_text(reply, options.rows); });
   return kDone;

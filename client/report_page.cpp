@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
 
 #include "client/output.h"
 #include "client/output_file.h"
@@ -23,7 +22,9 @@ constexpr std::string_view kDataMark = "<!--DATA-->";
 // Lines of a name and a number.
 std::string facts_of(const recording::Reader& reader, const PageData& data) {
   const recording::Damage& damage = reader.damage();
-  const auto wall_ns = static_cast<int64_t>(data.first_ns) + reader.header().wall_minus_boot_ns;
+  // Added unsigned: a time that makes no sense wraps around, and is no undefined behaviour.
+  const auto wall_ns = static_cast<int64_t>(
+      data.first_ns + static_cast<uint64_t>(reader.header().wall_minus_boot_ns));
   std::string facts;
   const auto add = [&](std::string_view name, auto number) {
     facts += fmt::format("{} {}\n", name, number);
@@ -154,10 +155,7 @@ Status write_page(const ReportOptions& options, const recording::Reader& reader,
 Status check_files(const ReportOptions& options) {
   if (options.file == "-")
     return Error{Code::invalid, "--html shows trace files, and standard input is none"};
-  std::error_code none;
-  if (std::filesystem::equivalent(options.file, *options.html, none))
-    return Error{Code::invalid, *options.html + " is the trace file: give the page another name"};
-  return ok();
+  return check_other_file(options.file, *options.html);
 }
 
 void tell_left_out(const std::string& page, const PageData& data) {

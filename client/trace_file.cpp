@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "client/output.h"
 #include "client/stream.h"
@@ -47,6 +48,7 @@ class EventChoice {
     return !condition_ || !event || condition_->holds(*event);
   }
   Status check() const { return condition_ ? condition_->check() : ok(); }
+  std::optional<Error> misfit() const { return condition_ ? condition_->misfit() : std::nullopt; }
 
  private:
   explicit EventChoice(std::optional<EventCondition> condition)
@@ -135,6 +137,12 @@ void tell_damage(const std::string& path, const Damage& damage) {
     tell(plural(damage.unknown, "part") + " of kinds that only a newer tracectl knows left out");
 }
 
+Status check_other_file(const std::string& trace_file, const std::string& output) {
+  std::error_code none;
+  if (!std::filesystem::equivalent(trace_file, output, none)) return ok();
+  return Error{Code::invalid, output + " is the trace file: choose another name"};
+}
+
 Status read_events(const CommonOptions& common, const std::string& path, Reader& reader,
                    const TimeRange& range, const Reader::Take& take, Prints prints) {
   ReadingProgress progress(common, path, reader, range, prints);
@@ -143,6 +151,10 @@ Status read_events(const CommonOptions& common, const std::string& path, Reader&
     return take(item);
   });
   return read ? read : read.error().in(path);
+}
+
+void tell_misfit(const std::optional<Error>& misfit) {
+  if (misfit) print_error("tracectl: note: left out: " + misfit->message + "\n");
 }
 
 int run_show(const CommonOptions& common, const ShowOptions& options) {
@@ -160,9 +172,10 @@ int run_show(const CommonOptions& common, const ShowOptions& options) {
       [&](const StreamItem& item) { return !chosen->takes(item) || printer.print_item(item); },
       Prints::meanwhile);
   if (!shown) return fail(shown.error());
-  if (auto fits = chosen->check(); !fits) return fail(fits.error());
   printer.finish();
   tell_damage(options.file, reader->damage());
+  if (auto fits = chosen->check(); !fits) return fail(fits.error());
+  tell_misfit(chosen->misfit());
   if (!common.quiet) print_error(printer.summary());
   return kDone;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "client/options.h"
@@ -20,6 +21,12 @@ enum class Prints { meanwhile, at_the_end };
 Status read_events(const CommonOptions& common, const std::string& path, recording::Reader& reader,
                    const recording::TimeRange& range, const recording::Reader::Take& take,
                    Prints prints = Prints::at_the_end);
+
+// Refuses to write something made of a trace file in its place.
+Status check_other_file(const std::string& trace_file, const std::string& output);
+
+// On standard error, where there is one: of which probe no events are taken, and why.
+void tell_misfit(const std::optional<Error>& misfit);
 
 // On standard error: what of it could not be read, and why.
 void tell_damage(const std::string& path, const recording::Damage& damage);

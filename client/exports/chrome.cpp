@@ -33,6 +33,13 @@ struct JsonValue {
   template <std::integral T> void operator()(T number) const { append_integer(out, number); }
 };
 
+// Of an argument: not that of what else stands beside it.
+std::string own_name(const std::string& name) {
+  for (const char* ours : {"result", "tag", "stack", "cpu"})
+    if (name == ours) return "argument " + name;
+  return name;
+}
+
 // The members of `args`.
 class JsonMembers {
  public:
@@ -92,7 +99,7 @@ class ChromeExport final : public Export {
   static JsonMembers members_of(const Event& event) {
     JsonMembers members;
     for (size_t i = 0; i < event.args.size(); ++i)
-      members.add(name_of_argument(event, i), argument_value(event, i));
+      members.add(own_name(name_of_argument(event, i)), argument_value(event, i));
     if (event.retval) members.add("result", result_value(event));
     members.add_text("tag", event.tag);
     if (event.stack) members.add_text("stack", stack_lines(*event.stack));

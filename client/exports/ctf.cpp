@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -70,8 +71,9 @@ class CtfStream {
   Status finish() {
     if (!content_.empty())
       if (auto ended = end_packet(); !ended) return ended;
-    return file_.commit();
+    return file_.flush();
   }
+  Status commit() { return file_.commit(); }
 
  private:
   void begin_at(uint64_t ts_ns) {
@@ -110,8 +112,13 @@ class CtfStream {
 
 std::string head_of_metadata(const Uuid& uuid, const Recorded& recorded) {
   const std::string id = text_of(uuid);
-  const int64_t offset_s = recorded.wall_minus_boot_ns / kNsPerSecond;
-  const int64_t offset_ns = recorded.wall_minus_boot_ns % kNsPerSecond;
+  // Of seconds there may be fewer than none, but not of nanoseconds.
+  int64_t offset_s = recorded.wall_minus_boot_ns / kNsPerSecond;
+  int64_t offset_ns = recorded.wall_minus_boot_ns % kNsPerSecond;
+  if (offset_ns < 0) {
+    --offset_s;
+    offset_ns += kNsPerSecond;
+  }
   return fmt::format(R"(/* CTF 1.8 */
 
 typealias integer {{ size = 16; align = 8; signed = false; }} := uint16_t;
@@ -176,11 +183,15 @@ stream {{
 
 class CtfExport final : public Export {
  public:
-  CtfExport(std::string directory, const Recorded& recorded)
-      : directory_(std::move(directory)), recorded_(recorded), uuid_(uuid_of(recorded.id)) {}
+  CtfExport(std::string directory, bool is_ours, const Recorded& recorded)
+      : directory_(std::move(directory)),
+        is_ours_(is_ours),
+        recorded_(recorded),
+        uuid_(uuid_of(recorded.id)) {}
   ~CtfExport() override {
     streams_.clear();  // its files are in the directory
-    if (!is_finished_) ::rmdir(directory_.c_str());
+    // Only where nothing has come of it: else it is not empty.
+    if (is_ours_) ::rmdir(directory_.c_str());
   }
 
   Status add(const Event& event) override {
@@ -201,9 +212,12 @@ class CtfExport final : public Export {
     for (const std::string_view part :
          {head_of_metadata(uuid_, recorded_), classes_.declarations()})
       if (auto written = metadata->write(part); !written) return written;
+    if (auto written = metadata->flush(); !written) return written;
     for (auto& [cpu, stream] : streams_)
       if (auto finished = stream.finish(); !finished) return finished;
-    is_finished_ = true;
+    // All of it has room: what is left are names.
+    for (auto& [cpu, stream] : streams_)
+      if (auto committed = stream.commit(); !committed) return committed;
     return metadata->commit();
   }
 
@@ -218,21 +232,22 @@ class CtfExport final : public Export {
   }
 
   const std::string directory_;
+  const bool is_ours_;  // we have made it
   const Recorded recorded_;
   const Uuid uuid_;
   CtfClasses classes_;
   std::map<uint32_t, CtfStream> streams_;  // by CPU
-  bool is_finished_ = false;
 };
 
 }  // namespace
 
 OpenedExport open_ctf(const std::string& path, const Recorded& recorded) {
-  // One that is empty does as well; what is in another is somebody's.
-  if (::mkdir(path.c_str(), 0777) != 0 &&
-      (errno != EEXIST || ::rmdir(path.c_str()) != 0 || ::mkdir(path.c_str(), 0777) != 0))
-    return Error::from_errno("make the directory " + path);
-  return std::unique_ptr<Export>(new CtfExport(path, recorded));
+  const bool is_made = ::mkdir(path.c_str(), 0777) == 0;
+  if (!is_made && errno != EEXIST) return Error::from_errno("make the directory " + path);
+  std::error_code unreadable;
+  if (!is_made && !std::filesystem::is_empty(path, unreadable))  // what is in it is somebody's
+    return Error::from_errno("write into the directory " + path, ENOTEMPTY);
+  return std::unique_ptr<Export>(new CtfExport(path, is_made, recorded));
 }
 
 }  // namespace tracectl

@@ -64,11 +64,12 @@ std::string tsdl_field(const std::string& type, const std::string& name) {
 
 std::string tsdl_arguments(const Event& event) {
   std::string text;
-  std::set<std::string> names;
+  // As readers show them, those of the fields that stand beside.
+  std::set<std::string> names{"_call", "_depth", "_duration_ns",       "_result",
+                              "_tag",  "_stack", "_missing_arguments", "_stack_lines"};
   for (size_t i = 0; i < event.args.size(); ++i) {
     std::string name = tsdl_name(name_of_argument(event, i));
-    // No argument's own name, as none begins so.
-    if (!names.insert(name).second) name = fmt::format("_{}{}", i, name);
+    while (!names.insert(name).second) name = fmt::format("_{}{}", i, name);
     text += tsdl_field(tsdl_type(type_of_argument(event, i)), name);
   }
   return text;

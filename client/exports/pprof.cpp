@@ -2,6 +2,7 @@
 //
 // Profiles of pprof: of calls how many there were and the time of their own, of stacks how often they
 // came.
+#include <algorithm>
 #include <map>
 #include <protozero/pbf_writer.hpp>
 #include <unordered_map>
@@ -87,8 +88,9 @@ class ProfileWriter {
 
   std::string take(const Recorded& recorded) {
     texts_.write(profile_);
-    profile_.add_int64(kTimeNanos,
-                       static_cast<int64_t>(recorded.first_ns) + recorded.wall_minus_boot_ns);
+    // Added unsigned: a time that makes no sense wraps around.
+    const uint64_t wall_ns = recorded.first_ns + static_cast<uint64_t>(recorded.wall_minus_boot_ns);
+    profile_.add_int64(kTimeNanos, static_cast<int64_t>(wall_ns));
     profile_.add_int64(kDurationNanos, static_cast<int64_t>(recorded.last_ns - recorded.first_ns));
     return std::move(bytes_);
   }
@@ -156,13 +158,16 @@ class PprofExport final : public Export {
   static constexpr size_t kMostStacks = 1 << 18;
   static inline const Stack kOtherStacks{.frames = {frame_named("[others]")}};
 
+  static constexpr size_t kMostLevels = 1000;  // below are as one: each has all those around it
+
   void put_calls() {
     profile_.add_type("calls", "count");
     profile_.add_type("time", "nanoseconds");
     std::vector<uint64_t> around;  // the outermost first
     for (const CallTree::Place& place : ways_.calls().places(CallTree::Order::name)) {
-      around.resize(place.depth);
-      around.push_back(profile_.location_of(frame_named(*place.name)));
+      around.resize(std::min(place.depth, kMostLevels));
+      const bool is_shown = place.depth < kMostLevels;
+      around.push_back(profile_.location_of(frame_named(is_shown ? *place.name : "[deeper]")));
       profile_.add_sample({around.rbegin(), around.rend()},
                           {static_cast<int64_t>(place.figures->calls),
                            static_cast<int64_t>(place.figures->self_ns)});

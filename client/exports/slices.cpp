@@ -22,19 +22,20 @@ bool is_end_of_call(const Event& event) {
 Result<bool> Slices::add(const Event& event) {
   if (!event.call) {
     if (!is_end_of_call(event) || !event.duration_ns) return false;
-    if (auto taken = take_ended(event); !taken) return taken.error();
+    if (auto taken = take_ended(event, false); !taken) return taken.error();
     return true;
   }
   Calls& calls = threads_[event.tid];
   for (const CallStep& step : open_.take(event))
     if (auto made = make(calls, step, event); !made) return made.error();
   if (calls.empty()) threads_.erase(event.tid);
-  if (const auto forgotten = open_.forgotten()) threads_.erase(*forgotten);
+  if (const auto forgotten = open_.forgotten())
+    if (auto told = forget(*forgotten, event.ts_ns); !told) return told.error();
   return true;
 }
 
 // Of a call all is in the event of its end.
-Status Slices::take_ended(const Event& event) {
+Status Slices::take_ended(const Event& event, bool is_crossing) {
   return take_({.pid = event.pid,
                 .tid = event.tid,
                 .name = names_.of(event.source->probe),
@@ -42,7 +43,8 @@ Status Slices::take_ended(const Event& event) {
                 .result = result_text(event).value_or(""),
                 .begin_ns = event.ts_ns - std::min(event.ts_ns, *event.duration_ns),
                 .end_ns = event.ts_ns,
-                .end = end_of(event.kind)});
+                .end = end_of(event.kind),
+                .is_crossing = is_crossing});
 }
 
 Status Slices::make(Calls& calls, const CallStep& step, const Event& event) {
@@ -71,27 +73,45 @@ void Slices::begin(Calls& calls, const Event& event) {
 Status Slices::end(Calls& calls, size_t index, const Event& event) {
   Open call = std::move(calls[index]);
   calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
-  if (!call.is_seen) return event.duration_ns ? take_ended(event) : ok();
-  call.slice.end_ns = event.ts_ns;
+  const bool is_crossing = index < calls.size();
+  if (!call.is_seen) return event.duration_ns ? take_ended(event, is_crossing) : ok();
   call.slice.end = end_of(event.kind);
   call.slice.result = result_text(event).value_or("");
-  call.slice.is_crossing = index < calls.size();
-  return take_(call.slice);
+  return take_until(call.slice, event.ts_ns, is_crossing);
 }
 
 Status Slices::lose(Calls& calls, size_t index, uint64_t ts_ns) {
   Open call = std::move(calls[index]);
   calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
   if (!call.is_seen) return ok();
-  call.slice.end_ns = ts_ns;
-  call.slice.is_crossing = index < calls.size();
-  return take_(call.slice);
+  return take_until(call.slice, ts_ns, index < calls.size());
+}
+
+// In a file that is not ours time may go back.
+Status Slices::take_until(Slice& slice, uint64_t ts_ns, bool is_crossing) {
+  slice.end_ns = std::max(slice.begin_ns, ts_ns);
+  slice.is_crossing = is_crossing;
+  return take_(slice);
+}
+
+// Of a thread that has been quiet for long among very many: its calls have no end that is seen.
+Status Slices::forget(pid_t tid, uint64_t ts_ns) {
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) return ok();
+  if (auto ended = lose_all(thread->second, ts_ns); !ended) return ended;
+  threads_.erase(thread);
+  return ok();
+}
+
+Status Slices::lose_all(Calls& calls, uint64_t ts_ns) {
+  while (!calls.empty())
+    if (auto lost = lose(calls, calls.size() - 1, ts_ns); !lost) return lost;
+  return ok();
 }
 
 Status Slices::finish(uint64_t now_ns) {
   for (auto& [tid, calls] : threads_)
-    while (!calls.empty())
-      if (auto lost = lose(calls, calls.size() - 1, now_ns); !lost) return lost;
+    if (auto lost = lose_all(calls, now_ns); !lost) return lost;
   return ok();
 }
 

@@ -55,7 +55,10 @@ class Slices {
   void begin(Calls& calls, const Event& event);
   Status end(Calls& calls, size_t index, const Event& event);
   Status lose(Calls& calls, size_t index, uint64_t ts_ns);
-  Status take_ended(const Event& event);
+  Status lose_all(Calls& calls, uint64_t ts_ns);
+  Status forget(pid_t tid, uint64_t ts_ns);
+  Status take_ended(const Event& event, bool is_crossing);
+  Status take_until(Slice& slice, uint64_t ts_ns, bool is_crossing);
 
   Take take_;
   CallNames names_;

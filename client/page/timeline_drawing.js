@@ -38,8 +38,9 @@ class TimelineDrawing {
 
   drawGrid(step, height) {
     this.context.fillStyle = theme.line;
-    for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step)
-      this.context.fillRect(Math.round(this.xOf(time)), 0, 1, height);
+    // By number: beyond 2^53 ns a step can be less than what numbers differ by.
+    for (let i = Math.ceil(this.from / step); i * step <= this.to; ++i)
+      this.context.fillRect(Math.round(this.xOf(i * step)), 0, 1, height);
   }
 
   drawRuler(step) {
@@ -50,7 +51,8 @@ class TimelineDrawing {
     context.fillRect(0, RULER - 1, this.width, 1);
     context.font = `11px ${theme.sans}`;
     context.textBaseline = 'middle';
-    for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
+    for (let i = Math.ceil(this.from / step); i * step <= this.to; ++i) {
+      const time = i * step;
       const x = Math.round(this.xOf(time));
       context.fillStyle = theme.line;
       context.fillRect(x, RULER - 7, 1, 6);

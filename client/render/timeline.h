@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -16,7 +17,8 @@ namespace tracectl {
 class Timeline {
  public:
   // Of a recording from then to then, both included.
-  Timeline(uint64_t first_ns, uint64_t last_ns) : first_ns_(first_ns), last_ns_(last_ns) {}
+  Timeline(uint64_t first_ns, uint64_t last_ns)
+      : first_ns_(first_ns), last_ns_(std::max(first_ns, last_ns)) {}
 
   void add(const StreamItem& item);
   protocol::TimelinePart part() const;

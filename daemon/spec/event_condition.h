@@ -19,6 +19,8 @@ class EventCondition {
 
   // False also where the event has not what it needs.
   bool holds(const Event& event);
+  // Of the first probe that has not what it needs, why.
+  const std::optional<Error>& misfit() const { return misfit_; }
   // An error where none of the probes whose events have come has what it needs.
   Status check() const;
 

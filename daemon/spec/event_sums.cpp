@@ -119,6 +119,7 @@ Status EventSums::prepare(const EventSource& source, OfSource& prepared) {
 
 void EventSums::add(const Event& event) {
   const OfSource& source = of(event.source);
+  if (source.sums.empty()) return;
   // Where the condition is about ends, hits are taken then.
   const bool is_counted = is_all_at_return(spec_) ? is_end(event) : is_hit(event);
   hits_ += is_counted;

@@ -29,6 +29,9 @@ class EventSums {
   uint64_t filtered() const { return filtered_; }  // of them: by the condition
   // Values that there was no row for any more.
   uint64_t left_out() const { return left_out_; }
+  // Of the first probe that has not what the actions need, why; its events, and those of others like it,
+  // are not taken.
+  const std::optional<Error>& misfit() const { return misfit_; }
   // An error where none of the probes whose events have come has what the actions need.
   Status check() const;
 

@@ -306,6 +306,21 @@ class Verb(ExportTest):
             self.assertIn(expected, done.stderr)
         self.assertEqual(os.listdir(self.directory), [])
 
+    def test_does_not_take_the_place_of_its_recording(self):
+        file = self.directory / 'out.tct'
+        file.write_bytes(CALLS.read_bytes())
+        done = support.run('export', str(file), '--to', 'csv', '-o', str(file))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('is the trace file', done.stderr)
+        self.assertEqual(file.read_bytes(), CALLS.read_bytes())
+
+    def test_nothing_is_left_of_one_that_is_killed(self):
+        exporting = subprocess.Popen([support.TRACECTL, 'export', str(CALLS), '--to', 'csv', '-o',
+                                      str(self.directory / 'out.csv')])
+        exporting.kill()
+        exporting.wait()
+        self.assertEqual(set(os.listdir(self.directory)) - {'out.csv'}, set())
+
     def test_leaves_what_is_there_until_it_is_whole(self):
         out = self.directory / 'out'
         out.write_text('before')

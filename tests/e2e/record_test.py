@@ -204,6 +204,17 @@ class Record(RecordTest):
                 support.wait_until(lambda: os.fstat(second.fileno()).st_size > 0, 'its header')
                 self.assertEqual(os.fstat(first.fileno()).st_size, 0)
 
+    def test_a_file_that_is_being_written_is_not_emptied(self):
+        program = self.program('hot')
+        verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
+                          self.file, *NUMBERS)
+        self.call(program, CALLS)
+        second = self.daemon.run('record', HOT, '-p', str(program.pid), '-o', self.file)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn('is being written', second.stderr)
+        self.end(verb)
+        self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
+
     def test_outlives_the_client(self):
         program = self.program('hot')
         verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',

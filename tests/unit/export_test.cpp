@@ -105,6 +105,41 @@ TEST_F(ExportTo, CtfHasAllKindsOfFields) {
             "1 ), real = 1.5, name = \"x,\\\"y\\\"\\nz\xff\", whole = 0, narrow = 0.25 }\n");
 }
 
+TEST_F(ExportTo, CtfFieldsOfArgumentsAreNotThoseBesideThem) {
+  Event event = begin_of("f", {1, 0}, 2000);
+  auto source = std::make_shared<EventSource>(*event.source);
+  source->arguments = {argument_of(Argument::Kind::integer, 4, "depth"),
+                       argument_of(Argument::Kind::integer, 4, "call"),
+                       argument_of(Argument::Kind::integer, 4, "call")};
+  event.source = source;
+  event.args = {1, 2, 3};
+  auto to = opened("ctf");
+  must(to->add(event));
+  must(to->finish());
+  const std::string text = output_of({"babeltrace2", path()});
+  EXPECT_NE(text.find("{ call = 1, depth = 0, 0_depth = 1, 1_call = 2, 2_call = 3 }"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ExportTo, CtfIntoAnEmptyDirectoryLeavesThatOfSomebodyElse) {
+  fs::create_directory(path());
+  must(opened("ctf")->add(event_of(EventKind::hit, "uprobe:/p:f", 2000)));
+  EXPECT_TRUE(fs::is_empty(path()));
+}
+
+TEST_F(ExportTo, ChromeKeepsArgumentsBesideWhatHasTheirNames) {
+  Event event = event_of(EventKind::hit, "uprobe:/p:f", 2000);
+  auto source = std::make_shared<EventSource>(*event.source);
+  source->arguments = {argument_of(Argument::Kind::integer, 4, "cpu")};
+  event.source = source;
+  event.args = {77};
+  auto to = opened("chrome");
+  must(to->add(event));
+  must(to->finish());
+  EXPECT_NE(text().find(R"("args":{"argument cpu":77,"cpu":1})"), std::string::npos) << text();
+}
+
 TEST_F(ExportTo, CtfTellsLossesWhereTheyWere) {
   auto to = opened("ctf");
   must(to->add(event_of(EventKind::hit, "uprobe:/p:f", 2000)));
@@ -186,6 +221,17 @@ TEST(Slices, OfCoroutinesCross) {
   EXPECT_EQ(spans_of({begin_of("a", {1, 0}, 100), begin_of("b", {2, 1}, 110),
                       end_of("a", {1, 1}, 120, 20), end_of("b", {2, 0}, 130, 20)}),
             (Spans{"a 100-120 crossing", "b 110-130"}));
+}
+
+TEST(Slices, OfCoroutinesCrossThoughTheirBeginningWasNotSeen) {
+  EXPECT_EQ(spans_of({begin_of("b", {2, 1}, 110), end_of("a", {1, 1}, 120, 20),
+                      end_of("b", {2, 0}, 130, 20)}),
+            (Spans{"a 100-120 crossing", "b 110-130"}));
+}
+
+TEST(Slices, DoNotEndBeforeTheyBegin) {
+  EXPECT_EQ(spans_of({begin_of("a", {1, 0}, 100), end_of("a", {1, 0}, 90, 5)}),
+            (Spans{"a 100-100"}));
 }
 
 TEST(Slices, AreMadeOfReturnsAlone) {
