@@ -37,6 +37,7 @@ struct Recording {
   uint64_t lost = 0;
   uint64_t other_lines = 0;
   uint64_t left_out = 0;  // probes, from somewhere on
+  bool has_events = false;
   bool has_calls = false;
 };
 
@@ -71,6 +72,7 @@ void add(const StreamItem& item, Recording& recording) {
     return;
   }
   const Event& event = std::get<Event>(item);
+  recording.has_events = true;
   recording.has_calls |= event.call.has_value();
   recording.calls.add(event);
   if (!recording.has_calls) recording.events.add(event);
@@ -145,11 +147,14 @@ Status read_recording(const CommonOptions& common, const std::string& file, Reco
   return ok();
 }
 
-Status read_calls(const CommonOptions& common, const std::string& file, Recording& recording) {
-  if (auto read = read_recording(common, file, recording); !read) return read;
-  if (recording.has_calls) return ok();
+Status no_calls_in(const std::string& file) {
   return Error{Code::not_found,
                file + " has no calls: record them by tracectl graph FUNCTION -o FILE"};
+}
+
+Status read_calls(const CommonOptions& common, const std::string& file, Recording& recording) {
+  if (auto read = read_recording(common, file, recording); !read) return read;
+  return recording.has_calls ? ok() : no_calls_in(file);
 }
 
 // Threads of which nothing is heard any more, most likely.
@@ -263,8 +268,10 @@ int run_report(const CommonOptions& common, const ReportOptions& options) {
     print_changes(common, before, recording, options.rows);
   } else if (recording.has_calls) {
     print_sums(common, recording.calls, options.form, options.rows, recording.lost);
-  } else {
+  } else if (recording.has_events) {
     return print_rows(common, options, recording.events, recording.lost);
+  } else {
+    return fail(no_calls_in(options.file).error());
   }
   return kDone;
 }

@@ -2,6 +2,7 @@
 """What `tracectl list` finds, held against readelf and nm."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,7 +13,8 @@ import support
 from support import run, target
 
 PYTHON = '/usr/bin/python3.11'
-RUBY = '/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.2'
+# By the name that stays: what it leads to is another with each update.
+RUBY = os.path.realpath('/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1')
 POSTGRES = '/usr/lib/postgresql/15/bin/postgres'
 
 
