@@ -152,6 +152,7 @@ Encoder::Open& Encoder::open_block(unsigned cpu, uint64_t ts_ns) {
     last_cpu_ = cpu;
   }
   Open& open = *last_open_;
+  if (open.block.header.records && ts_ns < open.last.ts_ns) end(open);
   if (open.block.header.records == 0) {
     open.block.header.cpu = static_cast<uint16_t>(cpu);
     open.block.header.first_ns = ts_ns;

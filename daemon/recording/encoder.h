@@ -79,7 +79,7 @@ class Definitions {
 
 class Encoder {
  public:
-  // Those of each CPU in ts order.
+  // Those of each CPU in ts order: one that comes late begins a block.
   void add(const StreamItem& item);
   void add(const PlainHit& hit);
   bool has_ended() const { return !ended_.empty(); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "daemon/recording/compression.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kSearchBytes = 1 << 20;
 constexpr size_t kMostOpenBytes = 1 << 30;  // of blocks that are read at one time
+constexpr size_t kMostLanes = 1 << 16;
 
 bool is_known(const BlockHeader& header) {
   return (header.kind == BlockKind::definitions || header.kind == BlockKind::events) &&
@@ -151,11 +153,28 @@ Result<std::optional<std::string>> Reader::records_of(const Place& place) {
 
 // ---- reading events ----
 
-// Of one CPU, block after block.
+// Each behind the lane that ends last before it. Most often there is one lane.
+std::vector<Reader::Lane> Reader::lanes_of(const std::vector<Place>& places) {
+  std::vector<Lane> lanes;
+  std::multimap<uint64_t, size_t> ends;  // of lanes
+  for (const Place& place : places) {
+    auto behind = ends.upper_bound(place.header.first_ns);
+    size_t lane = lanes.size();
+    if (behind == ends.begin())
+      lanes.emplace_back();
+    else
+      lane = ends.extract(std::prev(behind)).mapped();
+    lanes[lane].push_back(&place);
+    ends.emplace(place.header.last_ns, lane);
+  }
+  return lanes;
+}
+
+// Of one lane, block after block.
 class Reader::Cursor {
  public:
-  Cursor(Reader& reader, const std::vector<Place>& places, const TimeRange& range)
-      : reader_(reader), places_(places), range_(range) {}
+  Cursor(Reader& reader, Lane lane, const TimeRange& range)
+      : reader_(reader), lane_(std::move(lane)), range_(range) {}
 
   // To the next item in the range; false where there is none.
   Result<bool> advance() {
@@ -169,7 +188,9 @@ class Reader::Cursor {
   }
   const StreamItem& item() const { return item_; }
   // In the order of the file.
-  std::pair<uint64_t, uint16_t> place() const { return {ts_of(item_), places_.front().header.cpu}; }
+  std::tuple<uint64_t, uint16_t, uint64_t> place() const {
+    return {ts_of(item_), current_->header.cpu, current_->offset};
+  }
 
  private:
   uint64_t ts_ns() const { return ts_of(item_); }
@@ -178,8 +199,8 @@ class Reader::Cursor {
   }
 
   Result<bool> open_next() {
-    while (next_ < places_.size()) {
-      const Place& place = places_[next_++];
+    while (next_ < lane_.size()) {
+      const Place& place = *lane_[next_++];
       if (!is_wanted(place.header)) continue;
       auto records = reader_.records_of(place);
       if (!records) return records.error();
@@ -216,7 +237,7 @@ class Reader::Cursor {
   }
 
   Reader& reader_;
-  const std::vector<Place>& places_;
+  const Lane lane_;
   const TimeRange range_;
   size_t next_ = 0;
   const Place* current_ = nullptr;
@@ -243,12 +264,15 @@ uint64_t Reader::last_ns() const {
 Status Reader::read(const TimeRange& range, const Take& take) {
   std::vector<std::unique_ptr<Cursor>> open;
   open_bytes_ = 0;
-  for (const auto& [cpu, places] : events_) {
-    auto cursor = std::make_unique<Cursor>(*this, places, range);
-    auto has_item = cursor->advance();
-    if (!has_item) return has_item.error();
-    if (*has_item) open.push_back(std::move(cursor));
-  }
+  for (const auto& [cpu, places] : events_)
+    for (Lane& lane : lanes_of(places)) {
+      if (open.size() == kMostLanes)
+        return Error{Code::exhausted, "too many of the file's blocks are of the same time"};
+      auto cursor = std::make_unique<Cursor>(*this, std::move(lane), range);
+      auto has_item = cursor->advance();
+      if (!has_item) return has_item.error();
+      if (*has_item) open.push_back(std::move(cursor));
+    }
   // Of the same time, always in the same order, whatever else is in the file.
   const auto is_later = [](const auto& a, const auto& b) { return a->place() > b->place(); };
   std::make_heap(open.begin(), open.end(), is_later);

@@ -33,7 +33,7 @@ struct TimeRange {
 };
 
 // One thread at a time. Of a file it keeps where its blocks are and what is defined; of the blocks
-// of events it reads one a CPU at a time.
+// of events it reads one of each lane at a time.
 class Reader {
  public:
   // Looks for the file's blocks, and reads what they define. Another process may be writing the
@@ -60,12 +60,15 @@ class Reader {
     BlockHeader header;
   };
   class Cursor;
+  // Blocks of one CPU that follow one another in time. What has come late lies beside others.
+  using Lane = std::vector<const Place*>;
 
   explicit Reader(Fd file) : file_(std::move(file)) {}
   Status find_blocks();
   Status find_next(uint64_t& offset);
   size_t header_in(std::string_view bytes) const;
   void add(const Place& place);
+  static std::vector<Lane> lanes_of(const std::vector<Place>& places);
   Status define();
   // Nothing where it is damaged, which is counted.
   Result<std::optional<std::string>> records_of(const Place& place);
