@@ -42,6 +42,9 @@ enum {
 	TC_MAX_DEPTH = 10240,		/* calls open in a thread for one session */
 	TC_MAX_DEEP_BLOCKS = 4096,	/* of TC_NEAR_CALLS calls, for all threads */
 	TC_MAX_TRAMPOLINES = 64,	/* of one thread: the kernel's own bound */
+	TC_HELD_BYTES = 16384,		/* of records that wait for the end of a call, in one block */
+	TC_MAX_HELD_BLOCKS = 4096,	/* for all threads, */
+	TC_HELD_BLOCKS = 64,		/*   and of one for one session */
 	TC_CALL_ARGS = 6,		/* arguments that are kept for the return, the first */
 	TC_MAX_TIMES = 16384,		/* keys of `time` */
 	TC_MAX_PATHS = 16384,		/* by which calls of graphs were reached */

@@ -11,6 +11,7 @@ enum tc_record_kind {
 	TC_RECORD_UNWOUND,	/* the same, without a return value */
 	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
 	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
+	TC_RECORD_KEPT,		/* no hit: records that have waited for the end of a call, struct tc_kept */
 };
 
 enum tc_record_flag {
@@ -66,7 +67,8 @@ struct tc_stack_copy {
 struct tc_record {
 	__u64 ts_ns;		/* CLOCK_BOOTTIME, read after reserving */
 	__u64 epoch;
-	__u64 ring_dropped;	/* records this ring had no room for so far */
+	/* Records this ring had no room for so far. Of one that has waited: the CPU it was made on. */
+	__u64 ring_dropped;
 	__u32 source;
 	__u32 pid;
 	__u32 tid;
@@ -91,10 +93,23 @@ struct tc_key_stack {
 	__u64 address[TC_MOST_FRAMES];
 };
 
+/*
+ * Records of a thread that were held back until a call had ended, in their order, one behind the other:
+ * all but the last parts of what a call has kept are as full as can be. The head is that of a tc_record,
+ * of which only times, losses and kind mean anything.
+ */
+struct tc_kept {
+	__u64 head[sizeof(struct tc_record) / 8];
+	__u64 byte_count;	/* of the records */
+	__u64 lost;		/* records behind these, for which there was no room to wait */
+	__u8 bytes[TC_HELD_BYTES];
+};
+
 TC_ASSERT_SIZE(struct tc_end, 24);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 16);
 TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);
 TC_ASSERT_SIZE(struct tc_stack_copy, 20 * 8 + 16384);
+TC_ASSERT_SIZE(struct tc_kept, 64 + 16 + TC_HELD_BYTES);
 
 #endif

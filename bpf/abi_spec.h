@@ -55,6 +55,7 @@ enum tc_source {
 	TC_FROM_STACK_BYTES,	/* of the thread's own stack in use; at the hit only */
 	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only, as: */
 	TC_FROM_DURATION,	/* ns */
+	TC_FROM_THROWN,		/* 1 where the call was left without returning, else 0 */
 	TC_SOURCES,
 };
 
@@ -199,6 +200,7 @@ enum tc_at_return {
 	TC_RETURN_EVENT = 1 << 2,		/* beside it */
 	TC_KEEP_ARGS = 1 << 3,
 	TC_KEEP_PATH = 1 << 4,
+	TC_KEEP_IF = 1 << 5,	/* of a graph's root: `keep_if` decides on all that is recorded within */
 };
 
 enum tc_condition_kind {
@@ -255,6 +257,7 @@ struct tc_spec {
 	__u32 pair_sides;	/* enum tc_pair_side */
 	__u32 graph_depth;	/* of a graph: calls with so many around them are left out; 0: none are */
 	__u32 pad;
+	struct tc_value keep_if;	/* a condition, worked out when the call ends */
 	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
@@ -266,7 +269,7 @@ TC_ASSERT_SIZE(struct tc_value, 8);
 TC_ASSERT_SIZE(struct tc_path, 16);
 TC_ASSERT_SIZE(struct tc_aggregate, 64);
 TC_ASSERT_SIZE(struct tc_trigger, 4);
-TC_ASSERT_SIZE(struct tc_spec, 96 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
+TC_ASSERT_SIZE(struct tc_spec, 104 + 64 + 8 * 12 + 64 * 8 + 64 * 16 + 16 * 256);
 TC_ASSERT_SIZE(struct tc_arg, 16);
 TC_ASSERT_SIZE(struct tc_layout, 8 + 16 * TC_MAX_ARGS);
 TC_ASSERT_SIZE(struct tc_insn, 16);

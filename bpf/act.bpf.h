@@ -43,6 +43,7 @@ struct streamed {
 	const struct ended *ended;	/* the call that ends by it, or null */
 	__u64 call;			/* of a graph, that begins by it: as tc_end has it */
 	void *ring;
+	struct held_block *held;	/* where it waits for the end of a call; else null */
 };
 
 static __always_inline void describe_thread(struct tc_record *record)
@@ -59,13 +60,16 @@ static __always_inline void describe_thread(struct tc_record *record)
 
 static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
 {
-	struct tc_record *record = bpf_ringbuf_reserve(hit->ring, sizeof(*record) + room * 8, 0);
+	const __u32 bytes = sizeof(struct tc_record) + room * 8;
+	struct tc_record *record = hit->held ? begin_held(hit->held, bytes) :
+					       bpf_ringbuf_reserve(hit->ring, bytes, 0);
 	if (!record)
 		return 0;
 	/* After reserving: see events/merger.h for what the order of these two is good for. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
 	record->epoch = hit->epoch;
-	record->ring_dropped = *(volatile __u64 *)&hit->loss->dropped;
+	record->ring_dropped = hit->held ? bpf_get_smp_processor_id() :
+					   *(volatile __u64 *)&hit->loss->dropped;
 	record->source = hit->source;
 	describe_thread(record);
 	record->kind = TC_RECORD_HIT;
@@ -75,6 +79,14 @@ static __always_inline struct tc_record *begin_record(const struct streamed *hit
 	return record;
 }
 
+static __always_inline void submit(const struct streamed *hit, struct tc_record *record)
+{
+	if (hit->held)
+		end_held(hit->held, record);
+	else
+		bpf_ringbuf_submit(record, wakeup_flag());
+}
+
 static __always_inline bool emit_sized(const struct streamed *hit, const __u32 room)
 {
 	struct tc_record *record = begin_record(hit, room);
@@ -82,7 +94,7 @@ static __always_inline bool emit_sized(const struct streamed *hit, const __u32 r
 	if (!record)
 		return false;
 	fill_args(record, hit->layout, hit->ctx, room, 0);
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(hit, record);
 	return true;
 }
 
@@ -114,6 +126,42 @@ static __always_inline bool emit(const struct streamed *hit)
 	return spec && spec->value_count ? emit_values(hit) : emit_args(hit);
 }
 
+enum { MOST_HELD_WORDS = 1 + TC_MAX_RECORD_WORDS };
+
+/* The same of a part of a graph, which has no stack; here sizes need not be known to the verifier. */
+static __always_inline void emit_held(const struct streamed *hit)
+{
+	struct tc_record *record = begin_record(hit, MOST_HELD_WORDS);
+	__u32 before = hit->flags & TC_IN_GRAPH ? 1 : 0;
+
+	if (!record)
+		return;
+	if (before && !(hit->flags & TC_EVENT)) {
+		fill_args(record, hit->layout, hit->ctx, 0, 0);
+	} else if (hit->spec && hit->spec->value_count) {
+		fill_values(hit, record, MOST_HELD_WORDS, before);
+		record->arg_room = hit->spec->value_words;
+	} else {
+		fill_args(record, hit->layout, hit->ctx, TC_MAX_ARGS, before);
+		record->arg_room = hit->layout->arg_count;
+	}
+	if (before)
+		mark_call(record, hit);
+	submit(hit, record);
+}
+
+/* What records are made of, by the arguments of stream(). */
+static __always_inline void find_parts(struct streamed *hit, __u64 code, __u64 to)
+{
+	__u32 layout_index = code >> 32, spec_index = code;
+
+	hit->flags = to >> 56;
+	hit->words_below_caller = to >> 48;
+	hit->layout = bpf_map_lookup_elem(&layouts, &layout_index);
+	if (spec_index)
+		hit->spec = bpf_map_lookup_elem(&specs, &spec_index);
+}
+
 /*
  * Streams a record of the hit; `to` is of the hook its flags, where the caller is, its session and
  * its source, `call` the call of a graph that begins by it. False where it is lost.
@@ -121,16 +169,11 @@ static __always_inline bool emit(const struct streamed *hit)
 __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
 {
 	__u32 ring_index = (__u16)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
-	__u32 layout_index = code >> 32, spec_index = code;
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
 				.session = to >> 32, .call = call };
 
-	hit.flags = to >> 56;
-	hit.words_below_caller = to >> 48;
-	hit.layout = bpf_map_lookup_elem(&layouts, &layout_index);
-	if (spec_index)
-		hit.spec = bpf_map_lookup_elem(&specs, &spec_index);
+	find_parts(&hit, code, to);
 	hit.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	hit.loss = loss;
 	if (!hit.layout || !hit.ring || !loss)
@@ -141,21 +184,58 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	return false;
 }
 
+/* The same, of a part of a graph that waits for the end of the outermost call. */
+__on_its_own int hold(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
+{
+	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
+				.session = to >> 32, .call = call };
+	struct calls *calls = calls_of_thread(hit.session);
+
+	find_parts(&hit, code, to);
+	if (!hit.layout || !calls)
+		return 0;
+	hit.held = block_with_room(calls, sizeof(struct tc_record) + MOST_HELD_WORDS * 8);
+	if (hit.held)
+		emit_held(&hit);
+	return 0;
+}
+
+static __always_inline __u64 destination_of(const struct tc_hook *hook)
+{
+	return (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
+	       (__u64)hook->session << 32 | hook->source;
+}
+
 /* Whether it is in the ring. */
 static __always_inline bool stream_hit(struct hit *hit, const struct tc_hook *hook,
 				       struct tc_stat *stat, __u64 call)
 {
-	__u64 to = (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
-		   (__u64)hook->session << 32 | hook->source;
-
 	if (is_silent(hook->session)) {
 		__sync_fetch_and_add(&stat->silenced, 1);
 		return false;
 	}
-	if (stream(hit->ctx, code_of(hook), to, hit->epoch, call))
+	if (stream(hit->ctx, code_of(hook), destination_of(hook), hit->epoch, call))
 		return true;
 	__sync_fetch_and_add(&stat->dropped_ring, 1);
 	return false;
+}
+
+static __always_inline void hold_hit(struct hit *hit, const struct tc_hook *hook,
+				     struct tc_stat *stat, __u64 call)
+{
+	if (is_silent(hook->session))
+		__sync_fetch_and_add(&stat->silenced, 1);
+	else
+		hold(hit->ctx, code_of(hook), destination_of(hook), hit->epoch, call);
+}
+
+/* Where it is a part of a graph it may have to wait. Whether it is in the ring, or waits. */
+static __always_inline bool show_hit(struct hit *hit, const struct tc_hook *hook, struct tc_stat *stat)
+{
+	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_waiting(hook->session))
+		return stream_hit(hit, hook, stat, 0);
+	hold_hit(hit, hook, stat, 0);
+	return true;
 }
 
 /* At most `limit` in each second since boot; who is preempted here again and again goes without. */
@@ -276,7 +356,7 @@ static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *h
 		take_effect_before(spec);
 	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
-		is_seen = stream_hit(hit, hook, stat, 0);
+		is_seen = show_hit(hit, hook, stat);
 	if (spec->effects & TC_DEEPEST && is_seen)
 		keep_deepest(hit->ctx, hook->session);
 	if (hook->flags & TC_CALL && !follow(hit, hook, calls))
@@ -346,7 +426,7 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 	else if (hook->spec)
 		act_by_its_spec(hit, hook, stat, ASK_THE_MACHINE);
 	else if (hook->flags & TC_EVENT)
-		stream_hit(hit, hook, stat, 0);
+		show_hit(hit, hook, stat);
 }
 
 #endif

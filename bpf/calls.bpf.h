@@ -42,6 +42,10 @@ struct calls {
 	__u64 has_paths;	/* a call has been opened that keeps its path */
 	__u64 jumped_to;	/* by the outermost call of a graph when it ended, just now; or 0 */
 	__u64 jumped_sp;	/* where its return address is, which will be that function's */
+	__u32 held_call;	/* whose end what is recorded waits for: its number, or 0 */
+	__u32 held_blocks;	/* that there are for the thread, */
+	__u32 held_at;		/*   and which of them is written */
+	__u32 held_lost;	/* records for which there was no room */
 	struct call open[TC_NEAR_CALLS];
 };
 

@@ -30,7 +30,7 @@ static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
 	record->arg_valid = room ? end->ended->arg_valid : 0;
 	record->arg_count = room && end->layout->arg_count < room ? end->layout->arg_count : room;
 	record->arg_room = room;
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(end, record);
 	return true;
 }
 
@@ -42,7 +42,7 @@ static __always_inline bool emit_ended_values(struct streamed *end, const __u32 
 		return false;
 	fill_values(end, record, END_WORDS + room, END_WORDS);
 	fill_end(record, end->ended);
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(end, record);
 	return true;
 }
 
@@ -83,8 +83,52 @@ __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u6
 	return false;
 }
 
+/* Whether the call is a part of a graph whose outermost call is waited for. */
+static __always_inline bool is_held(const struct calls *calls, const struct ended *ended)
+{
+	return calls && calls->held_call && ended->call;
+}
+
+/* The same of such a call. */
+__on_its_own int hold_end(const struct tc_hook *hook, struct calls *calls, __u64 under,
+			  const struct ended *ended)
+{
+	struct streamed end = { .epoch = under, .ended = ended };
+
+	if (!hook || !calls || !ended)
+		return 0;
+	end.source = hook->source;
+	end.session = hook->session;
+	end.held = block_with_room(calls, sizeof(struct tc_record) + sizeof(struct tc_end));
+	if (end.held)
+		emit_ended(&end, 0);
+	return 0;
+}
+
+/* The end of a call that is waited for decides on all that waits. */
+__on_its_own int settle(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *calls,
+			__u64 under, const struct ended *ended)
+{
+	__u32 index = hook ? hook->spec : 0;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
+	__u64 keeps = 0;
+
+	if (!hook || !calls || !ended || !spec || !stat)
+		return 0;
+	calls->held_call = 0;
+	if (!evaluate(ctx, code_of(hook), packed(&spec->keep_if), &keeps, ended))
+		keeps = 0;
+	if (keeps)
+		__sync_fetch_and_add(&stat->dropped_ring, give_held(calls, under));
+	else
+		__sync_fetch_and_add(&stat->filtered, 1);
+	return 0;
+}
+
 static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				       __u64 under, const struct ended *ended)
+				       struct calls *calls, __u64 under,
+				       const struct ended *ended)
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
@@ -104,9 +148,14 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)) {
 		if (is_silent(hook->session))
 			__sync_fetch_and_add(&stat->silenced, 1);
+		else if (is_held(calls, ended))
+			hold_end(hook, calls, under, ended);
 		else if (!stream_end(ctx, code_of(hook), to, under, ended))
 			__sync_fetch_and_add(&stat->dropped_ring, 1);
 	}
+	/* No call is around the one that is waited for. */
+	if (is_held(calls, ended) && ended->call == calls->held_call)
+		settle(ctx, hook, calls, under, ended);
 	if (spec->at_return & TC_CONDITION_AT_RETURN)
 		take_effect_behind(spec);
 }

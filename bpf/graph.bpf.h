@@ -82,7 +82,7 @@ static __always_inline bool emit_call_args(const struct streamed *hit, const __u
 		return false;
 	fill_args(record, hit->layout, hit->ctx, room, 1);
 	mark_call(record, hit);
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(hit, record);
 	return true;
 }
 
@@ -94,7 +94,7 @@ static __always_inline bool emit_call_values(const struct streamed *hit, const _
 		return false;
 	fill_values(hit, record, 1 + room, 1);
 	mark_call(record, hit);
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(hit, record);
 	return true;
 }
 

@@ -53,8 +53,11 @@ static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
 	return false;
 }
 
-/* A condition on the return value cannot be worked out, and one on the rest is not: it does not hold. */
-static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
+/*
+ * A condition on the return value cannot be worked out, and one on the rest is not: it does not hold. What
+ * waits for the call's end is kept: nobody can say what it would have come to.
+ */
+static __always_inline void act_on_left(const struct tc_hook *hook, struct calls *calls, __u64 under,
 					const struct ended *ended)
 {
 	__u32 index = hook->spec;
@@ -72,8 +75,14 @@ static __always_inline void act_on_left(const struct tc_hook *hook, __u64 under,
 		return;
 	if (is_silent(hook->session))
 		__sync_fetch_and_add(&stat->silenced, 1);
+	else if (is_held(calls, ended))
+		hold_end(hook, calls, under, ended);
 	else if (!stream_left(hook, under, ended))
 		__sync_fetch_and_add(&stat->dropped_ring, 1);
+	if (is_held(calls, ended) && ended->call == calls->held_call) {
+		calls->held_call = 0;
+		__sync_fetch_and_add(&stat->dropped_ring, give_held(calls, under));
+	}
 }
 
 __on_its_own int close_left(__u32 session, __u64 under)
@@ -91,10 +100,11 @@ __on_its_own int close_left(__u32 session, __u64 under)
 		if (!calls->depth)
 			break;
 		if (end_innermost_for(calls, under, &ended, &hook))
-			act_on_left(&hook, under, &ended);
+			act_on_left(&hook, calls, under, &ended);
 	}
 	bpf_iter_num_destroy(&steps);
 	forget_deep_calls(calls);
+	forget_held(calls);
 	bpf_map_delete_elem(&callers, &caller);
 	return 0;
 }

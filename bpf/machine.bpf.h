@@ -162,6 +162,11 @@ static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u6
 			return false;
 		*value = m->ended->duration_ns;
 		return true;
+	case TC_FROM_THROWN:
+		if (!m->ended)
+			return false;
+		*value = m->ended->kind == TC_RECORD_UNWOUND;
+		return true;
 	}
 	return false;
 }

@@ -255,7 +255,7 @@ static __always_inline void act_on_match(bpf_user_pt_regs_t *ctx, const struct t
 
 	if (spec->at_return & TC_KEEP_ARGS)
 		keep_own_args(&ended, ctx, hook->layout);
-	act_on_end(ctx, hook, under, &ended);
+	act_on_end(ctx, hook, 0, under, &ended);
 }
 
 /* False where the key of the hit is none. */

@@ -35,7 +35,7 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u
 			break;
 		make_innermost(calls, over);
 		if (end_innermost_for(calls, under, &ended, &hook))
-			act_on_end(ctx, &hook, under, &ended);
+			act_on_end(ctx, &hook, calls, under, &ended);
 	}
 	bpf_iter_num_destroy(&steps);
 	return 0;
@@ -144,6 +144,17 @@ static __always_inline __u64 follow_by_trampoline(struct hit *hit, const struct 
 	return follow(hit, hook, calls, BY_TRAMPOLINE);
 }
 
+/* Of the outermost call of a graph: whether all that the graph shows waits for its end. */
+static __always_inline bool begins_to_wait(const struct tc_hook *hook, const struct tc_spec *spec,
+					   const struct calls *calls, __u32 call)
+{
+	if (spec->at_return & TC_KEEP_IF)
+		return wait_for(hook->session, call);
+	if (calls && calls->held_call)
+		wait_for(hook->session, 0);	/* it was one whose end nobody was to see */
+	return false;
+}
+
 /* A call of a root of the graph, or of a function below. */
 static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_hook *hook,
 					      struct tc_stat *stat, struct calls *calls,
@@ -152,6 +163,7 @@ static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_h
 	__u32 index = hook->spec, depth = graph_depth_of(calls);
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	__u64 call;
+	bool waits;
 
 	if (!spec)
 		return;
@@ -163,7 +175,12 @@ static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_h
 	call = follow_it(hit, hook, calls);
 	if (!call)
 		count_cut(hook->stat);
-	if (spec->at_return & TC_RETURN_EVENT)
+	waits = depth ? calls && calls->held_call : begins_to_wait(hook, spec, calls, call);
+	if (!(spec->at_return & TC_RETURN_EVENT) || (!call && spec->at_return & TC_KEEP_IF))
+		return;
+	if (waits)
+		hold_hit(hit, hook, stat, call ?: (__u64)depth << 32);
+	else
 		stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
 }
 
@@ -185,7 +202,7 @@ static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook
 	else if (hook->spec)
 		act_by_spec(hit, hook, stat, calls, ASK_THE_MACHINE, follow_it);
 	else if (hook->flags & TC_EVENT)
-		stream_hit(hit, hook, stat, 0);
+		show_hit(hit, hook, stat);
 }
 
 static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook,
@@ -288,12 +305,13 @@ static __noinline void end_call(struct hit *hit, const struct tc_hook *hook, str
 	ended.has_retval = hit->has_retval;
 	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
 	end_innermost(calls, &ended);
-	calls->jumped_to = ended.call && !calls->graph_depth ? hit->jumps_to : 0;
+	/* What is jumped to from a call that is waited for comes after the decision. */
+	calls->jumped_to = ended.call && !calls->graph_depth && !calls->held_call ? hit->jumps_to : 0;
 	calls->jumped_sp = hit->sp;
 	/* By a trampoline the program has gone there already. */
 	if (!ended.return_address)
 		ended.return_address = read_register(hit->ctx, TC_RIP);
-	act_on_end(hit->ctx, hook, hit->epoch, &ended);
+	act_on_end(hit->ctx, hook, calls, hit->epoch, &ended);
 }
 
 static __always_inline void leave_by(struct hit *hit, const struct tc_hook *hook)

@@ -126,7 +126,7 @@ static __always_inline bool emit_stack_sized(const struct streamed *hit, const _
 			 hit->spec->stack_frames);
 	record->flags |= words == COPY_WORDS ? TC_RECORD_STACK_COPY : TC_RECORD_FRAMES;
 	record->stack_words = words;
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(hit, record);
 	return true;
 }
 

@@ -62,7 +62,7 @@ static __always_inline bool emit_values_sized(const struct streamed *hit, const 
 	if (!record)
 		return false;
 	fill_values(hit, record, room, 0);
-	bpf_ringbuf_submit(record, wakeup_flag());
+	submit(hit, record);
 	return true;
 }
 

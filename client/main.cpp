@@ -126,6 +126,7 @@ void add_staging(CLI::App& app, CommandLine& line) {
   add_do(set, line.stage.action);
   add_from(set, line.stage.latency);
   add_when(set, line.stage.when);
+  add_keep_if(set, line.stage.keep_if);
   add_returns(set, line.stage.returns);
   set.add_flag("--explain", line.stage.explain, "say how the spec was read, and what it costs");
   auto& remove = add_verb(*stage, "remove", "take settings out of the draft", line.chosen,

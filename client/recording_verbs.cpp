@@ -82,6 +82,7 @@ void add_graph(CLI::App& app, CommandLine& line) {
   auto* least = graph.add_option("--min-duration", line.min_duration,
                                  "show no calls that took less: 10us, 1ms");
   least->check(check_duration);
+  auto* keep_if = add_keep_if(graph, line.graph.keep_if);
   auto* arguments =
       graph.add_flag("--arguments", line.graph.arguments, "show what calls are given");
   auto* results = graph.add_flag("--results", line.graph.results, "show what calls return");
@@ -93,7 +94,7 @@ void add_graph(CLI::App& app, CommandLine& line) {
   folded->excludes(sums);
   add_record_to(graph, line);
   auto* output = graph.get_option("--output");
-  for (CLI::Option* of_calls : {least, arguments, results, beside, output})
+  for (CLI::Option* of_calls : {least, keep_if, arguments, results, beside, output})
     for (CLI::Option* form : {sums, tree, folded}) form->excludes(of_calls);
   output->excludes(least);
   add_returns(graph, line.trace.returns);

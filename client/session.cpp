@@ -18,9 +18,17 @@ constexpr auto kDaemon = Backend::Needs::daemon;
 
 std::string nothing(const Empty&) { return {}; }
 
+std::optional<GraphPart> graph_of(const std::optional<std::string>& keep_if) {
+  if (!keep_if) return std::nullopt;
+  GraphPart part;
+  part.keep_if = keep_if;
+  return part;
+}
+
 std::string spec_text(const SpecPart& spec) {
   return "do:   " + spec.action + "\n" + (spec.when ? "when: " + *spec.when + "\n" : "") +
-         "cost: at most " + plural(spec.instructions, "instruction") + " for each hit\n" +
+         (spec.keep_if ? "keep: if " + *spec.keep_if + "\n" : "") + "cost: at most " +
+         plural(spec.instructions, "instruction") + " for each hit\n" +
          (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n"
                        : "") +
          (spec.may_wait ? "memory: hits may wait for it where it is not there\n" : "");
@@ -84,6 +92,7 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                       .from = options.latency.from,
                       .by = options.latency.by,
                       .slowest = options.latency.slowest,
+                      .graph = graph_of(options.keep_if),
                       .explain = options.explain},
              stage_text);
 }

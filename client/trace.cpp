@@ -28,7 +28,7 @@ using namespace protocol;
 std::optional<GraphPart> graph_of(const TraceOptions& setting) {
   if (!setting.graph) return std::nullopt;
   return GraphPart{setting.graph->only, setting.graph->skip, setting.graph->beside,
-                   setting.graph->grow};
+                   setting.graph->grow, setting.graph->keep_if};
 }
 
 class Trace {

@@ -44,6 +44,12 @@ void add_when(CLI::App& verb, std::optional<std::string>& when) {
   verb.add_option("--when", when, "only hits for which this holds: 'arg1 > 4096 && pid != 7'");
 }
 
+CLI::Option* add_keep_if(CLI::App& verb, std::optional<std::string>& keep_if) {
+  return verb.add_option("--keep-if", keep_if,
+                         "of a graph: only calls for which this holds at their end: 'duration > "
+                         "1000000 || thrown'");
+}
+
 void add_returns(CLI::App& verb, std::string& returns) {
   verb.add_option("--returns", returns,
                   "how returns are seen: auto, exits, or trampoline, which kills a program that "

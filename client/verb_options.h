@@ -49,6 +49,7 @@ void add_target_options(CLI::App& verb, ProbeOptions& probes);
 void add_probe_options(CLI::App& verb, ProbeOptions& probes);
 void add_do(CLI::App& verb, std::string& action);
 void add_when(CLI::App& verb, std::optional<std::string>& when);
+CLI::Option* add_keep_if(CLI::App& verb, std::optional<std::string>& keep_if);
 void add_returns(CLI::App& verb, std::string& returns);
 void add_by(CLI::App& verb, std::optional<std::string>& by);
 void add_pair_options(CLI::App& verb, LatencyOptions& latency);

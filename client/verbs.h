@@ -27,6 +27,7 @@ struct GraphChoice {
   std::vector<std::string> only, skip, beside;
   std::optional<uint64_t> depth;
   bool grow = false;
+  std::optional<std::string> keep_if;
   bool arguments = false;
   bool results = false;
   uint64_t min_duration_ns = 0;
@@ -66,7 +67,7 @@ struct StageOptions {
   std::string session;
   ProbeOptions probes;
   std::string action = "event";
-  std::optional<std::string> when;
+  std::optional<std::string> when, keep_if;
   std::string returns = "auto";
   LatencyOptions latency;
   bool explain = false;

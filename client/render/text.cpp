@@ -368,6 +368,7 @@ static const char* reason_text(LossCause cause) {
     case LossCause::ring_full: return "the ring was full";
     case LossCause::slow_client: return "this client read too slowly";
     case LossCause::slow_disk: return "the file was not written fast enough";
+    case LossCause::held_full: return "a call had more to keep than could wait for its end";
   }
   return "";
 }

@@ -24,8 +24,9 @@ Result<uint64_t> instructions_of(const Spec& spec, const Site& site) {
   auto numbered = with_numbers(spec, arguments, typed ? &*site.returns->result : nullptr);
   if (!numbered) return numbered.error();
   uint64_t instructions = 0;
-  if (numbered->when) {
-    auto code = compile_condition(*numbered->when, arguments);
+  for (const auto& condition : {numbered->when, numbered->keep_if}) {
+    if (!condition) continue;
+    auto code = compile_condition(*condition, arguments);
     if (!code) return code.error();
     instructions += cost_bound(*code);
   }
@@ -48,6 +49,7 @@ Result<protocol::SpecPart> explain(const Setting& setting, const Site& site) {
   protocol::SpecPart part{
       .action = to_string(spec), .instructions = *instructions, .may_wait = *may_wait};
   if (spec.when) part.when = to_string(*spec.when);
+  if (spec.keep_if) part.keep_if = to_string(*spec.keep_if);
   if (site.returns) {
     part.returns = name_of(site.returns->way);
     part.returns_because = site.returns->reason;

@@ -61,8 +61,8 @@ std::vector<SkewPart> parts_of(const std::vector<FirstHit>& first_hits) {
 }
 
 // The text of a condition, as --when takes it.
-std::optional<std::string> when_of(const Spec& spec) {
-  return spec.when ? std::optional(to_string(*spec.when)) : std::nullopt;
+std::optional<std::string> text_of(const std::optional<Expr>& condition) {
+  return condition ? std::optional(to_string(*condition)) : std::nullopt;
 }
 
 std::vector<std::string> texts_of(const std::vector<Pattern>& patterns) {
@@ -71,9 +71,10 @@ std::vector<std::string> texts_of(const std::vector<Pattern>& patterns) {
   return texts;
 }
 
-std::optional<GraphPart> part_of(const GraphScope& scope) {
-  if (scope == GraphScope{}) return std::nullopt;
-  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside), scope.grow};
+std::optional<GraphPart> part_of(const GraphScope& scope, const Spec& spec) {
+  if (scope == GraphScope{} && !spec.keep_if) return std::nullopt;
+  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside), scope.grow,
+                   text_of(spec.keep_if)};
 }
 
 template <class Part> void add_latency(const Setting& setting, Part& part) {
@@ -129,10 +130,10 @@ SettingPart part_of(const Setting& setting) {
       name_of(setting.pattern.scope),
       protocol::part_of(setting.target),
       to_string(setting.spec),
-      when_of(setting.spec),
+      text_of(setting.spec.when),
       follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns)) : std::nullopt};
   add_latency(setting, part);
-  part.graph = part_of(setting.graph);
+  part.graph = part_of(setting.graph, setting.spec);
   return part;
 }
 
@@ -206,7 +207,7 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
                     .pattern = to_string(info.setting.pattern),
                     .scope = name_of(info.setting.pattern.scope),
                     .action = to_string(info.setting.spec),
-                    .when = when_of(info.setting.spec),
+                    .when = text_of(info.setting.spec.when),
                     .target = protocol::part_of(info.setting.target),
                     .paused = info.paused,
                     .returns = info.returns ? std::optional<std::string>(name_of(info.returns->way))

@@ -30,9 +30,23 @@ Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
 
 namespace {
 
+Status add_keep_if(const StageSet& request, Spec& spec) {
+  if (!spec.graph || !request.graph || !request.graph->keep_if) return ok();
+  if (!has_events(spec))
+    return Error{Code::invalid,
+                 "sums are of all calls, and nothing else is asked for that could be kept: add "
+                 "event, or leave keep_if out",
+                 "graph.keep_if"};
+  auto keep_if = parse_condition(*request.graph->keep_if);
+  if (!keep_if) return in_field(keep_if.error(), "graph.keep_if");
+  spec.keep_if = std::move(*keep_if);
+  return ok();
+}
+
 Result<Spec> spec_of(const StageSet& request) {
   auto spec = parse_spec(request.action);
   if (!spec) return in_field(spec.error(), "do");
+  if (auto kept = add_keep_if(request, *spec); !kept) return kept.error();
   if (!request.when) return spec;
   auto when = parse_condition(*request.when);
   if (!when) return in_field(when.error(), "when");

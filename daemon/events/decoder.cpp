@@ -22,11 +22,14 @@ size_t words_before(const tc_record& record) {
   return record.flags & TC_RECORD_CALL ? 1 : 0;
 }
 
+size_t size_of(const tc_record& record) {
+  return sizeof(tc_record) + (words_before(record) + record.arg_room + record.stack_words) * 8u;
+}
+
 bool is_sound(const tc_record& record, size_t length) {
   return (record.kind == TC_RECORD_HIT || is_end(record)) && record.arg_count <= TC_MAX_VALUES &&
          record.arg_count <= record.arg_room && record.arg_room <= TC_MAX_RECORD_WORDS &&
-         length >=
-             sizeof(tc_record) + (words_before(record) + record.arg_room + record.stack_words) * 8u;
+         length >= size_of(record);
 }
 
 uint64_t word_at(const std::byte* words, size_t index) {
@@ -205,10 +208,35 @@ std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> bytes)
                         .addresses = stack->addresses};
 }
 
+std::optional<KeptRecords> decode_kept(std::span<const std::byte> bytes) {
+  constexpr size_t kHead = offsetof(tc_kept, bytes);
+  tc_record head;
+  if (bytes.size() < kHead) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  if (head.kind != TC_RECORD_KEPT) return std::nullopt;
+  const uint64_t byte_count = word_at(bytes.data(), offsetof(tc_kept, byte_count) / 8);
+  KeptRecords kept{.records = {},
+                   .ring_dropped = head.ring_dropped,
+                   .lost = word_at(bytes.data(), offsetof(tc_kept, lost) / 8),
+                   .ts_ns = head.ts_ns};
+  if (byte_count > bytes.size() - kHead) return std::nullopt;
+  for (auto rest = bytes.subspan(kHead, byte_count); !rest.empty();) {
+    tc_record record;
+    if (rest.size() < sizeof(record)) return std::nullopt;
+    std::memcpy(&record, rest.data(), sizeof(record));
+    if (!is_sound(record, rest.size())) return std::nullopt;
+    kept.records.push_back(
+        {rest.first(size_of(record)), static_cast<unsigned>(record.ring_dropped)});
+    rest = rest.subspan(size_of(record));
+  }
+  return kept;
+}
+
 std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(tc_record)) return std::nullopt;
   const auto& record = *reinterpret_cast<const tc_record*>(bytes.data());
-  if (record.kind == TC_RECORD_KEY_STACK || record.stack_words > 0) return std::nullopt;
+  if (record.kind == TC_RECORD_KEY_STACK || record.kind == TC_RECORD_KEPT || record.stack_words > 0)
+    return std::nullopt;
   return record.ts_ns;
 }
 

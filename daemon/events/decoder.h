@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "daemon/model/event.h"
 #include "daemon/model/plain_hit.h"
@@ -49,6 +50,21 @@ std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> record);
 
 // As decode_record for the record of a stack that is a key for the first time; nullopt also for any other.
 std::optional<StackAddresses> decode_key_stack(std::span<const std::byte> record);
+
+// A record that has waited in the kernel for the end of a call.
+struct WaitedRecord {
+  std::span<const std::byte> bytes;  // as decode_record takes it
+  unsigned cpu = 0;                  // where it was made
+};
+// What a call has kept, or a part of that.
+struct KeptRecords {
+  std::vector<WaitedRecord> records;
+  uint64_t ring_dropped = 0;  // as of any record
+  uint64_t lost = 0;          // behind them, as there was no room to wait
+  uint64_t ts_ns = 0;         // when the call had ended
+};
+// As decode_record for records that have waited; nullopt also for any other.
+std::optional<KeptRecords> decode_kept(std::span<const std::byte> record);
 
 // enum tc_walk_end; `unreadable` for what is none.
 StackEnd end_of_walk(uint32_t end);

@@ -204,7 +204,8 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   if (!make_stacks(session, stream.opened, lock)) return any;
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
-  stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
+  // As of the pass before: what it has noticed to be lost may have been too late for its own bound.
+  stream.released_ns = std::exchange(stream.read_ns, std::min(stream.merger.bound_ns(), began_ns));
   return any;
 }
 
@@ -290,20 +291,43 @@ bool EventReader::take_event(Stream& stream, unsigned cpu, std::span<const std::
 Ring::End EventReader::drain(Stream& stream, unsigned cpu) {
   return stream.lanes[cpu].ring.drain([&](std::span<const std::byte> bytes) {
     stats_.bytes += bytes.size();
-    if (auto stack = decode_key_stack(bytes)) {
+    if (auto stack = decode_key_stack(bytes))
       key_stacks_.push_back(std::move(*stack));
-      return;
-    }
-    auto record = decode_record(bytes, cpu, stream.sources);
-    if (!record) {
-      ++stats_.malformed;
-      return;
-    }
-    ++stats_.events;
-    notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
-    record->event.tag = text_of_tag(stream, record->tag);
-    stream.merger.add(cpu, std::move(record->event));
+    else if (const auto kept = decode_kept(bytes))
+      add_kept(stream, cpu, *kept);
+    else
+      add_record(stream, cpu, bytes);
   });
+}
+
+void EventReader::add_record(Stream& stream, unsigned cpu, std::span<const std::byte> bytes) {
+  auto record = decode_record(bytes, cpu, stream.sources);
+  if (!record) {
+    ++stats_.malformed;
+    return;
+  }
+  notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
+  add_event(stream, cpu, std::move(*record));
+}
+
+// They were made before the call ended, so before much that has been released: they come late.
+void EventReader::add_kept(Stream& stream, unsigned ring, const KeptRecords& kept) {
+  notice_loss(stream, ring, kept.ring_dropped, kept.ts_ns);
+  for (const WaitedRecord& waited : kept.records) {
+    if (auto record = decode_record(waited.bytes, waited.cpu, stream.sources))
+      add_event(stream, ring, std::move(*record));
+    else
+      ++stats_.malformed;
+  }
+  if (!kept.lost) return;
+  stats_.dropped += kept.lost;
+  stream.merger.add(ring, Lost{kept.ts_ns, kept.lost, LossCause::held_full, ring});
+}
+
+void EventReader::add_event(Stream& stream, unsigned ring, DecodedRecord record) {
+  ++stats_.events;
+  record.event.tag = text_of_tag(stream, record.tag);
+  stream.merger.add(ring, std::move(record.event));
 }
 
 std::string EventReader::text_of_tag(const Stream& stream, uint32_t number) const {

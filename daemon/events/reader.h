@@ -72,7 +72,8 @@ class EventReader {
     std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
     Batch::Sinks per_cpu_sinks;  // those of them that are
-    uint64_t released_ns = 0;    // everything before has been given to the sinks
+    uint64_t read_ns = 0;        // everything before has been read
+    uint64_t released_ns = 0;    // and given to the sinks, with what was lost
     uint64_t opened = 0;         // no other stream has this number
   };
 
@@ -87,6 +88,9 @@ class EventReader {
   bool take_hit(Stream& stream, unsigned cpu, std::span<const std::byte> record);
   bool take_event(Stream& stream, unsigned cpu, std::span<const std::byte> record);
   Ring::End drain(Stream& stream, unsigned cpu);
+  void add_record(Stream& stream, unsigned cpu, std::span<const std::byte> bytes);
+  void add_kept(Stream& stream, unsigned ring, const KeptRecords& kept);
+  void add_event(Stream& stream, unsigned ring, DecodedRecord record);
   std::string text_of_tag(const Stream& stream, uint32_t number) const;
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
   // What its ring has lost since the last time.

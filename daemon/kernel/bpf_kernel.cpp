@@ -96,7 +96,8 @@ class BpfKernel final : public Kernel {
     delete_keys(skeleton_->maps.times, keys);
   }
   void forget_calls(uint32_t session) override {
-    tracectl::forget_calls(skeleton_->maps.callers, skeleton_->maps.deep_callers, session);
+    tracectl::forget_calls(skeleton_->maps.callers, skeleton_->maps.deep_callers,
+                           skeleton_->maps.held_blocks, session);
   }
   void delete_counts(std::span<const tc_key> keys) override {
     delete_keys(skeleton_->maps.counts, keys);

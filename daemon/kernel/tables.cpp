@@ -120,9 +120,11 @@ Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) 
   return result;
 }
 
-void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, uint32_t session) {
+void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, const bpf_map* held_blocks,
+                  uint32_t session) {
   forget_session<Caller>(callers, session);
   forget_session<DeepCaller>(deep_callers, session);
+  forget_session<DeepCaller>(held_blocks, session);
 }
 
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {

@@ -38,7 +38,8 @@ Result<std::vector<NumberedPath>> read_paths(const bpf_map* map);
 void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& sources);
 void forget_all_paths(const bpf_map* map);
 
-// The calls that are open in a session (bpf/calls.bpf.h).
-void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, uint32_t session);
+// The calls that are open in a session (bpf/calls.bpf.h), and what waits for their end.
+void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, const bpf_map* held_blocks,
+                  uint32_t session);
 
 }  // namespace tracectl

@@ -25,12 +25,14 @@ const char* name_of(LossCause cause) {
     case LossCause::ring_full: return "ring_full";
     case LossCause::slow_client: return "slow_client";
     case LossCause::slow_disk: return "slow_disk";
+    case LossCause::held_full: return "held_full";
   }
   return "";
 }
 
 std::optional<LossCause> loss_cause_named(std::string_view name) {
-  for (const LossCause cause : {LossCause::ring_full, LossCause::slow_client, LossCause::slow_disk})
+  for (const LossCause cause :
+       {LossCause::ring_full, LossCause::slow_client, LossCause::slow_disk, LossCause::held_full})
     if (name == name_of(cause)) return cause;
   return std::nullopt;
 }

@@ -66,6 +66,7 @@ enum class LossCause {
   ring_full,    // this CPU's ring of the session had no room
   slow_client,  // the subscriber did not read fast enough
   slow_disk,    // the file of a recording was not written fast enough, or could not be
+  held_full,    // a call had more to keep than could wait for its end
 };
 
 const char* name_of(LossCause cause);

@@ -53,7 +53,8 @@ enum class Operand : uint8_t {
   caller,  // where the function returns to
   path,    // of a call of a graph: the calls around it
   retval,
-  duration
+  duration,
+  thrown  // whether a call was left without returning
 };
 
 // What is read from the memory of the program.

@@ -72,6 +72,8 @@ struct Spec {
   bool learns_tags = false;                // the program tells here of its threads' tags; no action
   bool graph = false;                      // each call is shown with the calls under it
   std::optional<uint32_t> graph_depth = {};  // so many levels of calls; at least 1
+  // Of a graph: all that is shown of a root's call, only where this holds when it has ended.
+  std::optional<Expr> keep_if = {};
   // Takes hits only while a call of its session's graph is open. No action.
   bool within_graph = false;
   // Argument 0 is what a call leads to, and its counts are for the session's graph to grow by. No action.
@@ -80,7 +82,7 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-// Whether it is worked out when a call returns: it has the return value or the duration in it.
+// Whether it is worked out when a call ends: it has in it what is known only then.
 bool waits_for_return(const Expr& expr);
 bool waits_for_return(const Aggregate& aggregate);
 // Whether all that the spec does does: by its condition.

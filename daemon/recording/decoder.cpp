@@ -49,7 +49,7 @@ bool EventDecoder::read_lost(ByteReader& from, Lost& lost) {
   last_.ts_ns = lost.ts_ns = after_way(last_.ts_ns, from.varint());
   lost.count = from.varint();
   const uint64_t cause = from.varint();
-  if (from.failed() || cause > static_cast<uint64_t>(LossCause::slow_disk)) return false;
+  if (from.failed() || cause > static_cast<uint64_t>(LossCause::held_full)) return false;
   lost.cause = static_cast<LossCause>(cause);
   if (header_.cpu != BlockHeader::kNoCpu) lost.cpu = header_.cpu;
   return true;

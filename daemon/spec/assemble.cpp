@@ -60,6 +60,8 @@ class Assembler {
     if (auto stacked = stack(spec); !stacked) return stacked;
     if (spec.when)
       if (auto taken = condition(*spec.when); !taken) return taken;
+    if (spec.keep_if)
+      if (auto taken = keep_if(*spec.keep_if); !taken) return taken;
     for (const Expr& value : spec.values)
       if (auto taken = record_value(value); !taken) return taken;
     if (!side_ && shows_text(spec, arguments_))
@@ -79,6 +81,7 @@ class Assembler {
     if (spec.returns || (spec.graph && has_events(spec))) flags |= TC_RETURN_EVENT;
     if (has_path_keys(spec)) flags |= TC_KEEP_PATH;
     if (keeps_arguments(spec)) flags |= TC_KEEP_ARGS;
+    if (spec.keep_if) flags |= TC_KEEP_IF;
     return flags;
   }
 
@@ -103,6 +106,8 @@ class Assembler {
   Status check_kept(const Spec& spec) const {
     if (all_at_return_ && spec.when)
       if (auto kept = check_kept(*spec.when, *spec.when); !kept) return kept;
+    if (spec.keep_if)
+      if (auto kept = check_kept(*spec.keep_if, *spec.keep_if); !kept) return kept;
     for (const Expr& value : spec.values)
       if (all_at_return_ || is_event_at_return(spec))
         if (auto kept = check_kept(value, value); !kept) return kept;
@@ -148,9 +153,21 @@ class Assembler {
     if (!start) return start.error();
     const bool at_once = is_terms(*code) && !(out_->kernel.at_return & TC_CONDITION_AT_RETURN);
     out_->kernel.condition_kind = at_once ? TC_TERMS : TC_CODE;
-    out_->kernel.condition =
-        tc_value{.kind = TC_VALUE_CODE, .from = 0, .a = 0, .most_bytes = 0, .code = *start};
+    out_->kernel.condition = code_at(*start);
     return ok();
+  }
+
+  Status keep_if(const Expr& expr) {
+    auto code = compile_condition(expr, arguments_);
+    if (!code) return code.error();
+    auto start = append(*code);
+    if (!start) return start.error();
+    out_->kernel.keep_if = code_at(*start);
+    return ok();
+  }
+
+  static tc_value code_at(uint32_t start) {
+    return tc_value{.kind = TC_VALUE_CODE, .from = 0, .a = 0, .most_bytes = 0, .code = start};
   }
 
   Status record_value(const Expr& expr) {
@@ -355,7 +372,9 @@ Spec with_keys(Spec spec, const PairSide& side) {
 }
 
 bool uses_result(const Expr& expr) {
-  if (expr.kind == Expr::Kind::operand && expr.operand == Operand::retval) return true;
+  if (expr.kind == Expr::Kind::operand &&
+      (expr.operand == Operand::retval || expr.operand == Operand::thrown))
+    return true;
   return std::any_of(expr.children.begin(), expr.children.end(), uses_result);
 }
 

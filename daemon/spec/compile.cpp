@@ -78,6 +78,7 @@ tc_source source_of(Operand operand) {
     case Operand::stack_bytes: return TC_FROM_STACK_BYTES;
     case Operand::retval: return TC_FROM_RETVAL;
     case Operand::duration: return TC_FROM_DURATION;
+    case Operand::thrown: return TC_FROM_THROWN;
     default: return TC_FROM_TS;
   }
 }

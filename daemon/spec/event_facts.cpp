@@ -125,6 +125,10 @@ std::optional<Number> EventFacts::operand(const Expr& expr) const {
     case Operand::duration:
       return event_.duration_ns ? std::optional(unsigned_number(*event_.duration_ns))
                                 : std::nullopt;
+    case Operand::thrown:
+      if (event_.kind != EventKind::returned && event_.kind != EventKind::unwound)
+        return std::nullopt;
+      return Number{event_.kind == EventKind::unwound, false};
     case Operand::retval: {
       static const Argument kWhole{.is_signed = true};
       if (!event_.retval) return std::nullopt;

@@ -25,6 +25,7 @@ bool uses_arguments(const Expr& expr) {
 // Calls with each expression of the spec, of its own if the spec is: Expr& or const Expr&.
 template <class AnySpec, class OnExpr> void each_expr(AnySpec& spec, OnExpr on_expr) {
   if (spec.when) on_expr(*spec.when);
+  if (spec.keep_if) on_expr(*spec.keep_if);
   for (auto& value : spec.values) on_expr(value);
   for (auto& aggregate : spec.aggregates) {
     if (aggregate.value) on_expr(*aggregate.value);
@@ -131,6 +132,7 @@ bool keeps_arguments(const Spec& spec) {
     return (all || waits_for_return(one)) &&
            ((one.value && uses_arguments(*one.value)) || any_uses(one.by));
   };
+  if (spec.keep_if && uses_arguments(*spec.keep_if)) return true;
   if (all && (uses_arguments(*spec.when) || (spec.event && spec.values.empty()))) return true;
   if (is_event_at_return(spec) && any_uses(spec.values)) return true;
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), keeps);

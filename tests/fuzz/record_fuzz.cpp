@@ -53,12 +53,25 @@ void check_plain(std::span<const std::byte> record) {
          (hit.readable >> i & 1 && *decoded->event.args[i] == hit.args[i]));
 }
 
+// Each lies within, behind the one before.
+void check_kept(const KeptRecords& kept, std::span<const std::byte> record) {
+  const std::byte* end = record.data();
+  for (const WaitedRecord& waited : kept.records) {
+    must(waited.bytes.size() >= sizeof(tc_record) && waited.bytes.data() >= end);
+    end = waited.bytes.data() + waited.bytes.size();
+    if (const auto decoded = decode_record(waited.bytes, waited.cpu, sources()))
+      check(*decoded, waited.bytes.size());
+  }
+  must(end <= record.data() + record.size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto record = std::as_bytes(std::span(data, size));
   if (const auto decoded = decode_record(record, 0, sources())) check(*decoded, size);
   check_plain(record);
+  if (const auto kept = decode_kept(record)) check_kept(*kept, record);
   if (const auto stack = decode_key_stack(record)) {
     must(!stack->addresses.empty() && stack->addresses.size() <= TC_MOST_FRAMES);
     must(!decode_record(record, 0, sources()));

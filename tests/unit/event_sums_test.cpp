@@ -67,6 +67,11 @@ TEST(EventCondition, OfAnEndHoldsForEndsOnly) {
   EXPECT_TRUE(holds("duration >= 700", returned_after(700)));
   EXPECT_FALSE(holds("duration >= 700", returned_after(699)));
   EXPECT_FALSE(holds("duration >= 0", sample_of(1, "")));
+  Event unwound = returned_after(700);
+  unwound.kind = EventKind::unwound;
+  EXPECT_TRUE(holds("thrown", unwound));
+  EXPECT_TRUE(holds("!thrown", returned_after(700)));
+  EXPECT_FALSE(holds("!thrown", sample_of(1, "")));
   EXPECT_TRUE(holds("retval == -1", returned_after(1)));
 }
 

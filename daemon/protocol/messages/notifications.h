@@ -79,7 +79,7 @@ struct LostNotification {
   static constexpr const char* kMethod = "lost";
   uint64_t ts = 0;  // of the first event after the loss, or of the moment it was noticed
   uint64_t count = 0;
-  std::string cause;  // "ring_full", "slow_client" or, in recordings, "slow_disk"
+  std::string cause;  // "ring_full", "slow_client", "held_full" or, in recordings, "slow_disk"
   std::optional<uint64_t> cpu;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) {

@@ -116,11 +116,14 @@ struct GraphPart {
   std::vector<std::string> skip = {};    // globs of functions that are not shown
   std::vector<std::string> beside = {};  // patterns of USDT probes that are shown where they fire
   bool grow = false;                     // stage.grow adds functions; not with `only`
+  std::optional<std::string> keep_if =
+      {};  // what is within a call, only where this holds at its end
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("only", s.only);
     f.optional("skip", s.skip);
     f.optional("beside", s.beside);
     f.optional("grow", s.grow);
+    f("keep_if", s.keep_if);
   }
 };
 

@@ -15,7 +15,7 @@ namespace tracectl::protocol {
 // What a spec says, in its canonical text, and what its expressions cost.
 struct SpecPart {
   std::string action = {};
-  std::optional<std::string> when = {};
+  std::optional<std::string> when = {}, keep_if = {};
   uint64_t instructions = 0;  // of the machine in the kernel: the most that one hit runs
   // How returns are seen: "trampoline" or "exits", and why so.
   std::optional<std::string> returns = {}, returns_because = {};
@@ -23,6 +23,7 @@ struct SpecPart {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("do", s.action);
     f("when", s.when);
+    f("keep_if", s.keep_if);
     f("instructions", s.instructions);
     f("returns", s.returns);
     f("returns_because", s.returns_because);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Records that wait for the end of a call: --keep-if. While a graph is open whose root has such a
+ * condition, what its thread would stream of it lies here, in blocks of the thread's own. When the root's
+ * call ends it goes into the ring as a whole, or is never seen. Only the thread itself touches its blocks,
+ * and they stay with it for the next call.
+ */
+#ifndef TRACECTL_HELD_BPF_H
+#define TRACECTL_HELD_BPF_H
+
+struct held_block {
+	__u64 count;		/* records in it */
+	struct tc_kept kept;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TC_MAX_HELD_BLOCKS);
+	__type(key, struct deep_key);
+	__type(value, struct held_block);
+} held_blocks SEC(".maps");
+
+static const struct held_block no_held_block;
+
+static __always_inline struct deep_key held_key(const struct calls *calls, __u32 block)
+{
+	return (struct deep_key){ .tid = bpf_get_current_pid_tgid(),
+				  .session = calls->session,
+				  .block = block };
+}
+
+static __always_inline struct held_block *held_block_at(const struct calls *calls, __u32 number)
+{
+	struct deep_key key = held_key(calls, number);
+
+	return bpf_map_lookup_elem(&held_blocks, &key);
+}
+
+/* Null where there is no room for one more. */
+static __always_inline struct held_block *begin_block(struct calls *calls, __u32 number)
+{
+	struct deep_key key = held_key(calls, number);
+	struct held_block *block;
+
+	if (number >= TC_HELD_BLOCKS)
+		return 0;
+	if (number >= calls->held_blocks) {
+		if (bpf_map_update_elem(&held_blocks, &key, &no_held_block, BPF_ANY))
+			return 0;
+		calls->held_blocks = number + 1;
+	}
+	block = held_block_at(calls, number);
+	if (!block)
+		return 0;
+	block->count = 0;
+	block->kept.byte_count = 0;
+	calls->held_at = number;
+	return block;
+}
+
+/*
+ * From here on what the thread would stream of the session's graph waits for the end of this call; for
+ * none if it is 0. Whether it waits.
+ */
+__on_its_own bool wait_for(__u32 session, __u32 call)
+{
+	struct calls *calls = calls_of_thread(session);
+
+	if (!calls)
+		return false;
+	calls->held_call = call;
+	calls->held_lost = 0;
+	if (call)
+		begin_block(calls, 0);
+	return call;
+}
+
+/* Whether what the current thread would stream of the session's graphs is to wait. */
+__on_its_own bool is_waiting(__u32 session)
+{
+	const struct calls *calls = calls_of_thread(session);
+
+	return calls && calls->held_call;
+}
+
+/*
+ * Where a record of so many bytes at most can lie; null where there is no room. From then on there is none:
+ * what is kept is the beginning, without a gap.
+ */
+static __noinline struct held_block *block_with_room(struct calls *calls, __u64 bytes)
+{
+	struct held_block *block = calls->held_lost ? 0 : held_block_at(calls, calls->held_at);
+
+	if (block && block->kept.byte_count + bytes > TC_HELD_BYTES)
+		block = begin_block(calls, calls->held_at + 1);
+	if (!block)
+		calls->held_lost++;
+	return block;
+}
+
+static __always_inline struct tc_record *begin_held(struct held_block *block, const __u32 bytes)
+{
+	__u64 at = block->kept.byte_count;
+
+	checked_as_used(at);
+	return at <= TC_HELD_BYTES - bytes ? (struct tc_record *)(block->kept.bytes + at) : 0;
+}
+
+static __always_inline __u32 words_before_values(const struct tc_record *record)
+{
+	if (record->kind == TC_RECORD_HIT)
+		return record->flags & TC_RECORD_CALL ? 1 : 0;
+	return sizeof(struct tc_end) / 8;
+}
+
+/* It takes no more room than it needs. */
+static __always_inline void end_held(struct held_block *block, const struct tc_record *record)
+{
+	block->kept.byte_count +=
+		sizeof(*record) + (words_before_values(record) + record->arg_room) * 8;
+	block->count++;
+}
+
+static __always_inline bool give_block(void *ring, struct held_block *block, __u64 under,
+				       __u64 dropped)
+{
+	struct tc_record *head = (struct tc_record *)block->kept.head;
+	__u64 bytes = block->kept.byte_count;
+
+	checked_as_used(bytes);
+	if (bytes > TC_HELD_BYTES)
+		return false;
+	head->kind = TC_RECORD_KEPT;
+	head->epoch = under;
+	head->ts_ns = bpf_ktime_get_boot_ns();
+	head->ring_dropped = dropped;
+	return !bpf_ringbuf_output(ring, &block->kept, __builtin_offsetof(struct tc_kept, bytes) + bytes,
+				   wakeup_flag());
+}
+
+/* Puts all that was held back into the ring. Records that it had no room for. */
+__on_its_own __u64 give_held(struct calls *calls, __u64 under)
+{
+	__u32 ring_index, last;
+	struct tc_ring_loss *loss;
+	struct bpf_iter_num numbers;
+	__u64 lost = unknown_zero;
+	int *number;
+	void *ring;
+
+	if (!calls)
+		return 0;
+	last = calls->held_at;
+	ring_index = calls->session * cpu_count + bpf_get_smp_processor_id();
+	loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!loss || !ring)
+		return 0;
+	bpf_iter_num_new(&numbers, 0, TC_HELD_BLOCKS);
+	while ((number = bpf_iter_num_next(&numbers))) {
+		__u32 at = *number;
+		struct held_block *block = held_block_at(calls, at);
+
+		if (!block || at > last)
+			break;
+		block->kept.lost = at == last ? calls->held_lost : 0;
+		if (give_block(ring, block, under, *(volatile __u64 *)&loss->dropped))
+			continue;
+		__sync_fetch_and_add(&loss->dropped, block->count);
+		lost += block->count;
+	}
+	bpf_iter_num_destroy(&numbers);
+	return lost;
+}
+
+static __always_inline void forget_held(const struct calls *calls)
+{
+	struct bpf_iter_num numbers;
+	int *number;
+
+	bpf_iter_num_new(&numbers, 0, TC_HELD_BLOCKS);
+	while ((number = bpf_iter_num_next(&numbers))) {
+		struct deep_key key = held_key(calls, *number);
+
+		if (key.block >= calls->held_blocks)
+			break;
+		bpf_map_delete_elem(&held_blocks, &key);
+	}
+	bpf_iter_num_destroy(&numbers);
+}
+
+#endif
