@@ -1,11 +1,11 @@
 // build: -O2 -g -fcf-protection=none -fno-optimize-sibling-calls -Wno-infinite-recursion
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// graph_deep DEPTH [ROUNDS]
+// graph_deep DEPTH [ROUNDS [MANY]]
 //
 // Calls nested DEPTH deep and more, ROUNDS times each (once): deep(DEPTH) is DEPTH + 1 calls of deep that all
 // return. deep_land(DEPTH) calls deep_jump, and DEPTH + 1 calls of that are unwound at once by longjmp;
-// then it calls deep(0).
+// then it calls deep(0). deep_often(MANY), once at the end, calls deep(0) MANY times (none).
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -46,6 +46,12 @@ TRACED uint64_t deep_land(int n) {
   return sum;
 }
 
+TRACED uint64_t deep_often(int n) {
+  uint64_t sum = 0;
+  for (int i = 0; i < n; ++i) sum = sum * 31 + deep(0);
+  return sum;
+}
+
 static void print_tally(const char* name, const struct tally* of) {
   printf("\"%s\":{\"calls\":%" PRIu64 ",\"returns\":%" PRIu64 ",\"unwound\":%" PRIu64 "}", name,
          of->calls, of->returns, of->unwound);
@@ -60,6 +66,7 @@ int main(int argc, char** argv) {
     checksum = checksum * 1099511628211u + deep(depth);
     checksum = checksum * 1099511628211u + deep_land(depth);
   }
+  if (argc > 3) checksum += deep_often(atoi(argv[3]));
   printf("done\n{\"checksum\":%" PRIu64 ",\"functions\":{", checksum);
   print_tally("deep", &of_deep);
   printf(",");
