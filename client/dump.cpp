@@ -20,7 +20,7 @@ std::string in_file_text(const DumpPart& part) {
          size_text(part.bytes);
 }
 
-// Before the file is emptied: what it has is not lost by asking in vain.
+// Before a file is made.
 Status check_recorder(Backend& backend, const std::string& session) {
   auto part = backend.call(SessionShow{session});
   if (!part) return part.error();
@@ -35,7 +35,6 @@ Result<DumpPart> begin_dump(Backend& backend, const DumpOptions& options) {
   if (auto there = check_recorder(backend, options.session); !there) return there.error();
   auto file = open_to_write(name);
   if (!file) return file.error();
-  if (auto emptied = empty_file(*file, name); !emptied) return emptied.error();
   const int descriptor = file->get();
   auto dump = backend.call_with(RecordDump{options.session, options.to.compress}, {&descriptor, 1});
   if (!dump) return dump.error().in(name);

@@ -60,12 +60,6 @@ Result<Fd> open_to_write(const std::string& name) {
   return file;
 }
 
-Status empty_file(const Fd& file, const std::string& name) {
-  // What is no regular file is refused by who is to write it.
-  if (::ftruncate(file.get(), 0) != 0 && errno != EINVAL) return Error::from_errno("empty " + name);
-  return ok();
-}
-
 Result<RecordedFile> RecordedFile::open(const RecordTo& to) {
   RecordedFile opened{to};
   for (const std::string& name : names_of(to)) {
@@ -80,10 +74,7 @@ Status RecordedFile::start(Backend& backend, const std::string& session) {
   RecordStart request{.session = session, .compress = to_.compress};
   if (to_.rotate_bytes) request.rotate = RotatePart{*to_.rotate_bytes, to_.keep};
   std::vector<int> descriptors;
-  for (const Fd& file : files_) {
-    if (auto emptied = empty_file(file, to_.file); !emptied) return emptied;
-    descriptors.push_back(file.get());
-  }
+  for (const Fd& file : files_) descriptors.push_back(file.get());
   auto started = backend.call_with(request, descriptors);
   if (!started) return started.error().in(to_.file);
   return ok();

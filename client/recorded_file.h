@@ -17,12 +17,10 @@ namespace tracectl {
 // A file that the engine is to write: made if it is not there, and what it had is there still. An error
 // also where something is being written to it: the lock goes with the descriptor to who writes.
 Result<Fd> open_to_write(const std::string& name);
-// Nothing of what it had is there any more.
-Status empty_file(const Fd& file, const std::string& name);
 
 class RecordedFile {
  public:
-  // What they had is there still, until start().
+  // What they had is there still, until the engine writes: once nothing can be refused any more.
   static Result<RecordedFile> open(const RecordTo& to);
   // From now on the session's events go there.
   Status start(Backend& backend, const std::string& session);

@@ -49,8 +49,6 @@ class Trace {
     session_ = created->name;
     if (auto held = hold_targets(); !held) return held;
     if (auto staged = stage_all(); !staged) return staged;
-    if (file_)
-      if (auto started = file_->start(backend_, session_); !started) return started;
     if (stream != Stream::none)
       if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
           !subscribed)
@@ -59,7 +57,8 @@ class Trace {
         StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
     if (!committed) return committed.error();
     committed_ = std::move(*committed);
-    return ok();
+    // Last: a recording that was there before is not lost to one that never comes about.
+    return file_ && !options_.dry_run ? file_->start(backend_, session_) : ok();
   }
 
   // Nothing fires any more; what was counted stays readable.

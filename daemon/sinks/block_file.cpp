@@ -38,17 +38,21 @@ Status check_writable(int file) {
   if (flags < 0 || ::fstat(file, &about) != 0) return Error::from_errno("look at the file");
   if (!S_ISREG(about.st_mode))
     return unfit("is no regular file: what is written is completed later");
-  if (about.st_size != 0) return unfit("is not empty");
   if ((flags & O_ACCMODE) == O_RDONLY) return unfit("is not open for writing");
   if (flags & O_APPEND) return unfit("is open with O_APPEND: what is written is completed later");
   return ok();
 }
 
-Status BlockFile::begin() {
+Status BlockFile::empty() {
   if (::ftruncate(file_.get(), 0) != 0) return Error::from_errno("empty the file");
+  end_ = 0;
+  return ok();
+}
+
+Status BlockFile::begin() {
+  if (auto emptied = empty(); !emptied) return emptied;
   const FileHeader header = new_header();
   id_ = header.id;
-  end_ = 0;
   if (auto put = write_at(0, encode(header)); !put) return put;
   end_ = kFileHeaderBytes;
   return ok();

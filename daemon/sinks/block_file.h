@@ -13,8 +13,7 @@
 
 namespace tracectl {
 
-// Whether trace files can be written there: it is to be regular, empty and open for writing, without
-// O_APPEND.
+// Whether trace files can be written there: it is to be regular and open for writing, without O_APPEND.
 Status check_writable(int file);
 
 class BlockFile {
@@ -22,7 +21,9 @@ class BlockFile {
   BlockFile(Fd file, recording::Compression compression)
       : file_(std::move(file)), compression_(compression) {}
 
-  // A file of its own: what was there before is gone.
+  // Gone is what was there.
+  Status empty();
+  // A file of its own.
   Status begin();
   Status append(recording::Block block);
   // On the disk.

@@ -19,10 +19,11 @@ class FileRing {
     for (BlockFile& file : files) files_.push_back({std::move(file)});
   }
 
-  // The next file, once the one before is on the disk. What the file had is gone.
+  // The next file, once the one before is on the disk. What the file had is gone; with the first, what
+  // they all had: else those of another recording would stand beside those of this one.
   Status begin_next() {
-    if (begun_ > 0)
-      if (auto finished = current().file.finish(); !finished) return finished;
+    const Status ready = begun_ > 0 ? finish() : empty_all();
+    if (!ready) return ready;
     ++begun_;
     overwritten_ += std::exchange(current().events, 0);
     return current().file.begin();
@@ -53,6 +54,11 @@ class FileRing {
     BlockFile file;
     uint64_t events = 0;
   };
+  Status empty_all() {
+    for (Part& part : files_)
+      if (auto emptied = part.file.empty(); !emptied) return emptied;
+    return ok();
+  }
   size_t index() const { return (begun_ - 1) % files_.size(); }
   Part& current() { return files_[index()]; }
 

@@ -41,7 +41,7 @@ class Recorder final : public PerCpuSink {
     std::optional<Error> error = {};
   };
 
-  // Owns the file, which must be regular, empty and open for writing, without O_APPEND.
+  // Owns the file, which must be regular and open for writing, without O_APPEND. What it has is gone.
   // Of blocks that the disk has not taken so many bytes are kept.
   static constexpr size_t kMostWaitingBytes = 64 << 20;
   static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression,

@@ -215,6 +215,24 @@ class Record(RecordTest):
         self.end(verb)
         self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
 
+    def test_what_never_comes_about_leaves_the_recording_that_was_there(self):
+        self.recorded(self.through_daemon())
+        before = pathlib.Path(self.file).read_bytes()
+        pid = str(self.program('hot').pid)
+        for words in (['-p', pid, '--do', 'event(nonsense)'], ['-p', pid, '--dry-run'],
+                      ['-p', pid, '--do', 'event', '--rotate', '1'],
+                      ['--', '/bin/true']):
+            for engine in self.through_daemon(), ['--embedded']:
+                with self.subTest(words=words, engine=engine):
+                    done = support.run(*engine, 'record', HOT, '-o', self.file, *words)
+                    self.assertEqual(done.returncode == 0, '--dry-run' in words, done.stderr)
+                    self.assertEqual(pathlib.Path(self.file).read_bytes(), before)
+
+    def test_another_takes_the_place_of_the_one_that_was_there(self):
+        for _ in range(2):
+            self.recorded(self.through_daemon())
+            self.assertEqual(self.is_unbroken(self.shown()[0]), CALLS)
+
     def test_outlives_the_client(self):
         program = self.program('hot')
         verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
@@ -271,13 +289,11 @@ class Record(RecordTest):
             with open(self.file, 'w') as file:
                 file.write('something')
             with open(self.file) as file:
-                self.assertIn('not empty', self.record(client, file.fileno())['error']['message'])
-            os.truncate(self.file, 0)
-            with open(self.file) as file:
                 self.assertIn('not open for writing',
                               self.record(client, file.fileno())['error']['message'])
             with open(self.file, 'a') as file:
                 self.assertIn('O_APPEND', self.record(client, file.fileno())['error']['message'])
+            self.assertEqual(os.path.getsize(self.file), len('something'))
             self.assertIn('nothing records', client.call('record.show', session='s')['error']['message'])
             self.assertEqual(client.call('record.stop', session='t')['error']['data']['field'],
                              'session')
