@@ -3,23 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <concepts>
 
-#include "client/render/value.h"
+#include "daemon/model/number.h"
 
 namespace tracectl {
 namespace {
 
-double float_of(const Argument& type, uint64_t bits) {
-  return type.size_bytes == sizeof(float) ? std::bit_cast<float>(static_cast<uint32_t>(bits))
-                                          : std::bit_cast<double>(bits);
-}
+FieldValue field_of(std::integral auto number) { return number; }
+FieldValue field_of(std::floating_point auto number) { return double{number}; }
 
 FieldValue typed_value(const Argument& type, uint64_t bits) {
-  if (type.is_float) return float_of(type, bits);
-  const int64_t number = number_of(type, bits);
-  if (type.is_signed) return number;
-  return static_cast<uint64_t>(number);
+  return std::visit([](auto number) { return field_of(number); }, number_of(type, bits));
 }
 
 struct PlainText {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
+#include "daemon/model/number.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/json_text.h"
@@ -28,33 +29,8 @@ void append_field(std::string& out, std::string_view name_and_colon, T value) {
   append_integer(out, value);
 }
 
-// The low bytes of a register or of memory, as the argument's type reads them.
-uint64_t truncated(uint64_t bits, unsigned unused_bits) {
-  return bits << unused_bits >> unused_bits;
-}
-
-int64_t sign_extended(uint64_t bits, unsigned unused_bits) {
-  return static_cast<int64_t>(bits << unused_bits) >> unused_bits;
-}
-
-void append_float_bits(std::string& out, uint64_t bits, unsigned size_bytes) {
-  if (size_bytes == sizeof(float)) {
-    append_float(out, std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  } else {
-    append_float(out, std::bit_cast<double>(bits));
-  }
-}
-
-void append_bits(std::string& out, uint64_t bits, const Argument& type) {
-  unsigned size = type.size_bytes;
-  unsigned unused_bits = size == 1 || size == 2 || size == 4 ? 64 - 8 * size : 0;
-  if (type.is_float)
-    append_float_bits(out, bits, size);
-  else if (type.is_signed)
-    append_integer(out, sign_extended(bits, unused_bits));
-  else
-    append_integer(out, truncated(bits, unused_bits));
-}
+void append_number(std::string& out, std::integral auto number) { append_integer(out, number); }
+void append_number(std::string& out, std::floating_point auto number) { append_float(out, number); }
 
 void append_value(std::string& out, const Event& event, const Value& value, const Argument& type) {
   if (!value || (type.is_string && *value >= event.strings.size()))
@@ -62,7 +38,7 @@ void append_value(std::string& out, const Event& event, const Value& value, cons
   else if (type.is_string)
     append_string(out, event.strings[*value]);
   else
-    append_bits(out, *value, type);
+    std::visit([&](auto number) { append_number(out, number); }, number_of(type, *value));
 }
 
 void append_args(std::string& out, const Event& event) {
