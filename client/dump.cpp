@@ -3,7 +3,6 @@
 // What a session's flight recorder holds, into a file that we open with our user's rights.
 #include "client/output.h"
 #include "client/recorded_file.h"
-#include "client/size.h"
 #include "client/verbs.h"
 #include "client/wait.h"
 #include "daemon/base/fd.h"
@@ -14,11 +13,6 @@ namespace {
 using namespace protocol;
 
 constexpr int kAskEveryMs = 10;
-
-std::string in_file_text(const DumpPart& part) {
-  return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
-         size_text(part.bytes);
-}
 
 // Before a file is made.
 Status check_recorder(Backend& backend, const std::string& session) {

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "client/output.h"
-#include "client/size.h"
 #include "client/wait.h"
 
 namespace tracectl {
@@ -17,11 +15,6 @@ namespace tracectl {
 using namespace protocol;
 
 namespace {
-
-std::string sums_text(const RecordingPart& part) {
-  return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
-         size_text(part.bytes);
-}
 
 // out.tct: out.0.tct, out.1.tct...
 std::string numbered(const std::string& file, uint64_t number) {
@@ -120,13 +113,13 @@ Result<RecordingPart> RecordingProgress::end() {
   clear();
   if (!ended) return ended.error();
   if (*ended == Ended::interrupted)
-    return Error{Code::busy, "interrupted: " + sums_text(*part) + " so far are in the file"};
+    return Error{Code::busy, "interrupted: " + in_file_text(*part) + " so far are in the file"};
   return part;
 }
 
 void RecordingProgress::tell(const RecordingPart& part) {
   if (!is_seen_) return;
-  print_error("\r\x1b[K" + sums_text(part));
+  print_error("\r\x1b[K" + in_file_text(part));
   has_line_ = true;
 }
 
@@ -135,7 +128,7 @@ void RecordingProgress::clear() {
 }
 
 std::string recording_text(const RecordTo& to, const RecordingPart& part) {
-  std::string text = written_names(to, part) + ": " + sums_text(part);
+  std::string text = written_names(to, part) + ": " + in_file_text(part);
   if (part.overwritten.value_or(0) > 0)
     text += "; " + plural(*part.overwritten, "older event") + " overwritten";
   return text + "\n";

@@ -9,6 +9,8 @@
 
 #include "client/backend.h"
 #include "client/options.h"
+#include "client/output.h"
+#include "client/size.h"
 #include "client/verbs.h"
 #include "daemon/base/fd.h"
 
@@ -54,6 +56,12 @@ class RecordingProgress {
   const bool is_seen_;
   bool has_line_ = false;
 };
+
+// Of a RecordingPart or DumpPart: "12 events, 3 lost, 4.5 KiB".
+template <class Part> std::string in_file_text(const Part& part) {
+  return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
+         size_text(part.bytes);
+}
 
 // "out.tct: 12 events, 3 lost, 4.5 KiB"
 std::string recording_text(const RecordTo& to, const protocol::RecordingPart& part);
