@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "daemon/base/result.h"
 #include "daemon/model/event.h"
 #include "daemon/model/expr.h"
+#include "daemon/spec/by_source.h"
 
 namespace tracectl {
 
@@ -20,23 +19,16 @@ class EventCondition {
   // False also where the event has not what it needs.
   bool holds(const Event& event);
   // Of the first probe that has not what it needs, why.
-  const std::optional<Error>& misfit() const { return misfit_; }
+  const std::optional<Error>& misfit() const { return sources_.misfit(); }
   // An error where none of the probes whose events have come has what it needs.
-  Status check() const;
+  Status check() const { return sources_.check(); }
 
  private:
-  struct OfSource {
-    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
-    std::optional<Expr> expr;                 // none: it does not fit
-  };
-
   explicit EventCondition(Expr expr) : expr_(std::move(expr)) {}
-  const OfSource& of(const std::shared_ptr<const EventSource>& source);
+  Result<Expr> prepare(const EventSource& source) const;
 
   Expr expr_;
-  std::unordered_map<const EventSource*, OfSource> sources_;
-  std::optional<Error> misfit_;  // the first
-  bool fits_some_ = false;
+  BySource<Expr> sources_;
 };
 
 }  // namespace tracectl

@@ -83,23 +83,12 @@ Result<EventSums> EventSums::parse(std::string_view actions, std::string_view wh
   return EventSums(*std::move(spec));
 }
 
-const EventSums::OfSource& EventSums::of(const std::shared_ptr<const EventSource>& source) {
-  const auto [found, is_new] = sources_.try_emplace(source.get());
-  if (!is_new) return found->second;
-  found->second.kept = source;
-  if (auto prepared = prepare(*source, found->second); prepared)
-    fits_some_ = true;
-  else if (!misfit_)
-    misfit_ = prepared.error().in(source->probe);
-  return found->second;
-}
-
-Status EventSums::prepare(const EventSource& source, OfSource& prepared) {
+Result<EventSums::Prepared> EventSums::prepare(const EventSource& source) const {
   auto spec = for_source(spec_, source);
   if (!spec) return spec.error();
   auto assembled = assemble(*spec, read_arguments(source));
   if (!assembled) return assembled.error();
-  prepared.when = spec->when;
+  Prepared prepared{.when = spec->when};
   const bool counts = std::erase_if(spec->aggregates, [&](const Aggregate& one) {
                         return counts_hits(*spec, one);
                       }) > 0;
@@ -114,23 +103,24 @@ Status EventSums::prepare(const EventSource& source, OfSource& prepared) {
     sum.meaning.shape.of_calls = false;  // which time is a call's own the events do not say
     prepared.sums.push_back(std::move(sum));
   }
-  return ok();
+  return prepared;
 }
 
 void EventSums::add(const Event& event) {
-  const OfSource& source = of(event.source);
-  if (source.sums.empty()) return;
+  const Prepared* source =
+      sources_.of(event.source, [&](const EventSource& one) { return prepare(one); });
+  if (!source) return;
   // Where the condition is about ends, hits are taken then.
   const bool is_counted = is_all_at_return(spec_) ? is_end(event) : is_hit(event);
   hits_ += is_counted;
-  if (source.when) {
-    const auto holds = evaluate(*source.when, EventFacts(event));
+  if (source->when) {
+    const auto holds = evaluate(*source->when, EventFacts(event));
     if (!holds || holds->value == 0) {
       filtered_ += is_counted;
       return;
     }
   }
-  for (const Sum& sum : source.sums)
+  for (const Sum& sum : source->sums)
     if (sum.is_of_ends ? is_end(event) : is_hit(event)) add(sum, event);
 }
 
@@ -148,11 +138,6 @@ void EventSums::add(const Sum& sum, const Event& event) {
     rows_.emplace(std::move(key), value);
   else
     ++left_out_;
-}
-
-Status EventSums::check() const {
-  if (misfit_ && !fits_some_) return *misfit_;
-  return ok();
 }
 
 }  // namespace tracectl

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -13,6 +11,7 @@
 #include "daemon/model/rows.h"
 #include "daemon/model/spec.h"
 #include "daemon/spec/assemble.h"
+#include "daemon/spec/by_source.h"
 
 namespace tracectl {
 
@@ -31,9 +30,9 @@ class EventSums {
   uint64_t left_out() const { return left_out_; }
   // Of the first probe that has not what the actions need, why; its events, and those of others like it,
   // are not taken.
-  const std::optional<Error>& misfit() const { return misfit_; }
+  const std::optional<Error>& misfit() const { return sources_.misfit(); }
   // An error where none of the probes whose events have come has what the actions need.
-  Status check() const;
+  Status check() const { return sources_.check(); }
 
  private:
   static constexpr size_t kMostRows = 1 << 20;
@@ -43,24 +42,21 @@ class EventSums {
     AggregateMeaning meaning;
     bool is_of_ends;  // of what is known when a call has ended
   };
-  struct OfSource {
-    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
+  // For the events of one probe.
+  struct Prepared {
     std::optional<Expr> when;
-    std::vector<Sum> sums = {};  // none: it does not fit
+    std::vector<Sum> sums = {};
   };
 
   explicit EventSums(Spec spec) : spec_(std::move(spec)) {}
-  const OfSource& of(const std::shared_ptr<const EventSource>& source);
-  Status prepare(const EventSource& source, OfSource& prepared);
+  Result<Prepared> prepare(const EventSource& source) const;
   void add(const Sum& sum, const Event& event);
 
   Spec spec_;
-  std::unordered_map<const EventSource*, OfSource> sources_;
+  BySource<Prepared> sources_;
   Rows rows_;
   uint64_t hits_ = 0, filtered_ = 0;
   uint64_t left_out_ = 0;
-  std::optional<Error> misfit_;  // the first
-  bool fits_some_ = false;
 };
 
 }  // namespace tracectl
