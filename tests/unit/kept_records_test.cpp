@@ -69,7 +69,8 @@ Part two_records() {
 }  // namespace
 
 TEST(KeptRecords, AreThoseThatWaitedInTheirOrder) {
-  const auto kept = two_records().decoded();
+  const Part part = two_records();
+  const auto kept = part.decoded();
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->ts_ns, 900u);
   EXPECT_EQ(kept->ring_dropped, 7u);
