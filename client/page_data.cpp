@@ -59,7 +59,7 @@ void PageCollector::add_event(const Event& event) {
   Open& open = open_[event.tid];
   for (const CallStep& step : calls_.take(event)) make(open, step, event);
   if (open.empty()) open_.erase(event.tid);
-  if (const auto forgotten = calls_.forgotten()) open_.erase(*forgotten);
+  for (const pid_t forgotten : calls_.forgotten()) open_.erase(forgotten);
 }
 
 // ---- calls of a graph ----
@@ -174,7 +174,9 @@ uint32_t PageCollector::stack_of(const Event& event) {
     names.push_back(data_.names.number_of(frame_name(*frame)));
   const auto known = stacks_.find(names);
   if (known != stacks_.end()) return known->second;
-  if (data_.stacks.size() > kMostStacks) return ++data_.left_out_stacks, 0;
+  if (data_.stacks.size() > kMostStacks || data_.stack_names + names.size() > kMostStackNames)
+    return ++data_.left_out_stacks, 0;
+  data_.stack_names += names.size();
   const auto number = static_cast<uint32_t>(data_.stacks.size());
   stacks_.emplace(names, number);
   data_.stacks.push_back(std::move(names));

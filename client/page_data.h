@@ -81,12 +81,14 @@ struct PageData {
   uint64_t first_ns = UINT64_MAX, last_ns = 0;  // of what happened, drawn or not
   // What has no room in a page.
   uint64_t left_out_items = 0, left_out_stacks = 0, left_out_losses = 0;
+  size_t stack_names = 0;  // of all stacks
 };
 
 class PageCollector {
  public:
   static constexpr size_t kMostItems = 4'000'000;
   static constexpr size_t kMostStacks = 1 << 17;
+  static constexpr size_t kMostStackNames = 8 << 20;  // of all of them
   static constexpr size_t kMostLosses = 10'000;
   static constexpr size_t kMostThreads = 1 << 16;  // the others' items are those of the last
 

@@ -15,10 +15,16 @@ std::string_view PageTexts::operator[](size_t number) const {
 }
 
 uint32_t PageTexts::number_of(std::string_view text) {
-  text = text.substr(0, kLongest);
+  if (text.size() <= kLongest) return number_of_fitting(text, false);
+  std::string beginning(text.substr(0, kLongest - kCut.size()));
+  return number_of_fitting(beginning += kCut, true);
+}
+
+uint32_t PageTexts::number_of_fitting(std::string_view text, bool is_cut) {
   if (const auto known = numbers_.find(text); known != numbers_.end()) return *known;
   if (bytes_.size() + text.size() > most_bytes_) return ++left_out_, 0;
   bytes_ += text;
+  cut_ += is_cut;
   ends_.push_back(static_cast<uint32_t>(bytes_.size()));
   const auto number = static_cast<uint32_t>(ends_.size() - 1);
   numbers_.insert(number);

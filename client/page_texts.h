@@ -13,7 +13,9 @@ namespace tracectl {
 // Texts by number, each there once; 0 is the empty one.
 class PageTexts {
  public:
-  static constexpr size_t kLongest = 1024;  // bytes of one: what is behind is cut off
+  static constexpr size_t kLongest =
+      1024;  // bytes of one: what is behind is cut off, and kCut put there
+  static constexpr std::string_view kCut = "...";
 
   explicit PageTexts(size_t most_bytes);
   // Its lookup refers to it.
@@ -27,6 +29,7 @@ class PageTexts {
   std::string_view operator[](size_t number) const;
   const std::string& bytes() const { return bytes_; }  // of all, one behind another
   uint64_t left_out() const { return left_out_; }
+  uint64_t cut() const { return cut_; }
 
  private:
   // By number or text alike, so that no text is kept twice.
@@ -44,11 +47,14 @@ class PageTexts {
     bool operator()(const auto& a, const auto& b) const { return text(a) == text(b); }
   };
 
+  uint32_t number_of_fitting(std::string_view text, bool is_cut);
+
   const size_t most_bytes_;
   std::string bytes_;
   std::vector<uint32_t> ends_;
   std::unordered_set<uint32_t, Hash, Equal> numbers_;
   uint64_t left_out_ = 0;
+  uint64_t cut_ = 0;  // of those that are kept
 };
 
 }  // namespace tracectl

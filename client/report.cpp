@@ -160,9 +160,10 @@ Status read_calls(const CommonOptions& common, const std::string& file, Recordin
 // Threads of which nothing is heard any more, most likely.
 void tell_forgotten(const CallTree& calls) {
   if (const uint64_t threads = calls.forgotten_threads())
-    print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostThreads) +
-                " threads had open calls: those of " + plural(threads, "thread") +
-                " that had been quiet longest have no end\n");
+    print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostCalls) +
+                " calls were open, or calls of more than " +
+                std::to_string(OpenCalls::kMostThreads) + " threads: those of " +
+                plural(threads, "thread") + " that had been quiet longest have no end\n");
 }
 
 template <class Part> void print_json(const Part& part) {

@@ -167,6 +167,8 @@ void tell_left_out(const std::string& page, const PageData& data) {
   tell(data.left_out_stacks, plural(data.left_out_stacks, "event") + " without their stacks");
   const uint64_t texts = data.names.left_out() + data.details.left_out();
   tell(texts, plural(texts, "text") + " left out, as all of them would be too large");
+  const uint64_t cut = data.names.cut() + data.details.cut();
+  tell(cut, fmt::format("{} cut to {} bytes", plural(cut, "text"), PageTexts::kLongest));
   tell(data.left_out_losses, plural(data.left_out_losses, "line") + " of its losses left out");
 }
 

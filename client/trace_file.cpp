@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "client/output.h"
+#include "client/size.h"
 #include "client/stream.h"
 #include "client/verbs.h"
 #include "daemon/base/clock.h"
@@ -133,6 +134,11 @@ void tell_damage(const std::string& path, const Damage& damage) {
   if (damage.blocks)
     tell(plural(damage.blocks, "block") + " with " + plural(damage.records, "event") +
          " cannot be read, and are left out");
+  if (damage.no_room_bytes)
+    tell("what it names takes more than " + size_text(damage.no_room_bytes) +
+         " of memory: events with what is named behind are among these");
+  if (damage.cut)
+    tell(plural(damage.cut, "name") + " and stacks are longer than is read, and cut off");
   if (damage.unknown)
     tell(plural(damage.unknown, "part") + " of kinds that only a newer tracectl knows left out");
 }

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint32_t kPacketMagic = 0xc1fc1fc1;
 constexpr size_t kPacketBytes = 128 << 10;  // of events, then a packet is ended
+constexpr size_t kMostDeclarationBytes = 64 << 20;
 constexpr uint32_t kNoCpu = UINT32_MAX;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
@@ -197,7 +198,13 @@ class CtfExport final : public Export {
   Status add(const Event& event) override {
     auto stream = stream_of(event.cpu);
     if (!stream) return stream.error();
-    return (*stream)->add(event, classes_.number_of(event));
+    const uint64_t number = classes_.number_of(event);
+    if (classes_.declarations().size() > kMostDeclarationBytes)
+      return Error{
+          Code::exhausted,
+          "the events differ in so many ways that no reader of CTF would take them: choose "
+          "another format, as jsonl"};
+    return (*stream)->add(event, number);
   }
 
   Status add(const Lost& lost) override {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <utility>
 #include <vector>
@@ -93,21 +94,31 @@ class Annotations {
 // their ends.
 class Lanes {
  public:
-  struct Lane {
-    uint64_t track = 0;  // 0: it is new
-    uint64_t end_ns = 0;
-  };
-  Lane& for_span(uint64_t parent, const std::string& name, uint64_t begin_ns, uint64_t end_ns) {
-    std::vector<Lane>& lanes = lanes_[{parent, name}];
-    auto free = std::find_if(lanes.begin(), lanes.end(),
-                             [&](const Lane& lane) { return lane.end_ns <= begin_ns; });
-    if (free == lanes.end()) free = lanes.emplace(lanes.end());
-    free->end_ns = end_ns;
-    return *free;
+  static constexpr size_t kMost = 1 << 14;  // nobody looks at more
+
+  // Of a track that is free from then on, if there is one: its number. It is taken off until it is put
+  // back.
+  std::optional<uint64_t> take(uint64_t parent, const std::string& name, uint64_t begin_ns) {
+    Ends& ends = lanes_[{parent, name}];
+    // The one that ended last: those that have been free for longer hold spans that begin earlier.
+    auto free = ends.upper_bound(begin_ns);
+    if (free == ends.begin()) return std::nullopt;
+    const uint64_t track = (--free)->second;
+    ends.erase(free);
+    --count_;
+    return track;
   }
+  void put(uint64_t parent, const std::string& name, uint64_t end_ns, uint64_t track) {
+    lanes_[{parent, name}].emplace(end_ns, track);
+    ++count_;
+  }
+  bool has_room() const { return count_ < kMost; }
 
  private:
-  std::map<std::pair<uint64_t, std::string>, std::vector<Lane>> lanes_;
+  using Ends = std::multimap<uint64_t, uint64_t>;  // tracks, by the ends of their last spans
+
+  std::map<std::pair<uint64_t, std::string>, Ends> lanes_;
+  size_t count_ = 0;
 };
 
 class PerfettoExport final : public Export {
@@ -224,11 +235,7 @@ class PerfettoExport final : public Export {
 
   Status put(const Slice& slice) {
     const uint64_t thread = threads_[{slice.pid, slice.tid}];
-    auto track = slice.is_crossing ? lane_track(thread, "calls that others go on behind",
-                                                slice.begin_ns, slice.end_ns)
-                                   : thread;
-    if (!track) return track.error();
-    return put_span(*track, slice.begin_ns, slice.end_ns, [&](pbf_writer& event) {
+    const auto fill = [&](pbf_writer& event) {
       event.add_string(kCategories, "call");
       event.add_string(kEventName, valid_utf8(slice.name));
       Annotations about(event);
@@ -236,18 +243,20 @@ class PerfettoExport final : public Export {
       about.add_text("result", slice.result);
       if (slice.end != Slice::End::returned)
         about.add_text("end", slice.end == Slice::End::unwound ? "unwound" : "not seen");
-    });
+    };
+    if (!slice.is_crossing) return put_span(thread, slice.begin_ns, slice.end_ns, fill);
+    return put_in_lane(thread, "calls that others go on behind", slice.begin_ns, slice.end_ns,
+                       fill);
   }
 
   Status put_latency(const Event& event) {
     const std::string& name = names_.of(event.source->probe);
     const uint64_t begin_ns = event.ts_ns - std::min(event.ts_ns, *event.duration_ns);
-    auto track = lane_track(processes_[event.pid], "until " + name, begin_ns, event.ts_ns);
-    if (!track) return track.error();
-    return put_span(*track, begin_ns, event.ts_ns, [&](pbf_writer& to) {
-      to.add_string(kCategories, name_of(event.kind));
-      describe(to, event, name);
-    });
+    return put_in_lane(processes_[event.pid], "until " + name, begin_ns, event.ts_ns,
+                       [&](pbf_writer& to) {
+                         to.add_string(kCategories, name_of(event.kind));
+                         describe(to, event, name);
+                       });
   }
 
   Status put_hit(const Event& event) {
@@ -273,13 +282,18 @@ class PerfettoExport final : public Export {
     return put_event(end_ns, track, kSliceEnd, [](pbf_writer&) {});
   }
 
-  Result<uint64_t> lane_track(uint64_t parent, const std::string& name, uint64_t begin_ns,
-                              uint64_t end_ns) {
-    Lanes::Lane& lane = lanes_.for_span(parent, name, begin_ns, end_ns);
-    if (lane.track) return lane.track;
-    lane.track = ++last_track_;
-    if (auto named = put_track(lane.track, parent, name); !named) return named.error();
-    return lane.track;
+  template <class Fill>
+  Status put_in_lane(uint64_t parent, const std::string& name, uint64_t begin_ns, uint64_t end_ns,
+                     Fill&& fill) {
+    std::optional<uint64_t> track = lanes_.take(parent, name, begin_ns);
+    // What there is no track for stands where it ended, and is no span.
+    if (!track && !lanes_.has_room()) return put_event(end_ns, parent, kInstant, fill);
+    if (!track) {
+      track = ++last_track_;
+      if (auto named = put_track(*track, parent, name); !named) return named;
+    }
+    lanes_.put(parent, name, end_ns, *track);
+    return put_span(*track, begin_ns, end_ns, fill);
   }
 
   OutputFile file_;

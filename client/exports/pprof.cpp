@@ -133,6 +133,52 @@ Frame frame_named(const std::string& function) {
   return frame;
 }
 
+// How often each stack came: those that differ in nothing but how they were found are one. Frames are
+// kept once, as most are part of many stacks.
+class CountedStacks {
+ public:
+  void add(const Stack& stack) {
+    Numbers numbers;
+    for (const Frame& frame : stack.frames) numbers.push_back(number_of(frame));
+    auto counted = counts_.find(numbers);
+    if (counted == counts_.end()) {
+      const bool has_room = kept_numbers_ + numbers.size() <= kMostKeptNumbers;
+      if (!has_room) numbers = {number_of(kOthers)};
+      kept_numbers_ += numbers.size() + kOfAStack;
+      counted = counts_.try_emplace(std::move(numbers)).first;
+    }
+    ++counted->second;
+  }
+
+  // `put` gets the frames of each, the innermost first, and the count.
+  template <class Put> void for_each(Put&& put) const {
+    for (const auto& [numbers, count] : counts_) {
+      std::vector<const Frame*> frames;
+      for (const uint32_t number : numbers) frames.push_back(frames_[number]);
+      put(frames, count);
+    }
+  }
+
+ private:
+  using Numbers = std::vector<uint32_t>;  // of frames
+
+  // Calls that differ in all kinds of ways could make any number of them.
+  static constexpr size_t kMostKeptNumbers = 16 << 20;
+  static constexpr size_t kOfAStack = 20;  // what keeping it takes besides, as so many numbers
+  static inline const Frame kOthers = frame_named("[others]");
+
+  uint32_t number_of(const Frame& frame) {
+    const auto [known, is_new] = numbers_.try_emplace(frame, static_cast<uint32_t>(frames_.size()));
+    if (is_new) frames_.push_back(&known->first);
+    return known->second;
+  }
+
+  std::map<Frame, uint32_t> numbers_;
+  std::vector<const Frame*> frames_;  // by number
+  std::map<Numbers, uint64_t> counts_;
+  size_t kept_numbers_ = 0;
+};
+
 class PprofExport final : public Export {
  public:
   PprofExport(OutputFile file, const Recorded& recorded)
@@ -140,9 +186,7 @@ class PprofExport final : public Export {
 
   Status add(const Event& event) override {
     ways_.add(event);
-    if (event.call || !event.stack) return ok();
-    const bool has_room = stacks_.size() < kMostStacks || stacks_.contains(*event.stack);
-    ++stacks_[has_room ? *event.stack : kOtherStacks];
+    if (!event.call && event.stack) stacks_.add(*event.stack);
     return ok();
   }
   Status add(const Lost&) override { return ok(); }
@@ -154,10 +198,6 @@ class PprofExport final : public Export {
   }
 
  private:
-  // Calls that differ in all kinds of ways could make any number of them.
-  static constexpr size_t kMostStacks = 1 << 18;
-  static inline const Stack kOtherStacks{.frames = {frame_named("[others]")}};
-
   static constexpr size_t kMostLevels = 1000;  // below are as one: each has all those around it
 
   void put_calls() {
@@ -176,17 +216,17 @@ class PprofExport final : public Export {
 
   void put_stacks() {
     profile_.add_type("hits", "count");
-    for (const auto& [stack, count] : stacks_) {
+    stacks_.for_each([&](const std::vector<const Frame*>& frames, uint64_t count) {
       std::vector<uint64_t> locations;
-      for (const Frame& frame : stack.frames) locations.push_back(profile_.location_of(frame));
+      for (const Frame* frame : frames) locations.push_back(profile_.location_of(*frame));
       profile_.add_sample(locations, {static_cast<int64_t>(count)});
-    }
+    });
   }
 
   OutputFile file_;
   const Recorded recorded_;
   Ways ways_;
-  std::map<Stack, uint64_t> stacks_;
+  CountedStacks stacks_;
   ProfileWriter profile_;
 };
 

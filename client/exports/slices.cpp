@@ -29,8 +29,8 @@ Result<bool> Slices::add(const Event& event) {
   for (const CallStep& step : open_.take(event))
     if (auto made = make(calls, step, event); !made) return made.error();
   if (calls.empty()) threads_.erase(event.tid);
-  if (const auto forgotten = open_.forgotten())
-    if (auto told = forget(*forgotten, event.ts_ns); !told) return told.error();
+  for (const pid_t forgotten : open_.forgotten())
+    if (auto told = forget(forgotten, event.ts_ns); !told) return told.error();
   return true;
 }
 
@@ -62,17 +62,25 @@ Status Slices::make(Calls& calls, const CallStep& step, const Event& event) {
 }
 
 void Slices::begin(Calls& calls, const Event& event) {
-  calls.push_back({.is_seen = true,
-                   .slice = {.pid = event.pid,
-                             .tid = event.tid,
-                             .name = names_.of(event.source->probe),
-                             .arguments = arguments_text(event),
-                             .begin_ns = event.ts_ns}});
+  calls.push_back(
+      {.is_seen = true,
+       .slice = {.pid = event.pid,
+                 .tid = event.tid,
+                 .name = names_.of(event.source->probe),
+                 .arguments = held_bytes_ < kMostHeldBytes ? arguments_text(event) : kNoRoom,
+                 .begin_ns = event.ts_ns}});
+  held_bytes_ += calls.back().slice.arguments.size();
+}
+
+Slices::Open Slices::taken_off(Calls& calls, size_t index) {
+  Open call = std::move(calls[index]);
+  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
+  held_bytes_ -= call.slice.arguments.size();
+  return call;
 }
 
 Status Slices::end(Calls& calls, size_t index, const Event& event) {
-  Open call = std::move(calls[index]);
-  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
+  Open call = taken_off(calls, index);
   const bool is_crossing = index < calls.size();
   if (!call.is_seen) return event.duration_ns ? take_ended(event, is_crossing) : ok();
   call.slice.end = end_of(event.kind);
@@ -81,8 +89,7 @@ Status Slices::end(Calls& calls, size_t index, const Event& event) {
 }
 
 Status Slices::lose(Calls& calls, size_t index, uint64_t ts_ns) {
-  Open call = std::move(calls[index]);
-  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(index));
+  Open call = taken_off(calls, index);
   if (!call.is_seen) return ok();
   return take_until(call.slice, ts_ns, index < calls.size());
 }

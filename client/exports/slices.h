@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Slice {
 
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string name = {};
+  std::string_view name = {};  // of the Slices
   std::string arguments = {};  // as people read them
   std::string result = {};
   uint64_t begin_ns = 0, end_ns = 0;
@@ -51,10 +52,15 @@ class Slices {
   };
   using Calls = std::vector<Open>;  // of a thread, the outermost first
 
+  // Of the arguments of calls that are open: behind these, calls begin without.
+  static constexpr size_t kMostHeldBytes = 128 << 20;
+  static constexpr const char* kNoRoom = "[no room: very many calls are open]";
+
   Status make(Calls& calls, const CallStep& step, const Event& event);
   void begin(Calls& calls, const Event& event);
   Status end(Calls& calls, size_t index, const Event& event);
   Status lose(Calls& calls, size_t index, uint64_t ts_ns);
+  Open taken_off(Calls& calls, size_t index);
   Status lose_all(Calls& calls, uint64_t ts_ns);
   Status forget(pid_t tid, uint64_t ts_ns);
   Status take_ended(const Event& event, bool is_crossing);
@@ -64,6 +70,7 @@ class Slices {
   CallNames names_;
   OpenCalls open_;
   std::unordered_map<pid_t, Calls> threads_;  // by tid
+  size_t held_bytes_ = 0;
 };
 
 }  // namespace tracectl

@@ -9,7 +9,7 @@
 namespace tracectl {
 namespace {
 
-constexpr const char* kUnseen = "[unknown]";  // a call whose beginning was lost, until it ends
+const std::string kUnseen = "[unknown]";  // a call whose beginning was lost, until it ends
 
 const std::string kOthers = "[others]";
 
@@ -43,8 +43,8 @@ void CallTree::add(const Event& event) {
   Frames& frames = threads_[event.tid];
   for (const CallStep& step : calls_.take(event)) make(frames, step, event);
   if (frames.empty()) threads_.erase(event.tid);
-  if (const auto forgotten = calls_.forgotten()) {
-    threads_.erase(*forgotten);
+  for (const pid_t forgotten : calls_.forgotten()) {
+    threads_.erase(forgotten);
     ++forgotten_threads_;
   }
 }
@@ -151,9 +151,9 @@ CallTree::Node& CallTree::child(Node& parent, const std::string& name) {
   const auto known = parent.children.find(name);
   if (known != parent.children.end()) return *known->second;
   if (&parent == &others_ || nodes_.size() > kMostNodes) return others_;
-  const auto [added, is_new] = parent.children.emplace(name, nullptr);
-  nodes_.push_back({.number = nodes_.size(), .name = &added->first});
-  return *(added->second = &nodes_.back());
+  nodes_.push_back({.number = nodes_.size(), .name = &name});
+  parent.children.emplace(name, &nodes_.back());
+  return nodes_.back();
 }
 
 // ---- sums ----

@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -86,9 +87,9 @@ class CallTree {
 
   struct Node {
     size_t number = 0;                  // among nodes_
-    const std::string* name = nullptr;  // the outermost has none
+    const std::string* name = nullptr;  // among names_; the outermost has none
     CallFigures figures = {};
-    std::map<std::string, Node*> children = {};  // by function
+    std::map<std::string_view, Node*> children = {};  // by function: its name
   };
 
   struct Frame {
@@ -107,7 +108,7 @@ class CallTree {
   using Nodes = std::unordered_map<uint64_t, Node*>;  // by the number of the path to them
   Nodes nodes_of(const std::vector<protocol::PathPart>& paths);
   Node& root() { return nodes_.front(); }
-  Node& child(Node& parent, const std::string& name);
+  Node& child(Node& parent, const std::string& name);  // which stays where it is
   Node& innermost(const Frames& frames);
 
   std::vector<uint64_t> known_times() const;

@@ -140,6 +140,7 @@ class FoldedCalls {
   }
   std::string finish() {
     tell_deeper();
+    if (others_ns_) text_ += fmt::format("[others] {}\n", others_ns_);
     return std::move(text_);
   }
 
@@ -147,6 +148,7 @@ class FoldedCalls {
   // Each line has its whole way, so without a limit they are longer together than any picture is
   // worth.
   static constexpr size_t kMostLevels = 1000;
+  static constexpr size_t kMostBytes = 256 << 20;
 
   // All that was deeper stands behind the last way, which is as deep as ways are.
   void tell_deeper() { tell(way_ + ";" + kDeeper, std::exchange(deeper_ns_, 0)); }
@@ -155,13 +157,17 @@ class FoldedCalls {
     way_.resize(ends_[depth]);
   }
   void tell(const std::string& way, uint64_t ns) {
-    if (ns) text_ += fmt::format("{} {}\n", way, ns);
+    if (!ns) return;
+    if (text_.size() + way.size() <= kMostBytes)
+      text_ += fmt::format("{} {}\n", way, ns);
+    else
+      others_ns_ += ns;
   }
 
   std::string text_;
   std::string way_;
   std::vector<size_t> ends_;  // of the way, in front of each depth
-  uint64_t deeper_ns_ = 0;
+  uint64_t deeper_ns_ = 0, others_ns_ = 0;
 };
 
 }  // namespace

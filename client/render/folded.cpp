@@ -8,6 +8,8 @@
 namespace tracectl {
 namespace {
 
+constexpr size_t kOfALine = 80;  // what keeping it takes besides
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The name alone: with offsets calls of one function would be many.
@@ -30,10 +32,14 @@ std::string folded(const Stack& stack) {
 
 void FoldedStacks::add(const Stack& stack, uint64_t count) {
   std::string line = folded(stack);
-  if (counts_.size() < kMostKept || counts_.contains(line))
-    counts_[std::move(line)] += count;
-  else
+  if (const auto known = counts_.find(line); known != counts_.end()) {
+    known->second += count;
+  } else if (kept_bytes_ + line.size() <= kMostKeptBytes) {
+    kept_bytes_ += line.size() + kOfALine;
+    counts_.emplace(std::move(line), count);
+  } else {
     others_ += count;
+  }
 }
 
 std::string FoldedStacks::text() const {

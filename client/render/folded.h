@@ -21,9 +21,10 @@ class FoldedStacks {
 
  private:
   // Calls that differ in all kinds of ways could make any number of them.
-  static constexpr size_t kMostKept = 1 << 20;
+  static constexpr size_t kMostKeptBytes = 128 << 20;  // of their lines
 
   std::map<std::string, uint64_t> counts_;
+  size_t kept_bytes_ = 0;
   uint64_t others_ = 0;  // that there was no room for
 };
 

@@ -21,7 +21,7 @@ void GraphText::add(std::string& out, const Event& event) {
   Thread& thread = thread_of(event);
   last_ns_ = std::max(last_ns_, event.ts_ns);
   for (const CallStep& step : calls_.take(event)) make(out, thread, step, event);
-  if (const auto forgotten = calls_.forgotten()) forget(out, *forgotten);
+  for (const pid_t forgotten : calls_.forgotten()) forget(out, forgotten);
 }
 
 void GraphText::add_lost(std::string& out, const Lost& lost) {

@@ -18,7 +18,7 @@ bool begins_anew(const Event& event, uint32_t newest) {
 
 const std::vector<CallStep>& OpenCalls::take(const Event& event) {
   steps_.clear();
-  forgotten_.reset();
+  forgotten_.clear();
   Thread& thread = heard_of(event.tid);
   if (thread.pid != event.pid || begins_anew(event, thread.newest)) {
     close_down_to(thread, 0);
@@ -31,8 +31,14 @@ const std::vector<CallStep>& OpenCalls::take(const Event& event) {
   else
     end(thread, *event.call);
   if (thread.numbers.empty()) forget(event.tid);
-  if (threads_.size() > kMostThreads) forget(forgotten_.emplace(order_.front()));
+  forget_quietest();
   return steps_;
+}
+
+// That of the event is the last to be forgotten, and has not so many by itself.
+void OpenCalls::forget_quietest() {
+  while (threads_.size() > kMostThreads || calls_ > kMostCalls)
+    forget(forgotten_.emplace_back(order_.front()));
 }
 
 OpenCalls::Thread& OpenCalls::heard_of(pid_t tid) {
@@ -45,6 +51,7 @@ OpenCalls::Thread& OpenCalls::heard_of(pid_t tid) {
 
 void OpenCalls::forget(pid_t tid) {
   const auto thread = threads_.find(tid);
+  calls_ -= thread->second.numbers.size();
   order_.erase(thread->second.place);
   threads_.erase(thread);
 }
@@ -124,11 +131,13 @@ void OpenCalls::lose(Thread& thread, size_t index) {
 void OpenCalls::open(Thread& thread, CallStep::Kind kind, uint32_t number) {
   step(kind, thread.numbers.size());
   thread.numbers.push_back(number);
+  ++calls_;
 }
 
 void OpenCalls::close(Thread& thread, CallStep::Kind kind, size_t index) {
   step(kind, index);
   thread.numbers.erase(thread.numbers.begin() + offset(index));
+  --calls_;
 }
 
 }  // namespace tracectl

@@ -8,14 +8,13 @@
 // calls were open around it says whether others began or ended unseen.
 //
 // A thread whose last ends were lost is one with open calls for as long as nothing more is heard of
-// it, which may be for ever. So of very many threads with open calls the one that was quiet for the
-// longest time is forgotten; if it is heard of again, its calls began unseen.
+// it, which may be for ever. So of very many open calls, or threads with such, those of the thread that
+// was quiet for the longest time are forgotten; if it is heard of again, they began unseen.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -45,11 +44,12 @@ struct CallStep {
 class OpenCalls {
  public:
   static constexpr size_t kMostThreads = 1 << 14;  // with open calls
+  static constexpr size_t kMostCalls = 1 << 20;    // that are open in all of them
 
   // In the order in which the steps are to be made. They stay until the next event is taken.
   const std::vector<CallStep>& take(const Event& event);
-  // The thread that was forgotten when the last event was taken; not its own.
-  std::optional<pid_t> forgotten() const { return forgotten_; }
+  // The threads that were forgotten when the last event was taken; not its own.
+  const std::vector<pid_t>& forgotten() const { return forgotten_; }
 
  private:
   // More than any thread can have open: what came from elsewhere names the depth.
@@ -69,6 +69,7 @@ class OpenCalls {
 
   Thread& heard_of(pid_t tid);
   void forget(pid_t tid);
+  void forget_quietest();
 
   void begin(Thread& thread, const CallMark& call);
   void end(Thread& thread, const CallMark& call);
@@ -84,7 +85,8 @@ class OpenCalls {
 
   std::unordered_map<pid_t, Thread> threads_;  // those with open calls, by tid
   Order order_;                                // of them, the one heard of last at the end
-  std::optional<pid_t> forgotten_;
+  std::vector<pid_t> forgotten_;
+  size_t calls_ = 0;  // that are open
   std::vector<CallStep> steps_;
 };
 

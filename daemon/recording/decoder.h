@@ -28,7 +28,9 @@ class DefinitionTables {
  public:
   // Of definitions that take more memory, those behind are refused: a file can refer to a long text
   // by one byte, and often.
-  static constexpr size_t kMostBytes = size_t{2} << 30;
+  static constexpr size_t kMostBytes = size_t{1} << 30;
+  // What a stack takes when it is made: frames behind are cut off. It, too, has long texts by few bytes.
+  static constexpr size_t kMostStackBytes = 4 << 20;
 
   DefinitionTables() = default;
   DefinitionTables(DefinitionTables&&) = default;  // its parts know each other's places
@@ -41,6 +43,8 @@ class DefinitionTables {
   const ThreadName* thread(uint64_t number) const;
   std::shared_ptr<const Stack> stack(uint64_t number) const;  // made anew each time
   size_t most_arguments() const;                              // of all sources
+  uint64_t cut() const { return cut_; }                       // texts and stacks that were too long
+  bool is_full() const { return used_bytes_ > kMostBytes; }
 
  private:
   bool add_record(ByteReader& from);
@@ -60,7 +64,10 @@ class DefinitionTables {
     std::vector<const Frame*> frames;
   };
 
+  void cut(Frames& stack);
+
   size_t used_bytes_ = 0;
+  uint64_t cut_ = 0;
 
   std::unordered_map<uint64_t, std::string> texts_;
   std::unordered_map<uint64_t, std::shared_ptr<const EventSource>> sources_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "daemon/model/stack_bytes.h"
 #include "daemon/recording/decoder.h"
 
 namespace tracectl::recording {
@@ -52,6 +54,8 @@ bool DefinitionTables::take(size_t bytes) {
 }
 
 bool DefinitionTables::add_text(uint64_t number, std::string_view text) {
+  cut_ += text.size() > kMostTextBytes;
+  text = text.substr(0, kMostTextBytes);
   if (!take(text.size())) return false;
   texts_.emplace(number, text);
   return true;
@@ -149,8 +153,20 @@ bool DefinitionTables::add_stack(uint64_t number, ByteReader& from) {
     if (from.failed() || !frame) return false;
     stack.frames.push_back(frame);
   }
+  cut(stack);
   stacks_.emplace(number, std::move(stack));
   return true;
+}
+
+void DefinitionTables::cut(Frames& stack) {
+  size_t bytes = 0;
+  const auto too_far =
+      std::find_if(stack.frames.begin(), stack.frames.end(),
+                   [&](const Frame* one) { return (bytes += bytes_of(*one)) > kMostStackBytes; });
+  if (too_far == stack.frames.end()) return;
+  stack.frames.erase(too_far, stack.frames.end());
+  stack.end = StackEnd::limit;
+  ++cut_;
 }
 
 const std::string* DefinitionTables::text(uint64_t number) const {

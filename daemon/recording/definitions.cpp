@@ -31,6 +31,7 @@ uint64_t Definitions::define(DefinitionKind kind, const std::string& body) {
 
 uint64_t Definitions::text(const std::string& text) {
   if (text.empty()) return 0;
+  if (text.size() > kMostTextBytes) return this->text(text.substr(0, kMostTextBytes));
   if (const auto found = texts_.find(text); found != texts_.end()) return found->second;
   bound(texts_);
   const uint64_t number = define(DefinitionKind::text, text);

@@ -84,6 +84,7 @@ enum RecordBit : uint64_t {
 };
 
 inline constexpr size_t kMostArguments = 64;
-inline constexpr size_t kMostStackFrames = 4096;  // those inlined among them
+inline constexpr size_t kMostStackFrames = 4096;    // those inlined among them
+inline constexpr size_t kMostTextBytes = 64 << 10;  // of a definition: what is behind is cut off
 
 }  // namespace tracectl::recording

@@ -15,7 +15,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr size_t kSearchBytes = 1 << 20;
-constexpr size_t kMostOpenBytes = 1 << 30;  // of blocks that are read at one time
+constexpr size_t kMostOpenBytes = 256 << 20;  // of blocks that are read at one time
 constexpr size_t kMostLanes = 1 << 16;
 
 bool is_known(const BlockHeader& header) {
@@ -131,6 +131,8 @@ Status Reader::define() {
     if (!records) return records.error();
     if (*records && !tables_.add(**records)) ++damage_.blocks;
   }
+  damage_.cut = tables_.cut();
+  if (tables_.is_full()) damage_.no_room_bytes = DefinitionTables::kMostBytes;
   return ok();
 }
 

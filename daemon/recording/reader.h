@@ -24,6 +24,8 @@ struct Damage {
   uint64_t blocks = 0;            // whose bytes are not those that were written,
   uint64_t records = 0;           //   and what they and malformed ones would have had
   uint64_t unknown = 0;           // blocks and records of kinds that only newer programs know
+  uint64_t cut = 0;               // names and stacks that are longer than is read
+  uint64_t no_room_bytes = 0;     // what is defined would take more memory than this
 };
 
 // [from, to) in ns since boot.

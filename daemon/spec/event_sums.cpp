@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "daemon/model/stack_bytes.h"
 #include "daemon/spec/event_facts.h"
 #include "daemon/spec/lexer.h"
 #include "daemon/spec/parse.h"
@@ -58,6 +59,19 @@ Row row_of(const Aggregate& aggregate, const RowShape& shape, const Event& event
                              : Row{.shape = shape, .unread = 1};
   const auto value = evaluate(*aggregate.value, facts);
   return value ? row_of_value(shape, value->bits()) : Row{.shape = shape, .unread = 1};
+}
+
+struct SizeOf {
+  size_t operator()(const std::string& text) const { return text.size(); }
+  size_t operator()(const Stack& stack) const { return bytes_of(stack); }
+  size_t operator()(const auto&) const { return 0; }
+};
+
+size_t size_of(const RowKey& key) {
+  size_t bytes = key.probe.size() + key.aggregate.size();
+  for (const KeyPart& part : key.by)
+    bytes += sizeof(part) + part.name.size() + std::visit(SizeOf{}, part.value);
+  return bytes;
 }
 
 bool is_end(const Event& event) { return event.kind != EventKind::hit; }
@@ -134,8 +148,9 @@ void EventSums::add(const Sum& sum, const Event& event) {
   const auto row = rows_.find(key);
   if (row != rows_.end())
     row->second.add(value);
-  else if (rows_.size() < kMostRows)
-    rows_.emplace(std::move(key), value);
+  else if (const size_t bytes = size_of(key);
+           rows_.size() < kMostRows && key_bytes_ + bytes <= kMostKeyBytes)
+    key_bytes_ += bytes, rows_.emplace(std::move(key), value);
   else
     ++left_out_;
 }

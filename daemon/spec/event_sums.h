@@ -36,6 +36,7 @@ class EventSums {
 
  private:
   static constexpr size_t kMostRows = 1 << 20;
+  static constexpr size_t kMostKeyBytes = 256 << 20;  // of all rows
 
   struct Sum {
     Aggregate aggregate;
@@ -57,6 +58,7 @@ class EventSums {
   Rows rows_;
   uint64_t hits_ = 0, filtered_ = 0;
   uint64_t left_out_ = 0;
+  size_t key_bytes_ = 0;
 };
 
 }  // namespace tracectl

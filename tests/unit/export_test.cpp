@@ -162,6 +162,22 @@ TEST_F(ExportTo, CtfWithoutEndLeavesNothing) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
+// All begin before the first ends: each would have a track of its own.
+TEST_F(ExportTo, PerfettoHasNotTracksWithoutEnd) {
+  auto to = opened("perfetto");
+  Event event = event_of(EventKind::latency, "usdt:/usr/bin/prog:b:c", 0);
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    event.ts_ns = 100'000 + i;
+    event.duration_ns = 50'000 + i;
+    ASSERT_TRUE(to->add(event));
+  }
+  ASSERT_TRUE(to->finish());
+  const std::string bytes = text();
+  size_t tracks = 0;
+  for (size_t at = 0; (at = bytes.find("until b:c", at)) != std::string::npos; ++at) ++tracks;
+  EXPECT_EQ(tracks, 1 << 14);
+}
+
 TEST_F(ExportTo, CsvQuotesWhatItMust) {
   auto to = opened("csv", 8);
   must(to->add(event_of_all_kinds()));
@@ -183,8 +199,9 @@ using Spans = std::vector<std::string>;
 
 std::string text_of(const Slice& slice) {
   static constexpr const char* kEnds[] = {"", " unwound", " unseen"};
-  return slice.name + " " + std::to_string(slice.begin_ns) + "-" + std::to_string(slice.end_ns) +
-         kEnds[static_cast<size_t>(slice.end)] + (slice.is_crossing ? " crossing" : "");
+  return std::string(slice.name) + " " + std::to_string(slice.begin_ns) + "-" +
+         std::to_string(slice.end_ns) + kEnds[static_cast<size_t>(slice.end)] +
+         (slice.is_crossing ? " crossing" : "");
 }
 
 Spans spans_of(const std::vector<Event>& events) {

@@ -130,7 +130,10 @@ TEST(PageTexts, AreThereOnceEach) {
 TEST(PageTexts, AreCutAndLeftOutWhereTheyWouldBeTooLarge) {
   PageTexts texts(PageTexts::kLongest + 2);
   const std::string longest(PageTexts::kLongest, 'x');
-  EXPECT_EQ(texts[texts.number_of(longest + "y")], longest);
+  EXPECT_EQ(texts[texts.number_of(longest + "y")], longest.substr(3) + "...");
+  EXPECT_EQ(texts.cut(), 1);
+  texts.number_of(longest + "z");  // the same, as it is shown
+  EXPECT_EQ(texts.cut(), 1);
   EXPECT_EQ(texts.number_of("oak"), 0);
   EXPECT_EQ(texts.left_out(), 1);
   EXPECT_NE(texts.number_of("ab"), 0);
