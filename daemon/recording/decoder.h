@@ -42,6 +42,7 @@ class DefinitionTables {
   std::shared_ptr<const EventSource> source(uint64_t number) const;
   const ThreadName* thread(uint64_t number) const;
   std::shared_ptr<const Stack> stack(uint64_t number) const;  // made anew each time
+  const std::string& reason() const { return reason_; }       // empty: there is none
   size_t most_arguments() const;                              // of all sources
   uint64_t cut() const { return cut_; }                       // texts and stacks that were too long
   bool is_full() const { return used_bytes_ > kMostBytes; }
@@ -49,6 +50,7 @@ class DefinitionTables {
  private:
   bool add_record(ByteReader& from);
   bool add_text(uint64_t number, std::string_view text);
+  bool add_reason(std::string_view text);
   bool add_source(uint64_t number, ByteReader& from);
   bool add_thread(uint64_t number, ByteReader& from);
   bool add_frame(uint64_t number, ByteReader& from);
@@ -69,6 +71,7 @@ class DefinitionTables {
   size_t used_bytes_ = 0;
   uint64_t cut_ = 0;
 
+  std::string reason_;
   std::unordered_map<uint64_t, std::string> texts_;
   std::unordered_map<uint64_t, std::shared_ptr<const EventSource>> sources_;
   std::unordered_map<uint64_t, ThreadName> threads_;

@@ -43,6 +43,7 @@ bool DefinitionTables::add_record(ByteReader& from) {
     case DefinitionKind::thread: return add_thread(number, from);
     case DefinitionKind::frame: return add_frame(number, from);
     case DefinitionKind::stack: return add_stack(number, from);
+    case DefinitionKind::reason: return add_reason(from.rest());
   }
   return true;  // of a later version
 }
@@ -58,6 +59,11 @@ bool DefinitionTables::add_text(uint64_t number, std::string_view text) {
   text = text.substr(0, kMostTextBytes);
   if (!take(text.size())) return false;
   texts_.emplace(number, text);
+  return true;
+}
+
+bool DefinitionTables::add_reason(std::string_view text) {
+  reason_ = text.substr(0, kMostReasonBytes);
   return true;
 }
 

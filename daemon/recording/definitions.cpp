@@ -13,17 +13,28 @@ uint64_t bits_of(const Argument& argument) {
          uint64_t{argument.is_string} << 2 | uint64_t{argument.is_shown_as_text} << 3;
 }
 
+void add_definition(Block& to, DefinitionKind kind, uint64_t number, std::string_view body) {
+  std::string record;
+  ByteWriter in(record);
+  in.varint(static_cast<uint64_t>(kind));
+  in.varint(number);
+  record += body;
+  ByteWriter(to.records).text(record);
+  ++to.header.records;
+}
+
 }  // namespace
 
+Block block_of_reason(std::string_view reason) {
+  Block block;
+  block.header.kind = BlockKind::definitions;
+  add_definition(block, DefinitionKind::reason, 1, reason.substr(0, kMostReasonBytes));
+  return block;
+}
+
 uint64_t Definitions::define(DefinitionKind kind, const std::string& body) {
-  std::string record;
-  ByteWriter to(record);
-  to.varint(static_cast<uint64_t>(kind));
-  to.varint(++last_number_);
-  record += body;
   const size_t size = block_.records.size();
-  ByteWriter(block_.records).text(record);
-  ++block_.header.records;
+  add_definition(block_, kind, ++last_number_, body);
   bytes_to_take_ += block_.records.size() - size;
   if (block_.records.size() >= kBlockBytes) end_block();
   return last_number_;

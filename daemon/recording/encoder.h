@@ -28,6 +28,9 @@ struct Block {
   uint64_t lost = 0;    // that the others tell of
 };
 
+// Why a file is written, in a block of its own. What is too long is cut off.
+Block block_of_reason(std::string_view reason);
+
 // Gives numbers to what records name, and writes down what they mean, once.
 class Definitions {
  public:

@@ -64,7 +64,14 @@ uint64_t checksum_of(std::string_view bytes);
 
 // The kinds of records. Their first varint holds it: in blocks of events together with what the
 // record has.
-enum class DefinitionKind : uint8_t { text = 1, source = 2, thread = 3, frame = 4, stack = 5 };
+enum class DefinitionKind : uint8_t {
+  text = 1,
+  source = 2,
+  thread = 3,
+  frame = 4,
+  stack = 5,
+  reason = 6,  // why the file was written
+};
 
 enum class RecordKind : uint8_t { hit = 0, returned = 1, unwound = 2, latency = 3, lost = 4 };
 enum RecordBit : uint64_t {
@@ -84,7 +91,8 @@ enum RecordBit : uint64_t {
 };
 
 inline constexpr size_t kMostArguments = 64;
-inline constexpr size_t kMostStackFrames = 4096;    // those inlined among them
+inline constexpr size_t kMostStackFrames = 4096;  // those inlined among them
+inline constexpr size_t kMostReasonBytes = 4096;
 inline constexpr size_t kMostTextBytes = 64 << 10;  // of a definition: what is behind is cut off
 
 }  // namespace tracectl::recording

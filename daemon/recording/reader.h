@@ -54,6 +54,8 @@ class Reader {
   uint64_t last_ns() const;
   size_t most_arguments() const { return tables_.most_arguments(); }
   uint64_t blocks() const { return blocks_; }
+  // Why it was written, in somebody's words; empty: nobody has said.
+  const std::string& reason() const { return tables_.reason(); }
   const Damage& damage() const { return damage_; }
 
  private:

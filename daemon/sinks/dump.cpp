@@ -16,8 +16,10 @@ namespace tracectl {
 
 class Dump::Writing {
  public:
-  Writing(BlockFile file, FlightRecorder::Snapshot snapshot)
-      : file_(std::move(file)), snapshot_(std::move(snapshot)) {}
+  Writing(BlockFile file, FlightRecorder::Snapshot snapshot, const std::string& reason)
+      : file_(std::move(file)),
+        snapshot_(std::move(snapshot)),
+        reason_(recording::block_of_reason(reason)) {}
 
   State state() const {
     const std::lock_guard lock(mutex_);
@@ -51,6 +53,7 @@ class Dump::Writing {
  private:
   Status write() {
     if (auto begun = file_.begin(); !begun) return begun;
+    if (auto put = append(reason_); !put) return put;
     for (const auto& extent : snapshot_)
       for (const recording::Block& block : extent->blocks)
         if (auto put = append(block); !put) return put;
@@ -68,16 +71,18 @@ class Dump::Writing {
 
   BlockFile file_;                     // the thread's, as
   FlightRecorder::Snapshot snapshot_;  // this is
+  const recording::Block reason_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_;
 };
 
 Result<std::shared_ptr<Dump>> Dump::start(Fd file, FlightRecorder::Snapshot snapshot,
-                                          recording::Compression compression) {
+                                          recording::Compression compression,
+                                          const std::string& reason) {
   if (auto fit = check_writable(file.get()); !fit) return fit.error();
-  auto writing =
-      std::make_shared<Writing>(BlockFile(std::move(file), compression), std::move(snapshot));
+  auto writing = std::make_shared<Writing>(BlockFile(std::move(file), compression),
+                                           std::move(snapshot), reason);
   try {
     std::thread([writing] { writing->run(); }).detach();
   } catch (const std::system_error& error) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
@@ -26,9 +27,10 @@ class Dump {
     std::optional<Error> error = {};
   };
 
-  // Owns the file, which must be as a recording's.
+  // Owns the file, which must be as a recording's. The reason stands in it.
   static Result<std::shared_ptr<Dump>> start(Fd file, FlightRecorder::Snapshot snapshot,
-                                             recording::Compression compression);
+                                             recording::Compression compression,
+                                             const std::string& reason);
 
   State state() const;
   // Whether it is over before so many milliseconds are.

@@ -28,7 +28,7 @@ struct Dumped {
 // Read as whoever gets the file reads it: nothing of it may be damaged.
 Dumped dumped(FlightRecorder& recorder, Compression compression = Compression::none) {
   Fd file = memory_file();
-  auto dump = Dump::start(copy_of(file), recorder.snapshot(), compression);
+  auto dump = Dump::start(copy_of(file), recorder.snapshot(), compression, "a test");
   if (!dump) return ADD_FAILURE() << dump.error().message, Dumped{};
   EXPECT_TRUE((*dump)->wait_ms(60'000));
   Dumped done{{}, (*dump)->state(), bytes_of(file)};
@@ -191,7 +191,7 @@ TEST(Dump, ThatCannotBeWrittenSaysSoAndTheNextOneCan) {
   give(recorder, items);
   Fd file = memory_file();
   ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
-  auto dump = Dump::start(copy_of(file), recorder.snapshot(), Compression::none);
+  auto dump = Dump::start(copy_of(file), recorder.snapshot(), Compression::none, "a test");
   ASSERT_TRUE(dump);
   ASSERT_TRUE((*dump)->wait_ms(60'000));
   EXPECT_EQ((*dump)->state().phase, Dump::Phase::failed);
