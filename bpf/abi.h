@@ -213,8 +213,33 @@ struct tc_session {
 	__u32 is_open;		/* its gate */
 	__u64 marks_lost;	/* for want of memory */
 	__u32 has_own_tags;	/* it has armed the probe by which programs tell theirs */
-	__u32 pad[11];
+	__u32 hears_of_dumps;	/* the next trigger asks for one, and zeroes this */
+	__u32 pad[10];
 };
+
+/* What the programs tell the engine beside events, in the ring `notices`. */
+enum tc_notice_kind {
+	TC_NOTICE_DUMP,		/* a hit asks for what a session's flight recorder holds */
+	TC_NOTICE_CRASH,	/* a process was ended by a signal */
+};
+
+struct tc_notice {
+	__u64 ts_ns;		/* CLOCK_BOOTTIME */
+	__u32 kind;		/* enum tc_notice_kind */
+	__u32 pid;		/* as the engine sees it */
+	char comm[TC_COMM_LEN];	/* of the process's first thread */
+	/* Of a dump. */
+	__u32 session;		/* whose recorder */
+	__u32 asking_session;
+	/* Of a crash. */
+	__u32 exit_code;	/* as wait(2) has it */
+	__u32 own_pid;		/* in the process's own namespace */
+	__u32 initial_pid;	/* in the initial one */
+	__u32 uid, gid;
+	__u32 pad;
+	struct tc_sets of;	/* sets that the process belonged to */
+};
+#define TC_NOTICES_BYTES 65536
 
 /*
  * What a program says of a thread's tag: struct tracectl_tag_state_ of <tracectl/tag.h>. In the
@@ -275,6 +300,7 @@ TC_ASSERT_SIZE(struct tc_member, 96);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_session, 64);
+TC_ASSERT_SIZE(struct tc_notice, 96);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_own_tag_state, 80);

@@ -228,10 +228,16 @@ enum tc_effect {
 	TC_DEEPEST = 1 << 4,	/* takes only hits with more of the stack in use than any taken before */
 };
 
-/* What a hit that is taken does to the gate of a session, its own or another. */
+/* What a hit that is taken does to a session, its own or another. */
+enum tc_trigger_does {
+	TC_CLOSE_GATE,
+	TC_OPEN_GATE,
+	TC_ASK_FOR_DUMP,	/* of its flight recorder */
+};
+
 struct tc_trigger {
 	__u16 session;
-	__u16 opens;		/* or closes */
+	__u16 does;		/* enum tc_trigger_does */
 };
 
 /*

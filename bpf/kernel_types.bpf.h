@@ -22,10 +22,21 @@ struct linux_binprm {
 	struct file *file;
 } __attribute__((preserve_access_index));
 
+/* A process or thread in all the PID namespaces that see it, the initial one first. */
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+
 struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	int group_exit_code;
 } __attribute__((preserve_access_index));
 
 enum maple_type { maple_leaf_64 = 1, maple_arange_64 = 3 };
@@ -77,6 +88,9 @@ struct task_struct {
 	int pid;
 	int tgid;
 	char comm[TC_COMM_LEN];
+	int exit_code;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	__u64 start_boottime;

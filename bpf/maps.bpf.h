@@ -191,6 +191,11 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, TC_NOTICES_BYTES);
+} notices SEC(".maps");
+
 /* By thread group: which set targets it belongs to. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

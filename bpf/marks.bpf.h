@@ -104,14 +104,16 @@ static __always_inline bool is_shut(const struct tc_hook *hook)
 	return hook->flags & TC_GATED && !gate_is_open(hook->session);
 }
 
-static __always_inline void pull(const struct tc_trigger *trigger)
+static __always_inline void pull(const struct tc_trigger *trigger, __u32 asking)
 {
 	__u32 session = trigger->session;
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
 
+	if (trigger->does == TC_ASK_FOR_DUMP)
+		ask_for_dump(session, asking);
 	/* Looked at first: a line that many CPUs write is dear. */
-	if (state && *(volatile __u32 *)&state->is_open != trigger->opens)
-		*(volatile __u32 *)&state->is_open = trigger->opens;
+	else if (state && *(volatile __u32 *)&state->is_open != trigger->does)
+		*(volatile __u32 *)&state->is_open = trigger->does;
 }
 
 /* In the order they were written: the last one holds. */
@@ -121,7 +123,7 @@ static __noinline int pull_triggers(const struct tc_spec *spec)
 
 	for (i = 0; i < TC_MAX_TRIGGERS; i++)
 		if (i < spec->trigger_count)
-			pull(&spec->triggers[i]);
+			pull(&spec->triggers[i], spec->session);
 	return 0;
 }
 

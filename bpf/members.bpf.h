@@ -114,8 +114,11 @@ int on_exit(__u64 *ctx)
 	__u32 pid = task->tgid;
 
 	/* The tracepoint comes after this thread has been taken off the count. */
-	if (task->signal->live.counter == 0)
-		bpf_map_delete_elem(&members, &pid);
+	if (task->signal->live.counter != 0)
+		return 0;
+	if (is_crash(task))
+		tell_of_crash(task);
+	bpf_map_delete_elem(&members, &pid);
 	return 0;
 }
 

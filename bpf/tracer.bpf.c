@@ -24,6 +24,7 @@
 #include "bpf/deepest.bpf.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/held.bpf.h"
+#include "bpf/notices.bpf.h"
 #include "bpf/marks.bpf.h"
 #include "bpf/own_tags.bpf.h"
 #include "bpf/machine.bpf.h"

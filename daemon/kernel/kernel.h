@@ -212,6 +212,16 @@ class Kernel {
   virtual void set_gate(uint32_t session, bool open) = 0;
   virtual bool gate_is_open(uint32_t session) const = 0;
 
+  // ---- notices ----
+  // Readable when there are some. The kernel's own.
+  virtual int notices_fd() const = 0;
+  // Those that have come, the oldest first.
+  virtual std::vector<tc_notice> take_notices() = 0;
+  // The session's next trigger asks for a dump; none behind it does, until this is called again.
+  virtual void listen_for_dumps(uint32_t session) = 0;
+  // Of all processes.
+  virtual void watch_crashes(bool watch) = 0;
+
   // ---- sets of processes ----
   virtual Status follow_executable(dev_t device, ino_t inode, uint32_t set_target) = 0;
   virtual void forget_executable(dev_t device, ino_t inode) = 0;

@@ -19,6 +19,7 @@
 #include "daemon/trace/coverage.h"
 #include "daemon/trace/hooks.h"
 #include "daemon/trace/info.h"
+#include "daemon/trace/notices.h"
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
@@ -158,6 +159,16 @@ class Engine {
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
   void unsubscribe(const std::string& session, const EventSink* sink);
 
+  // A hit that triggers this session, which has just been made, asks for a dump: take_notices() tells.
+  // No hit behind it does until listen_for_dumps().
+  void dump_at_triggers(const std::string& session);
+  void listen_for_dumps(const std::string& session);
+  void watch_crashes(bool watch) { kernel_->watch_crashes(watch); }
+  // Readable when there are some. The engine's own.
+  int notices_fd() const { return kernel_->notices_fd(); }
+  // Those of sessions that are still there, and of processes that some session has chosen.
+  std::vector<Notice> take_notices();
+
   uint64_t epoch() const { return kernel_->epoch(); }
   const Slots& slots() const { return slots_; }
   const EngineStats& stats() const { return stats_; }
@@ -169,6 +180,7 @@ class Engine {
   Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
          std::unique_ptr<EventReader> reader, const EngineOptions& options);
   Result<Session*> find(const std::string& name);
+  const Session* session_of(uint32_t id) const;
   void forget_paths(const Session& session);
   static Status check_specs(const Coverage& coverage);
   void show_kept_breakpoints(Resolution& resolution) const;
@@ -206,7 +218,7 @@ class Engine {
   Status do_without(Session& session, std::vector<LeftOut>& dear);
 
   // Triggers: engine_gates.cpp.
-  Result<std::map<std::string, SessionId>> triggers_of(const std::vector<Setting>& settings) const;
+  Result<std::map<std::string, Triggered>> triggers_of(const std::vector<Setting>& settings) const;
   Status name_triggers(std::span<Intent> intents) const;
   bool is_triggered(const Session& session, std::span<const Intent> intents) const;
   void give_gate(Commit& commit, const Session& session, bool gated);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sessions that the hits of others let speak: trigger(SESSION).
+// Sessions that the hits of others let speak: trigger(SESSION). Of one with a flight recorder it asks
+// for a dump instead (engine_notices.cpp), and the session has no gate.
 //
 // A session that some setting in force triggers has a gate, one word that the programs read and write.
 // Its hooks are then in both generations whether it is paused or not, and in force while the gate is
@@ -36,9 +37,9 @@ std::vector<std::string> Engine::triggered_by(const Session& session) const {
 }
 
 // A session that ends with its connection would take the setting's meaning with it.
-Result<std::map<std::string, SessionId>> Engine::triggers_of(
+Result<std::map<std::string, Triggered>> Engine::triggers_of(
     const std::vector<Setting>& settings) const {
-  std::map<std::string, SessionId> named;
+  std::map<std::string, Triggered> named;
   for (const Setting& setting : settings)
     for (const Trigger& trigger : setting.spec.triggers) {
       const auto found = sessions_.find(trigger.session);
@@ -52,7 +53,12 @@ Result<std::map<std::string, SessionId>> Engine::triggers_of(
                      "session \"" + trigger.session +
                          "\" ends with its connection; trigger takes one that was given a name",
                      "do"};
-      named[trigger.session] = found->second.id;
+      if (found->second.is_dumped && !trigger.speaks)
+        return Error{Code::invalid,
+                     "session \"" + trigger.session + "\" has a flight recorder: trigger(" +
+                         trigger.session + ") dumps it, and there is nothing to switch off",
+                     "do"};
+      named[trigger.session] = {found->second.id, found->second.is_dumped};
     }
   return named;
 }
@@ -68,6 +74,7 @@ Status Engine::name_triggers(std::span<Intent> intents) const {
 
 // When the intents are in force.
 bool Engine::is_triggered(const Session& session, std::span<const Intent> intents) const {
+  if (session.is_dumped) return false;
   std::set<const Session*> changing;
   for (const Intent& intent : intents) {
     if (triggers(intent.settings, session.name)) return true;

@@ -12,6 +12,13 @@ const Argument* result_of(const Site& site) {
   return site.returns && site.returns->result ? &*site.returns->result : nullptr;
 }
 
+tc_trigger pulled_by(const Trigger& trigger, const Triggered& session) {
+  const auto does = session.is_dumped ? TC_ASK_FOR_DUMP
+                    : trigger.speaks  ? TC_OPEN_GATE
+                                      : TC_CLOSE_GATE;
+  return {session.id, static_cast<uint16_t>(does)};
+}
+
 // What an event's reader has to know of its arguments, beside their places.
 std::string meaning_of(const Arguments& arguments) {
   std::string meaning;
@@ -183,7 +190,7 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
     numbers.tag = *tag;
   }
   for (const Trigger& trigger : spec.triggers)
-    numbers.triggers.push_back({session.triggers.at(trigger.session), trigger.speaks});
+    numbers.triggers.push_back(pulled_by(trigger, session.triggers.at(trigger.session)));
   if ((spec.tag || spec.silent || spec.deepest) && !session.marks) {
     kernel_.begin_marks(session.id);
     session.marks = true;

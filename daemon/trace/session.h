@@ -67,6 +67,11 @@ using SourceKey = std::tuple<std::string, uint32_t, std::string>;
 // Where a call has led: device, inode and offset of a file.
 using CalleePlace = std::tuple<dev_t, ino_t, uint64_t>;
 
+struct Triggered {
+  SessionId id = 0;
+  bool is_dumped = false;
+};
+
 // One user's named, isolated set of settings, with its own results.
 struct Session {
   SessionId id = 0;
@@ -88,7 +93,8 @@ struct Session {
   std::map<CalleePlace, bool>
       callees_seen;  // that grow() has looked at; whether a function begins there
   std::optional<Budget> budget;
-  std::map<std::string, SessionId> triggers;  // the sessions that its settings name
+  std::map<std::string, Triggered> triggers;  // the sessions that its settings name
+  bool is_dumped = false;                     // by triggers, which leave its gate alone
 };
 
 }  // namespace tracectl

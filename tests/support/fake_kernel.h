@@ -114,6 +114,10 @@ class FakeKernel final : public Kernel {
   uint64_t marks_lost(uint32_t) const override { return 0; }
   void set_gate(uint32_t, bool) override {}
   bool gate_is_open(uint32_t) const override { return false; }
+  int notices_fd() const override { return -1; }
+  std::vector<tc_notice> take_notices() override { return {}; }
+  void listen_for_dumps(uint32_t) override {}
+  void watch_crashes(bool) override {}
   Status follow_executable(dev_t, ino_t, uint32_t) override { return ok(); }
   void forget_executable(dev_t, ino_t) override {}
   Status keep_at_exec(dev_t, ino_t, uint32_t) override { return ok(); }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* What the engine is told beside events: a hit asks for a dump, a process has crashed. */
+#ifndef TRACECTL_NOTICES_BPF_H
+#define TRACECTL_NOTICES_BPF_H
+
+#include <asm/signal.h>
+
+__u32 watches_crashes;	/* user space wants to hear of them */
+
+static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_struct *task)
+{
+	struct tc_notice *notice = bpf_ringbuf_reserve(&notices, sizeof(*notice), 0);
+	struct thread thread;
+
+	if (!notice)
+		return 0;
+	__builtin_memset(notice, 0, sizeof(*notice));
+	learn_ids(&thread, task);
+	notice->ts_ns = bpf_ktime_get_boot_ns();
+	notice->kind = kind;
+	notice->pid = thread.pid;
+	bpf_probe_read_kernel(notice->comm, sizeof(notice->comm), task->group_leader->comm);
+	return notice;
+}
+
+/*
+ * Once, until user space has taken what was asked for and listens again: a probe that is hit a million
+ * times a second fills no ring with it.
+ */
+__on_its_own int ask_for_dump(__u32 session, __u32 asking)
+{
+	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
+	struct tc_notice *notice;
+
+	if (!state || !*(volatile __u32 *)&state->hears_of_dumps ||
+	    !__sync_lock_test_and_set(&state->hears_of_dumps, 0))
+		return 0;
+	notice = new_notice(TC_NOTICE_DUMP, bpf_get_current_task_btf());
+	if (!notice) {
+		*(volatile __u32 *)&state->hears_of_dumps = 1;	/* the next hit asks */
+		return 0;
+	}
+	notice->session = session;
+	notice->asking_session = asking;
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* Signals that leave a core (signal(7)), and the one by which the kernel and others end what hangs. */
+#define OF_CRASHES (1ULL << SIGQUIT | 1ULL << SIGILL | 1ULL << SIGTRAP | 1ULL << SIGABRT | \
+		    1ULL << SIGBUS | 1ULL << SIGFPE | 1ULL << SIGSEGV | 1ULL << SIGXCPU | \
+		    1ULL << SIGXFSZ | 1ULL << SIGSYS | 1ULL << SIGKILL)
+
+/* 0x7f of it is the signal, 0x80 says that there is a core: include/linux/sched/signal.h. */
+static __always_inline __u32 exit_code_of(struct task_struct *task)
+{
+	int of_group = task->signal->group_exit_code;
+
+	return of_group ? of_group : task->exit_code;
+}
+
+static __always_inline bool is_crash(struct task_struct *task)
+{
+	__u32 signal = exit_code_of(task) & 0x7f;
+
+	return *(volatile __u32 *)&watches_crashes && signal < 64 && OF_CRASHES >> signal & 1;
+}
+
+static __always_inline __u32 own_pid_of(struct task_struct *task)
+{
+	struct pid *pid = task->group_leader->thread_pid;
+	__u32 level = pid->level;
+	int number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+				      level * bpf_core_type_size(struct upid));
+	return number;
+}
+
+static __always_inline void tell_of_crash(struct task_struct *task)
+{
+	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);
+	__u32 pid = task->tgid;
+	struct tc_member *member;
+
+	if (!notice)
+		return;
+	notice->exit_code = exit_code_of(task);
+	notice->initial_pid = pid;
+	notice->own_pid = own_pid_of(task);
+	notice->uid = bpf_get_current_uid_gid();
+	notice->gid = bpf_get_current_uid_gid() >> 32;
+	member = bpf_map_lookup_elem(&members, &pid);
+	if (member)
+		notice->of = member->of;
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+}
+
+#endif
