@@ -101,14 +101,20 @@ void add_sessions(CLI::App& app, CommandLine& line) {
         ->required();
   };
   auto& made = add_verb(*session, "new", "make an empty session", line.chosen, [&] {
-    return run_session_new(line.common, {line.name, line.trace.budget, line.recorder});
+    return run_session_new(line.common,
+                           {line.name, line.trace.budget, line.recorder, line.dump_on});
   });
   made.add_option("NAME", line.name, "of the session")->required();
   add_budget(made, line.trace.budget);
-  made.add_option("--recorder", line.recorder,
-                  "keep its last events in memory, for dump: 64M, 10s, or 64M,10s")
-      ->option_text("SIZE|TIME")
-      ->check(check_recorder_bound);
+  auto* recorder = made.add_option("--recorder", line.recorder,
+                                   "keep its last events in memory, for dump: 64M, 10s, or 64M,10s")
+                       ->option_text("SIZE|TIME")
+                       ->check(check_recorder_bound);
+  made.add_option("--dump-on", line.dump_on,
+                  "dump them to the daemon's directory when a process it traces crashes: crash")
+      ->option_text("WHAT")
+      ->needs(recorder)
+      ->check(check_dump_on);
   add_named("show", "its settings, its draft, its counts", run_session_show);
   add_named("delete", "remove all its settings, and its results", run_session_delete);
   add_verb(*session, "list", "all sessions", line.chosen,

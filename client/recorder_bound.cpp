@@ -43,4 +43,18 @@ std::string check_recorder_bound(const std::string& text) {
   return bound ? "" : bound.error().message;
 }
 
+Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes) {
+  protocol::DumpOnPart on;
+  for (const std::string& cause : causes) {
+    if (cause != "crash") return Error{Code::invalid, "crash is wanted, not " + cause};
+    on.crash = true;
+  }
+  return on;
+}
+
+std::string check_dump_on(const std::string& cause) {
+  const auto on = parse_dump_on({cause});
+  return on ? "" : on.error().message;
+}
+
 }  // namespace tracectl

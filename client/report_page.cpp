@@ -119,6 +119,7 @@ void write_stacks(OutputFile& to, const PageData& data) {
 void write_data(OutputFile& to, const std::string& file, const recording::Reader& reader,
                 const PageData& data) {
   write_bytes(to, "file", printable(file));
+  write_bytes(to, "reason", printable(reader.reason()));
   write_bytes(to, "facts", facts_of(reader, data));
   write_texts(to, "names", data.names);
   write_texts(to, "details", data.details);

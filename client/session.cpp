@@ -59,6 +59,11 @@ int run_session_new(const CommonOptions& common, const SessionOptions& options) 
     if (!bound) return fail(bound.error());
     request.recorder = *bound;
   }
+  if (!options.dump_on.empty()) {
+    auto causes = parse_dump_on(options.dump_on);
+    if (!causes) return fail(causes.error());
+    request.dump_on = *causes;
+  }
   return ask(common, kDaemon, request, {[](const SessionPart& session) {
                return "session " + session.name + " is there; tracectl stage " + session.name +
                       " set PATTERN... adds to it\n";

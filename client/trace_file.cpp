@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "client/output.h"
+#include "client/render/call_names.h"
 #include "client/size.h"
 #include "client/stream.h"
 #include "client/verbs.h"
@@ -123,6 +124,11 @@ Result<Reader> open_trace_file(const std::string& path) {
   return reader;
 }
 
+void tell_reason(const CommonOptions& common, const std::string& path, const Reader& reader) {
+  if (common.quiet || reader.reason().empty()) return;
+  print_error("tracectl: " + path + ": dumped because " + printable(reader.reason()) + "\n");
+}
+
 void tell_damage(const std::string& path, const Damage& damage) {
   const auto tell = [&](const std::string& what) {
     print_error("tracectl: note: " + path + ": " + what + "\n");
@@ -151,6 +157,7 @@ Status check_other_file(const std::string& trace_file, const std::string& output
 
 Status read_events(const CommonOptions& common, const std::string& path, Reader& reader,
                    const TimeRange& range, const Reader::Take& take, Prints prints) {
+  tell_reason(common, path, reader);
   ReadingProgress progress(common, path, reader, range, prints);
   auto read = reader.read(range, [&](const StreamItem& item) {
     progress.at(item);

@@ -28,6 +28,10 @@ Status check_other_file(const std::string& trace_file, const std::string& output
 // On standard error, where there is one: of which probe no events are taken, and why.
 void tell_misfit(const std::optional<Error>& misfit);
 
+// On standard error: why it was written, if it says so.
+void tell_reason(const CommonOptions& common, const std::string& path,
+                 const recording::Reader& reader);
+
 // On standard error: what of it could not be read, and why.
 void tell_damage(const std::string& path, const recording::Damage& damage);
 

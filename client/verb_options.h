@@ -26,6 +26,7 @@ struct CommandLine {
   InfoOptions info;
   std::string name;
   std::optional<std::string> recorder;
+  std::vector<std::string> dump_on;
   bool all_sessions = false;
   std::optional<std::string> by;
   std::string of;

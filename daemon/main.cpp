@@ -57,10 +57,10 @@ Status serve(const Options& options) {
   if (!loop) return loop.error();
   if (auto waiting = loop->end_on_signals(); !waiting) return waiting;
   if (auto fed = loop->feed_watchdog(); !fed) return fed;
-  auto server = Server::start(*loop, listener->fd(), **engine);
+  auto server = Server::start(*loop, listener->fd(), **engine, DumpFolder{options.dumps});
   if (!server) return server.error();
-  const DumpFolder dumps{options.dumps};
-  auto dumping = loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders(dumps); });
+  auto dumping =
+      loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders("the daemon got SIGUSR2"); });
   if (!dumping) return dumping.error();
   spdlog::info("listening on {}", options.socket);
   ::sd_notify(0, "READY=1");
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
       ->envname("TRACECTL_SOCKET")
       ->capture_default_str();
   app.add_option("--dumps", options.dumps,
-                 "directory to which SIGUSR2 dumps what flight recorders hold")
+                 "directory to which flight recorders are dumped by triggers, crashes and SIGUSR2")
       ->capture_default_str();
   app.add_option("--ring-bytes", options.ring_bytes,
                  "size of the ring of each CPU and session; a power of two")

@@ -127,6 +127,7 @@ function readTrace() {
   return {
     facts, names, items,
     file: UTF8.decode(column('file')),
+    reason: UTF8.decode(column('reason')),
     details: new Texts('details'),
     probes: readProbes(names), threads: readThreads(names), losses: readLosses(),
     stacks: readStacks(), cpus: readCpus(),

@@ -58,6 +58,7 @@ function showOverview(trace, choose) {
     ['Lost', countText(facts.lost), facts.lost ? 'warn' : ''],
   ].map(factOf));
   byId('facts').dataset.events = facts.events;
+  byId('reason').textContent = trace.reason && `Dumped because ${trace.reason}.`;
   showNotices(facts);
   showProbes(trace, choose);
   showThreads(trace);

@@ -15,12 +15,25 @@ std::string recorder_bound_text(const protocol::RecorderBoundPart& bound) {
   return text;
 }
 
+namespace {
+
+std::string dump_on_text(const protocol::RecorderPart& recorder) {
+  if (!recorder.dump_on.crash) return "";
+  std::string text = "  dumped when a process crashes";
+  if (recorder.dumps_left_out)
+    text += ", " + plural(recorder.dumps_left_out, "dump") + " left out so shortly after another";
+  return text + "\n";
+}
+
+}  // namespace
+
 std::string recorder_text(const protocol::RecorderPart& recorder) {
   const uint64_t span_ns = recorder.last_ts.value_or(0) - recorder.first_ts.value_or(0);
   return fmt::format("recorder of {}: {} of {:.3f} s in {}, {} lost, {} overwritten\n",
                      recorder_bound_text(recorder.bound), plural(recorder.events, "event"),
                      static_cast<double>(span_ns) / 1e9, size_text(recorder.bytes), recorder.lost,
-                     recorder.overwritten);
+                     recorder.overwritten) +
+         dump_on_text(recorder);
 }
 
 }  // namespace tracectl

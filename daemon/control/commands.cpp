@@ -68,8 +68,11 @@ Result<SwitchReply> answer(const char* what, const std::string& session, const P
 
 }  // namespace
 
-Commands::Commands(Engine& engine, const ServerCounts& counts)
-    : engine_(engine), counts_(counts), started_ns_(boot_ns()), flight_recorders_(engine) {}
+Commands::Commands(Engine& engine, const ServerCounts& counts, std::optional<DumpFolder> dumps)
+    : engine_(engine),
+      counts_(counts),
+      started_ns_(boot_ns()),
+      flight_recorders_(engine, std::move(dumps)) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
   return HelloReply{.daemon = "tracectld",
@@ -139,11 +142,11 @@ SessionPart Commands::part_of(const Session& session) const {
 Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (request.name && request.name->empty())
     return Error{Code::invalid, "a session's name is empty", "name"};
-  if (auto good = check_bound(request.recorder); !good) return good.error();
+  if (auto good = check_recorder(request); !good) return good.error();
   auto session = engine_.create_session(request.name.value_or(""), request.budget);
   if (!session) return session.error();
   if (request.recorder)
-    if (auto kept = flight_recorders_.keep((*session)->name, *request.recorder, peer.uid); !kept) {
+    if (auto kept = flight_recorders_.keep((*session)->name, request, peer.uid); !kept) {
       (void)engine_.delete_session((*session)->name);
       return kept.error();
     }

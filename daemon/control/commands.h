@@ -43,7 +43,9 @@ struct ServerCounts {
 
 class Commands {
  public:
-  Commands(Engine& engine, const ServerCounts& counts);
+  // No folder of dumps: only those who ask get one.
+  Commands(Engine& engine, const ServerCounts& counts,
+           std::optional<DumpFolder> dumps = std::nullopt);
   // Gives recordings some seconds to be written to their end.
   ~Commands();
 
@@ -91,10 +93,12 @@ class Commands {
   // next_budget_look_ns(), or as often as may be.
   void keep_budgets();
 
-  // What every flight recorder holds, without anybody asking for it.
-  void dump_recorders(const DumpFolder& folder) { flight_recorders_.dump_all(folder); }
-  // Logs the ends of those dumps: to be called now and then until it is false.
-  bool tell_ended_dumps() { return flight_recorders_.tell_ended(); }
+  // What every flight recorder holds, to the folder.
+  void dump_recorders(const std::string& reason) { flight_recorders_.dump_all(reason); }
+  // Dumps for what the engine has noticed: to be called when its notices_fd() is readable.
+  void take_notices();
+  // To be called now and then, after these two, until it is false.
+  bool look_after_dumps() { return flight_recorders_.look_after(); }
 
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);

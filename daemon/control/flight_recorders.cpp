@@ -4,10 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 #include <utility>
 
 #include "daemon/base/clock.h"
+#include "daemon/process/core_file.h"
 
 namespace tracectl {
 namespace {
@@ -32,6 +34,13 @@ std::string number_text(double number) {
   return text.str();
 }
 
+std::string crash_text(const Crash& crash) {
+  const char* signal = ::sigabbrev_np(crash.signal);
+  return "process " + std::to_string(crash.pid) + " (" + crash.name + ") was killed by " +
+         (signal ? "SIG" + std::string(signal) : "signal " + std::to_string(crash.signal)) + "; " +
+         core_text(CoreNaming::of_machine(), crash);
+}
+
 FlightRecorder::Bound bound_of(const RecorderBoundPart& part) {
   FlightRecorder::Bound bound{.bytes = part.bytes.value_or(RecorderBoundPart::kBytesOfTime)};
   if (part.seconds) bound.ns = static_cast<uint64_t>(*part.seconds * 1e9);
@@ -40,8 +49,15 @@ FlightRecorder::Bound bound_of(const RecorderBoundPart& part) {
 
 }  // namespace
 
-Status check_bound(const std::optional<RecorderBoundPart>& bound) {
+Status check_recorder(const SessionCreate& asked) {
   using Bound = RecorderBoundPart;
+  const auto& bound = asked.recorder;
+  if (!bound && asked.dump_on)
+    return Error{
+        Code::invalid,
+        "only a session with a flight recorder has something to dump: say what the recorder "
+        "holds, too",
+        "dump_on"};
   if (!bound) return ok();
   if (!bound->bytes && !bound->seconds)
     return Error{Code::invalid, "a recorder holds so many bytes or seconds: say how many",
@@ -62,12 +78,27 @@ Status check_bound(const std::optional<RecorderBoundPart>& bound) {
   return ok();
 }
 
-Status FlightRecorders::keep(const std::string& session, const RecorderBoundPart& bound,
-                             uid_t user) {
-  auto recorder = std::make_shared<FlightRecorder>(bound_of(bound));
+Status FlightRecorders::keep(const std::string& session, const SessionCreate& asked, uid_t user) {
+  if (asked.dump_on && !folder_)
+    return Error{Code::unsupported, "only the daemon dumps by itself: it has a directory of dumps",
+                 "dump_on"};
+  auto recorder = std::make_shared<FlightRecorder>(bound_of(*asked.recorder));
   if (auto subscribed = engine_.subscribe(session, recorder); !subscribed) return subscribed;
-  recorders_[session] = {bound, user, std::move(recorder)};
+  recorders_[session] = {*asked.recorder, asked.dump_on.value_or(DumpOnPart{}), user,
+                         std::move(recorder)};
+  if (folder_) engine_.dump_at_triggers(session);
+  watch_what_is_wanted();
   return ok();
+}
+
+void FlightRecorders::forget(const std::string& session) {
+  recorders_.erase(session);
+  watch_what_is_wanted();
+}
+
+void FlightRecorders::watch_what_is_wanted() {
+  engine_.watch_crashes(std::any_of(recorders_.begin(), recorders_.end(),
+                                    [](const auto& one) { return one.second.dump_on.crash; }));
 }
 
 std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session) const {
@@ -75,6 +106,8 @@ std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session)
   if (found == recorders_.end()) return std::nullopt;
   const FlightRecorder::State state = found->second.recorder->state();
   RecorderPart part{.bound = found->second.bound,
+                    .dump_on = found->second.dump_on,
+                    .dumps_left_out = found->second.left_out,
                     .bytes = state.bytes,
                     .events = state.events,
                     .lost = state.lost,
@@ -107,18 +140,19 @@ bool FlightRecorders::is_being_written(const std::string& session) const {
 
 // What is being written keeps in memory what its recorder forgets meanwhile: so one at a time.
 Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
-                                       recording::Compression compression) {
+                                       recording::Compression compression,
+                                       const std::string& reason) {
   auto recorder = kept(session);
   if (!recorder) return recorder.error();
   if (is_being_written(session))
     return Error{Code::busy,
                  "a dump of the session \"" + session + "\" is being written: wait for its end",
                  "session"};
-  Dumping dumping{session, nullptr, std::nullopt};
+  Dumping dumping{session, nullptr, reason, std::nullopt};
   // What is there is worth having all the same.
   if (auto flushed = engine_.flush(session); !flushed)
     dumping.note = "the last events may be missing: " + flushed.error().message;
-  auto dump = Dump::start(std::move(file), (*recorder)->recorder->snapshot(), compression);
+  auto dump = Dump::start(std::move(file), (*recorder)->recorder->snapshot(), compression, reason);
   if (!dump) return dump.error();
   dumping.dump = std::move(*dump);
   forget_old_dumps();
@@ -138,6 +172,7 @@ Result<DumpPart> FlightRecorders::dumped(uint64_t number) const {
                 .events = state.events,
                 .lost = state.lost,
                 .bytes = state.bytes,
+                .reason = found->second.reason,
                 .error = {},
                 .note = found->second.note};
   if (state.error) part.error = state.error->message;
@@ -154,24 +189,80 @@ void FlightRecorders::forget_old_dumps() {
 
 // ---- to the folder ----
 
-void FlightRecorders::dump_all(const DumpFolder& folder) {
-  for (const auto& [session, kept] : recorders_) {
-    const auto begun = dump_to(folder, session, kept.user);
-    if (begun) continue;
-    ++counts_.failed;
-    spdlog::warn("dump session={} failed: {}", session, begun.error().message);
+void FlightRecorders::dump_all(const std::string& reason) {
+  for (auto& [session, kept] : recorders_) dump_for(session, kept, reason);
+}
+
+void FlightRecorders::dump_triggered(const DumpAsked& asked) {
+  const auto found = recorders_.find(asked.session);
+  if (found == recorders_.end()) return;
+  found->second.listen_at_ns = boot_ns() + kLeastBetweenNs;
+  dump_for(asked.session, found->second,
+           "a hit of session " + asked.by_session + " in process " + std::to_string(asked.pid) +
+               " (" + asked.process + ") has triggered it");
+}
+
+void FlightRecorders::dump_crashed(const SeenCrash& seen) {
+  std::string reason;
+  for (const std::string& session : seen.sessions) {
+    const auto found = recorders_.find(session);
+    if (found == recorders_.end() || !found->second.dump_on.crash) continue;
+    if (reason.empty()) reason = crash_text(seen.crash);
+    dump_after_failure(session, reason);
   }
 }
 
-Status FlightRecorders::dump_to(const DumpFolder& folder, const std::string& session, uid_t user) {
-  // Before a file is made, and an older one removed for it.
-  if (is_being_written(session)) return Error{Code::busy, "another dump of it is being written"};
-  auto made = folder.make(session, user);
+void FlightRecorders::dump_after_failure(const std::string& session, const std::string& reason) {
+  Kept& kept = recorders_.at(session);
+  const uint64_t now_ns = boot_ns();
+  if (now_ns < kept.quiet_until_ns) {
+    ++kept.left_out;
+    return spdlog::info("dump session={} left out, as there was one just before: {}", session,
+                        reason);
+  }
+  kept.quiet_until_ns = now_ns + kLeastBetweenNs;
+  dump_for(session, kept, reason);
+}
+
+// Behind one that is being written, as that keeps in memory what the recorder forgets.
+void FlightRecorders::dump_for(const std::string& session, Kept& kept, const std::string& reason) {
+  if (is_being_written(session)) {
+    if (kept.waiting) ++kept.left_out;
+    kept.waiting = reason;
+    return;
+  }
+  const auto begun = dump_to_folder(session, kept.user, reason);
+  if (begun) return;
+  ++counts_.failed;
+  spdlog::warn("dump session={} failed: {}; it was wanted as {}", session, begun.error().message,
+               reason);
+}
+
+Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
+                                       const std::string& reason) {
+  auto made = folder_->make(session, user);
   if (!made) return made.error();
-  auto begun = dump(session, std::move(made->file), recording::Compression::none);
+  auto begun = dump(session, std::move(made->file), recording::Compression::none, reason);
   if (!begun) return begun.error();
   dumps_[begun->dump].path = std::move(made->path);
   return ok();
+}
+
+bool FlightRecorders::look_after() {
+  bool is_any_left = tell_ended();
+  for (auto& [session, kept] : recorders_) is_any_left |= begin_what_waits(session, kept);
+  return is_any_left;
+}
+
+// False where nothing does.
+bool FlightRecorders::begin_what_waits(const std::string& session, Kept& kept) {
+  if (kept.listen_at_ns && kept.listen_at_ns <= boot_ns()) {
+    kept.listen_at_ns = 0;
+    engine_.listen_for_dumps(session);
+  }
+  if (kept.waiting && !is_being_written(session))
+    dump_for(session, kept, *std::exchange(kept.waiting, std::nullopt));
+  return kept.listen_at_ns || kept.waiting || is_being_written(session);
 }
 
 bool FlightRecorders::tell_ended() {
@@ -196,9 +287,9 @@ void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state)
                         state.error->message, state.events, dumping.path);
   }
   ++counts_.written;
-  spdlog::info("dump session={} events={} lost={} bytes={} file={}{}", dumping.session,
-               state.events, state.lost, state.bytes, dumping.path,
-               dumping.note ? " note: " + *dumping.note : "");
+  spdlog::info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
+               state.events, state.lost, state.bytes, dumping.path, dumping.reason,
+               dumping.note ? "; " + *dumping.note : "");
 }
 
 FlightRecorders::~FlightRecorders() {

@@ -21,54 +21,77 @@
 
 namespace tracectl {
 
-Status check_bound(const std::optional<protocol::RecorderBoundPart>& bound);
+Status check_recorder(const protocol::SessionCreate& asked);
 
 class FlightRecorders {
  public:
-  explicit FlightRecorders(Engine& engine) : engine_(engine) {}
+  // No folder: only those who ask get a dump.
+  explicit FlightRecorders(Engine& engine, std::optional<DumpFolder> folder = std::nullopt)
+      : engine_(engine), folder_(std::move(folder)) {}
   // Gives dumps some seconds to be written to their end.
   ~FlightRecorders();
 
-  // From now on the session's last events are held. The user is who has made it.
-  Status keep(const std::string& session, const protocol::RecorderBoundPart& bound, uid_t user);
+  // From now on the last events of the session, which has just been made, are held. The user is who
+  // has made it.
+  Status keep(const std::string& session, const protocol::SessionCreate& asked, uid_t user);
   // The session is gone. What is being written of it is written to its end.
-  void forget(const std::string& session) { recorders_.erase(session); }
+  void forget(const std::string& session);
   std::optional<protocol::RecorderPart> part_of(const std::string& session) const;
 
-  // Does not wait for the disk.
+  // Does not wait for the disk. The reason is told by the file.
   Result<protocol::DumpPart> dump(const std::string& session, Fd file,
-                                  recording::Compression compression);
+                                  recording::Compression compression, const std::string& reason);
   Result<protocol::DumpPart> dumped(uint64_t number) const;
 
-  // Of each recorder, to a file of its own. What cannot be written is logged and counted.
-  void dump_all(const DumpFolder& folder);
-  // Logs what has come of those since the last time; false: nothing of them is being written.
-  bool tell_ended();
+  // To files in the folder. What cannot be written is logged and counted.
+  void dump_all(const std::string& reason);
+  void dump_triggered(const DumpAsked& asked);
+  // Of the sessions that are to be dumped then. A session has one such dump in kLeastBetweenNs: what goes
+  // wrong again and again would fill the disk with the same.
+  void dump_crashed(const SeenCrash& seen);
+  // Logs what has come of those since the last time, and begins what has waited for them; to be called
+  // now and then until it is false.
+  bool look_after();
   struct Counts {
     uint64_t written = 0, failed = 0;  // to the folder
   };
   const Counts& counts() const { return counts_; }
 
  private:
+  static constexpr uint64_t kLeastBetweenNs = 10'000'000'000;
+
   struct Kept {
     protocol::RecorderBoundPart bound;
+    protocol::DumpOnPart dump_on;
     uid_t user;
     std::shared_ptr<FlightRecorder> recorder;
+    std::optional<std::string> waiting =
+        {};                       // the reason of a dump that another one is in the way of
+    uint64_t quiet_until_ns = 0;  // no dump of what goes wrong before
+    uint64_t listen_at_ns = 0;    // triggers are heard again; 0: they are
+    uint64_t left_out = 0;        // dumps
   };
   struct Dumping {
     std::string session;
     std::shared_ptr<Dump> dump;
+    std::string reason;
     std::optional<std::string> note;
     std::string path = {};  // in the folder, until its end has been told
   };
 
-  Status dump_to(const DumpFolder& folder, const std::string& session, uid_t user);
+  void dump_for(const std::string& session, Kept& kept, const std::string& reason);
+  void dump_after_failure(const std::string& session, const std::string& reason);
+  Status dump_to_folder(const std::string& session, uid_t user, const std::string& reason);
+  bool begin_what_waits(const std::string& session, Kept& kept);
+  bool tell_ended();
+  void watch_what_is_wanted();
   void tell_end(const Dumping& dumping, const Dump::State& state);
   Result<const Kept*> kept(const std::string& session) const;
   bool is_being_written(const std::string& session) const;
   void forget_old_dumps();
 
   Engine& engine_;
+  const std::optional<DumpFolder> folder_;
   std::map<std::string, Kept> recorders_;  // by session
   std::map<uint64_t, Dumping> dumps_;      // by number; the last of those that are over, too
   uint64_t last_number_ = 0;

@@ -134,13 +134,22 @@ Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
   auto files = taken_descriptors(peer, 1);
   if (!files) return files.error();
   auto dump =
-      flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request));
+      flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request),
+                             "user " + std::to_string(peer.uid) + " has asked for it");
   if (dump) spdlog::info("dump session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   return dump;
 }
 
 Result<DumpPart> Commands::handle(const RecordDumped& request, Peer&) {
   return flight_recorders_.dumped(request.dump);
+}
+
+void Commands::take_notices() {
+  for (const Notice& notice : engine_.take_notices())
+    if (const auto* asked = std::get_if<DumpAsked>(&notice))
+      flight_recorders_.dump_triggered(*asked);
+    else
+      flight_recorders_.dump_crashed(std::get<SeenCrash>(notice));
 }
 
 void Commands::end_recording(const std::string& session) {

@@ -24,21 +24,25 @@ constexpr size_t kMostDescriptors = protocol::RotatePart::kMostFiles;
 constexpr size_t kMostUnsentBytes = 1 << 20;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
 
-constexpr uint64_t kDumpLookNs = 100'000'000;  // how often it is seen whether they are written
+constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
 
 }  // namespace
 
-Server::Server(EventLoop& loop, Engine& engine, Fd wake)
-    : loop_(loop), engine_(engine), commands_(engine, counts_), wake_(std::move(wake)) {}
+Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, Fd wake)
+    : loop_(loop),
+      engine_(engine),
+      commands_(engine, counts_, std::move(dumps)),
+      wake_(std::move(wake)) {}
 
 Server::~Server() {
   while (!connections_.empty()) drop(connections_.begin());
 }
 
-Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd, Engine& engine) {
+Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd, Engine& engine,
+                                              DumpFolder dumps) {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");
-  std::unique_ptr<Server> server{new Server(loop, engine, std::move(wake))};
+  std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), std::move(wake))};
   auto* raw = server.get();
   auto listening = loop.watch(listening_fd, EventLoop::kReadable,
                               [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
@@ -48,6 +52,10 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
       loop.watch(raw->wake_.get(), EventLoop::kReadable, [raw](uint32_t) { raw->pump_streams(); });
   if (!waking) return waking.error();
   server->waking_ = std::move(*waking);
+  auto noticing = loop.watch(engine.notices_fd(), EventLoop::kReadable,
+                             [raw](uint32_t) { raw->take_notices(); });
+  if (!noticing) return noticing.error();
+  server->noticing_ = std::move(*noticing);
   auto committing = loop.later([raw] { raw->commit_asked(); });
   if (!committing) return committing.error();
   server->committing_ = std::move(*committing);
@@ -57,7 +65,7 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto budgeting = loop.timer([raw] { raw->keep_budgets(); });
   if (!budgeting) return budgeting.error();
   server->budgeting_ = std::move(*budgeting);
-  auto dumping = loop.timer([raw] { raw->tell_ended_dumps(); });
+  auto dumping = loop.timer([raw] { raw->look_after_dumps(); });
   if (!dumping) return dumping.error();
   server->dumping_ = std::move(*dumping);
   return server;
@@ -241,13 +249,18 @@ void Server::set_budget_timer() {
 
 // ---- dumps ----
 
-void Server::dump_recorders(const DumpFolder& folder) {
-  commands_.dump_recorders(folder);
-  tell_ended_dumps();
+void Server::dump_recorders(const std::string& reason) {
+  commands_.dump_recorders(reason);
+  look_after_dumps();
 }
 
-void Server::tell_ended_dumps() {
-  if (!commands_.tell_ended_dumps()) return;
+void Server::take_notices() {
+  commands_.take_notices();
+  look_after_dumps();
+}
+
+void Server::look_after_dumps() {
+  if (!commands_.look_after_dumps()) return;
   if (auto set = dumping_.set(boot_ns() + kDumpLookNs); !set)
     spdlog::error("{}", set.error().message);
 }

@@ -24,11 +24,12 @@ namespace tracectl {
 class Server {
  public:
   // `listening_fd` and the loop are borrowed.
-  static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine);
+  static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine,
+                                               DumpFolder dumps);
   ~Server();
 
   // What all flight recorders hold, to files in the folder.
-  void dump_recorders(const DumpFolder& folder);
+  void dump_recorders(const std::string& reason);
 
  private:
   struct Connection {
@@ -44,7 +45,7 @@ class Server {
   };
   using Connections = std::list<Connection>;
 
-  Server(EventLoop& loop, Engine& engine, Fd wake);
+  Server(EventLoop& loop, Engine& engine, DumpFolder dumps, Fd wake);
   void accept_one(int listening_fd);
   Status add(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
@@ -58,7 +59,8 @@ class Server {
   void set_linger_timer();
   void keep_budgets();
   void set_budget_timer();
-  void tell_ended_dumps();
+  void take_notices();
+  void look_after_dumps();
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);
@@ -70,7 +72,7 @@ class Server {
   ServerCounts counts_;
   Commands commands_;
   Fd wake_;  // the reader's thread has given events to a stream
-  EventLoop::Watch listening_, waking_;
+  EventLoop::Watch listening_, waking_, noticing_;
   EventLoop::Later committing_;
   EventLoop::Timer lingering_, budgeting_, dumping_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to

@@ -208,8 +208,20 @@ struct RecorderBoundPart {
   }
 };
 
+// When a flight recorder is dumped without anybody asking, to the daemon's folder of dumps.
+struct DumpOnPart {
+  // A process that a setting has chosen by its number, its executable or its parent is ended by a signal
+  // that leaves a core, or by SIGKILL.
+  bool crash = false;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f.optional("crash", s.crash);
+  }
+};
+
 struct RecorderPart {
   RecorderBoundPart bound;
+  DumpOnPart dump_on = {};
+  uint64_t dumps_left_out = 0;                // as another had been made shortly before
   uint64_t bytes = 0;                         // of memory that it takes
   uint64_t events = 0;                        // that it holds
   uint64_t lost = 0;                          // that are missing between these
@@ -217,6 +229,8 @@ struct RecorderPart {
   std::optional<uint64_t> first_ts, last_ts;  // of what it holds, ns since boot
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("bound", s.bound);
+    f("dump_on", s.dump_on);
+    f("dumps_left_out", s.dumps_left_out);
     f("bytes", s.bytes);
     f("events", s.events);
     f("lost", s.lost);

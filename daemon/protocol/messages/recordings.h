@@ -86,6 +86,7 @@ struct DumpPart {
   uint64_t events = 0;
   uint64_t lost = 0;                 // of these the file tells only how many: their ring was full
   uint64_t bytes = 0;                // in the file
+  std::string reason;                // for which it was made, as the file tells it
   std::optional<std::string> error;  // why it failed
   std::optional<std::string> note;   // what may be missing at its end, and why
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -95,6 +96,7 @@ struct DumpPart {
     f("events", s.events);
     f("lost", s.lost);
     f("bytes", s.bytes);
+    f("reason", s.reason);
     f("error", s.error);
     f("note", s.note);
   }

@@ -21,10 +21,13 @@ struct SessionCreate {
   std::optional<double> budget = {};
   // Its last events are kept in memory, for record.dump.
   std::optional<RecorderBoundPart> recorder = {};
+  // Only with a recorder.
+  std::optional<DumpOnPart> dump_on = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("budget", s.budget);
     f("recorder", s.recorder);
+    f("dump_on", s.dump_on);
   }
 };
 struct SessionListReply {
