@@ -222,14 +222,25 @@ class Flight(record_test.RecordTest):
         self.assertFalse(os.path.exists(self.file))
 
 
-@support.needs_root
-class Signal(record_test.RecordTest):
-    """SIGUSR2 to the daemon dumps all recorders."""
+class DumpsTest(record_test.RecordTest):
+    """Of what goes to the daemon's directory of dumps."""
 
     def begin(self, dumps):
         self.daemon.end()
         self.dumps = pathlib.Path(dumps)
         self.daemon = support.Daemon('--dumps', dumps)
+
+    def files(self, session):
+        return sorted(self.dumps.glob(f'{session}-*.tct'))
+
+    def wait_for_dumps(self, **expected):
+        got = lambda: {name: self.daemon.json('stats')[name] for name in expected}
+        support.wait_until(lambda: got() == expected, f'{expected}')
+
+
+@support.needs_root
+class Signal(DumpsTest):
+    """SIGUSR2 to the daemon dumps all recorders."""
 
     def recorders(self, *names):
         program = self.program('hot')
@@ -242,11 +253,7 @@ class Signal(record_test.RecordTest):
 
     def signalled(self, **expected):
         self.daemon.process.send_signal(signal.SIGUSR2)
-        got = lambda: {name: self.daemon.json('stats')[name] for name in expected}
-        support.wait_until(lambda: got() == expected, f'{expected}')
-
-    def files(self, session):
-        return sorted(self.dumps.glob(f'{session}-*.tct'))
+        self.wait_for_dumps(**expected)
 
     def test_dumps_each_to_a_file_of_its_own(self):
         self.begin(str(self.directory / 'below' / 'dumps'))

@@ -57,6 +57,7 @@ inline Lines lines_of(std::span<const StreamItem> items) {
 struct Recorded {
   Lines lines;
   recording::Damage damage;
+  std::string reason;
   std::string error;
 };
 
@@ -70,6 +71,7 @@ inline Recorded read_all(const std::string& bytes, const recording::TimeRange& r
   });
   if (!done) got.error = done.error().message;
   got.damage = reader->damage();
+  got.reason = reader->reason();
   return got;
 }
 

@@ -37,6 +37,7 @@ Dumped dumped(FlightRecorder& recorder, Compression compression = Compression::n
   const Recorded got = read_all(done.bytes);
   EXPECT_EQ(got.error, "");
   EXPECT_TRUE(is_whole(got.damage));
+  EXPECT_EQ(got.reason, "a test");
   done.lines = got.lines;
   return done;
 }

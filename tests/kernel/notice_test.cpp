@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the programs tell beside events: hits that ask for dumps, processes that have crashed.
+#include <poll.h>
+#include <signal.h>
+
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+class Notices : public KernelTest {
+ protected:
+  void set_up_recorder() {
+    create("rec");
+    engine->dump_at_triggers("rec");
+  }
+  bool is_readable() const {
+    pollfd notices{engine->notices_fd(), POLLIN, 0};
+    return ::poll(&notices, 1, 0) == 1;
+  }
+  // Those of a process that is being ended.
+  SeenCrash crash_of(Program& program, int signal) {
+    ::kill(program.pid(), signal);
+    program.wait_for_end();
+    const auto notices = engine->take_notices();
+    if (notices.size() != 1) throw std::runtime_error("there is not one notice");
+    return std::get<SeenCrash>(notices.front());
+  }
+  void watch(const Target& target) {
+    create("s");
+    set("s", "uprobe:hot:hot_push", target, "count");
+    engine->watch_crashes(true);
+  }
+};
+
+TEST_F(Notices, OfHitsComeOnceUntilSomebodyListensAgain) {
+  Program program("hot", {});
+  set_up_recorder();
+  create("by");
+  set("by", "uprobe::hot_push", process(program.pid()), "trigger(rec)");
+  for (int i = 0; i < 3; ++i) {
+    program.send("hot_push 1000");
+    program.finish();
+    EXPECT_TRUE(is_readable());
+    const auto notices = engine->take_notices();
+    ASSERT_EQ(notices.size(), 1u);
+    const auto& asked = std::get<DumpAsked>(notices.front());
+    EXPECT_EQ(asked.session, "rec");
+    EXPECT_EQ(asked.by_session, "by");
+    EXPECT_EQ(asked.pid, program.pid());
+    EXPECT_EQ(asked.process, "hot");
+    program.send("hot_push 1000");
+    program.finish();
+    EXPECT_FALSE(is_readable());
+    EXPECT_TRUE(engine->take_notices().empty());
+    engine->listen_for_dumps("rec");
+  }
+}
+
+TEST_F(Notices, ComeFromHitsThatTheConditionTakes) {
+  Program program("hot", {});
+  set_up_recorder();
+  create("by");
+  Setting on_hit = setting("uprobe::hot_push", process(program.pid()), "trigger(rec)");
+  on_hit.spec.when = must(parse_condition("arg0 == 600"));
+  must(engine->stage_set("by", {on_hit}));
+  must(engine->commit("by", {}));
+  program.send("hot_push 600");
+  program.finish();
+  EXPECT_TRUE(engine->take_notices().empty());
+  program.send("hot_push 601");
+  program.finish();
+  EXPECT_EQ(engine->take_notices().size(), 1u);
+}
+
+TEST_F(Notices, OfASessionThatIsGoneAreForgotten) {
+  Program program("hot", {});
+  set_up_recorder();
+  create("by");
+  set("by", "uprobe::hot_push", process(program.pid()), "trigger(rec)");
+  program.send("hot_push 1");
+  program.finish();
+  must(engine->delete_session("by"));
+  must(engine->delete_session("rec"));
+  EXPECT_TRUE(engine->take_notices().empty());
+}
+
+TEST_F(Notices, OfARecorderCannotBeSwitchedOff) {
+  Program program("hot", {});
+  set_up_recorder();
+  create("by");
+  const auto refused =
+      stage("by", "uprobe::hot_push", process(program.pid()), "trigger(rec, off)");
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(names(refused.error().message, "nothing to switch off"));
+}
+
+TEST_F(Notices, OfCrashesNameWhoCrashedAndHow) {
+  Program program("hot", {});
+  watch(process(program.pid()));
+  const SeenCrash seen = crash_of(program, SIGSEGV);
+  EXPECT_EQ(seen.sessions, std::vector<std::string>{"s"});
+  EXPECT_EQ(seen.crash.pid, program.pid());
+  EXPECT_EQ(seen.crash.own_pid, program.pid());
+  EXPECT_EQ(seen.crash.initial_pid, program.pid());
+  EXPECT_EQ(seen.crash.name, "hot");
+  EXPECT_EQ(seen.crash.signal, SIGSEGV);
+  EXPECT_EQ(seen.crash.uid, ::geteuid());
+  EXPECT_EQ(seen.crash.gid, ::getegid());
+}
+
+TEST_F(Notices, OfCrashesComeForThoseChosenByTheirFile) {
+  Target target;
+  target.executables = {target_path("hot")};
+  watch(target);
+  Program program("hot", {});
+  EXPECT_EQ(crash_of(program, SIGKILL).crash.pid, program.pid());
+}
+
+TEST_F(Notices, OfCrashesComeForChildren) {
+  Program parent("forker", {"fork", "1", "1000000000000"});
+  create("s");
+  Target target = process(parent.pid());
+  target.follow = Follow::children;
+  set("s", "uprobe:forker:work", target, "count by pid");
+  engine->watch_crashes(true);
+  parent.send("go");
+  until([&] { return sum(read("s")) > 0; });
+  const pid_t child = pid_of(read("s").rows.begin()->first);
+  ::kill(child, SIGBUS);
+  parent.finish();
+  const auto notices = engine->take_notices();
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(std::get<SeenCrash>(notices.front()).crash.pid, child);
+}
+
+TEST_F(Notices, OfCrashesOfAllThreadsAreOne) {
+  Program program("counters", {"8", "0"});
+  create("s");
+  set("s", "uprobe::f0001", process(program.pid()), "count");
+  engine->watch_crashes(true);
+  program.send("go");
+  until([&] { return sum(read("s")) > 1000; });
+  EXPECT_EQ(crash_of(program, SIGABRT).crash.pid, program.pid());
+}
+
+TEST_F(Notices, DoNotComeOfOtherEndsNorOfOtherProcesses) {
+  Program other("hot", {}), ends_well("hot", {}), told_to("hot", {});
+  Target both = process(ends_well.pid());
+  both.pids.push_back(told_to.pid());
+  watch(both);
+  ends_well.end_input();
+  ends_well.wait_for_end();
+  ::kill(told_to.pid(), SIGTERM);
+  told_to.wait_for_end();
+  ::kill(other.pid(), SIGSEGV);
+  other.wait_for_end();
+  EXPECT_TRUE(engine->take_notices().empty());
+}
+
+TEST_F(Notices, DoNotComeOfCrashesWhereNobodyWatches) {
+  Program one("hot", {}), another("hot", {});
+  Target both = process(one.pid());
+  both.pids.push_back(another.pid());
+  watch(both);
+  engine->watch_crashes(false);
+  ::kill(one.pid(), SIGSEGV);
+  one.wait_for_end();
+  EXPECT_FALSE(is_readable());
+  engine->watch_crashes(true);
+  EXPECT_EQ(crash_of(another, SIGSEGV).crash.pid, another.pid());
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel
