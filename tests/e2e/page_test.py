@@ -484,6 +484,15 @@ class File(PageTest):
             self.open()
             self.assertRegex(self.texts('#damage li')[0], expected)
 
+    def test_why_the_file_was_written_is_told(self):
+        self.write(file=str(CORPUS / 'v1-dump.tct'))
+        self.open()
+        self.assertEqual(self.texts('#reason'), ['Dumped because process 10931 (hot) was killed by '
+                                                 'SIGSEGV; it left no core.'])
+        self.write(file=str(CORPUS / 'v1-calls.tct'))
+        self.open()
+        self.assertEqual(self.texts('#reason'), [''])
+
     def test_a_file_without_events_is_a_page(self):
         pathlib.Path(self.file).write_bytes((CORPUS / 'v1-calls.tct').read_bytes()[:64])
         self.write()

@@ -399,6 +399,15 @@ class Read(RecordTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stdout, file.with_suffix('.jsonl').read_text())
 
+    def test_why_a_file_was_written_is_told(self):
+        file = str(CORPUS / 'v1-dump.tct')
+        reason = 'v1-dump.tct: dumped because process 10931 (hot) was killed by SIGSEGV; it left no core\n'
+        for words in [['show', file], ['report', file], ['report', file, '--timeline'],
+                      ['export', file, '--to', 'csv', '-o', self.file]]:
+            with self.subTest(words=words):
+                self.assertIn(reason, support.run(*words).stderr)
+                self.assertNotIn('dumped', support.run('-q', *words).stderr)
+
     def test_what_is_no_trace_file_is_refused(self):
         whole = (CORPUS / 'v1-calls.tct').read_bytes()
         for content, expected in [(b'', 'no trace file'), (b'{"ts":1}', 'no trace file'),
