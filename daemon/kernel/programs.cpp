@@ -40,7 +40,8 @@ Result<Programs::OfWay> Programs::of(Way way) {
     return OfWay{bpf_program__fd(progs.on_site_asleep), -1, kAttachUprobeMulti, on_site};
   if (way == Way::trampoline)
     return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession, on_site};
-  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti};
+  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti,
+               on_site};
 }
 
 // Opened anew from the same object, with the maps of the first.

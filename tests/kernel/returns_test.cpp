@@ -127,6 +127,20 @@ TEST_F(Returned, ASpecThatFollowsCallsReplacesOneThatDoesNotWithoutASeam) {
     EXPECT_EQ(counts[function], truth["calls"].get<uint64_t>()) << function;
 }
 
+TEST_F(Returned, OfFunctionsThatBeginWithA5ByteNopAreSeenEachWay) {
+  for (const Returns way : {Returns::exits, Returns::trampoline}) {
+    Program program("counters", {"2", "50", "10"});
+    create("s");
+    Setting set = setting("u::f000*", process(program.pid()), "time");
+    set.returns = way;
+    must(engine->stage_set("s", {std::move(set)}));
+    must(engine->commit("s", {}));
+    const auto said = parsed(program.run());
+    EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
+    must(engine->delete_session("s"));
+  }
+}
+
 TEST_F(Returned, AProbeOfNoFunctionIsRefused) {
   create("s");
   const auto staged = stage("s", "U::calls:none", process(program_.pid()), "time");
