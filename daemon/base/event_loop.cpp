@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <systemd/sd-bus.h>
 #include <unistd.h>
 
 namespace tracectl {
@@ -120,6 +121,11 @@ Status EventLoop::end_on_signals() {
 
 Status EventLoop::feed_watchdog() {
   return check(sd_event_set_watchdog(event_.get(), 1), "feed the watchdog");
+}
+
+Status EventLoop::serve(sd_bus& bus) {
+  return check(sd_bus_attach_event(&bus, event_.get(), SD_EVENT_PRIORITY_NORMAL),
+               "take the messages of a bus");
 }
 
 Status EventLoop::run() { return check(sd_event_loop(event_.get()), "event loop"); }

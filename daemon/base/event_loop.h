@@ -11,6 +11,8 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 
+struct sd_bus;
+
 namespace tracectl {
 
 // The control thread's loop, on sd-event. Used by one thread.
@@ -76,6 +78,9 @@ class EventLoop {
   Status end_on_signals();
   // Tells systemd's watchdog, where the unit has one, that the loop turns.
   Status feed_watchdog();
+
+  // Its messages are taken by the loop until it is closed.
+  Status serve(sd_bus& bus);
 
   // Returns after end().
   Status run();
