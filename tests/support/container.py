@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A Debian in a container with a systemd of its own, for tests of what needs one.
+
+Its tree is made once, under .build/, by debootstrap, with the libraries that our programs need. A
+container has it as it was made: what it changes is in memory, and gone with it. It sees this
+project's folder, at its own path, and cannot change it.
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import platform
+import re
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / '.build'
+TREE = BUILD / 'debian'
+MADE_OF = BUILD / 'debian.made-of'  # beside it, so that a tree without it was never finished
+PROGRAMS = [BUILD / 'tracectld', BUILD / 'tracectl']
+PACKAGES = ['systemd', 'systemd-sysv', 'dbus']
+MAKE_S = 600
+BOOT_S = 60
+
+
+class Unavailable(unittest.SkipTest):
+    """No container can be had here."""
+
+
+def output_of(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+# ---- the tree ----
+
+
+def packages_of_libraries():
+    """Debian's packages that have what our programs are linked with."""
+    libraries = re.findall(r'=> (/\S+)', output_of('ldd', *PROGRAMS))
+    # Packages know a file below /lib or below /usr/lib, which are the same.
+    paths = {path.removeprefix('/usr') for path in libraries}
+    known = subprocess.run(['dpkg-query', '-S', *paths, *('/usr' + path for path in paths)],
+                           capture_output=True, text=True, check=False)
+    return sorted(set(re.findall(r'^([a-z0-9.+-]+)(?::\w+)?: /', known.stdout, re.M)))
+
+
+def suite_and_mirror():
+    """Those of this system, so that libraries are those our programs were linked with."""
+    suite = platform.freedesktop_os_release().get('VERSION_CODENAME', '')
+    targets = output_of('apt-get', 'indextargets', '--format', '$(CODENAME) $(REPO_URI)',
+                        'Created-By: Packages')
+    mirrors = [uri for name, uri in map(str.split, targets.splitlines()) if name == suite]
+    if not mirrors:
+        raise Unavailable(f'apt has no mirror of this system ("{suite}") to make a container from')
+    return suite, mirrors[0]
+
+
+def make_tree(suite, mirror, packages):
+    for path in TREE, MADE_OF:
+        subprocess.run(['rm', '-rf', '--one-file-system', path], check=True)
+    # What it mounts and does not unmount when it is ended goes with its namespace.
+    command = ['unshare', '--mount', 'debootstrap', '--variant=minbase',
+               '--include=' + ','.join(packages), suite, TREE, mirror]
+    made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=MAKE_S, check=False)
+    if made.returncode != 0:
+        last = ' '.join(made.stdout.splitlines()[-2:])
+        raise Unavailable(f'debootstrap made no tree from {mirror}: {last}')
+
+
+def tree():
+    """Its path; made where there is none, or one of other packages."""
+    for program in 'debootstrap', 'systemd-nspawn':
+        if not shutil.which(program):
+            raise Unavailable(f'no {program} is installed: scripts/install-deps has it')
+    suite, mirror = suite_and_mirror()
+    packages = PACKAGES + packages_of_libraries()
+    made_of = ' '.join([suite, *packages])
+    with open(BUILD / 'debian.lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not MADE_OF.exists() or MADE_OF.read_text() != made_of:
+            make_tree(suite, mirror, packages)
+            MADE_OF.write_text(made_of)
+    return TREE
+
+
+# ---- cgroups ----
+
+
+def cgroup_folders():
+    """Where this process is in the hierarchies that a systemd keeps its units in."""
+    mounts = {}
+    with open('/proc/self/mountinfo', encoding='utf-8') as lines:
+        for line in lines:
+            mount, filesystem = (part.split() for part in line.split(' - '))
+            kind = '' if filesystem[0] == 'cgroup2' else filesystem[-1].partition('name=')[2]
+            if filesystem[0].startswith('cgroup') and (kind or filesystem[0] == 'cgroup2'):
+                mounts[f'name={kind}' if kind else ''] = pathlib.Path(mount[4])
+    with open('/proc/self/cgroup', encoding='utf-8') as lines:
+        for line in lines:
+            _, kind, path = line.rstrip('\n').split(':', 2)
+            if kind in mounts:
+                yield mounts[kind] / path.lstrip('/')
+
+
+def remove_cgroup(path):
+    for folder, _, _ in os.walk(path, topdown=False):
+        os.rmdir(folder)
+
+
+# ---- containers ----
+
+
+def children(pid):
+    return [int(word) for word in
+            pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+
+
+class Container:
+    """Runs until end(), or until the process that made it has ended, however that ends."""
+
+    def __init__(self):
+        if os.geteuid() != 0:
+            raise Unavailable('containers need root')
+        self.ending = contextlib.ExitStack()
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self.end)
+            self._boot(tree())
+            undoing.pop_all()
+
+    def _boot(self, path):
+        directory = self.ending.enter_context(tempfile.TemporaryDirectory())
+        name = 'tracectl-' + pathlib.Path(directory).name.strip('_').lower()
+        cgroups = [folder / name for folder in cgroup_folders()]
+        for folder in cgroups:
+            folder.mkdir()
+            self.ending.callback(remove_cgroup, folder)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
+            notices.bind(directory + '/notify')
+            notices.settimeout(BOOT_S)
+            log = self.ending.enter_context(open(directory + '/log', 'w+', encoding='utf-8'))
+            self.process = subprocess.Popen(
+                self._command(path, name, cgroups), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, env={**os.environ, 'NOTIFY_SOCKET': directory + '/notify'})
+            self.ending.callback(self._kill)
+            self._wait_until_ready(notices, log)
+        nspawn, = children(self.process.pid)
+        self.nspawn = os.pidfd_open(nspawn)
+        self.ending.callback(os.close, self.nspawn)
+        self.init, = children(nspawn)
+
+    @staticmethod
+    def _command(path, name, cgroups):
+        enter = 'for folder in $0; do echo $$ >"$folder/cgroup.procs" || exit; done; exec "$@"'
+        return [
+            'sh', '-c', enter, ' '.join(map(str, cgroups)),
+            # nspawn that is killed leaves what it has started. As the init of a namespace of processes
+            # it takes all of them with it, and this process takes it.
+            'setpriv', '--pdeathsig', 'KILL',
+            'unshare', '--pid', '--fork', '--kill-child', '--mount-proc',
+            'systemd-nspawn', '--quiet', '--boot', '--directory', path, '--machine', name,
+            '--volatile=overlay', f'--bind-ro={ROOT}:{ROOT}:norbind',
+            '--register=no', '--keep-unit', '--notify-ready=yes', '--console=pipe',
+            '--link-journal=no', '--private-network', '--capability=all',
+            '--system-call-filter=bpf perf_event_open']
+
+    def _wait_until_ready(self, notices, log):
+        try:
+            while 'READY=1' not in notices.recv(4096).decode().splitlines():
+                pass
+        except TimeoutError:
+            log.seek(0)
+            raise Unavailable(f'no container has booted in {BOOT_S} s: {log.read()[-500:]}') from None
+
+    def _kill(self):
+        self.process.kill()
+        self.process.wait()
+        if hasattr(self, 'nspawn'):
+            # It has ended when all in it have.
+            select.select([self.nspawn], [], [])
+
+    def end(self):
+        self.ending.close()
+
+    def command(self, *words):
+        """What is to be started here for these words to run in there."""
+        return ['nsenter', '--target', str(self.init), '--all', *map(str, words)]
+
+    def run(self, *words, check=True, **options):
+        """What a command printed that ran in there: text, both streams together."""
+        done = subprocess.run(self.command(*words), stdout=subprocess.PIPE, text=True, check=False,
+                              stderr=subprocess.STDOUT, timeout=120,
+                              env={'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}, **options)
+        if check and done.returncode != 0:
+            raise AssertionError(f'{" ".join(map(str, words))} exited with {done.returncode}: '
+                                 f'{done.stdout}')
+        return done.stdout
+
+    def path(self, inside):
+        """Where a file of its is from here."""
+        return pathlib.Path(f'/proc/{self.init}/root{inside}')
