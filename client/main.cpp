@@ -110,8 +110,10 @@ void add_sessions(CLI::App& app, CommandLine& line) {
                                    "keep its last events in memory, for dump: 64M, 10s, or 64M,10s")
                        ->option_text("SIZE|TIME")
                        ->check(check_recorder_bound);
-  made.add_option("--dump-on", line.dump_on,
-                  "dump them to the daemon's directory when a process it traces crashes: crash")
+  made.add_option(
+          "--dump-on", line.dump_on,
+          "dump them to the daemon's directory when a process it traces crashes: crash; when a "
+          "unit of systemd's fails: failed:nginx")
       ->option_text("WHAT")
       ->needs(recorder)
       ->check(check_dump_on);

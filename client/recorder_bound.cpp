@@ -45,9 +45,14 @@ std::string check_recorder_bound(const std::string& text) {
 
 Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes) {
   protocol::DumpOnPart on;
+  constexpr std::string_view kFailed = "failed:";
   for (const std::string& cause : causes) {
-    if (cause != "crash") return Error{Code::invalid, "crash is wanted, not " + cause};
-    on.crash = true;
+    if (cause == "crash")
+      on.crash = true;
+    else if (cause.starts_with(kFailed) && cause.size() > kFailed.size())
+      on.failed_units.push_back(cause.substr(kFailed.size()));
+    else
+      return Error{Code::invalid, "crash or failed:UNIT is wanted, not " + cause};
   }
   return on;
 }

@@ -15,7 +15,7 @@ Result<protocol::RecorderBoundPart> parse_recorder_bound(const std::string& text
 // What is wrong with it, or nothing.
 std::string check_recorder_bound(const std::string& text);
 
-// What a flight recorder is dumped on by itself: `crash`.
+// What a flight recorder is dumped on by itself: `crash`, `failed:UNIT`.
 Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes);
 std::string check_dump_on(const std::string& cause);
 

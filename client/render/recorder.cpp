@@ -2,6 +2,10 @@
 #include "client/render/recorder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
 
 #include "client/render/text.h"
 #include "client/size.h"
@@ -18,8 +22,11 @@ std::string recorder_bound_text(const protocol::RecorderBoundPart& bound) {
 namespace {
 
 std::string dump_on_text(const protocol::RecorderPart& recorder) {
-  if (!recorder.dump_on.crash) return "";
-  std::string text = "  dumped when a process crashes";
+  std::vector<std::string> causes;
+  if (recorder.dump_on.crash) causes.emplace_back("a process crashes");
+  for (const std::string& unit : recorder.dump_on.failed_units) causes.push_back(unit + " fails");
+  if (causes.empty()) return "";
+  std::string text = fmt::format("  dumped when {}", fmt::join(causes, " or "));
   if (recorder.dumps_left_out)
     text += ", " + plural(recorder.dumps_left_out, "dump") + " left out so shortly after another";
   return text + "\n";

@@ -68,11 +68,12 @@ Result<SwitchReply> answer(const char* what, const std::string& session, const P
 
 }  // namespace
 
-Commands::Commands(Engine& engine, const ServerCounts& counts, std::optional<DumpFolder> dumps)
+Commands::Commands(Engine& engine, const ServerCounts& counts,
+                   std::optional<FlightRecorders::Unasked> unasked)
     : engine_(engine),
       counts_(counts),
       started_ns_(boot_ns()),
-      flight_recorders_(engine, std::move(dumps)) {}
+      flight_recorders_(engine, std::move(unasked)) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
   return HelloReply{.daemon = "tracectld",

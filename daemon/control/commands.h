@@ -43,9 +43,9 @@ struct ServerCounts {
 
 class Commands {
  public:
-  // No folder of dumps: only those who ask get one.
+  // Without what dumps take that nobody asks for, only those who ask get one.
   Commands(Engine& engine, const ServerCounts& counts,
-           std::optional<DumpFolder> dumps = std::nullopt);
+           std::optional<FlightRecorders::Unasked> unasked = std::nullopt);
   // Gives recordings some seconds to be written to their end.
   ~Commands();
 
@@ -97,7 +97,8 @@ class Commands {
   void dump_recorders(const std::string& reason) { flight_recorders_.dump_all(reason); }
   // Dumps for what the engine has noticed: to be called when its notices_fd() is readable.
   void take_notices();
-  // To be called now and then, after these two, until it is false.
+  void dump_failed(const UnitFailure& failure) { flight_recorders_.dump_failed(failure); }
+  // To be called now and then, after these, until it is false.
   bool look_after_dumps() { return flight_recorders_.look_after(); }
 
   // The peer is gone: what was only for it ends.

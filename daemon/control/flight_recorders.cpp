@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -58,6 +59,11 @@ Status check_recorder(const SessionCreate& asked) {
         "only a session with a flight recorder has something to dump: say what the recorder "
         "holds, too",
         "dump_on"};
+  if (asked.dump_on && asked.dump_on->failed_units.size() > DumpOnPart::kMostUnits)
+    return Error{Code::exhausted,
+                 "a recorder is dumped on failures of " + std::to_string(DumpOnPart::kMostUnits) +
+                     " units at most, not " + std::to_string(asked.dump_on->failed_units.size()),
+                 "dump_on.failed_units"};
   if (!bound) return ok();
   if (!bound->bytes && !bound->seconds)
     return Error{Code::invalid, "a recorder holds so many bytes or seconds: say how many",
@@ -79,16 +85,35 @@ Status check_recorder(const SessionCreate& asked) {
 }
 
 Status FlightRecorders::keep(const std::string& session, const SessionCreate& asked, uid_t user) {
-  if (asked.dump_on && !folder_)
+  if (asked.dump_on && !unasked_)
     return Error{Code::unsupported, "only the daemon dumps by itself: it has a directory of dumps",
                  "dump_on"};
+  auto dump_on = watched(asked.dump_on.value_or(DumpOnPart{}));
+  if (!dump_on) return dump_on.error();
   auto recorder = std::make_shared<FlightRecorder>(bound_of(*asked.recorder));
-  if (auto subscribed = engine_.subscribe(session, recorder); !subscribed) return subscribed;
-  recorders_[session] = {*asked.recorder, asked.dump_on.value_or(DumpOnPart{}), user,
-                         std::move(recorder)};
-  if (folder_) engine_.dump_at_triggers(session);
+  if (auto subscribed = engine_.subscribe(session, recorder); !subscribed) {
+    watch_what_is_wanted();
+    return subscribed;
+  }
+  recorders_[session] = {*asked.recorder, std::move(*dump_on), user, std::move(recorder)};
+  if (unasked_) engine_.dump_at_triggers(session);
   watch_what_is_wanted();
   return ok();
+}
+
+// The same with the units' full names.
+Result<DumpOnPart> FlightRecorders::watched(const DumpOnPart& asked) {
+  DumpOnPart on = asked;
+  if (on.failed_units.empty()) return on;
+  auto names = unasked_->units.watch(on.failed_units);
+  if (!names) {
+    watch_what_is_wanted();
+    Error error = names.error();
+    error.field = "dump_on.failed_units";
+    return error;
+  }
+  on.failed_units = std::move(*names);
+  return on;
 }
 
 void FlightRecorders::forget(const std::string& session) {
@@ -97,8 +122,14 @@ void FlightRecorders::forget(const std::string& session) {
 }
 
 void FlightRecorders::watch_what_is_wanted() {
-  engine_.watch_crashes(std::any_of(recorders_.begin(), recorders_.end(),
-                                    [](const auto& one) { return one.second.dump_on.crash; }));
+  bool crashes = false;
+  std::set<std::string> units;
+  for (const auto& [session, kept] : recorders_) {
+    crashes |= kept.dump_on.crash;
+    units.insert(kept.dump_on.failed_units.begin(), kept.dump_on.failed_units.end());
+  }
+  engine_.watch_crashes(crashes);
+  if (unasked_) unasked_->units.forget_all_but(units);
 }
 
 std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session) const {
@@ -212,6 +243,14 @@ void FlightRecorders::dump_crashed(const SeenCrash& seen) {
   }
 }
 
+void FlightRecorders::dump_failed(const UnitFailure& failure) {
+  for (const auto& [session, kept] : recorders_) {
+    const auto& units = kept.dump_on.failed_units;
+    if (std::find(units.begin(), units.end(), failure.unit) != units.end())
+      dump_after_failure(session, text(failure));
+  }
+}
+
 void FlightRecorders::dump_after_failure(const std::string& session, const std::string& reason) {
   Kept& kept = recorders_.at(session);
   const uint64_t now_ns = boot_ns();
@@ -240,7 +279,7 @@ void FlightRecorders::dump_for(const std::string& session, Kept& kept, const std
 
 Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
                                        const std::string& reason) {
-  auto made = folder_->make(session, user);
+  auto made = unasked_->folder.make(session, user);
   if (!made) return made.error();
   auto begun = dump(session, std::move(made->file), recording::Compression::none, reason);
   if (!begun) return begun.error();

@@ -14,6 +14,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/control/dump_folder.h"
+#include "daemon/process/unit_failures.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/sinks/dump.h"
 #include "daemon/sinks/flight_recorder.h"
@@ -25,9 +26,15 @@ Status check_recorder(const protocol::SessionCreate& asked);
 
 class FlightRecorders {
  public:
-  // No folder: only those who ask get a dump.
-  explicit FlightRecorders(Engine& engine, std::optional<DumpFolder> folder = std::nullopt)
-      : engine_(engine), folder_(std::move(folder)) {}
+  // What dumps take that nobody asks for: where they go, and who tells dump_failed() of units. The
+  // units are borrowed.
+  struct Unasked {
+    DumpFolder folder;
+    UnitFailures& units;
+  };
+  // Without: only those who ask get a dump.
+  explicit FlightRecorders(Engine& engine, std::optional<Unasked> unasked = std::nullopt)
+      : engine_(engine), unasked_(std::move(unasked)) {}
   // Gives dumps some seconds to be written to their end.
   ~FlightRecorders();
 
@@ -49,6 +56,7 @@ class FlightRecorders {
   // Of the sessions that are to be dumped then. A session has one such dump in kLeastBetweenNs: what goes
   // wrong again and again would fill the disk with the same.
   void dump_crashed(const SeenCrash& seen);
+  void dump_failed(const UnitFailure& failure);
   // Logs what has come of those since the last time, and begins what has waited for them; to be called
   // now and then until it is false.
   bool look_after();
@@ -79,6 +87,7 @@ class FlightRecorders {
     std::string path = {};  // in the folder, until its end has been told
   };
 
+  Result<protocol::DumpOnPart> watched(const protocol::DumpOnPart& asked);
   void dump_for(const std::string& session, Kept& kept, const std::string& reason);
   void dump_after_failure(const std::string& session, const std::string& reason);
   Status dump_to_folder(const std::string& session, uid_t user, const std::string& reason);
@@ -91,7 +100,7 @@ class FlightRecorders {
   void forget_old_dumps();
 
   Engine& engine_;
-  const std::optional<DumpFolder> folder_;
+  const std::optional<Unasked> unasked_;
   std::map<std::string, Kept> recorders_;  // by session
   std::map<uint64_t, Dumping> dumps_;      // by number; the last of those that are over, too
   uint64_t last_number_ = 0;

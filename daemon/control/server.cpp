@@ -26,12 +26,21 @@ constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client,
 
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
 
+void tell_unwatched(const Error& why) {
+  spdlog::warn(
+      "failures of units are not seen: {}; making a session that is dumped on one tries "
+      "again",
+      why.message);
+}
+
 }  // namespace
 
 Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, Fd wake)
     : loop_(loop),
       engine_(engine),
-      commands_(engine, counts_, std::move(dumps)),
+      units_(
+          loop, [this](const UnitFailure& failure) { dump_failed(failure); }, tell_unwatched),
+      commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}),
       wake_(std::move(wake)) {}
 
 Server::~Server() {
@@ -256,6 +265,11 @@ void Server::dump_recorders(const std::string& reason) {
 
 void Server::take_notices() {
   commands_.take_notices();
+  look_after_dumps();
+}
+
+void Server::dump_failed(const UnitFailure& failure) {
+  commands_.dump_failed(failure);
   look_after_dumps();
 }
 

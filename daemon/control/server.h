@@ -16,6 +16,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
 #include "daemon/control/dispatch.h"
+#include "daemon/process/unit_failures.h"
 #include "daemon/protocol/frames.h"
 #include "daemon/sinks/client_stream.h"
 
@@ -60,6 +61,7 @@ class Server {
   void keep_budgets();
   void set_budget_timer();
   void take_notices();
+  void dump_failed(const UnitFailure& failure);
   void look_after_dumps();
   void pump_streams();
   void take_events(Connection& connection);
@@ -70,6 +72,7 @@ class Server {
   EventLoop& loop_;
   Engine& engine_;
   ServerCounts counts_;
+  UnitFailures units_;
   Commands commands_;
   Fd wake_;  // the reader's thread has given events to a stream
   EventLoop::Watch listening_, waking_, noticing_;

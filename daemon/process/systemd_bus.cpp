@@ -58,8 +58,6 @@ void SystemdBus::Watch::SlotDeleter::operator()(sd_bus_slot* slot) const {
 // Without a flush, which would wait for a bus that does not read.
 void SystemdBus::BusDeleter::operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
 
-SystemdBus::~SystemdBus() = default;
-
 Result<std::unique_ptr<SystemdBus>> SystemdBus::open(EventLoop& loop, std::function<void()> lost,
                                                      uint64_t end_ns) {
   sd_bus* opened = nullptr;

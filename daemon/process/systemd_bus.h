@@ -23,7 +23,6 @@ class SystemdBus {
   // `lost` is called once, by the loop, where the connection ends; it may destroy this.
   static Result<std::unique_ptr<SystemdBus>> open(EventLoop& loop, std::function<void()> lost,
                                                   uint64_t end_ns);
-  ~SystemdBus();
 
   struct MessageDeleter {
     void operator()(sd_bus_message* message) const;

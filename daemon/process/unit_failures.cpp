@@ -21,14 +21,14 @@ constexpr SystemdBus::Method kLoadUnit{"/org/freedesktop/systemd1",
 
 // ---- properties: 0 or more where they could be read, or a negative errno ----
 
-int read(sd_bus_message& message, std::string& value) {
+int read_text(sd_bus_message& message, std::string& value) {
   const char* text = nullptr;
   const int done = sd_bus_message_read(&message, "v", "s", &text);
   if (done > 0) value = text;
   return done;
 }
 
-int read(sd_bus_message& message, int& value) {
+int read_number(sd_bus_message& message, int& value) {
   return sd_bus_message_read(&message, "v", "i", &value);
 }
 
@@ -50,15 +50,15 @@ int read_bytes(sd_bus_message& message, std::string& value) {
 }
 
 int read_property(sd_bus_message& message, std::string_view name, UnitState& state) {
-  if (name == "Id") return read(message, state.id);
-  if (name == "LoadState") return read(message, state.load_state);
-  if (name == "ActiveState") return read(message, state.active_state);
-  if (name == "SubState") return read(message, state.sub_state);
+  if (name == "Id") return read_text(message, state.id);
+  if (name == "LoadState") return read_text(message, state.load_state);
+  if (name == "ActiveState") return read_text(message, state.active_state);
+  if (name == "SubState") return read_text(message, state.sub_state);
   if (name == "InvocationID") return read_bytes(message, state.invocation_id);
-  if (name == "Result") return read(message, state.result);
+  if (name == "Result") return read_text(message, state.result);
   if (name == "ExecMainPID") return read_pid(message, state.exec_main_pid);
-  if (name == "ExecMainCode") return read(message, state.exec_main_code);
-  if (name == "ExecMainStatus") return read(message, state.exec_main_status);
+  if (name == "ExecMainCode") return read_number(message, state.exec_main_code);
+  if (name == "ExecMainStatus") return read_number(message, state.exec_main_status);
   return sd_bus_message_skip(&message, "v");
 }
 
@@ -120,16 +120,20 @@ std::string full_unit_name(const std::string& name) {
 UnitFailures::UnitFailures(EventLoop& loop, Failed failed, Lost lost)
     : loop_(loop), failed_(std::move(failed)), lost_(std::move(lost)) {}
 
-Result<std::string> UnitFailures::watch(const std::string& unit) {
+Result<std::vector<std::string>> UnitFailures::watch(const std::vector<std::string>& units) {
   const uint64_t end_ns = boot_ns() + kLongestNs;
   if (auto connected = connect(end_ns); !connected) return connected.error();
-  auto name = begin(full_unit_name(unit), end_ns);
-  if (units_.empty()) bus_.reset();
-  return name;
+  std::vector<std::string> names;
+  for (const std::string& unit : units) {
+    auto name = begin(full_unit_name(unit), end_ns);
+    if (!name) return name.error();
+    names.push_back(std::move(*name));
+  }
+  return names;
 }
 
-void UnitFailures::forget(const std::string& unit) {
-  units_.erase(unit);
+void UnitFailures::forget_all_but(const std::set<std::string>& units) {
+  std::erase_if(units_, [&](const auto& one) { return !units.contains(one.first); });
   if (units_.empty()) bus_.reset();
 }
 

@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/base/event_loop.h"
 #include "daemon/base/result.h"
@@ -30,12 +32,14 @@ class UnitFailures {
 
   // The loop is borrowed.
   UnitFailures(EventLoop& loop, Failed failed, Lost lost);
+  UnitFailures(const UnitFailures&) = delete;
+  UnitFailures& operator=(const UnitFailures&) = delete;
 
-  // From now on its failures are told, by systemd's name of it, which is returned: that of an alias is
-  // another one. Watching a unit that is watched already changes nothing. Anew after the bus was lost,
-  // this watches all that were.
-  Result<std::string> watch(const std::string& unit);
-  void forget(const std::string& unit);  // by the name that watch() has returned
+  // From now on their failures are told, by systemd's names of them, which are returned: that of an
+  // alias is another one. Watching one that is watched already changes nothing. Where it fails, some may
+  // be watched. After the bus was lost this watches all that were watched, too.
+  Result<std::vector<std::string>> watch(const std::vector<std::string>& units);
+  void forget_all_but(const std::set<std::string>& units);  // names that watch() has returned
 
  private:
   struct Unit {

@@ -30,3 +30,13 @@ TEST(RecorderBound, IsShownAsItWasGiven) {
   EXPECT_EQ(recorder_bound_text({.seconds = 0.5}), "0.5 s");
   EXPECT_EQ(recorder_bound_text({.bytes = 1 << 20, .seconds = 600}), "1.0 MiB, 600 s");
 }
+
+TEST(DumpOn, IsACrashOrUnits) {
+  const auto on = parse_dump_on({"failed:nginx", "crash", "failed:a@b:c.service"});
+  ASSERT_TRUE(on);
+  EXPECT_TRUE(on->crash);
+  EXPECT_EQ(on->failed_units, (std::vector<std::string>{"nginx", "a@b:c.service"}));
+  EXPECT_FALSE(parse_dump_on({"failed:nginx"})->crash);
+  for (const char* cause : {"", "crashes", "failed", "failed:", "Failed:nginx"})
+    EXPECT_NE(check_dump_on(cause), "") << cause;
+}

@@ -142,7 +142,7 @@ class NoUnitFailures : public testing::Test {
   Error refused() {
     auto loop = EventLoop::open();
     UnitFailures failures{*loop, [](const UnitFailure&) {}, [](const Error&) {}};
-    const auto watched = failures.watch("a");
+    const auto watched = failures.watch({"a"});
     EXPECT_FALSE(watched);
     return watched ? Error{} : watched.error();
   }

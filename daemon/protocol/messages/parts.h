@@ -213,8 +213,12 @@ struct DumpOnPart {
   // A process that a setting has chosen by its number, its executable or its parent is ended by a signal
   // that leaves a core, or by SIGKILL.
   bool crash = false;
+  // One of these units of systemd's fails; a service that has no `.service` in its name is meant, too.
+  static constexpr size_t kMostUnits = 64;
+  std::vector<std::string> failed_units = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("crash", s.crash);
+    f.optional("failed_units", s.failed_units);
   }
 };
 
