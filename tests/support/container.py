@@ -17,6 +17,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -135,24 +136,24 @@ class Container:
             undoing.pop_all()
 
     def _boot(self, path):
-        directory = self.ending.enter_context(tempfile.TemporaryDirectory())
-        name = 'tracectl-' + pathlib.Path(directory).name.strip('_').lower()
+        directory = self.ending.enter_context(
+            tempfile.TemporaryDirectory(prefix='tracectl-', suffix='-debian'))
+        name = pathlib.Path(directory).name.replace('_', '-')
         cgroups = [folder / name for folder in cgroup_folders()]
         for folder in cgroups:
             folder.mkdir()
             self.ending.callback(remove_cgroup, folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
             notices.bind(directory + '/notify')
-            notices.settimeout(BOOT_S)
             log = self.ending.enter_context(open(directory + '/log', 'w+', encoding='utf-8'))
             self.process = subprocess.Popen(
                 self._command(path, name, cgroups), stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, env={**os.environ, 'NOTIFY_SOCKET': directory + '/notify'})
             self.ending.callback(self._kill)
-            self._wait_until_ready(notices, log)
+            if not self._is_ready(notices):
+                log.seek(0)
+                raise Unavailable(f'no container boots: {log.read()[-500:] or "in silence"}')
         nspawn, = children(self.process.pid)
-        self.nspawn = os.pidfd_open(nspawn)
-        self.ending.callback(os.close, self.nspawn)
         self.init, = children(nspawn)
 
     @staticmethod
@@ -170,20 +171,29 @@ class Container:
             '--link-journal=no', '--private-network', '--capability=all',
             '--system-call-filter=bpf perf_event_open']
 
-    def _wait_until_ready(self, notices, log):
+    def _is_ready(self, notices):
+        """Waits until it is, or has ended, or BOOT_S are over."""
+        ended = os.pidfd_open(self.process.pid)
         try:
-            while 'READY=1' not in notices.recv(4096).decode().splitlines():
-                pass
-        except TimeoutError:
-            log.seek(0)
-            raise Unavailable(f'no container has booted in {BOOT_S} s: {log.read()[-500:]}') from None
+            end = time.monotonic() + BOOT_S
+            while (left := end - time.monotonic()) > 0:
+                readable, _, _ = select.select([notices, ended], [], [], left)
+                if notices not in readable:
+                    return False
+                if 'READY=1' in notices.recv(4096).decode().splitlines():
+                    return True
+            return False
+        finally:
+            os.close(ended)
 
     def _kill(self):
+        nspawns = [os.pidfd_open(pid) for pid in children(self.process.pid)]
         self.process.kill()
         self.process.wait()
-        if hasattr(self, 'nspawn'):
+        for nspawn in nspawns:
             # It has ended when all in it have.
-            select.select([self.nspawn], [], [])
+            select.select([nspawn], [], [])
+            os.close(nspawn)
 
     def end(self):
         self.ending.close()
