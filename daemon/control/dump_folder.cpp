@@ -62,20 +62,24 @@ std::vector<std::string> dumps_of(const std::string& session, int folder) {
   return names;
 }
 
-void remove_oldest(const std::string& session, int folder) {
-  const auto names = dumps_of(session, folder);
-  for (size_t i = 0; i + DumpFolder::kMostFiles < names.size(); ++i)
-    ::unlinkat(folder, names[i].c_str(), 0);
-}
-
 }  // namespace
+
+void DumpFolder::Place::remove() const { ::unlinkat(folder_.get(), name_.c_str(), 0); }
+
+// This one is no older than any other, whatever has become of the clock.
+void DumpFolder::Place::remove_older() const {
+  auto others = dumps_of(session_, folder_.get());
+  std::erase(others, name_);
+  for (size_t i = 0; i + (kMostFiles - 1) < others.size(); ++i)
+    ::unlinkat(folder_.get(), others[i].c_str(), 0);
+}
 
 // Where somebody else may write files could be taken away, or others put into their place.
 Result<Fd> DumpFolder::open() const {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   if (error) return Error::from_errno("make the directory of " + path_, error.value());
-  if (::mkdir(path_.c_str(), kEnteredByAll) == 0) ::chmod(path_.c_str(), kEnteredByAll);
+  const bool is_new = ::mkdir(path_.c_str(), kEnteredByAll) == 0;
   Fd folder{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   if (!folder) return Error::from_errno("open the directory of dumps, " + path_);
   struct stat about {};
@@ -84,25 +88,29 @@ Result<Fd> DumpFolder::open() const {
     return Error{Code::denied, "others may write the directory of dumps, " + path_ +
                                    ": make it the daemon's own, chmod go-w, or choose another with "
                                    "--dumps"};
+  // The umask may have taken away more than it should.
+  if (is_new && ::fchmod(folder.get(), kEnteredByAll) != 0)
+    return Error::from_errno("let others enter " + path_);
   return folder;
 }
 
 Result<DumpFolder::File> DumpFolder::make(const std::string& session, uid_t owner) const {
   auto folder = open();
   if (!folder) return folder.error();
-  const std::string name =
-      session + "-" + utc_text(clock_ns(CLOCK_REALTIME)) + std::string(kExtension);
-  File made{Fd{::openat(folder->get(), name.c_str(),
-                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)},
-            path_ + "/" + name};
-  if (!made.file) return Error::from_errno("make " + made.path);
-  if (::fchown(made.file.get(), owner, static_cast<gid_t>(-1)) != 0) {
-    Error error = Error::from_errno("give " + made.path + " to user " + std::to_string(owner));
-    ::unlinkat(folder->get(), name.c_str(), 0);
+  Place place;
+  place.folder_ = std::move(*folder);
+  place.session_ = session;
+  place.name_ = session + "-" + utc_text(clock_ns(CLOCK_REALTIME)) + std::string(kExtension);
+  place.path_ = path_ + "/" + place.name_;
+  Fd file{::openat(place.folder_.get(), place.name_.c_str(),
+                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (!file) return Error::from_errno("make " + place.path_);
+  if (::fchown(file.get(), owner, static_cast<gid_t>(-1)) != 0) {
+    Error error = Error::from_errno("give " + place.path_ + " to user " + std::to_string(owner));
+    place.remove();
     return error;
   }
-  remove_oldest(session, folder->get());
-  return made;
+  return File{std::move(file), std::move(place)};
 }
 
 }  // namespace tracectl

@@ -16,13 +16,26 @@ namespace tracectl {
 // needed. The files in it belong to who has made the session: NAME-TIME.tct, in UTC.
 class DumpFolder {
  public:
-  static constexpr size_t kMostFiles = 8;  // of each session, the oldest of which are removed
+  static constexpr size_t kMostFiles = 8;  // of each session, when one more has been written
 
   explicit DumpFolder(std::string path) : path_(std::move(path)) {}
 
+  // Where one file is, found again even if the directory gets another path.
+  class Place {
+   public:
+    const std::string& path() const { return path_; }
+    void remove() const;
+    // Of the same session. To be called when this one has been written: until then what there is stays.
+    void remove_older() const;
+
+   private:
+    friend class DumpFolder;
+    Fd folder_;
+    std::string path_, session_, name_;
+  };
   struct File {
     Fd file;
-    std::string path;
+    Place place;
   };
   // Empty, and there was none of this name before.
   Result<File> make(const std::string& session, uid_t owner) const;

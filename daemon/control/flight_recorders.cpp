@@ -212,7 +212,7 @@ Result<DumpPart> FlightRecorders::dumped(uint64_t number) const {
 
 void FlightRecorders::forget_old_dumps() {
   const auto is_needed = [](const Dumping& one) {
-    return !one.path.empty() || one.dump->state().phase == Dump::Phase::writing;
+    return one.place || one.dump->state().phase == Dump::Phase::writing;
   };
   for (auto at = dumps_.begin(); at != dumps_.end() && dumps_.size() >= kMostDumpsKnown;)
     at = is_needed(at->second) ? std::next(at) : dumps_.erase(at);
@@ -282,8 +282,11 @@ Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
   auto made = unasked_->folder.make(session, user);
   if (!made) return made.error();
   auto begun = dump(session, std::move(made->file), recording::Compression::none, reason);
-  if (!begun) return begun.error();
-  dumps_[begun->dump].path = std::move(made->path);
+  if (!begun) {
+    made->place.remove();
+    return begun.error();
+  }
+  dumps_[begun->dump].place = std::move(made->place);
   return ok();
 }
 
@@ -307,14 +310,14 @@ bool FlightRecorders::begin_what_waits(const std::string& session, Kept& kept) {
 bool FlightRecorders::tell_ended() {
   bool is_any_left = false;
   for (auto& [number, dumping] : dumps_) {
-    if (dumping.path.empty()) continue;
+    if (!dumping.place) continue;
     const Dump::State state = dumping.dump->state();
     if (state.phase == Dump::Phase::writing) {
       is_any_left = true;
       continue;
     }
     tell_end(dumping, state);
-    dumping.path.clear();
+    dumping.place.reset();
   }
   return is_any_left;
 }
@@ -322,12 +325,15 @@ bool FlightRecorders::tell_ended() {
 void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state) {
   if (state.phase == Dump::Phase::failed) {
     ++counts_.failed;
-    return spdlog::warn("dump session={} failed: {}; {} events are in {}", dumping.session,
-                        state.error->message, state.events, dumping.path);
+    if (state.events == 0) dumping.place->remove();
+    return spdlog::warn("dump session={} failed: {}; events={} file={}", dumping.session,
+                        state.error->message, state.events,
+                        state.events == 0 ? "none" : dumping.place->path());
   }
   ++counts_.written;
+  dumping.place->remove_older();
   spdlog::info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
-               state.events, state.lost, state.bytes, dumping.path, dumping.reason,
+               state.events, state.lost, state.bytes, dumping.place->path(), dumping.reason,
                dumping.note ? "; " + *dumping.note : "");
 }
 

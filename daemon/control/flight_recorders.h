@@ -84,7 +84,7 @@ class FlightRecorders {
     std::shared_ptr<Dump> dump;
     std::string reason;
     std::optional<std::string> note;
-    std::string path = {};  // in the folder, until its end has been told
+    std::optional<DumpFolder::Place> place = {};  // in the folder, until its end has been told
   };
 
   Result<protocol::DumpOnPart> watched(const protocol::DumpOnPart& asked);

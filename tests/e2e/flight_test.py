@@ -7,6 +7,8 @@ import contextlib
 import json
 import os
 import pathlib
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -275,6 +277,39 @@ class Signal(DumpsTest):
         items, _ = self.shown(file=str(self.files('s')[1]))
         self.is_end_of(items[-7:], list(range(7)))
 
+    def put_older(self, session):
+        """As many as are kept."""
+        self.dumps.mkdir()
+        names = [f'{session}-2020010{day}T000000.000000Z.tct' for day in range(1, 9)]
+        for name in names:
+            (self.dumps / name).touch()
+        return [self.dumps / name for name in names]
+
+    def test_the_oldest_goes_when_one_has_been_written(self):
+        self.begin(str(self.directory / 'dumps'))
+        program = self.recorders('s')
+        older = self.put_older('s')
+        self.call(program, 7)
+        self.signalled(dumps=1, failed_dumps=0)
+        self.assertEqual(self.files('s')[:-1], older[1:])
+
+    def test_that_cannot_begin_leaves_no_file(self):
+        self.begin(str(self.directory / 'dumps'))
+        program = self.recorders('s')
+        self.call(program, 7)
+        self.forbid_threads()
+        self.signalled(dumps=0, failed_dumps=1)
+        self.assertEqual(self.files('s'), [])
+        self.assertIn('no thread can be made', self.daemon.end()[1])
+        self.daemon = support.Daemon()
+
+    def forbid_threads(self):
+        """Leaves the daemon less room than a thread's stack takes."""
+        pid = self.daemon.process.pid
+        status = pathlib.Path(f'/proc/{pid}/status').read_text()
+        used = int(re.search(r'VmSize:\s+(\d+) kB', status).group(1)) << 10
+        resource.prlimit(pid, resource.RLIMIT_AS, (used + 4 * MIB, used + 4 * MIB))
+
     def test_that_cannot_be_written_does_no_harm(self):
         self.begin('/proc/nowhere/dumps')
         program = self.recorders('s')
@@ -290,8 +325,10 @@ class Signal(DumpsTest):
         self.addCleanup(subprocess.run, ['umount', disk], check=True)
         self.begin(str(disk / 'dumps'))
         program = self.recorders('s')
+        older = self.put_older('s')
         self.call_in_turns(program, 's', 10)
         self.signalled(dumps=0, failed_dumps=1)
+        self.assertTrue(set(older) <= set(self.files('s')))
         status, log = self.daemon.end()
         self.assertEqual(status, 0)
         self.assertRegex(log, r'dump session=s failed: .*No space left on device')

@@ -51,7 +51,7 @@ TEST_F(DumpFolderTest, MakesFilesThatOnlyTheirOwnerReads) {
   EXPECT_EQ(about.st_size, 0);
   ASSERT_EQ(::stat(path().c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 07777, 0711u);
-  EXPECT_EQ(made->path, path() + "/" + *files().begin());
+  EXPECT_EQ(made->place.path(), path() + "/" + *files().begin());
 }
 
 TEST_F(DumpFolderTest, GivesTheFileToTheSessionsUser) {
@@ -66,7 +66,9 @@ TEST_F(DumpFolderTest, GivesTheFileToTheSessionsUser) {
 // Those of other sessions stay, whatever these are called, and what is no dump.
 TEST_F(DumpFolderTest, KeepsTheLastOfEachSession) {
   const DumpFolder folder(path());
-  ASSERT_TRUE(folder.make("s", ::geteuid()));
+  auto first = folder.make("s", ::geteuid());
+  ASSERT_TRUE(first) << first.error().message;
+  first->place.remove_older();
   const std::set<std::string> others{"s-20200101T000000.000000Z-20200101T000000.000000Z.tct",
                                      "s2-20200101T000000.000000Z.tct",
                                      "s-notes.tct",
@@ -79,12 +81,32 @@ TEST_F(DumpFolderTest, KeepsTheLastOfEachSession) {
   for (size_t i = 0; i < 2 * DumpFolder::kMostFiles; ++i) {
     auto one = folder.make("s", ::geteuid());
     ASSERT_TRUE(one) << one.error().message;
-    made.insert(std::filesystem::path(one->path).filename());
+    one->place.remove_older();
+    made.insert(std::filesystem::path(one->place.path()).filename());
   }
   std::set<std::string> expected = others;
   auto last = made.end();
   for (size_t i = 0; i < DumpFolder::kMostFiles; ++i) expected.insert(*--last);
   EXPECT_EQ(files(), expected);
+}
+
+TEST_F(DumpFolderTest, KeepsWhatThereIsUntilMoreIsWritten) {
+  const DumpFolder folder(path());
+  for (size_t i = 0; i < 2 * DumpFolder::kMostFiles; ++i)
+    ASSERT_TRUE(folder.make("s", ::geteuid()));
+  EXPECT_EQ(files().size(), 2 * DumpFolder::kMostFiles);
+}
+
+// The clock has been set back.
+TEST_F(DumpFolderTest, KeepsTheLastThoughItsNameIsTheOldest) {
+  auto last = DumpFolder(path()).make("s", ::geteuid());
+  ASSERT_TRUE(last) << last.error().message;
+  for (size_t i = 0; i < DumpFolder::kMostFiles; ++i)
+    put("s-2999010" + std::to_string(i + 1) + "T000000.000000Z.tct");
+  last->place.remove_older();
+  EXPECT_TRUE(std::filesystem::exists(last->place.path()));
+  EXPECT_FALSE(files().contains("s-29990101T000000.000000Z.tct"));
+  EXPECT_EQ(files().size(), DumpFolder::kMostFiles);
 }
 
 TEST_F(DumpFolderTest, RefusesADirectoryThatOthersWrite) {
