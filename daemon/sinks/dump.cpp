@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -34,19 +35,19 @@ class Dump::Writing {
 
   // The thread.
   void run() {
-    Status written = ok();
+    std::optional<Error> error;
     try {
-      written = write();
+      if (auto written = write(); !written) error = written.error();
     } catch (const std::bad_alloc&) {
-      written = Error{Code::exhausted, "there is not enough memory to write the file"};
+      error = std::move(no_memory_);
     }
     // Whoever knows of the dump still keeps neither.
     file_.close();
     snapshot_ = {};
     const std::lock_guard lock(mutex_);
-    state_.phase = written ? Phase::done : Phase::failed;
+    state_.phase = error ? Phase::failed : Phase::done;
     state_.bytes = file_.bytes();
-    if (!written) state_.error = written.error();
+    state_.error = std::move(error);
     changed_.notify_all();
   }
 
@@ -75,6 +76,8 @@ class Dump::Writing {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_;
+  // Made while there is memory for it: what is thrown from where it is told ends the daemon.
+  Error no_memory_{Code::exhausted, "there is not enough memory to write the file"};
 };
 
 Result<std::shared_ptr<Dump>> Dump::start(Fd file, FlightRecorder::Snapshot snapshot,

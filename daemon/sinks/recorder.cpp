@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "daemon/base/clock.h"
 #include "daemon/recording/encoder.h"
@@ -74,14 +75,18 @@ class Recorder::Writing {
     try {
       write();
     } catch (const std::bad_alloc&) {
-      fail_now(Error{Code::exhausted, "there is not enough memory to write the file"});
+      fail_for_want_of_memory();
     }
   }
 
  private:
-  void fail_now(const Error& error) {
+  // Asks for none: what is thrown from here ends the daemon.
+  void fail_for_want_of_memory() {
+    files_.close();
     const std::lock_guard lock(mutex_);
-    fail(error);
+    being_filed_ = 0;
+    settle_files();
+    fail(std::move(no_memory_));
   }
 
   // What a file gets; `file` counts them as they are filled.
@@ -110,11 +115,7 @@ class Recorder::Writing {
     const Status begun = files_.begin_next();
     if (!begun) files_.close();
     lock.lock();
-    if (state_.turns) {
-      state_.events -= files_.overwritten() - state_.turns->overwritten;
-      state_.turns = Turns{files_.begun(), files_.overwritten()};
-    }
-    state_.bytes = files_.bytes();
+    settle_files();
     if (!begun) fail(begun.error());
   }
 
@@ -126,13 +127,16 @@ class Recorder::Writing {
     Block block = std::move(waiting_.front().block);
     waiting_.pop_front();
     const size_t plain_bytes = block.records.size();
-    const uint64_t events = block.events, bytes_before = files_.current_bytes();
+    const uint64_t bytes_before = files_.current_bytes();
     waiting_bytes_ -= plain_bytes;
+    being_filed_ = block.events;
     lock.unlock();
     const Status written = files_.append(std::move(block));
     if (!written) files_.close();
     lock.lock();
-    if (!written) return fail(written.error(), events);
+    const uint64_t events = std::exchange(being_filed_, 0);
+    if (!written) return fail(written.error());
+    filed_ += events;
     state_.bytes = files_.bytes();
     // It may have been compressed: then there is more room than it seemed.
     if (file_written_ == file_planned_)
@@ -152,6 +156,15 @@ class Recorder::Writing {
   }
 
   // All with the mutex held.
+  void settle_files() {
+    state_.bytes = files_.bytes();
+    if (!state_.turns) return;
+    const uint64_t gone = files_.overwritten() - state_.turns->overwritten;
+    state_.events -= gone;
+    filed_ -= gone;
+    state_.turns = Turns{files_.begun(), files_.overwritten()};
+  }
+
   void count(const StreamItem& item) {
     if (const auto* lost = std::get_if<Lost>(&item))
       state_.lost += lost->count;
@@ -176,7 +189,7 @@ class Recorder::Writing {
 
   // What is defined must not be missing: what refers to it could not be read.
   void queue(Block block) {
-    if (state_.phase == Phase::failed) return drop(block);
+    if (state_.phase == Phase::failed) return;
     const bool is_full = waiting_bytes_ + block.records.size() > most_waiting_bytes_;
     if (is_full && block.header.kind == BlockKind::events) return lose(block);
     if (waiting_bytes_ > most_waiting_bytes_ + kMostWaitingBytes)
@@ -226,15 +239,14 @@ class Recorder::Writing {
     queue_ended();
   }
 
-  // So many events, and all that wait, are not in the file.
-  void fail(const Error& error, uint64_t events = 0) {
-    encoder_.end_all();
-    for (const Block& block : encoder_.take()) events += block.events;
-    for (const Waiting& one : waiting_) events += one.block.events;
-    state_.events -= events;
-    state_.lost += events;
+  // Only what is in the file, or just being written to it, can still be read. Allocates nothing.
+  void fail(Error error) {
+    const uint64_t kept = filed_ + being_filed_;
+    state_.lost += state_.events - kept;
+    state_.events = kept;
     state_.phase = Phase::failed;
-    state_.error = error;
+    state_.error = std::move(error);
+    encoder_ = Encoder();
     waiting_.clear();
     waiting_bytes_ = 0;
     changed_.notify_all();
@@ -250,7 +262,11 @@ class Recorder::Writing {
   size_t waiting_bytes_ = 0;
   uint64_t file_written_ = 0, file_planned_ = 0;  // that a block goes to now, and when it has ended
   uint64_t planned_bytes_ = kFileHeaderBytes;     // of the latter, with all that waits for it
+  uint64_t filed_ = 0;                            // events in the files
+  uint64_t being_filed_ = 0;                      // and in the block that is being written
   State state_;
+  // Made while there is memory for it.
+  Error no_memory_{Code::exhausted, "there is not enough memory to write the file"};
 };
 
 Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/support/memory_limit.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -8,8 +9,11 @@ namespace {
 
 constexpr long kUnlimited = -1;
 thread_local long allocations_left = kUnlimited;
+std::atomic<bool> is_for_one_thread = false;
+thread_local bool is_that_thread = false;
 
 bool denied() {
+  if (is_for_one_thread && !is_that_thread) return true;
   if (allocations_left == kUnlimited) return false;
   if (allocations_left == 0) return true;
   --allocations_left;
@@ -31,5 +35,8 @@ namespace tracectl::on_kernel {
 
 MemoryLimit::MemoryLimit(long allocations) { allocations_left = allocations; }
 MemoryLimit::~MemoryLimit() { allocations_left = kUnlimited; }
+
+MemoryOfOneThread::MemoryOfOneThread() { is_for_one_thread = is_that_thread = true; }
+MemoryOfOneThread::~MemoryOfOneThread() { is_for_one_thread = is_that_thread = false; }
 
 }  // namespace tracectl::on_kernel

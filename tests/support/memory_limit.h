@@ -14,4 +14,13 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 };
 
+// While it lives no allocation of any other thread than its own succeeds.
+class MemoryOfOneThread {
+ public:
+  MemoryOfOneThread();
+  ~MemoryOfOneThread();
+  MemoryOfOneThread(const MemoryOfOneThread&) = delete;
+  MemoryOfOneThread& operator=(const MemoryOfOneThread&) = delete;
+};
+
 }  // namespace tracectl::on_kernel

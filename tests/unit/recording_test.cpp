@@ -13,6 +13,7 @@
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/format.h"
 #include "daemon/sinks/recorder.h"
+#include "tests/support/memory_limit.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;
@@ -57,6 +58,16 @@ std::string file_of_small_blocks(std::span<const StreamItem> items) {
     }
   }
   return bytes;
+}
+
+// Events, and those that are told lost.
+uint64_t given_in(std::span<const StreamItem> items) {
+  uint64_t given = 0;
+  for (const StreamItem& item : items) {
+    const auto* lost = std::get_if<Lost>(&item);
+    given += lost ? lost->count : 1;
+  }
+  return given;
 }
 
 // Whether `got` is `all` with some left out.
@@ -252,13 +263,27 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   uint64_t events = 0;
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
   EXPECT_EQ(state.events, events);
-  uint64_t given = 0, told_lost = 0;
-  for (const StreamItem& item : items)
-    if (const auto* lost = std::get_if<Lost>(&item))
-      told_lost += lost->count;
-    else
-      ++given;
-  EXPECT_EQ(state.events + state.lost, 2 * (given + told_lost));
+  EXPECT_EQ(state.events + state.lost, 2 * given_in(items));
+}
+
+TEST(Recording, WithoutMemoryFailsAndSaysSo) {
+  Fd file = memory_file();
+  auto recorder = Recorder::start(copy_of(file), Compression::none);
+  ASSERT_TRUE(recorder);
+  const auto items = RandomItems(11).make(10'000);
+  Recorder::State state;
+  {
+    const on_kernel::MemoryOfOneThread ours;
+    (*recorder)->take(items);
+    (*recorder)->end();
+    ASSERT_TRUE((*recorder)->wait_ms(10'000));
+    state = (*recorder)->state();
+  }
+  EXPECT_EQ(state.phase, Recorder::Phase::failed);
+  ASSERT_TRUE(state.error);
+  EXPECT_NE(state.error->message.find("not enough memory"), std::string::npos);
+  EXPECT_EQ(state.events, 0u);
+  EXPECT_EQ(state.lost, given_in(items));
 }
 
 // No block fits into what may wait: as on a disk that stands still.
