@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace tracectl {
@@ -12,9 +14,27 @@ namespace {
 
 constexpr size_t kMostUnwrittenBytes = 256 << 10;
 
+// What has no name, as /dev/stdout may, cannot get another file's place.
 bool is_there_and_special(const std::string& path) {
   struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+  return ::stat(path.c_str(), &about) == 0 && (!S_ISREG(about.st_mode) || about.st_nlink == 0);
+}
+
+bool is_link(const std::string& path) {
+  struct stat about {};
+  return ::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
+}
+
+// The kernel is asked, as it refuses links that a stranger has put where everybody may.
+Result<std::string> behind_links(const std::string& path) {
+  if (!is_link(path)) return path;
+  const Fd found{::open(path.c_str(), O_PATH | O_CLOEXEC)};
+  if (!found) return Error::from_errno("open what the link " + path + " points to");
+  std::error_code error;
+  const auto place =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(found.get()), error);
+  if (error) return Error::from_errno("find what the link " + path + " points to", error.value());
+  return place.string();
 }
 
 }  // namespace
@@ -26,6 +46,12 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     if (!file) return Error::from_errno("open " + path);
     return OutputFile(path, "", std::move(file));
   }
+  auto place = behind_links(path);
+  if (!place) return place.error();
+  return make(*place);
+}
+
+Result<OutputFile> OutputFile::make(const std::string& path) {
   // In the same directory: only there it can be given its name in one step. If we are killed before,
   // nothing is left of a file that has no name; not all file systems have such.
   std::string part = path + ".part-" + std::to_string(::getpid());

@@ -11,7 +11,7 @@
 namespace tracectl {
 
 // A file that is there once it is whole: until then its bytes are in one beside it, and what was
-// there before stays. What is no regular file (a pipe, a device) gets them as they come.
+// there before stays. Of a link it is the file that it points to. What is no regular file (a pipe, a device) gets them as they come.
 class OutputFile {
  public:
   // "-": standard output.
@@ -29,6 +29,7 @@ class OutputFile {
   uint64_t bytes() const { return bytes_; }  // so far
 
  private:
+  static Result<OutputFile> make(const std::string& path);
   OutputFile(std::string path, std::string part, Fd file)
       : path_(std::move(path)), part_(std::move(part)), file_(std::move(file)) {}
 

@@ -314,6 +314,35 @@ class Verb(ExportTest):
         self.assertIn('is the trace file', done.stderr)
         self.assertEqual(file.read_bytes(), CALLS.read_bytes())
 
+    def test_a_link_stays_and_its_file_is_written(self):
+        there, link = self.directory / 'there', self.directory / 'link'
+        there.mkdir()
+        out = there / 'out.csv'
+        out.write_text('before')
+        link.symlink_to('second')
+        (self.directory / 'second').symlink_to('there/out.csv')
+        self.assertEqual(self.export(link).returncode, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(out.read_text(), self.exported(CALLS, 'csv').read_text())
+        self.assertEqual(os.listdir(there), ['out.csv'])
+
+    def test_a_link_to_nothing_is_refused(self):
+        link = self.directory / 'link'
+        link.symlink_to('nowhere')
+        done = self.export(link)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f'the link {link} points to: No such file', done.stderr)
+        self.assertEqual(os.listdir(self.directory), ['link'])
+
+    def test_a_file_without_a_name_gets_what_is_written(self):
+        with tempfile.TemporaryFile('w+') as file:
+            support.run('-q', 'export', str(CALLS), '--to', 'csv', '-o', f'/dev/fd/{file.fileno()}',
+                        pass_fds=[file.fileno()])
+            self.assertEqual(file.read(), self.exported(CALLS, 'csv').read_text())
+
+    def export(self, out):
+        return support.run('export', str(CALLS), '--to', 'csv', '-o', str(out))
+
     def test_nothing_is_left_of_one_that_is_killed(self):
         exporting = subprocess.Popen([support.TRACECTL, 'export', str(CALLS), '--to', 'csv', '-o',
                                       str(self.directory / 'out.csv')])
