@@ -2,25 +2,32 @@
 #include "daemon/recording/reader.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <compare>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "daemon/recording/compression.h"
 
 namespace tracectl::recording {
 namespace {
 
-constexpr size_t kSearchBytes = 1 << 20;
 constexpr size_t kMostOpenBytes = 256 << 20;  // of blocks that are read at one time
-constexpr size_t kMostLanes = 1 << 16;
+constexpr size_t kMostOpen = 1 << 16;         // of them
+constexpr size_t kMostWaiting = 4 << 20;      // that have been found, and are not read yet
 
 bool is_known(const BlockHeader& header) {
   return (header.kind == BlockKind::definitions || header.kind == BlockKind::events) &&
          (header.compression == Compression::none || header.compression == Compression::zstd);
+}
+
+bool is_of_events(const BlockHeader& header) {
+  return is_known(header) && header.kind == BlockKind::events;
 }
 
 // What a writer of this format never exceeds, and a reader would have to have memory for.
@@ -30,6 +37,11 @@ bool has_sane_size(const BlockHeader& header) {
 
 uint64_t ts_of(const StreamItem& item) {
   return std::visit([](const auto& part) { return part.ts_ns; }, item);
+}
+
+// Of a block, or of a stretch of them.
+template <class Part> bool is_in(const Part& part, const TimeRange& range) {
+  return part.last_ns >= range.from_ns && part.first_ns < range.to_ns;
 }
 
 }  // namespace
@@ -43,96 +55,46 @@ Result<Reader> Reader::open(Fd file) {
   if (!S_ISREG(about.st_mode))
     return Error{Code::invalid, "it is no regular file: a trace file is read in any order"};
   reader.size_ = static_cast<uint64_t>(about.st_size);
-  auto begin = reader.bytes_at(0, kFileHeaderBytes);
+  auto begin = bytes_at(reader.file_.get(), 0, kFileHeaderBytes);
   if (!begin) return begin.error();
   auto header = decode_file_header(*begin);
   if (!header) return header.error();
   reader.header_ = *header;
   if (auto found = reader.find_blocks(); !found) return found.error();
-  if (auto defined = reader.define(); !defined) return defined.error();
   return reader;
 }
 
-// As many as there are, up to `size`.
-Result<std::string> Reader::bytes_at(uint64_t offset, size_t size) const {
-  std::string bytes(size, '\0');
-  size_t have = 0;
-  while (have < size) {
-    const ssize_t count =
-        ::pread(file_.get(), bytes.data() + have, size - have, static_cast<off_t>(offset + have));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno("read the file");
-    if (count == 0) break;
-    have += static_cast<size_t>(count);
-  }
-  bytes.resize(have);
-  return bytes;
-}
-
-// From block to block by their sizes; where none stands, by a search for the next.
 Status Reader::find_blocks() {
-  uint64_t offset = kFileHeaderBytes;
-  uint64_t end = offset;  // of the last that was found
-  while (offset < size_) {
-    auto bytes = bytes_at(offset, kBlockHeaderBytes);
-    if (!bytes) return bytes.error();
-    const auto header = decode_block_header(*bytes, header_.id);
-    if (!header || offset + kBlockHeaderBytes + header->stored_bytes > size_) {
-      if (auto found = find_next(offset); !found) return found;
-      continue;
-    }
-    damage_.bytes += offset - end;
-    add(Place{offset + kBlockHeaderBytes, *header});
-    offset += kBlockHeaderBytes + header->stored_bytes;
-    end = offset;
+  BlockScan scan(file_.get(), header_.id, std::min<uint64_t>(kFileHeaderBytes, size_), size_);
+  for (;;) {
+    auto place = scan.next();
+    if (!place) return place.error();
+    if (!*place) break;
+    if (auto added = add(**place); !added) return added;
   }
-  damage_.unfinished_bytes = size_ - end;
+  damage_.bytes = scan.bytes_between();
+  damage_.unfinished_bytes = scan.bytes_behind();
+  damage_.cut = tables_.cut();
+  if (tables_.is_full()) damage_.no_room_bytes = DefinitionTables::kMostBytes;
   return ok();
 }
 
-// The next header of a block of this file in these bytes; else npos.
-size_t Reader::header_in(std::string_view bytes) const {
-  for (size_t at = bytes.find(block_magic()); at != std::string::npos;
-       at = bytes.find(block_magic(), at + 1))
-    if (decode_block_header(bytes.substr(at), header_.id)) return at;
-  return std::string::npos;
-}
-
-// The next place behind `offset` where a block begins; else the end.
-Status Reader::find_next(uint64_t& offset) {
-  for (uint64_t from = offset + 1; from < size_;) {
-    auto bytes = bytes_at(from, kSearchBytes);
-    if (!bytes) return bytes.error();
-    if (const size_t at = header_in(*bytes); at != std::string::npos) {
-      offset = from + at;
-      return ok();
-    }
-    if (bytes->size() < kSearchBytes) break;
-    from += kSearchBytes - (kBlockHeaderBytes - 1);  // it could begin in what was read last
-  }
-  offset = size_;
-  return ok();
-}
-
-void Reader::add(const Place& place) {
+Status Reader::add(const Place& place) {
   ++blocks_;
   if (!is_known(place.header)) {
     ++damage_.unknown;
   } else if (place.header.kind == BlockKind::definitions) {
-    definitions_.push_back(place);
+    return define(place);
   } else {
-    events_[place.header.cpu].push_back(place);
+    events_.add(place);
   }
+  return ok();
 }
 
-Status Reader::define() {
-  for (const Place& place : definitions_) {
-    auto records = records_of(place);
-    if (!records) return records.error();
-    if (*records && !tables_.add(**records)) ++damage_.blocks;
-  }
-  damage_.cut = tables_.cut();
-  if (tables_.is_full()) damage_.no_room_bytes = DefinitionTables::kMostBytes;
+Status Reader::define(const Place& place) {
+  auto records = records_of(place);
+  if (!records) return records.error();
+  if (*records && !tables_.add(**records)) ++damage_.blocks;
   return ok();
 }
 
@@ -143,7 +105,7 @@ Result<std::optional<std::string>> Reader::records_of(const Place& place) {
     return std::optional<std::string>{};
   };
   if (!has_sane_size(place.header)) return damaged();
-  auto stored = bytes_at(place.offset, place.header.stored_bytes);
+  auto stored = bytes_at(file_.get(), place.offset, place.header.stored_bytes);
   if (!stored) return stored.error();
   if (stored->size() != place.header.stored_bytes || checksum_of(*stored) != place.header.checksum)
     return damaged();
@@ -155,140 +117,166 @@ Result<std::optional<std::string>> Reader::records_of(const Place& place) {
 
 // ---- reading events ----
 
-// Each behind the lane that ends last before it. Most often there is one lane.
-std::vector<Reader::Lane> Reader::lanes_of(const std::vector<Place>& places) {
-  std::vector<Lane> lanes;
-  std::multimap<uint64_t, size_t> ends;  // of lanes
-  for (const Place& place : places) {
-    auto behind = ends.upper_bound(place.header.first_ns);
-    size_t lane = lanes.size();
-    if (behind == ends.begin())
-      lanes.emplace_back();
-    else
-      lane = ends.extract(std::prev(behind)).mapped();
-    lanes[lane].push_back(&place);
-    ends.emplace(place.header.last_ns, lane);
-  }
-  return lanes;
-}
-
-// Of one lane, block after block.
-class Reader::Cursor {
+// A block that is being read.
+class Reader::OpenBlock {
  public:
-  Cursor(Reader& reader, Lane lane, const TimeRange& range)
-      : reader_(reader), lane_(std::move(lane)), range_(range) {}
+  OpenBlock(Reader& reader, const TimeRange& range, const Place& place, std::string records)
+      : damage_(reader.damage_),
+        range_(range),
+        place_(place),
+        records_(std::move(records)),
+        decoder_(place_.header, records_, reader.tables_) {}
 
-  // To the next item in the range; false where there is none.
-  Result<bool> advance() {
-    for (;;) {
-      if (!decoder_) {
-        auto opened = open_next();
-        if (!opened || !*opened) return opened;
-      }
-      if (take_next()) return true;
-    }
-  }
-  const StreamItem& item() const { return item_; }
-  // In the order of the file.
-  std::tuple<uint64_t, uint16_t, uint64_t> place() const {
-    return {ts_of(item_), current_->header.cpu, current_->offset};
-  }
-
- private:
-  uint64_t ts_ns() const { return ts_of(item_); }
-  bool is_wanted(const BlockHeader& header) const {
-    return header.last_ns >= range_.from_ns && header.first_ns < range_.to_ns;
-  }
-
-  Result<bool> open_next() {
-    while (next_ < lane_.size()) {
-      const Place& place = *lane_[next_++];
-      if (!is_wanted(place.header)) continue;
-      auto records = reader_.records_of(place);
-      if (!records) return records.error();
-      if (!*records) continue;
-      reader_.open_bytes_ -= records_.size();
-      records_ = std::move(**records);
-      reader_.open_bytes_ += records_.size();
-      if (reader_.open_bytes_ > kMostOpenBytes)
-        return Error{Code::exhausted,
-                     "the file has blocks of so many CPUs that no memory is enough"};
-      read_ = 0;
-      current_ = &place;
-      decoder_.emplace(place.header, records_, reader_.tables_);
-      return true;
-    }
-    return false;
-  }
-
-  // Of the block that is open; closes it at its end.
-  bool take_next() {
+  // To the next item in the range, at first to the first; false where there is none.
+  bool advance() {
     EventDecoder::Next next;
-    while ((next = decoder_->next(item_)) == EventDecoder::Next::item) {
+    while ((next = decoder_.next(item_)) == EventDecoder::Next::item) {
       ++read_;
       if (ts_ns() >= range_.from_ns && ts_ns() < range_.to_ns) return true;
     }
-    reader_.damage_.unknown += decoder_->skipped();
-    if (next == EventDecoder::Next::malformed) {
-      ++reader_.damage_.blocks;
-      const uint64_t seen = read_ + decoder_->skipped();
-      reader_.damage_.records += std::max<uint64_t>(current_->header.records, seen) - seen;
-    }
-    decoder_.reset();
+    count_damage(next);
     return false;
+  }
+  const StreamItem& item() const { return item_; }
+  uint64_t ts_ns() const { return ts_of(item_); }
+  size_t bytes() const { return records_.size(); }
+  // Of the same time, always in the same order, whatever else is in the file.
+  bool is_later_than(const OpenBlock& other) const { return order() > other.order(); }
+
+ private:
+  std::tuple<uint64_t, uint16_t, uint64_t> order() const {
+    return {ts_ns(), place_.header.cpu, place_.offset};
+  }
+  void count_damage(EventDecoder::Next end) {
+    damage_.unknown += decoder_.skipped();
+    if (end != EventDecoder::Next::malformed) return;
+    ++damage_.blocks;
+    const uint64_t seen = read_ + decoder_.skipped();
+    damage_.records += std::max<uint64_t>(place_.header.records, seen) - seen;
+  }
+
+  Damage& damage_;
+  const TimeRange range_;
+  const Place place_;
+  const std::string records_;
+  EventDecoder decoder_;
+  StreamItem item_;
+  uint64_t read_ = 0;
+};
+
+// Blocks of one CPU follow one another, but for those of what came late. So a block is opened when its
+// first event is due, and its stretch looked through when the first of all events there is.
+class Reader::Merge {
+ public:
+  Merge(Reader& reader, const TimeRange& range) : reader_(reader), range_(range) {
+    for (const Stretch& stretch : reader.events_.stretches())
+      if (is_in(stretch, range)) stretches_.push_back(&stretch);
+    std::sort(stretches_.begin(), stretches_.end(), [](const Stretch* a, const Stretch* b) {
+      return std::tie(a->first_ns, a->begin) > std::tie(b->first_ns, b->begin);
+    });
+  }
+
+  Status run(const Take& take) {
+    for (;;) {
+      if (auto opened = open_due(); !opened) return opened;
+      if (open_.empty() || !take(open_.front()->item())) return ok();
+      std::pop_heap(open_.begin(), open_.end(), is_later);
+      advance_last();
+    }
+  }
+
+ private:
+  static constexpr uint64_t kNever = UINT64_MAX;  // is in no range
+
+  struct Waiting {
+    uint64_t first_ns;
+    uint64_t begin;
+    auto operator<=>(const Waiting&) const = default;
+  };
+
+  static bool is_later(const std::unique_ptr<OpenBlock>& a, const std::unique_ptr<OpenBlock>& b) {
+    return a->is_later_than(*b);
+  }
+
+  uint64_t stretch_due_ns() const {
+    return stretches_.empty() ? kNever : stretches_.back()->first_ns;
+  }
+  uint64_t block_due_ns() const { return waiting_.empty() ? kNever : waiting_.top().first_ns; }
+
+  // All that can have an item before the first of those that are open, or at its time.
+  Status open_due() {
+    for (;;) {
+      const uint64_t due_ns = std::min(stretch_due_ns(), block_due_ns());
+      if (due_ns == kNever || (!open_.empty() && due_ns > open_.front()->ts_ns())) return ok();
+      auto done = stretch_due_ns() == due_ns ? look_through_stretch() : open_block();
+      if (!done) return done;
+    }
+  }
+
+  Status look_through_stretch() {
+    const Stretch& stretch = *stretches_.back();
+    stretches_.pop_back();
+    BlockScan scan(reader_.file_.get(), reader_.header_.id, stretch.begin, stretch.end);
+    uint64_t blocks = 0, records = 0;
+    for (;;) {
+      auto place = scan.next();
+      if (!place) return place.error();
+      if (!*place) break;
+      const BlockHeader& header = (*place)->header;
+      if (!is_of_events(header)) continue;
+      ++blocks;
+      records += header.records;
+      if (is_in(header, range_)) waiting_.push({header.first_ns, (*place)->begin()});
+    }
+    count_gone(stretch.blocks - std::min(blocks, stretch.blocks),
+               stretch.records - std::min(records, stretch.records));
+    if (waiting_.size() <= kMostWaiting) return ok();
+    return Error{Code::exhausted,
+                 "the file has so many blocks of the same time that no memory is enough"};
+  }
+
+  // Since the file was opened.
+  void count_gone(uint64_t blocks, uint64_t records) {
+    reader_.damage_.blocks += blocks;
+    reader_.damage_.records += records;
+  }
+
+  Status open_block() {
+    const uint64_t begin = waiting_.top().begin;
+    waiting_.pop();
+    auto place = block_at(reader_.file_.get(), reader_.header_.id, begin);
+    if (!place) return place.error();
+    if (!*place) return count_gone(1, 0), ok();
+    auto records = reader_.records_of(**place);
+    if (!records) return records.error();
+    if (!*records) return ok();
+    open_bytes_ += (*records)->size();
+    if (open_bytes_ > kMostOpenBytes || open_.size() == kMostOpen)
+      return Error{Code::exhausted,
+                   "the file has blocks of so many CPUs, or of the same time, that no memory is "
+                   "enough"};
+    open_.push_back(std::make_unique<OpenBlock>(reader_, range_, **place, std::move(**records)));
+    advance_last();
+    return ok();
+  }
+
+  // The one that is behind the heap goes into it, unless it has nothing more.
+  void advance_last() {
+    if (open_.back()->advance()) return std::push_heap(open_.begin(), open_.end(), is_later);
+    open_bytes_ -= open_.back()->bytes();
+    open_.pop_back();
   }
 
   Reader& reader_;
-  const Lane lane_;
   const TimeRange range_;
-  size_t next_ = 0;
-  const Place* current_ = nullptr;
-  std::string records_;
-  uint64_t read_ = 0;
-  std::optional<EventDecoder> decoder_;
-  StreamItem item_;
+  std::vector<const Stretch*> stretches_;  // the last first
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  std::vector<std::unique_ptr<OpenBlock>> open_;  // a heap
+  size_t open_bytes_ = 0;                         // of their records
 };
 
-uint64_t Reader::first_ns() const {
-  uint64_t first = UINT64_MAX;
-  for (const auto& [cpu, places] : events_)
-    for (const Place& place : places) first = std::min(first, place.header.first_ns);
-  return first == UINT64_MAX ? 0 : first;
-}
-
-uint64_t Reader::last_ns() const {
-  uint64_t last = 0;
-  for (const auto& [cpu, places] : events_)
-    for (const Place& place : places) last = std::max(last, place.header.last_ns);
-  return last;
-}
-
 Status Reader::read(const TimeRange& range, const Take& take) {
-  std::vector<std::unique_ptr<Cursor>> open;
-  open_bytes_ = 0;
-  for (const auto& [cpu, places] : events_)
-    for (Lane& lane : lanes_of(places)) {
-      if (open.size() == kMostLanes)
-        return Error{Code::exhausted, "too many of the file's blocks are of the same time"};
-      auto cursor = std::make_unique<Cursor>(*this, std::move(lane), range);
-      auto has_item = cursor->advance();
-      if (!has_item) return has_item.error();
-      if (*has_item) open.push_back(std::move(cursor));
-    }
-  // Of the same time, always in the same order, whatever else is in the file.
-  const auto is_later = [](const auto& a, const auto& b) { return a->place() > b->place(); };
-  std::make_heap(open.begin(), open.end(), is_later);
-  while (!open.empty()) {
-    std::pop_heap(open.begin(), open.end(), is_later);
-    if (!take(open.back()->item())) return ok();
-    auto has_item = open.back()->advance();
-    if (!has_item) return has_item.error();
-    if (*has_item)
-      std::push_heap(open.begin(), open.end(), is_later);
-    else
-      open.pop_back();
-  }
-  return ok();
+  return Merge(*this, range).run(take);
 }
 
 }  // namespace tracectl::recording

@@ -4,14 +4,13 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/model/event.h"
+#include "daemon/recording/blocks.h"
 #include "daemon/recording/decoder.h"
 #include "daemon/recording/format.h"
 
@@ -21,7 +20,7 @@ namespace tracectl::recording {
 struct Damage {
   uint64_t bytes = 0;             // between blocks that could be found: of others, or none
   uint64_t unfinished_bytes = 0;  // behind the last block: it was being written
-  uint64_t blocks = 0;            // whose bytes are not those that were written,
+  uint64_t blocks = 0;            // whose bytes are not those that were written, or are gone,
   uint64_t records = 0;           //   and what they and malformed ones would have had
   uint64_t unknown = 0;           // blocks and records of kinds that only newer programs know
   uint64_t cut = 0;               // names and stacks that are longer than is read
@@ -34,8 +33,8 @@ struct TimeRange {
   uint64_t to_ns = UINT64_MAX;
 };
 
-// One thread at a time. Of a file it keeps where its blocks are and what is defined; of the blocks
-// of events it reads one of each lane at a time.
+// One thread at a time. Of a file it keeps what is defined, and where the events of a time are; of these it
+// reads only the blocks that have some of the same time.
 class Reader {
  public:
   // Looks for the file's blocks, and reads what they define. Another process may be writing the
@@ -50,8 +49,8 @@ class Reader {
 
   const FileHeader& header() const { return header_; }
   uint64_t bytes() const { return size_; }
-  uint64_t first_ns() const;  // of its events; 0: it has none
-  uint64_t last_ns() const;
+  uint64_t first_ns() const { return events_.first_ns(); }  // 0: it has no events
+  uint64_t last_ns() const { return events_.last_ns(); }
   size_t most_arguments() const { return tables_.most_arguments(); }
   uint64_t blocks() const { return blocks_; }
   // Why it was written, in somebody's words; empty: nobody has said.
@@ -59,34 +58,23 @@ class Reader {
   const Damage& damage() const { return damage_; }
 
  private:
-  struct Place {
-    uint64_t offset;  // of what follows the header
-    BlockHeader header;
-  };
-  class Cursor;
-  // Blocks of one CPU that follow one another in time. What has come late lies beside others.
-  using Lane = std::vector<const Place*>;
+  class OpenBlock;
+  class Merge;
 
   explicit Reader(Fd file) : file_(std::move(file)) {}
   Status find_blocks();
-  Status find_next(uint64_t& offset);
-  size_t header_in(std::string_view bytes) const;
-  void add(const Place& place);
-  static std::vector<Lane> lanes_of(const std::vector<Place>& places);
-  Status define();
+  Status add(const Place& place);
+  Status define(const Place& place);
   // Nothing where it is damaged, which is counted.
   Result<std::optional<std::string>> records_of(const Place& place);
-  Result<std::string> bytes_at(uint64_t offset, size_t size) const;
 
   Fd file_;
   uint64_t size_ = 0;
   uint64_t blocks_ = 0;
   FileHeader header_;
-  std::vector<Place> definitions_;
-  std::map<uint16_t, std::vector<Place>> events_;  // by CPU, in the order of the file
+  BlockIndex events_;
   DefinitionTables tables_;
   Damage damage_;
-  size_t open_bytes_ = 0;  // of the blocks that are being read
 };
 
 }  // namespace tracectl::recording

@@ -18,6 +18,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/model/event.h"
 #include "daemon/protocol/events.h"
+#include "daemon/recording/encoder.h"
 #include "daemon/recording/reader.h"
 
 namespace tracectl {
@@ -39,6 +40,25 @@ inline Fd file_of(const std::string& bytes) {
   EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0),
             static_cast<ssize_t>(bytes.size()));
   return file;
+}
+
+// Blocks of one event each, as a recorder that wrote at once what came would have made.
+inline std::string file_of_small_blocks(std::span<const StreamItem> items) {
+  recording::FileHeader header{.id = 0x1122334455667788, .wall_minus_boot_ns = 5};
+  std::string bytes = recording::encode(header);
+  recording::Encoder encoder;
+  for (const StreamItem& item : items) {
+    encoder.add(item);
+    encoder.end_all();
+    for (recording::Block& block : encoder.take()) {
+      block.header.file_id = header.id;
+      block.header.stored_bytes = block.header.plain_bytes =
+          static_cast<uint32_t>(block.records.size());
+      block.header.checksum = recording::checksum_of(block.records);
+      bytes += recording::encode(block.header) + block.records;
+    }
+  }
+  return bytes;
 }
 
 // All that users see of an item.

@@ -99,6 +99,24 @@ TEST(ForeignRecording, DefinitionsThatTakeTooMuchAreRefused) {
   EXPECT_TRUE(tables.is_full());
 }
 
+// ---- blocks ----
+
+TEST(ForeignRecording, OfBlocksOfAFewBytesLittleIsKept) {
+  constexpr uint64_t kBlocks = 300'000;
+  std::vector<StreamItem> items;
+  for (uint64_t i = 0; i < kBlocks; ++i) items.push_back(Lost{i, 1, LossCause::slow_disk, 0});
+  Fd file = file_of(file_of_small_blocks(items));
+  const size_t before = used_bytes();
+  auto reader = must(Reader::open(std::move(file)));
+  uint64_t read = 0, most_bytes = used_bytes();
+  EXPECT_TRUE(reader.read({}, [&](const StreamItem&) {
+    if (++read % 1000 == 0) most_bytes = std::max<uint64_t>(most_bytes, used_bytes());
+    return true;
+  }));
+  EXPECT_EQ(read, kBlocks);
+  EXPECT_LT(most_bytes, before + 4 * kMiB);
+}
+
 // What we write ourselves is read whole.
 TEST(Recording, OfVeryLongNamesIsRead) {
   Event event = note_of(std::string(2 * kMiB, 'x'), 1);

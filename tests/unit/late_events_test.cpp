@@ -100,3 +100,20 @@ TEST(LateEvents, OfManyThatOverlapAreAllThere) {
   std::sort(all.begin(), all.end());
   EXPECT_EQ(times_in(file_with(items)), all);
 }
+
+// A file of which not all is looked through at once.
+TEST(LateEvents, AreFoundHoweverFarBehindTheyStand) {
+  std::vector<StreamItem> items;
+  std::vector<uint64_t> times;
+  for (uint64_t i = 1; i <= 40'000; ++i) {
+    times.push_back(i % 997 == 0 ? i / 2 * 10 + 5 : i * 10);
+    items.push_back(events_at({times.back()}).front());
+  }
+  const std::string bytes = file_of_small_blocks(items);
+  ASSERT_GT(bytes.size(), size_t{2} << 20);
+  std::sort(times.begin(), times.end());
+  EXPECT_EQ(times_in(bytes), times);
+  const TimeRange range{100'000, 200'000};
+  std::erase_if(times, [&](uint64_t ts) { return ts < range.from_ns || ts >= range.to_ns; });
+  EXPECT_EQ(times_in(bytes, range), times);
+}

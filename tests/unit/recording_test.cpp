@@ -41,25 +41,6 @@ Lines sorted(Lines lines) {
   return lines;
 }
 
-// Blocks of one event each, as a recorder that wrote at once what came would have made.
-std::string file_of_small_blocks(std::span<const StreamItem> items) {
-  FileHeader header{.id = 0x1122334455667788, .wall_minus_boot_ns = 5};
-  std::string bytes = encode(header);
-  Encoder encoder;
-  for (const StreamItem& item : items) {
-    encoder.add(item);
-    encoder.end_all();
-    for (Block& block : encoder.take()) {
-      block.header.file_id = header.id;
-      block.header.stored_bytes = block.header.plain_bytes =
-          static_cast<uint32_t>(block.records.size());
-      block.header.checksum = checksum_of(block.records);
-      bytes += encode(block.header) + block.records;
-    }
-  }
-  return bytes;
-}
-
 // Events, and those that are told lost.
 uint64_t given_in(std::span<const StreamItem> items) {
   uint64_t given = 0;
@@ -163,6 +144,20 @@ TEST(Recording, TornAnywhereGivesNothingWrong) {
 }
 
 // As the power leaves it: a page that was not written is zeroes.
+TEST(Recording, CutOffWhileItIsReadLosesOnlyItsEnd) {
+  const auto items = RandomItems(12).make(30'000);
+  const std::string bytes = file_of_small_blocks(items);
+  Fd file = file_of(bytes);
+  auto reader = Reader::open(copy_of(file));
+  ASSERT_TRUE(reader);
+  ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(bytes.size() / 2)), 0);
+  uint64_t read = 0;
+  EXPECT_TRUE(reader->read({}, [&](const StreamItem&) { return ++read; }));
+  EXPECT_GT(read, items.size() / 4);
+  EXPECT_EQ(read + reader->damage().records, items.size());
+  EXPECT_EQ(read + reader->damage().blocks, items.size());
+}
+
 TEST(Recording, WithAHoleGoesOnBehindIt) {
   const auto items = RandomItems(6).make(60);
   const std::string whole = file_of_small_blocks(items);
