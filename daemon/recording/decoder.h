@@ -31,6 +31,8 @@ class DefinitionTables {
   static constexpr size_t kMostBytes = size_t{1} << 30;
   // What a stack takes when it is made: frames behind are cut off. It, too, has long texts by few bytes.
   static constexpr size_t kMostStackBytes = 4 << 20;
+  // Of the stacks that are kept for the events that have them, too: then these are made anew.
+  static constexpr size_t kMostMadeBytes = 32 << 20;
 
   DefinitionTables() = default;
   DefinitionTables(DefinitionTables&&) = default;  // its parts know each other's places
@@ -41,10 +43,10 @@ class DefinitionTables {
   const std::string* text(uint64_t number) const;  // 0: the empty one
   std::shared_ptr<const EventSource> source(uint64_t number) const;
   const ThreadName* thread(uint64_t number) const;
-  std::shared_ptr<const Stack> stack(uint64_t number) const;  // made anew each time
-  const std::string& reason() const { return reason_; }       // empty: there is none
-  size_t most_arguments() const;                              // of all sources
-  uint64_t cut() const { return cut_; }                       // texts and stacks that were too long
+  std::shared_ptr<const Stack> stack(uint64_t number) const;
+  const std::string& reason() const { return reason_; }  // empty: there is none
+  size_t most_arguments() const;                         // of all sources
+  uint64_t cut() const { return cut_; }                  // texts and stacks that were too long
   bool is_full() const { return used_bytes_ > kMostBytes; }
 
  private:
@@ -77,6 +79,8 @@ class DefinitionTables {
   std::unordered_map<uint64_t, ThreadName> threads_;
   std::unordered_map<uint64_t, Frame> frames_;
   std::unordered_map<uint64_t, Frames> stacks_;
+  mutable std::unordered_map<uint64_t, std::shared_ptr<const Stack>> made_stacks_;
+  mutable size_t made_bytes_ = 0;
 };
 
 // The events of one block, one by one. The records and tables are borrowed.

@@ -10,6 +10,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr size_t kMostEnumerators = 1 << 16;
+constexpr size_t kOfAnEntry = 64;  // about what one of a table takes besides
 
 template <class Table> auto* found_in(const Table& table, uint64_t number) {
   const auto found = table.find(number);
@@ -49,7 +50,6 @@ bool DefinitionTables::add_record(ByteReader& from) {
 }
 
 bool DefinitionTables::take(size_t bytes) {
-  constexpr size_t kOfAnEntry = 64;  // about what it takes besides
   used_bytes_ += bytes + kOfAnEntry;
   return used_bytes_ <= kMostBytes;
 }
@@ -196,11 +196,18 @@ size_t DefinitionTables::most_arguments() const {
 }
 
 std::shared_ptr<const Stack> DefinitionTables::stack(uint64_t number) const {
+  if (const auto* made = found_in(made_stacks_, number)) return *made;
   const Frames* found = found_in(stacks_, number);
   if (!found) return nullptr;
   Stack stack{found->by, found->end, {}};
   for (const Frame* frame : found->frames) stack.frames.push_back(*frame);
-  return std::make_shared<const Stack>(std::move(stack));
+  const size_t bytes = bytes_of(stack) + kOfAnEntry;
+  if (made_bytes_ + bytes > kMostMadeBytes) {
+    made_stacks_.clear();
+    made_bytes_ = 0;
+  }
+  made_bytes_ += bytes;
+  return made_stacks_[number] = std::make_shared<const Stack>(std::move(stack));
 }
 
 }  // namespace tracectl::recording

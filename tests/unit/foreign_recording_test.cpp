@@ -99,6 +99,20 @@ TEST(ForeignRecording, DefinitionsThatTakeTooMuchAreRefused) {
   EXPECT_TRUE(tables.is_full());
 }
 
+TEST(ForeignRecording, StacksThatAreManyAreNotKept) {
+  DefinitionRecords records;
+  records.add(DefinitionKind::text, 1, std::string(kMostTextBytes, 'x'));
+  records.add_frame(2, 1);
+  for (uint64_t number = 3; number < 40; ++number) records.add_stack(number, 2, kMostStackFrames);
+  DefinitionTables tables;
+  EXPECT_TRUE(tables.add(records.records()));
+  const size_t before = used_bytes();
+  for (uint64_t number = 3; number < 40; ++number) {
+    EXPECT_EQ(tables.stack(number), tables.stack(number));
+    EXPECT_LT(used_bytes(), before + DefinitionTables::kMostMadeBytes + 8 * kMiB);
+  }
+}
+
 // ---- blocks ----
 
 TEST(ForeignRecording, OfBlocksOfAFewBytesLittleIsKept) {

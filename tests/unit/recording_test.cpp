@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <random>
+#include <set>
 
 #include "daemon/recording/bytes.h"
 #include "daemon/recording/encoder.h"
@@ -156,6 +157,24 @@ TEST(Recording, CutOffWhileItIsReadLosesOnlyItsEnd) {
   EXPECT_GT(read, items.size() / 4);
   EXPECT_EQ(read + reader->damage().records, items.size());
   EXPECT_EQ(read + reader->damage().blocks, items.size());
+}
+
+TEST(Recording, EventsOfOneStackShareIt) {
+  auto items = RandomItems(13).make(100);
+  Stack walked{StackBy::unwind_tables, StackEnd::outermost, {}};
+  walked.frames.emplace_back().address = 4096;
+  const auto stack = std::make_shared<const Stack>(std::move(walked));
+  for (StreamItem& item : items)
+    if (auto* event = std::get_if<Event>(&item)) event->stack = stack;
+  auto reader = Reader::open(file_of(file_of_small_blocks(items)));
+  ASSERT_TRUE(reader);
+  std::set<std::shared_ptr<const Stack>> stacks;
+  ASSERT_TRUE(reader->read({}, [&](const StreamItem& item) {
+    if (const auto* event = std::get_if<Event>(&item)) stacks.insert(event->stack);
+    return true;
+  }));
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(**stacks.begin(), *stack);
 }
 
 TEST(Recording, WithAHoleGoesOnBehindIt) {
