@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,9 +49,11 @@ class Command {
   // The exit status, or -1 where a signal ended it.
   int wait() {
     int status = 0;
-    if (pid_ > 0) ::waitpid(std::exchange(pid_, -1), &status, 0);
+    if (pid_ > 0) ::wait4(std::exchange(pid_, -1), &status, 0, &used_);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+  // Until wait() was done.
+  const rusage& used() const { return used_; }
   // Throws if it has ended: what is waited for will not come.
   void expect_running() {
     if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0) return;
@@ -77,6 +80,7 @@ class Command {
   }
 
   pid_t pid_ = -1;
+  rusage used_{};
 };
 
 }  // namespace tracectl::bench
