@@ -211,6 +211,30 @@ class Generator(unittest.TestCase):
                     self.assertTrue([line for line in lines if line.endswith(''.join(wanted))], lines)
 
 
+class Exports(unittest.TestCase):
+    def test_the_columns_are_those_of_the_page(self):
+        text = re.search(r'^\.It Cm csv\n(.*?)^\.It Cm jsonl$', (MAN / 'tracectl.1').read_text(),
+                         re.M | re.S)[1]
+        described = set(' , '.join(re.findall(r'^\.It Va (.*)', text, re.M)).split(' , '))
+        head = self.printed('tracectl -q export calls.tct --to csv -o - | head -1').strip()
+        self.assertEqual({re.sub(r'arg[2-9]', 'arg1', name) for name in head.split(',')}, described)
+
+    def test_the_examples_print_what_the_page_says(self):
+        text = section(page('tracectl.1'), 'EXPORTS')
+        examples = re.findall(r'^ +\$ (.*)\n((?: +[\d{t].*\n)+)', text, re.M)
+        self.assertEqual(len(examples), 2)
+        for command, printed in examples:
+            with self.subTest(command=command):
+                self.assertEqual(self.printed(command), re.sub(r'(?m)^ +', '', printed))
+
+    def printed(self, command):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(support.ROOT / 'tests/recordings/v1-calls.tct', folder + '/calls.tct')
+            path = f'{support.BUILD}:{os.environ["PATH"]}'
+            return subprocess.run(command, shell=True, cwd=folder, env={**os.environ, 'PATH': path},
+                                  check=True, capture_output=True, text=True, timeout=60).stdout
+
+
 class Paths(unittest.TestCase):
     def test_what_the_documents_name_is_there(self):
         for name in ('README.md', 'docs/architecture.md', 'docs/dependencies.md'):
