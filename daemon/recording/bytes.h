@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,9 @@
 namespace tracectl::recording {
 
 inline constexpr size_t kMostVarintBytes = 10;
+inline size_t varint_bytes(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
 
 inline uint64_t zigzag(int64_t value) {
   return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
@@ -54,7 +58,8 @@ class ByteWriter {
   std::string& out_;
 };
 
-// Writes into memory that has room for all of it.
+// Writes into memory that has room for all of it. To be handed on by value: what it writes could be any
+// memory, so a writer that lies in memory would be read again behind each byte.
 class PlaceWriter {
  public:
   explicit PlaceWriter(char* at) : at_(at) {}

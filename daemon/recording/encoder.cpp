@@ -77,34 +77,37 @@ uint64_t bits_of_changes(const Usual& usual, const LastValues& last) {
 }
 
 // Of the time `added` takes note: all records have one.
-inline void write_head(PlaceWriter& to, uint64_t head, uint64_t ts_ns, const Usual& usual,
-                       LastValues& last) {
+inline PlaceWriter write_head(PlaceWriter to, uint64_t head, uint64_t ts_ns, const Usual& usual,
+                              LastValues& last) {
   to.varint(head);
   to.varint(coded_way(last.ts_ns, ts_ns));
   if (head & kHasThread) to.varint(last.thread = usual.thread);
   if (head & kHasSource) to.varint(last.source = usual.source);
   if (head & kHasEpoch) to.varint(last.epoch = usual.epoch);
+  return to;
 }
 
-void write_way(PlaceWriter& to, uint64_t& last, uint64_t value) {
+inline PlaceWriter write_way(PlaceWriter to, uint64_t& last, uint64_t value) {
   to.varint(coded_way(last, value));
   last = value;
+  return to;
 }
 
-void write_call(PlaceWriter& to, const CallMark& call, LastValues& last) {
-  write_way(to, last.call, call.number);
-  write_way(to, last.depth, call.depth);
+PlaceWriter write_call(PlaceWriter to, const CallMark& call, LastValues& last) {
+  to = write_way(to, last.call, call.number);
+  return write_way(to, last.depth, call.depth);
 }
 
-void write_arguments(PlaceWriter& to, const Event& event, uint64_t* last) {
+PlaceWriter write_arguments(PlaceWriter to, const Event& event, uint64_t* last) {
   const size_t count = count_of(event);
   for (size_t i = 0; i < count; ++i) {
     if (!event.args[i]) continue;
     if (is_text(event, i))
       to.text(text_at(event, *event.args[i]));
     else
-      write_way(to, last[i], *event.args[i]);
+      to = write_way(to, last[i], *event.args[i]);
   }
+  return to;
 }
 
 }  // namespace
@@ -118,11 +121,9 @@ void Encoder::add(const StreamItem& item) {
 
 void Encoder::add_event(const Event& event) {
   Open& open = open_block(event.cpu, event.ts_ns);
-  PlaceWriter to = open.records.begin(most_bytes_of(event));
-  write(to, event, open);
-  open.records.end(to);
+  const PlaceWriter to = write(open.records.begin(most_bytes_of(event)), event, open);
   ++open.block.events;
-  added(open, event.ts_ns);
+  added(open, event.ts_ns, to);
 }
 
 void Encoder::add_lost(const Lost& lost) {
@@ -132,18 +133,16 @@ void Encoder::add_lost(const Lost& lost) {
   to.varint(coded_way(open.last.ts_ns, lost.ts_ns));
   to.varint(lost.count);
   to.varint(static_cast<uint64_t>(lost.cause));
-  open.records.end(to);
   open.block.lost += lost.count;
-  added(open, lost.ts_ns);
+  added(open, lost.ts_ns, to);
 }
 
 void Encoder::add(const PlainHit& hit) {
   Open& open = open_block(hit.cpu, hit.ts_ns);
-  PlaceWriter to = open.records.begin((kMostMembers + hit.arg_count) * kMostVarintBytes);
-  write(to, hit, open);
-  open.records.end(to);
+  const size_t most_bytes = (kMostMembers + hit.arg_count) * kMostVarintBytes;
+  const PlaceWriter to = write(open.records.begin(most_bytes), hit, open);
   ++open.block.events;
-  added(open, hit.ts_ns);
+  added(open, hit.ts_ns, to);
 }
 
 Encoder::Open& Encoder::open_block(unsigned cpu, uint64_t ts_ns) {
@@ -175,53 +174,53 @@ uint64_t Encoder::new_source(Open& open, const std::shared_ptr<const EventSource
 
 // ---- a record ----
 
-void Encoder::write(PlaceWriter& to, const Event& event, Open& open) {
+PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   LastValues& last = open.last;
   const size_t count = count_of(event);
   const uint64_t missing = missing_of(event);
   const Usual usual{thread(open, event), source(open, event.source), event.epoch, missing,
                     count == event.source->arguments.size()};
   const uint64_t head = bits_of_parts(event) | bits_of_changes(usual, last);
-  write_head(to, head, event.ts_ns, usual, last);
-  if (event.call) write_call(to, *event.call, last);
+  to = write_head(to, head, event.ts_ns, usual, last);
+  if (event.call) to = write_call(to, *event.call, last);
   if (event.duration_ns) to.varint(*event.duration_ns);
   if (event.retval) to.varint(zigzag(static_cast<int64_t>(*event.retval)));
   if (event.stack) to.varint(definitions_.stack(*event.stack));
   if (head & kHasTag) to.varint(definitions_.text(event.tag));
   if (missing) to.varint(missing);
   if (head & kHasCount) to.varint(count);
-  write_arguments(to, event, last.arguments.of(last.source, count));
+  return write_arguments(to, event, last.arguments.of(last.source, count));
 }
 
-void Encoder::write(PlaceWriter& to, const PlainHit& hit, Open& open) {
+PlaceWriter Encoder::write(PlaceWriter to, const PlainHit& hit, Open& open) {
   LastValues& last = open.last;
   const size_t count = hit.arg_count;
   const uint64_t missing = ~hit.readable & ((uint64_t{1} << count) - 1);
   const Usual usual{thread(open, hit), source(open, *hit.source), hit.epoch, missing,
                     count == (*hit.source)->arguments.size()};
   const uint64_t head = static_cast<uint64_t>(RecordKind::hit) | bits_of_changes(usual, last);
-  write_head(to, head, hit.ts_ns, usual, last);
+  to = write_head(to, head, hit.ts_ns, usual, last);
   if (missing) to.varint(missing);
   if (head & kHasCount) to.varint(count);
   uint64_t* const values = last.arguments.of(last.source, count);
   for (size_t i = 0; i < count; ++i)
-    if (!(missing >> i & 1)) write_way(to, values[i], hit.args[i]);
+    if (!(missing >> i & 1)) to = write_way(to, values[i], hit.args[i]);
+  return to;
 }
 
 // ---- blocks ----
 
-void Encoder::added(Open& open, uint64_t ts_ns) {
+void Encoder::added(Open& open, uint64_t ts_ns, PlaceWriter record) {
   ++open.block.header.records;
-  open.block.header.last_ns = std::max(open.block.header.last_ns, ts_ns);
-  open.last.ts_ns = ts_ns;
-  open_bytes_ += open.records.size() - std::exchange(open.counted_bytes, open.records.size());
+  open.block.header.last_ns = open.last.ts_ns = ts_ns;
+  open_bytes_ += open.records.end(record);
   if (open.records.size() >= kBlockBytes) end(open);
 }
 
 void Encoder::end(Open& open) {
   for (Block& block : definitions_.take()) ended_.push_back(std::move(block));
+  open_bytes_ -= open.records.size();
   open.block.records = open.records.take();
-  open_bytes_ -= std::exchange(open.counted_bytes, 0);
   ended_.push_back(std::exchange(open.block, Block{}));
   open.last = LastValues{};
   open.names = LastNames{};

@@ -117,7 +117,6 @@ class Encoder {
   struct Open {
     Block block;  // but its records
     RecordBuffer records;
-    size_t counted_bytes = 0;  // of them
     LastValues last;
     LastNames names;
   };
@@ -136,9 +135,10 @@ class Encoder {
   void end(Open& open);
   void add_event(const Event& event);
   void add_lost(const Lost& lost);
-  void added(Open& open, uint64_t ts_ns);
-  void write(PlaceWriter& to, const Event& event, Open& open);
-  void write(PlaceWriter& to, const PlainHit& hit, Open& open);
+  void added(Open& open, uint64_t ts_ns, PlaceWriter record);
+  // Where the record ends that begins at `to`.
+  PlaceWriter write(PlaceWriter to, const Event& event, Open& open);
+  PlaceWriter write(PlaceWriter to, const PlainHit& hit, Open& open);
 
   Definitions definitions_;
   std::map<unsigned, Open> open_;  // by CPU

@@ -23,16 +23,14 @@ class RecordBuffer {
       bytes_.resize(std::max(needed, kBlockBytes + kOfAFewRecords));
     return PlaceWriter(bytes_.data() + used_ + kShortLength);
   }
-  void end(const PlaceWriter& record) {
+  // How many bytes it takes.
+  size_t end(PlaceWriter record) {
     char* const begin = bytes_.data() + used_;
     const auto size = static_cast<size_t>(record.at() - begin) - kShortLength;
-    char length[kMostVarintBytes];
-    PlaceWriter to(length);
-    to.varint(size);
-    const auto length_size = static_cast<size_t>(to.at() - length);
-    if (length_size != kShortLength) std::memmove(begin + length_size, begin + kShortLength, size);
-    std::memcpy(begin, length, length_size);
+    const size_t length_size = size < 0x80 ? kShortLength : make_room_for_length(begin, size);
+    PlaceWriter(begin).varint(size);
     used_ += length_size + size;
+    return length_size + size;
   }
   size_t size() const { return used_; }
   // Leaves it empty. A copy, so that memory for a whole block is asked for once.
@@ -45,6 +43,13 @@ class RecordBuffer {
  private:
   static constexpr size_t kShortLength = 1;  // what the length of most records takes
   static constexpr size_t kOfAFewRecords = 4096;
+
+  // The record, which stands where it would behind a short length, makes way. What the length takes.
+  static size_t make_room_for_length(char* begin, size_t size) {
+    const size_t length_size = varint_bytes(size);
+    std::memmove(begin + length_size, begin + kShortLength, size);
+    return length_size;
+  }
 
   std::string bytes_;
   size_t used_ = 0;
