@@ -265,9 +265,7 @@ std::optional<RecordMarks> decode_plain_hit(PlainHit& hit, std::span<const std::
                                             unsigned cpu, const Sources& sources,
                                             KnownSource& last) {
   if (bytes.size() < sizeof(tc_record)) return std::nullopt;
-  alignas(tc_record) std::byte copy[sizeof(tc_record)];
-  std::memcpy(copy, bytes.data(), sizeof(copy));
-  const auto& record = *reinterpret_cast<const tc_record*>(copy);
+  const auto& record = *reinterpret_cast<const tc_record*>(bytes.data());
   if (record.kind != TC_RECORD_HIT || record.flags || record.stack_words || record.tag)
     return std::nullopt;
   if (!is_sound(record, bytes.size()) || !has_numbers_only(record.source, sources, last))
