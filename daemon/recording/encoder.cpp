@@ -112,6 +112,28 @@ PlaceWriter write_arguments(PlaceWriter to, const Event& event, uint64_t* last) 
 
 }  // namespace
 
+inline Encoder::Open& Encoder::open_block(unsigned cpu, uint64_t ts_ns) {
+  if (!last_open_ || cpu != last_cpu_) {
+    last_open_ = &open_[cpu];
+    last_cpu_ = cpu;
+  }
+  Open& open = *last_open_;
+  if (open.block.header.records && ts_ns < open.last.ts_ns) end(open);
+  if (open.block.header.records == 0) {
+    open.block.header.cpu = static_cast<uint16_t>(cpu);
+    open.block.header.first_ns = ts_ns;
+    open.last.ts_ns = ts_ns;
+  }
+  return open;
+}
+
+inline void Encoder::added(Open& open, uint64_t ts_ns, PlaceWriter record) {
+  ++open.block.header.records;
+  open.block.header.last_ns = open.last.ts_ns = ts_ns;
+  open_bytes_ += open.records.end(record);
+  if (open.records.size() >= kBlockBytes) end(open);
+}
+
 void Encoder::add(const StreamItem& item) {
   if (const auto* event = std::get_if<Event>(&item))
     add_event(*event);
@@ -143,21 +165,6 @@ void Encoder::add(const PlainHit& hit) {
   const PlaceWriter to = write(open.records.begin(most_bytes), hit, open);
   ++open.block.events;
   added(open, hit.ts_ns, to);
-}
-
-Encoder::Open& Encoder::open_block(unsigned cpu, uint64_t ts_ns) {
-  if (!last_open_ || cpu != last_cpu_) {
-    last_open_ = &open_[cpu];
-    last_cpu_ = cpu;
-  }
-  Open& open = *last_open_;
-  if (open.block.header.records && ts_ns < open.last.ts_ns) end(open);
-  if (open.block.header.records == 0) {
-    open.block.header.cpu = static_cast<uint16_t>(cpu);
-    open.block.header.first_ns = ts_ns;
-    open.last.ts_ns = ts_ns;
-  }
-  return open;
 }
 
 uint64_t Encoder::new_thread(Open& open, pid_t pid, pid_t tid, const RawComm& comm) {
@@ -209,13 +216,6 @@ PlaceWriter Encoder::write(PlaceWriter to, const PlainHit& hit, Open& open) {
 }
 
 // ---- blocks ----
-
-void Encoder::added(Open& open, uint64_t ts_ns, PlaceWriter record) {
-  ++open.block.header.records;
-  open.block.header.last_ns = open.last.ts_ns = ts_ns;
-  open_bytes_ += open.records.end(record);
-  if (open.records.size() >= kBlockBytes) end(open);
-}
 
 void Encoder::end(Open& open) {
   for (Block& block : definitions_.take()) ended_.push_back(std::move(block));
