@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -33,13 +32,6 @@ std::string number_text(double number) {
   std::ostringstream text;
   text << number;
   return text.str();
-}
-
-std::string crash_text(const Crash& crash) {
-  const char* signal = ::sigabbrev_np(crash.signal);
-  return "process " + std::to_string(crash.pid) + " (" + crash.name + ") was killed by " +
-         (signal ? "SIG" + std::string(signal) : "signal " + std::to_string(crash.signal)) + "; " +
-         core_text(CoreNaming::of_machine(), crash);
 }
 
 FlightRecorder::Bound bound_of(const RecorderBoundPart& part) {
@@ -234,12 +226,10 @@ void FlightRecorders::dump_triggered(const DumpAsked& asked) {
 }
 
 void FlightRecorders::dump_crashed(const SeenCrash& seen) {
-  std::string reason;
   for (const std::string& session : seen.sessions) {
     const auto found = recorders_.find(session);
-    if (found == recorders_.end() || !found->second.dump_on.crash) continue;
-    if (reason.empty()) reason = crash_text(seen.crash);
-    dump_after_failure(session, reason);
+    if (found != recorders_.end() && found->second.dump_on.crash)
+      dump_after_failure(session, text(CoreNaming::of_machine(), seen.crash));
   }
 }
 
@@ -263,7 +253,8 @@ void FlightRecorders::dump_after_failure(const std::string& session, const std::
   dump_for(session, kept, reason);
 }
 
-// Behind one that is being written, as that keeps in memory what the recorder forgets.
+// Behind one that is being written, as that keeps in memory what the recorder forgets. One waits: what it
+// will hold has what another one before it would have held.
 void FlightRecorders::dump_for(const std::string& session, Kept& kept, const std::string& reason) {
   if (is_being_written(session)) {
     if (kept.waiting) ++kept.left_out;
@@ -292,12 +283,11 @@ Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
 
 bool FlightRecorders::look_after() {
   bool is_any_left = tell_ended();
-  for (auto& [session, kept] : recorders_) is_any_left |= begin_what_waits(session, kept);
+  for (auto& [session, kept] : recorders_) is_any_left |= look_after(session, kept);
   return is_any_left;
 }
 
-// False where nothing does.
-bool FlightRecorders::begin_what_waits(const std::string& session, Kept& kept) {
+bool FlightRecorders::look_after(const std::string& session, Kept& kept) {
   if (kept.listen_at_ns && kept.listen_at_ns <= boot_ns()) {
     kept.listen_at_ns = 0;
     engine_.listen_for_dumps(session);

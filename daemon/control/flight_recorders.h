@@ -73,11 +73,10 @@ class FlightRecorders {
     protocol::DumpOnPart dump_on;
     uid_t user;
     std::shared_ptr<FlightRecorder> recorder;
-    std::optional<std::string> waiting =
-        {};                       // the reason of a dump that another one is in the way of
-    uint64_t quiet_until_ns = 0;  // no dump of what goes wrong before
-    uint64_t listen_at_ns = 0;    // triggers are heard again; 0: they are
-    uint64_t left_out = 0;        // dumps
+    std::optional<std::string> waiting = {};  // for another dump: the reason of one
+    uint64_t quiet_until_ns = 0;              // no dump of what goes wrong before
+    uint64_t listen_at_ns = 0;                // triggers are heard again; 0: they are
+    uint64_t left_out = 0;                    // dumps
   };
   struct Dumping {
     std::string session;
@@ -91,7 +90,7 @@ class FlightRecorders {
   void dump_for(const std::string& session, Kept& kept, const std::string& reason);
   void dump_after_failure(const std::string& session, const std::string& reason);
   Status dump_to_folder(const std::string& session, uid_t user, const std::string& reason);
-  bool begin_what_waits(const std::string& session, Kept& kept);
+  bool look_after(const std::string& session, Kept& kept);
   bool tell_ended();
   void watch_what_is_wanted();
   void tell_end(const Dumping& dumping, const Dump::State& state);

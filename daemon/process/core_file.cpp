@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "daemon/process/signal_name.h"
+
 namespace tracectl {
 namespace {
 
@@ -80,6 +82,11 @@ std::string core_text(const CoreNaming& naming, const Crash& crash) {
     name += "." + std::to_string(crash.own_pid);
   if (pattern.starts_with('/')) return "its core is " + name;
   return "its core is " + name + " in its working directory";
+}
+
+std::string text(const CoreNaming& naming, const Crash& crash) {
+  return "process " + std::to_string(crash.pid) + " (" + crash.name + ") was killed by " +
+         signal_name(crash.signal) + "; " + core_text(naming, crash);
 }
 
 }  // namespace tracectl

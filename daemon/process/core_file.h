@@ -20,5 +20,7 @@ struct CoreNaming {
 // A sentence's part: `its core is ...`, or that it left none. What of a name nobody knows any more is a
 // `*` in it: the moment of the dump, say, or which of the threads it was.
 std::string core_text(const CoreNaming& naming, const Crash& crash);
+// process 123 (nginx) was killed by SIGSEGV; its core is /cores/core.123
+std::string text(const CoreNaming& naming, const Crash& crash);
 
 }  // namespace tracectl

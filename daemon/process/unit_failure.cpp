@@ -2,17 +2,13 @@
 #include "daemon/process/unit_failure.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include <string_view>
 
+#include "daemon/process/signal_name.h"
+
 namespace tracectl {
 namespace {
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
-}
 
 // What the main process shows of a failure that is not told by the result alone.
 std::optional<std::string> end_of_main(const UnitFailure& failure) {

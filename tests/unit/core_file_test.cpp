@@ -69,3 +69,12 @@ TEST(CoreFile, IsMissing) {
   crash.has_core = false;
   EXPECT_EQ(core_text({"|/bin/x", true}, crash), "it left no core");
 }
+
+TEST(CoreFile, IsNamedWithWhoHasLeftIt) {
+  EXPECT_EQ(text({"core", true}, kCrash),
+            "process 70 (prog) was killed by SIGSEGV; its core is core.7 in its working directory");
+  Crash crash = kCrash;
+  crash.signal = 63;
+  EXPECT_EQ(text({"/c", false}, crash),
+            "process 70 (prog) was killed by signal 63; its core is /c");
+}
