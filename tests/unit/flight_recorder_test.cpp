@@ -10,7 +10,6 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/sinks/dump.h"
-#include "tests/support/memory_limit.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;
@@ -200,15 +199,4 @@ TEST(Dump, ThatCannotBeWrittenSaysSoAndTheNextOneCan) {
   EXPECT_TRUE((*dump)->state().error);
   EXPECT_EQ((*dump)->state().events, 0u);
   EXPECT_EQ(dumped(recorder).lines.size(), items.size());
-}
-
-TEST(Dump, WithoutMemoryFailsAndSaysSo) {
-  FlightRecorder recorder({.bytes = 64 << 20});
-  give(recorder, RandomItems(7).make(1000));
-  const on_kernel::MemoryOfOneThread ours;
-  auto dump = Dump::start(memory_file(), recorder.snapshot(), Compression::none);
-  ASSERT_TRUE(dump);
-  ASSERT_TRUE((*dump)->wait_ms(60'000));
-  ASSERT_TRUE((*dump)->state().error);
-  EXPECT_NE((*dump)->state().error->message.find("not enough memory"), std::string::npos);
 }

@@ -14,7 +14,6 @@
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/format.h"
 #include "daemon/sinks/recorder.h"
-#include "tests/support/memory_limit.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;
@@ -278,26 +277,6 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
   EXPECT_EQ(state.events, events);
   EXPECT_EQ(state.events + state.lost, 2 * given_in(items));
-}
-
-TEST(Recording, WithoutMemoryFailsAndSaysSo) {
-  Fd file = memory_file();
-  auto recorder = Recorder::start(copy_of(file), Compression::none);
-  ASSERT_TRUE(recorder);
-  const auto items = RandomItems(11).make(10'000);
-  Recorder::State state;
-  {
-    const on_kernel::MemoryOfOneThread ours;
-    (*recorder)->take(items);
-    (*recorder)->end();
-    ASSERT_TRUE((*recorder)->wait_ms(10'000));
-    state = (*recorder)->state();
-  }
-  EXPECT_EQ(state.phase, Recorder::Phase::failed);
-  ASSERT_TRUE(state.error);
-  EXPECT_NE(state.error->message.find("not enough memory"), std::string::npos);
-  EXPECT_EQ(state.events, 0u);
-  EXPECT_EQ(state.lost, given_in(items));
 }
 
 // No block fits into what may wait: as on a disk that stands still.
