@@ -90,8 +90,7 @@ TEST_F(Notices, OfARecorderCannotBeSwitchedOff) {
   Program program("hot", {});
   set_up_recorder();
   create("by");
-  const auto refused =
-      stage("by", "uprobe::hot_push", process(program.pid()), "trigger(rec, off)");
+  const auto refused = stage("by", "uprobe::hot_push", process(program.pid()), "trigger(rec, off)");
   ASSERT_FALSE(refused);
   EXPECT_TRUE(names(refused.error().message, "nothing to switch off"));
 }
