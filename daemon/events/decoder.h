@@ -39,8 +39,8 @@ struct KnownSource {
   const std::shared_ptr<const EventSource>* source = nullptr;  // one of the sources
   bool has_numbers_only = false;
 };
-// Into a hit, where the record is one that has nothing but numbers; nullopt for all others, too. `last`
-// is for the next record, which most often is of the same source.
+// Into a hit, where the record is one that has nothing but numbers; nullopt for all others, too. It lies
+// as in a ring, at a multiple of 8. `last` is for the next record, which most often is of the same source.
 std::optional<RecordMarks> decode_plain_hit(PlainHit& hit, std::span<const std::byte> record,
                                             unsigned cpu, const Sources& sources,
                                             KnownSource& last);
