@@ -73,6 +73,26 @@ TEST(Recording, IsReadAsItWasWritten) {
   }
 }
 
+// Of such that take one byte to say, two and three.
+TEST(Recording, HasRecordsOfAnyLength) {
+  Argument text;
+  text.is_string = true;
+  const auto source =
+      std::make_shared<const EventSource>(EventSource{"p", "s", {text}, std::nullopt});
+  std::vector<StreamItem> items;
+  for (const size_t size : {0, 100, 120, 121, 122, 123, 124, 125, 126, 127, 128, 300, 20'000}) {
+    Event event;
+    event.ts_ns = 1000 + items.size();
+    event.source = source;
+    event.args = {0};
+    event.strings = {std::string(size, 'x')};
+    items.push_back(std::move(event));
+  }
+  const Recorded got = read_all(recorded(items));
+  EXPECT_TRUE(is_whole(got.damage));
+  EXPECT_EQ(got.lines, lines_of(items));
+}
+
 TEST(Recording, IsInOrderOfTime) {
   const auto items = RandomItems(1).make(20'000);
   auto reader = Reader::open(file_of(recorded(items)));
