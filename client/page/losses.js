@@ -36,7 +36,7 @@ function showLosses(trace, timeline) {
     : `No event was lost while this was recorded.${whole}`;
   byId('damage').replaceChildren(...damage.map(text => make('li', text)));
   byId('losses-frame').hidden = !losses.length;
-  fillTable(byId('loss-table'), [['Noticed'], ['Cause'], ['CPU', true], ['Events', true]],
+  fillTable(byId('loss-table'), [['Since'], ['Cause'], ['CPU', true], ['Events', true]],
     losses.map(loss => [timeCell(loss, timeline), loss.cause,
       loss.cpu === null ? '–' : String(loss.cpu), countText(loss.count)]));
 }

@@ -85,7 +85,7 @@ Status EventReader::open(uint32_t session, Rings rings) {
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
-    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), 0});
+    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd)});
   }
   const std::lock_guard lock(mutex_);
   stream.opened = ++streams_opened_;
@@ -189,9 +189,10 @@ bool EventReader::pass() {
   return any;
 }
 
-// Of each ring the losses are read first, then the clock, then the ring. So a loss that no record tells
-// of lies behind the last record read and before the time looked at, and whatever fired before the pass
-// began has been released when the bound has come so far.
+// Of each ring the clock is read first, then the losses, then the ring. So all that was lost before the
+// time looked at is known. It stands where it may have begun: at the last record before, or at the last
+// look. Whatever is released has then all losses of its time with it, those of other rings too, however
+// many events these have brought since.
 bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   Stream& stream = streams_.at(session);
   const uint64_t began_ns = boot_ns();
@@ -204,8 +205,7 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   if (!make_stacks(session, stream.opened, lock)) return any;
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
-  // As of the pass before: what it has noticed to be lost may have been too late for its own bound.
-  stream.released_ns = std::exchange(stream.read_ns, std::min(stream.merger.bound_ns(), began_ns));
+  stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
   return any;
 }
 
@@ -234,11 +234,12 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
 }
 
 void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_order) {
-  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
   const uint64_t looked_at_ns = boot_ns();
+  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
   const bool straight = !one_order && read_straight(stream, cpu, looked_at_ns);
   if (straight || drain(stream, cpu) == Ring::End::drained) {
-    notice_loss(stream, cpu, dropped, looked_at_ns - 1);
+    notice_loss(stream, cpu, dropped, looked_at_ns);
+    stream.lanes[cpu].seen_until(looked_at_ns);
     stream.merger.drained(cpu, looked_at_ns);
   }
   if (!one_order) stream.merger.release(cpu, released_);
@@ -273,17 +274,20 @@ bool EventReader::take_hit(Stream& stream, unsigned cpu, std::span<const std::by
   if (!marks) return false;
   if (const auto lost = new_loss(lane, cpu, marks->ring_dropped, hit.ts_ns))
     batch_.add(*lost, stream.per_cpu_sinks);
+  lane.seen_until(hit.ts_ns);
   batch_.keep_hit(stream.per_cpu_sinks);
   return true;
 }
 
 bool EventReader::take_event(Stream& stream, unsigned cpu, std::span<const std::byte> record) {
+  Lane& lane = stream.lanes[cpu];
   Event& event = batch_.begin_event();
   const auto marks = decode_record_into(event, record, cpu, stream.sources);
   if (!marks) return false;
   if (marks->tag) event.tag = text_of_tag(stream, marks->tag);
-  if (const auto lost = new_loss(stream.lanes[cpu], cpu, marks->ring_dropped, event.ts_ns))
+  if (const auto lost = new_loss(lane, cpu, marks->ring_dropped, event.ts_ns))
     batch_.add(*lost, stream.per_cpu_sinks);
+  lane.seen_until(event.ts_ns);
   batch_.keep_event(stream.per_cpu_sinks);
   return true;
 }
@@ -307,12 +311,14 @@ void EventReader::add_record(Stream& stream, unsigned cpu, std::span<const std::
     return;
   }
   notice_loss(stream, cpu, record->ring_dropped, record->event.ts_ns);
+  stream.lanes[cpu].seen_until(record->event.ts_ns);
   add_event(stream, cpu, std::move(*record));
 }
 
 // They were made before the call ended, so before much that has been released: they come late.
 void EventReader::add_kept(Stream& stream, unsigned ring, const KeptRecords& kept) {
   notice_loss(stream, ring, kept.ring_dropped, kept.ts_ns);
+  stream.lanes[ring].seen_until(kept.ts_ns);
   for (const WaitedRecord& waited : kept.records) {
     if (auto record = decode_record(waited.bytes, waited.cpu, stream.sources))
       add_event(stream, ring, std::move(*record));
@@ -336,15 +342,15 @@ std::string EventReader::text_of_tag(const Stream& stream, uint32_t number) cons
 }
 
 std::optional<Lost> EventReader::new_loss(Lane& lane, unsigned cpu, uint64_t dropped,
-                                          uint64_t ts_ns) {
+                                          uint64_t told_ns) {
   if (dropped <= lane.seen_dropped) return std::nullopt;
   const uint64_t count = dropped - std::exchange(lane.seen_dropped, dropped);
   stats_.dropped += count;
-  return Lost{ts_ns, count, LossCause::ring_full, cpu};
+  return Lost{std::min(lane.since_ns, told_ns), count, LossCause::ring_full, cpu};
 }
 
-void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns) {
-  if (const auto lost = new_loss(stream.lanes[cpu], cpu, dropped, ts_ns))
+void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t told_ns) {
+  if (const auto lost = new_loss(stream.lanes[cpu], cpu, dropped, told_ns))
     stream.merger.add(cpu, *lost);
 }
 

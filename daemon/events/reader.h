@@ -5,6 +5,7 @@
 // have come for a while it asks the programs for one wake-up and sleeps.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -61,8 +62,11 @@ class EventReader {
   struct Lane {
     Ring ring;
     Fd fd;
+    uint64_t since_ns = 0;  // what is lost and not told yet was not lost before
     uint64_t seen_dropped = 0;
     KnownSource last_source = {};
+
+    void seen_until(uint64_t ts_ns) { since_ns = std::max(since_ns, ts_ns); }
   };
   struct Stream {
     explicit Stream(size_t cpus) : merger(cpus) {}
@@ -72,9 +76,8 @@ class EventReader {
     std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
     Batch::Sinks per_cpu_sinks;  // those of them that are
-    uint64_t read_ns = 0;        // everything before has been read
-    uint64_t released_ns = 0;    // and given to the sinks, with what was lost
-    uint64_t opened = 0;         // no other stream has this number
+    uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
+    uint64_t opened = 0;       // no other stream has this number
   };
 
   EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);
@@ -92,9 +95,9 @@ class EventReader {
   void add_kept(Stream& stream, unsigned ring, const KeptRecords& kept);
   void add_event(Stream& stream, unsigned ring, DecodedRecord record);
   std::string text_of_tag(const Stream& stream, uint32_t number) const;
-  void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
-  // What its ring has lost since the last time.
-  std::optional<Lost> new_loss(Lane& lane, unsigned cpu, uint64_t dropped, uint64_t ts_ns);
+  void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t told_ns);
+  // What its ring has lost since the last time, as was told then: by a record, or by a look at it.
+  std::optional<Lost> new_loss(Lane& lane, unsigned cpu, uint64_t dropped, uint64_t told_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);
   void wake();

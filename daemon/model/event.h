@@ -74,7 +74,7 @@ std::optional<LossCause> loss_cause_named(std::string_view name);
 
 // Stands in the stream where events were lost.
 struct Lost {
-  uint64_t ts_ns = 0;  // of the first event after the loss, or of the moment it was noticed
+  uint64_t ts_ns = 0;  // of its place: where a ring was full, none of these was lost before
   uint64_t count = 0;
   LossCause cause = LossCause::ring_full;
   std::optional<unsigned> cpu;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ class FakeKernel final : public Kernel {
   bool exact_filter = true;
   std::function<void()> at_switch = [] {};  // between the staging and the store
   std::function<void()> at_wait = [] {};
+  std::array<std::atomic<uint64_t>, 2> dropped{};  // of the rings of all sessions, by CPU
 
   // ---- what the test sees ----
   std::vector<std::string> log;
@@ -104,7 +106,7 @@ class FakeKernel final : public Kernel {
   void forget_starts(uint32_t) override {}
   Result<Rings> open_rings(uint32_t, size_t size_bytes) override { return Rings{{}, size_bytes}; }
   void close_rings(uint32_t) override {}
-  uint64_t ring_dropped(uint32_t, unsigned) const override { return 0; }
+  uint64_t ring_dropped(uint32_t, unsigned cpu) const override { return dropped.at(cpu); }
   void set_reader_sleeps(bool) override {}
   void begin_session(uint32_t) override {}
   void begin_marks(uint32_t) override {}

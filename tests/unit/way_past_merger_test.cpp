@@ -144,6 +144,7 @@ class Reading {
     for (MadeRing& ring : rings) ring.publish();
   }
   void flush() { must(reader_->flush(kSession)); }
+  void lose(unsigned cpu, uint64_t count) { kernel_.dropped.at(cpu) += count; }
 
   MadeRing rings[2];
 
@@ -258,4 +259,25 @@ TEST(WayPastMerger, IsNotTakenBesideARecordThatIsStillBeingWritten) {
   while (recording.reading.reader().stats().events == 0) ::usleep(100);
   ring.submit(second, early.bytes());
   EXPECT_EQ(recording.end(), merged({{0, early}, {0, late}}));
+}
+
+// Whoever sees the beginning of a stream sees what is missing in it, whichever ring has lost it.
+TEST(Losses, StandBeforeWhatOtherRingsHaveBroughtSince) {
+  class InOrder final : public EventSink {
+   public:
+    void take(std::span<const StreamItem> items) override {
+      for (const StreamItem& item : items) lost.push_back(std::holds_alternative<Lost>(item));
+    }
+    std::vector<bool> lost;
+  };
+  auto sink = std::make_shared<InOrder>();
+  Reading reading(sink);
+  for (const unsigned cpu : {0, 1}) {
+    reading.flush();
+    reading.lose(1 - cpu, 5);
+    reading.add({{cpu, plain(boot_ns())}});
+    reading.flush();
+    EXPECT_EQ(sink->lost, (std::vector<bool>{true, false})) << cpu;
+    sink->lost.clear();
+  }
 }

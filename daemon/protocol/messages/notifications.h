@@ -77,7 +77,7 @@ struct ProbeNotification {
 };
 struct LostNotification {
   static constexpr const char* kMethod = "lost";
-  uint64_t ts = 0;  // of the first event after the loss, or of the moment it was noticed
+  uint64_t ts = 0;  // of its place: where a ring was full, none of these was lost before
   uint64_t count = 0;
   std::string cause;  // "ring_full", "slow_client", "held_full" or, in recordings, "slow_disk"
   std::optional<uint64_t> cpu;
