@@ -53,7 +53,7 @@ TEST(WithoutMemory, ADumpFailsAndSaysSo) {
   recorder.take(some_events());
   const MemoryOfOneThread ours;
   const auto dump =
-      must(Dump::start(memory_file(), recorder.snapshot(), recording::Compression::none));
+      must(Dump::start(memory_file(), recorder.snapshot(), recording::Compression::none, "a test"));
   ASSERT_TRUE(dump->wait_ms(kPatienceMs));
   EXPECT_EQ(dump->state().phase, Dump::Phase::failed);
   expect_want_of_memory(dump->state());
