@@ -85,7 +85,7 @@ Status EventReader::open(uint32_t session, Rings rings) {
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
-    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd)});
+    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), boot_ns()});
   }
   const std::lock_guard lock(mutex_);
   stream.opened = ++streams_opened_;

@@ -62,7 +62,7 @@ class EventReader {
   struct Lane {
     Ring ring;
     Fd fd;
-    uint64_t since_ns = 0;  // what is lost and not told yet was not lost before
+    uint64_t since_ns;  // what is lost and not told yet was not lost before
     uint64_t seen_dropped = 0;
     KnownSource last_source = {};
 
