@@ -18,13 +18,13 @@
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/layout.h"
+#include "daemon/kernel/notices.h"
 #include "daemon/kernel/pair_tables.h"
 #include "daemon/kernel/preemption.h"
 #include "daemon/kernel/process_sets.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
-#include "daemon/kernel/ring.h"
 #include "daemon/kernel/tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -174,7 +174,7 @@ class BpfKernel final : public Kernel {
   }
 
   int notices_fd() const override { return bpf_map__fd(skeleton_->maps.notices); }
-  std::vector<tc_notice> take_notices() override;
+  std::vector<tc_notice> take_notices() override { return notices_->take(); }
   void listen_for_dumps(uint32_t session) override {
     __atomic_store_n(&view<tc_session>(sessions_)[session].hears_of_dumps, 1u, __ATOMIC_SEQ_CST);
   }
@@ -231,8 +231,8 @@ class BpfKernel final : public Kernel {
   ProgressWait progress_;
   ProcessSets process_sets_;
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_, own_tags_;
-  std::optional<Ring> notices_;  // once they are open
-  uint32_t last_marks_ = 0;      // no session has had a greater number
+  std::optional<Notices> notices_;  // once they are open
+  uint32_t last_marks_ = 0;         // no session has had a greater number
   uint64_t switched_ns_ = 0;
   std::optional<bool> nop5_becomes_call_;  // once it was asked for
 };
@@ -316,7 +316,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
   std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count, options.sleeps)};
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
-  auto notices = Ring::open(kernel->notices_fd(), TC_NOTICES_BYTES);
+  auto notices = Notices::open(kernel->notices_fd());
   if (!notices) return notices.error();
   kernel->notices_ = std::move(*notices);
   if (options.fast_nops) kernel->nop5_becomes_call_ = true;
@@ -428,17 +428,6 @@ void BpfKernel::close_rings(uint32_t session) {
 }
 
 // ---- sessions ----
-
-std::vector<tc_notice> BpfKernel::take_notices() {
-  std::vector<tc_notice> taken;
-  (void)notices_->drain([&](std::span<const std::byte> bytes) {
-    tc_notice notice;
-    if (bytes.size() < sizeof(notice)) return;
-    std::memcpy(&notice, bytes.data(), sizeof(notice));
-    taken.push_back(notice);
-  });
-  return taken;
-}
 
 void BpfKernel::write_tag(uint32_t session, uint32_t number, const std::string& tag) {
   tc_tag& to = view<tc_tag>(tags_)[size_t{session} * TC_MAX_TAGS + number];

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "bpf/abi.h"
+#include "daemon/base/result.h"
+#include "daemon/kernel/ring.h"
+
+namespace tracectl {
+
+// The ring in which the programs tell what is no event.
+class Notices {
+ public:
+  // `fd` is borrowed for the call.
+  static Result<Notices> open(int fd);
+
+  // Those that have come, the oldest first.
+  std::vector<tc_notice> take();
+
+ private:
+  explicit Notices(Ring ring) : ring_(std::move(ring)) {}
+
+  Ring ring_;
+};
+
+}  // namespace tracectl
