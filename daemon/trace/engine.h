@@ -166,7 +166,7 @@ class Engine {
   void watch_crashes(bool watch) { kernel_->watch_crashes(watch); }
   // Readable when there are some. The engine's own.
   int notices_fd() const { return kernel_->notices_fd(); }
-  // Those of sessions that are still there, and of processes that some session has chosen.
+  // Those of sessions that are still there, and of processes that one that is dumped has chosen.
   std::vector<Notice> take_notices();
 
   uint64_t epoch() const { return kernel_->epoch(); }

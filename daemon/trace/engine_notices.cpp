@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What the programs tell beside events: a hit asks for a dump, a process has crashed.
-#include <signal.h>
-
 #include <algorithm>
+#include <cstring>
 
 #include "daemon/trace/engine.h"
 
@@ -12,8 +11,13 @@ namespace {
 
 constexpr uint32_t kSignal = 0x7f, kHasCore = 0x80;  // of an exit code, as wait(2) has it
 
+bool is_control(char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; }
+
+// A program can give itself any name. This one gets into the log, where a line end would begin a line.
 std::string name_in(const tc_notice& notice) {
-  return {notice.comm, ::strnlen(notice.comm, sizeof(notice.comm))};
+  std::string name{notice.comm, ::strnlen(notice.comm, sizeof(notice.comm))};
+  std::replace_if(name.begin(), name.end(), is_control, '?');
+  return name;
 }
 
 Crash crash_of(const tc_notice& notice) {
@@ -68,7 +72,7 @@ std::vector<Notice> Engine::take_notices() {
     if (notice.kind == TC_NOTICE_CRASH) {
       SeenCrash seen{crash_of(notice), {}};
       for (const auto& [name, session] : sessions_)
-        if (has_chosen(session, notice)) seen.sessions.push_back(name);
+        if (session.is_dumped && has_chosen(session, notice)) seen.sessions.push_back(name);
       if (!seen.sessions.empty()) taken.emplace_back(std::move(seen));
       continue;
     }

@@ -19,7 +19,8 @@ struct DumpAsked {
   std::string process;
 };
 
-// Of a process that these sessions have chosen by its number, its executable or its parent.
+// Of a process that these sessions, which have flight recorders, have chosen by its number, its
+// executable or its parent.
 struct SeenCrash {
   Crash crash;
   std::vector<std::string> sessions;

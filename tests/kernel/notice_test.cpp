@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <filesystem>
+
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -27,9 +29,11 @@ class Notices : public KernelTest {
     if (notices.size() != 1) throw std::runtime_error("there is not one notice");
     return std::get<SeenCrash>(notices.front());
   }
-  void watch(const Target& target) {
+  // Crashes of those that `function` is set for, in a session with a recorder.
+  void watch(const Target& target, const std::string& function = "uprobe:hot:hot_push") {
     create("s");
-    set("s", "uprobe:hot:hot_push", target, "count");
+    engine->dump_at_triggers("s");
+    set("s", function, target, "count by pid");
     engine->watch_crashes(true);
   }
 };
@@ -109,6 +113,27 @@ TEST_F(Notices, OfCrashesNameWhoCrashedAndHow) {
   EXPECT_EQ(seen.crash.gid, ::getegid());
 }
 
+TEST_F(Notices, OfCrashesAreOfNoInterestToSessionsWithoutARecorder) {
+  Program program("hot", {});
+  create("other");
+  set("other", "uprobe::hot_push", process(program.pid()), "count");
+  watch(process(program.pid()));
+  EXPECT_EQ(crash_of(program, SIGSEGV).sessions, std::vector<std::string>{"s"});
+}
+
+// They get into the log.
+TEST_F(Notices, HaveNamesThatBeginNoLine) {
+  const std::string folder = ::testing::TempDir(), name = folder +
+                                                          "/a\nb\x1b"
+                                                          "c";
+  std::filesystem::copy_file(target_path("hot"), name,
+                             std::filesystem::copy_options::overwrite_existing);
+  Program program(name, {});
+  watch(process(program.pid()), "uprobe::hot_push");
+  EXPECT_EQ(crash_of(program, SIGSEGV).crash.name, "a?b?c");
+  std::filesystem::remove(name);
+}
+
 TEST_F(Notices, OfCrashesComeForThoseChosenByTheirFile) {
   Target target;
   target.executables = {target_path("hot")};
@@ -119,11 +144,9 @@ TEST_F(Notices, OfCrashesComeForThoseChosenByTheirFile) {
 
 TEST_F(Notices, OfCrashesComeForChildren) {
   Program parent("forker", {"fork", "1", "1000000000000"});
-  create("s");
   Target target = process(parent.pid());
   target.follow = Follow::children;
-  set("s", "uprobe:forker:work", target, "count by pid");
-  engine->watch_crashes(true);
+  watch(target, "uprobe:forker:work");
   parent.send("go");
   until([&] { return sum(read("s")) > 0; });
   const pid_t child = pid_of(read("s").rows.begin()->first);
@@ -136,9 +159,7 @@ TEST_F(Notices, OfCrashesComeForChildren) {
 
 TEST_F(Notices, OfCrashesOfAllThreadsAreOne) {
   Program program("counters", {"8", "0"});
-  create("s");
-  set("s", "uprobe::f0001", process(program.pid()), "count");
-  engine->watch_crashes(true);
+  watch(process(program.pid()), "uprobe::f0001");
   program.send("go");
   until([&] { return sum(read("s")) > 1000; });
   EXPECT_EQ(crash_of(program, SIGABRT).crash.pid, program.pid());
