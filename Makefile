@@ -6,6 +6,7 @@
 #   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
 #   make bench      measures; make demo shows
 #   make install    DESTDIR= PREFIX=/usr/local
+#   make deb        packages of Debian, in .build/deb
 #
 # All that is made lies under .build/. Sources are found by wildcard: a new file needs no line here.
 
@@ -16,7 +17,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak bench demo install clean format lint check-includes check-format
+.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak bench demo install deb clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
@@ -32,6 +33,8 @@ goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 ifneq ($(filter check soak bench demo,$(goals)),)
 needs := all
+else ifneq ($(filter deb,$(goals)),)
+needs := deb
 else ifneq ($(filter all,$(goals)),)
 needs := build
 endif
@@ -53,10 +56,12 @@ CLANG_TIDY ?= clang-tidy
 CLANG_FORMAT ?= clang-format
 LLVM_STRIP ?= llvm-strip
 
-pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd
+pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd libseccomp
 CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
 CXXFLAGS ?= -O2 -g
 CFLAGS ?= -O2 -g
+# What the loader has set up is read-only from then on.
+LDFLAGS ?= -Wl,-z,relro,-z,now
 # Of tests no more than where they failed is asked: what else is told of them takes a third of the time.
 TEST_CXXFLAGS ?= -O1 -g1
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
@@ -371,7 +376,7 @@ $(filter $(B)/targets/runtime_%,$(targets)): $(runtime)
 
 # ---- tests ----
 
-check: all build-tests
+check: all build-tests deb
 	@/usr/bin/python3 tests/run
 
 unit: $(targets) $(unit_bin)
@@ -384,7 +389,7 @@ kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
 mutants: all $(kernel_bin) $(unit_bin)
 	@ALL_MUTANTS=1 /usr/bin/python3 tests/run mutants
-e2e: all $(test_daemon)
+e2e: all $(test_daemon) deb
 	@/usr/bin/python3 tests/run e2e
 fuzz: $(fuzz_bins)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
@@ -430,24 +435,53 @@ $(B)/lint/%.tidy: %.cpp $(B)/obj/%.o .clang-tidy
 # ---- install ----
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 to = $(DESTDIR)$(PREFIX)
 
 # install_to: mode, folder, files (none is fine)
 install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
 
+# They find the client beside them, also when they are started through a link.
+exporters := $(filter-out %.py,$(wildcard client/python/tracectl*))
+units := $(wildcard systemd/*.service systemd/*.socket)
+
+# The units name the programs where Debian has them.
 install: build
 	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)))
 	@$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
-	@$(call install_to,644,$(to)/lib,$(runtime) $(runtime_so))
-	@ln -sf $(notdir $(runtime_so)) '$(to)/lib/$(basename $(notdir $(runtime_so)))'
+	@$(call install_to,644,$(to)/share/tracectl/python,$(wildcard client/python/*.py))
+	@$(call install_to,755,$(to)/share/tracectl/python,$(exporters))
+	@$(foreach e,$(notdir $(exporters)),ln -sf ../share/tracectl/python/$(e) '$(to)/bin/$(e)';)
+	@$(call install_to,644,$(DESTDIR)$(LIBDIR),$(runtime) $(runtime_so))
+	@ln -sf $(notdir $(runtime_so)) '$(DESTDIR)$(LIBDIR)/$(basename $(notdir $(runtime_so)))'
 	@$(call install_to,644,$(to)/include/tracectl,$(wildcard usdt/include/tracectl/*.h))
-	@$(call install_to,644,$(DESTDIR)$(UNITDIR),$(wildcard systemd/*.service systemd/*.socket))
-	@$(call install_to,644,$(DESTDIR)$(patsubst %/systemd/system,%/sysusers.d,$(UNITDIR)),$(wildcard systemd/*.sysusers))
+	@$(call install_to,644,$(DESTDIR)$(UNITDIR),$(units))
+	@sed -i 's,=/usr/\(s*bin\)/tracectl,=$(PREFIX)/\1/tracectl,' $(patsubst %,'$(DESTDIR)$(UNITDIR)/%',$(notdir $(units)))
+	@install -D -m 644 systemd/sysusers.conf '$(DESTDIR)$(SYSUSERSDIR)/tracectld.conf'
+	@install -D -m 644 systemd/tmpfiles.conf '$(DESTDIR)$(TMPFILESDIR)/tracectld.conf'
 	@$(foreach s,1 3 5 7 8,$(call install_to,644,$(to)/share/man/man$(s),$(wildcard docs/man/*.$(s)));)
 	@$(call install_to,644,$(to)/share/tracectl,$(wildcard docs/*.schema.json))
-	@$(call install_to,644,$(to)/share/bash-completion/completions,$(wildcard packaging/completions/tracectl))
-	@$(call install_to,644,$(to)/share/zsh/site-functions,$(wildcard packaging/completions/_tracectl))
+	@$(call install_to,644,$(to)/share/bash-completion/completions,packaging/completions/tracectl)
+	@$(call install_to,644,$(to)/share/zsh/site-functions,packaging/completions/_tracectl)
+
+# ---- packages of Debian: of what is built, in a tree that has the rest of this one by links ----
+
+package := $(B)/deb/tracectl-$(VERSION)
+
+deb: $(B)/deb/made
+$(B)/deb/made: $(programs) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* \
+		systemd/* client/python/* docs/man/* docs/*.schema.json usdt/include/tracectl/*.h)
+	$(call say,DEB,$(@D))
+	$(V)rm -rf $(@D) && mkdir -p $(package)
+	$(V)ln -s $(addprefix $(CURDIR)/,$(wildcard *) $(B)) $(package)/
+	$(V)cp -r packaging/debian $(package)/debian
+	$(V)sed -i '1s/(.*)/($(VERSION)-1)/' $(package)/debian/changelog
+	$(V)cd $(package) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL DEB_BUILD_OPTIONS=noautodbgsym \
+		dpkg-buildpackage --build=binary --unsigned-source --unsigned-changes >../log 2>&1 || { cat ../log; false; }
+	$(V)touch $@
 
 clean:
 	rm -rf $(B)

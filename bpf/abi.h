@@ -25,14 +25,15 @@
 /* What a hook does with a hit. */
 enum tc_hook_flag {
 	TC_EVENT = 1 << 0,
-	TC_FIRST_OF_GROUP = 1 << 1,
+	TC_OWNED = 1 << 1,	/* its session's owner may see only some processes, and has a quota */
 	TC_CALL = 1 << 2,	/* its spec has to do at the return too */
 	TC_GATED = 1 << 3,	/* in force only while its session's gate is open */
 	TC_PAIR = 1 << 4,	/* it starts or ends what its spec measures from probe to probe */
 	TC_IN_GRAPH = 1 << 5,	/* with TC_CALL: its calls are shown as parts of a graph */
 	TC_WITHIN_GRAPH = 1 << 6,	/* takes hits only while a call of its session's graph is open */
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
-	TC_SERIAL_SHIFT = 8,	/* above: tells the hook from others that had its slot before */
+	TC_FIRST_OF_GROUP = 1 << 8,
+	TC_SERIAL_SHIFT = 9,	/* above: tells the hook from others that had its slot before */
 };
 
 struct tc_hook {
@@ -207,6 +208,14 @@ enum {
 	TC_EXIT_LENGTH_MASK = 15,
 };
 
+/* A user who may see what it could ptrace(2): the ids that all of a process's have to be. */
+struct tc_owner {
+	__u64 capabilities;	/* permitted to it; a process with any other is not seen */
+	__u32 uid, gid;
+	__u32 user_namespace;	/* its number */
+	__u32 pad;
+};
+
 /* A session, as hits look at it, on its own cache line. */
 struct tc_session {
 	__u32 marks;		/* marks made under another number are over; 0: it makes none */
@@ -214,7 +223,16 @@ struct tc_session {
 	__u64 marks_lost;	/* for want of memory */
 	__u32 has_own_tags;	/* it has armed the probe by which programs tell theirs */
 	__u32 hears_of_dumps;	/* the next trigger asks for one, and zeroes this */
-	__u32 pad[10];
+	struct tc_owner owner;	/* of hooks that are TC_OWNED; and: */
+	__u32 account;		/*   of what that user's sessions stream together */
+	__u32 pad[3];
+};
+
+/* A user's quota of events, on its own cache line. */
+struct tc_account {
+	__u64 events_per_second;
+	__u64 in_second;	/* seconds since boot << 32 | streamed in that second */
+	__u64 pad[6];
 };
 
 /* What the programs tell the engine beside events, in the ring `notices`. */
@@ -299,7 +317,9 @@ TC_ASSERT_SIZE(struct tc_sets, 32);
 TC_ASSERT_SIZE(struct tc_member, 96);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
+TC_ASSERT_SIZE(struct tc_owner, 24);
 TC_ASSERT_SIZE(struct tc_session, 64);
+TC_ASSERT_SIZE(struct tc_account, 64);
 TC_ASSERT_SIZE(struct tc_notice, 96);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);

@@ -16,6 +16,7 @@ enum {
 	TC_MAX_RATES = 65536,
 	TC_MAX_LAYOUTS = 4096,		/* layout 0 has no arguments */
 	TC_MAX_SESSIONS = 256,
+	TC_MAX_ACCOUNTS = 256,		/* of users with a quota */
 	TC_MAX_TAGS = 256,		/* of a session; 0 is no tag */
 	TC_TAG_LEN = 16,
 	TC_OWN_TAG_LEN = 32,		/* of a thread's own, with the 0 behind it */

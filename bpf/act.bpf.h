@@ -34,7 +34,7 @@ struct streamed {
 	__u64 epoch;
 	__u64 code;
 	__u32 source;
-	__u16 session;
+	__u8 session;
 	__u8 flags;	/* of the hook, the lowest of them */
 	__u8 words_below_caller;
 	const struct tc_spec *spec;
@@ -61,8 +61,12 @@ static __always_inline void describe_thread(struct tc_record *record)
 static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
 {
 	const __u32 bytes = sizeof(struct tc_record) + room * 8;
-	struct tc_record *record = hit->held ? begin_held(hit->held, bytes) :
-					       bpf_ringbuf_reserve(hit->ring, bytes, 0);
+	struct tc_record *record;
+
+	if (!hit->held && hit->flags & TC_OWNED && !owner_may_stream(hit->session, 1))
+		return 0;
+	record = hit->held ? begin_held(hit->held, bytes) :
+			     bpf_ringbuf_reserve(hit->ring, bytes, 0);
 	if (!record)
 		return 0;
 	/* After reserving: see events/merger.h for what the order of these two is good for. */
@@ -168,7 +172,7 @@ static __always_inline void find_parts(struct streamed *hit, __u64 code, __u64 t
  */
 __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
 {
-	__u32 ring_index = (__u16)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 ring_index = (__u8)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
 				.session = to >> 32, .call = call };
@@ -238,24 +242,6 @@ static __always_inline bool show_hit(struct hit *hit, const struct tc_hook *hook
 	return true;
 }
 
-/* At most `limit` in each second since boot; who is preempted here again and again goes without. */
-static __always_inline bool within_limit(struct tc_rate *rate, __u64 limit)
-{
-	__u64 second = bpf_ktime_get_boot_ns() / 1000000000 << 32;
-	__u32 i;
-
-	for (i = 0; i < RAISE_TRIES; i++) {
-		__u64 old = *(volatile __u64 *)&rate->in_second;
-		__u64 now = old >= second ? old : second;	/* a newer second stays begun */
-
-		if ((__u32)now >= limit)
-			return false;
-		if (__sync_val_compare_and_swap(&rate->in_second, old, now + 1) == old)
-			return true;
-	}
-	return false;
-}
-
 static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 {
 	struct tc_rate *rate = bpf_map_lookup_elem(&rates, &stat);
@@ -264,7 +250,7 @@ static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 		return false;
 	if (spec->sample && __sync_fetch_and_add(&rate->matched, 1) % spec->sample)
 		return false;
-	return !spec->limit || within_limit(rate, spec->limit);
+	return !spec->limit || take_within(&rate->in_second, spec->limit, 1);
 }
 
 /* A condition that cannot be worked out does not hold. */

@@ -61,7 +61,7 @@ static __always_inline bool emit_end(struct streamed *end)
 __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under,
 			     const struct ended *ended)
 {
-	__u32 ring_index = (to >> 32) * cpu_count + bpf_get_smp_processor_id();
+	__u32 ring_index = (__u8)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
 	__u32 layout_index = code >> 32, spec_index = code;
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed end = { .ctx = ctx,
@@ -69,6 +69,7 @@ __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u6
 				.code = code,
 				.source = to,
 				.session = to >> 32,
+				.flags = to >> 56,
 				.loss = loss,
 				.ended = ended };
 
@@ -133,9 +134,9 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	struct tc_stat *stat = stat_of(hook);
-	__u64 to = (__u64)hook->session << 32 | hook->source;
+	__u64 to = destination_of(hook);
 
-	if (!spec || !stat || is_shut(hook))
+	if (!spec || !stat || is_shut(hook) || is_hidden(hook))
 		return;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
 		if (!meets_condition(ctx, hook, spec, ended) || !lets_pass(hook, spec)) {

@@ -165,7 +165,8 @@ __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 		if (!block || at > last)
 			break;
 		block->kept.lost = at == last ? calls->held_lost : 0;
-		if (give_block(ring, block, under, *(volatile __u64 *)&loss->dropped))
+		if (owner_may_stream(calls->session, block->count) &&
+		    give_block(ring, block, under, *(volatile __u64 *)&loss->dropped))
 			continue;
 		__sync_fetch_and_add(&loss->dropped, block->count);
 		lost += block->count;

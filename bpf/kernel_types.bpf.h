@@ -60,6 +60,17 @@ struct maple_tree {
 	void *ma_root;
 } __attribute__((preserve_access_index));
 
+/* As before Linux 6.18, and since. */
+struct mm_struct___word {
+	unsigned long flags;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___bitmap {
+	struct {
+		unsigned long __mm_flags[1];
+	} flags;
+} __attribute__((preserve_access_index));
+
 struct mm_struct {
 	unsigned long start_stack;
 	struct maple_tree mm_mt;
@@ -84,6 +95,28 @@ struct thread_struct {
 	unsigned long fsbase;
 } __attribute__((preserve_access_index));
 
+struct user_id {
+	__u32 val;
+} __attribute__((preserve_access_index));
+
+struct capabilities {
+	__u64 val;
+} __attribute__((preserve_access_index));
+
+struct ns_common {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct user_namespace {
+	struct ns_common ns;
+} __attribute__((preserve_access_index));
+
+struct cred {
+	struct user_id uid, gid, suid, sgid, euid, egid;
+	struct capabilities cap_permitted;
+	struct user_namespace *user_ns;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -93,6 +126,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct mm_struct *mm;
+	const struct cred *real_cred;
 	__u64 start_boottime;
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));

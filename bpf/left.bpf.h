@@ -42,7 +42,8 @@ static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
 	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
 	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	struct streamed end = { .epoch = under, .source = hook->source,
-				.session = hook->session, .loss = loss, .ended = ended };
+				.session = hook->session, .flags = hook->flags, .loss = loss,
+				.ended = ended };
 
 	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	if (!end.ring || !loss)
@@ -64,7 +65,7 @@ static __always_inline void act_on_left(const struct tc_hook *hook, struct calls
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	struct tc_stat *stat = stat_of(hook);
 
-	if (!spec || !stat || is_shut(hook))
+	if (!spec || !stat || is_shut(hook) || is_hidden(hook))
 		return;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
 		__sync_fetch_and_add(&stat->filtered, 1);

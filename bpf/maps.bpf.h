@@ -166,6 +166,14 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TC_MAX_ACCOUNTS);
+	__type(key, __u32);
+	__type(value, struct tc_account);
+} accounts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, TC_MAX_SESSIONS * TC_MAX_TAGS);
 	__type(key, __u32);
 	__type(value, struct tc_tag);

@@ -58,13 +58,18 @@ static __always_inline bool is_member(__u32 pid, __u32 target)
 	return member->of.words[word] >> (target % 64) & 1;
 }
 
-static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)
+static __always_inline bool is_of_target(const struct tc_hook *hook, struct hit *hit)
 {
 	if (hook->tgid)
 		return hook->tgid == thread_of(hit)->pid;
 	if (hook->set_target)
 		return is_member(thread_of(hit)->pid, hook->set_target - 1);
 	return true;
+}
+
+static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)
+{
+	return is_of_target(hook, hit) && !is_hidden(hook);
 }
 
 struct registers {

@@ -19,6 +19,8 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/preempt.bpf.h"
 #include "bpf/handover.bpf.h"
+#include "bpf/access.bpf.h"
+#include "bpf/quota.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
 #include "bpf/deepest.bpf.h"

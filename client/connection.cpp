@@ -23,6 +23,13 @@ Result<Connection> Connection::open(const std::string& path) {
   return Error::from_errno("connect to " + path);
 }
 
+// Of the last call: a daemon that has ended is told alike, whatever the call was.
+static Error failure(const char* what) {
+  if (errno == EPIPE || errno == ECONNRESET)
+    return Error{Code::not_found, "the daemon has closed the connection"};
+  return Error::from_errno(what);
+}
+
 static ssize_t send_some(int socket, std::string_view bytes, std::span<const int> descriptors) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
@@ -45,7 +52,7 @@ Status Connection::send(std::string_view bytes, std::span<const int> descriptors
   while (!bytes.empty()) {
     const ssize_t count = send_some(socket_.get(), bytes, descriptors);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno("send to the daemon");
+    if (count < 0) return failure("send to the daemon");
     bytes.remove_prefix(static_cast<size_t>(count));
     descriptors = {};  // they went with the first bytes
   }
@@ -64,7 +71,7 @@ Result<bool> Connection::receive(bool wait) {
     if (count == 0) return Error{Code::not_found, "the daemon has closed the connection"};
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
-    return Error::from_errno("receive from the daemon");
+    return failure("receive from the daemon");
   }
 }
 

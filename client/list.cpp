@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/output.h"
 #include "client/target.h"
+#include "client/target_files.h"
 #include "client/verbs.h"
 
 namespace tracectl {
@@ -9,8 +10,12 @@ int run_list(const CommonOptions& common, const ProbeOptions& probes) {
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
     auto target = choose_target(probes);  // a command is never released, and ends with us
     if (!target) return fail(target.error());
-    auto reply = backend.call(protocol::ProbeList{
-        .patterns = probes.patterns, .scope = scope_of(probes), .target = target->part});
+    const auto opened = open_files(probes.patterns, target->part);
+    auto reply = backend.call_with(protocol::ProbeList{.patterns = probes.patterns,
+                                                       .scope = scope_of(probes),
+                                                       .target = target->part,
+                                                       .files = opened.paths},
+                                   opened.descriptors());
     if (!reply) return fail(reply.error());
     show<protocol::ProbeListReply>(common, *reply, probes_text);
     if (!common.json) print_error(refusals_text(reply->refused));

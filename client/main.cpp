@@ -12,6 +12,7 @@
 #include "client/recipes.h"
 #include "client/recorder_bound.h"
 #include "client/recording_verbs.h"
+#include "client/remote.h"
 #include "client/usage.h"
 #include "client/verb_options.h"
 #include "client/verbs.h"
@@ -91,7 +92,8 @@ void add_tracing(CLI::App& app, CommandLine& line) {
 }
 
 void add_sessions(CLI::App& app, CommandLine& line) {
-  CLI::App* session = app.add_subcommand("session", "named sessions: new, list, show, delete");
+  CLI::App* session =
+      app.add_subcommand("session", "named sessions: new, list, show, save, delete");
   session->require_subcommand(1);
   session->fallthrough();
   const auto add_named = [&](const char* name, const char* help, auto run) {
@@ -118,6 +120,8 @@ void add_sessions(CLI::App& app, CommandLine& line) {
       ->needs(recorder)
       ->check(check_dump_on);
   add_named("show", "its settings, its draft, its counts", run_session_show);
+  add_named("save", "print what begins it with the daemon: for /etc/tracectl/sessions.d/NAME.json",
+            run_session_save);
   add_named("delete", "remove all its settings, and its results", run_session_delete);
   add_verb(*session, "list", "all sessions", line.chosen,
            [&] { return run_session_list(line.common); });
@@ -188,11 +192,33 @@ void add_results(CLI::App& app, CommandLine& line) {
       ->required();
 }
 
+std::string check_interval(const std::string& text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) return check_duration(text);
+  return *seconds >= 0.01 && *seconds <= 86400 ? "" : "an interval is from 10ms to a day";
+}
+
+void add_top(CLI::App& app, CommandLine& line) {
+  auto& top = add_verb(app, "top", "armed probes as they are hit, those that cost most first",
+                       line.chosen, [&] {
+                         line.top.interval_s = *parse_duration(line.interval);
+                         return run_top(line.common, line.top);
+                       });
+  top.add_option("--interval", line.interval, "between two tables: 1s, 500ms")
+      ->check(check_interval)
+      ->capture_default_str();
+  top.add_option("-n,--iterations", line.top.iterations, "end after so many tables")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+  top.add_option("--rows", line.top.rows, "how many rows of a table are printed");
+}
+
 void add_daemon(CLI::App& app, CommandLine& line) {
   add_verb(app, "status", "the daemon, and what it holds", line.chosen,
            [&] { return run_status(line.common); });
   add_verb(app, "stats", "the daemon's own counters", line.chosen,
            [&] { return run_stats(line.common); });
+  add_verb(app, "metrics", "the same in the text format of Prometheus", line.chosen,
+           [&] { return run_metrics(line.common); });
   add_verb(app, "doctor", "try what this kernel can do, and say what that means", line.chosen,
            [&] { return run_doctor(line.common); });
 }
@@ -238,6 +264,11 @@ void add_schema(CLI::App& app, CommandLine& line) {
            run_schema);
 }
 
+// ssh would take it for an option.
+std::string check_host(const std::string& host) {
+  return host.empty() || host.starts_with('-') ? "a host is wanted, not \"" + host + '"' : "";
+}
+
 void add_common(CLI::App& app, CommonOptions& common) {
   app.set_version_flag("--version", TRACECTL_VERSION);
   app.add_option("--socket", common.socket, "the daemon's socket")
@@ -246,6 +277,10 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_flag("--embedded", common.embedded, "trace without a daemon (as root)");
   app.add_flag("--fast-nops", common.fast_nops,
                "of the embedded engine: probes on 5-byte nops may become calls; see tracectld(8)");
+  app.add_option("-H,--host", common.host, "run this on another host, over ssh")
+      ->option_text("[USER@]HOST")
+      ->check(check_host);
+  app.add_flag("--end-with-input", common.end_with_input, "take the end of standard input for ^C");
   app.add_flag("--json", common.json, "one JSON document, or one a line when streaming");
   app.add_flag("-q,--quiet", common.quiet, "results only");
   app.add_flag("-v,--verbose", common.verbose, "log what the embedded engine does");
@@ -300,6 +335,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   add_staging(app, line);
   add_pauses(app, line);
   add_results(app, line);
+  add_top(app, line);
   add_daemon(app, line);
   add_schema(app, line);
 
@@ -354,6 +390,13 @@ int run_recipe(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  if (auto status = read({argv + 1, argv + argc}, line)) return *status;
+  const Words words{argv + 1, argv + argc};
+  if (auto status = read(words, line)) return *status;
+  if (!line.common.host.empty()) {
+    const auto there = without_host(words);
+    return there ? run_remote(line.common.host, *there) : (fail(there.error()), kUsage);
+  }
+  if (line.common.end_with_input)
+    if (auto set = end_with_input(); !set) return fail(set.error());
   return line.chosen();
 }

@@ -22,7 +22,9 @@ enum ExitStatus {
 struct CommonOptions {
   std::string socket = kDefaultSocket;
   bool embedded = false;
-  bool fast_nops = false;  // of the embedded engine
+  std::string host;             // where the command is run instead
+  bool end_with_input = false;  // as by ^C
+  bool fast_nops = false;       // of the embedded engine
   bool json = false;
   bool quiet = false;
   bool verbose = false;

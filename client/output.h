@@ -34,12 +34,13 @@ int with_backend(const CommonOptions& common, Backend::Needs needs, Body&& body)
   return body(std::get<Backend>(opened));
 }
 
-// The commonest verb: one request, its reply shown.
+// The commonest verb: one request, its reply shown. `files` go with it, and stay the caller's.
 template <class Request>
 int ask(const CommonOptions& common, Backend::Needs needs, const Request& request,
-        const std::function<std::string(const typename Request::Reply&)>& as_text) {
+        const std::function<std::string(const typename Request::Reply&)>& as_text,
+        std::span<const int> files = {}) {
   return with_backend(common, needs, [&](Backend& backend) -> int {
-    auto reply = backend.call(request);
+    auto reply = backend.call_with(request, files);
     if (!reply) return fail(reply.error());
     show<typename Request::Reply>(common, *reply, as_text);
     return kDone;

@@ -2,7 +2,6 @@
 //
 // From a recipe and the values of its options to the commands that it stands for.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "client/duration.h"
@@ -73,18 +72,6 @@ std::string filled(std::string word, const RecipeValues& values) {
   return word;
 }
 
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) ||
-         std::string_view("-_./:,=+@%").find(c) != std::string_view::npos;
-}
-
-std::string quoted(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& given,
@@ -95,12 +82,6 @@ Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues&
   for (Words& words : commands)
     for (std::string& word : words) word = filled(std::move(word), *values);
   return commands;
-}
-
-std::string shell_text(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
-  return text;
 }
 
 }  // namespace tracectl

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/render/keys.h"
+#include "client/shell_text.h"
 #include "daemon/base/result.h"
 
 namespace tracectl {
@@ -42,7 +43,6 @@ struct Recipe {
 };
 
 using RecipeValues = std::map<std::string, std::string>;  // by the names of options
-using Words = std::vector<std::string>;
 
 std::span<const Recipe> all_recipes();
 std::span<const RecipeOption> all_recipe_options();
@@ -54,8 +54,5 @@ Result<const Recipe*> find_recipe(const std::string& name);
 // take and values that are none; where `needs_all` is false, what must be given may be missing.
 Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& values,
                                        bool needs_all = true);
-
-// As a shell reads it.
-std::string shell_text(const Words& words);
 
 }  // namespace tracectl

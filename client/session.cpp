@@ -8,7 +8,9 @@
 #include "client/recorder_bound.h"
 #include "client/render/rows.h"
 #include "client/target.h"
+#include "client/target_files.h"
 #include "client/verbs.h"
+#include "daemon/protocol/saved_session.h"
 
 namespace tracectl {
 namespace {
@@ -78,6 +80,18 @@ int run_session_show(const CommonOptions& common, const std::string& name) {
   return ask(common, kDaemon, SessionShow{name}, session_text);
 }
 
+// A file for the daemon's directory of them: the same for people and programs.
+int run_session_save(const CommonOptions& common, const std::string& name) {
+  return with_backend(common, kDaemon, [&](Backend& backend) -> int {
+    auto session = backend.call(SessionShow{name});
+    if (!session) return fail(session.error());
+    const auto document = saved(*session);
+    if (!document) return fail(document.error());
+    print(text_of(to_json(*document)) + "\n");
+    return kDone;
+  });
+}
+
 int run_session_delete(const CommonOptions& common, const std::string& name) {
   return ask(common, kDaemon, SessionDelete{name}, switch_text);
 }
@@ -86,20 +100,21 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
   if (!options.probes.command.empty()) return fail(command_in_session()), kUsage;
   auto target = choose_target(options.probes);
   if (!target) return fail(target.error());
-  return ask(common, kDaemon,
-             StageSet{.session = options.session,
-                      .patterns = options.probes.patterns,
-                      .scope = scope_of(options.probes),
-                      .target = target->part,
-                      .action = options.action,
-                      .when = options.when,
-                      .returns = options.returns,
-                      .from = options.latency.from,
-                      .by = options.latency.by,
-                      .slowest = options.latency.slowest,
-                      .graph = graph_of(options.keep_if),
-                      .explain = options.explain},
-             stage_text);
+  StageSet request{.session = options.session,
+                   .patterns = options.probes.patterns,
+                   .scope = scope_of(options.probes),
+                   .target = target->part,
+                   .action = options.action,
+                   .when = options.when,
+                   .returns = options.returns,
+                   .from = options.latency.from,
+                   .by = options.latency.by,
+                   .slowest = options.latency.slowest,
+                   .graph = graph_of(options.keep_if),
+                   .explain = options.explain};
+  const auto opened = open_files(request);
+  request.files = opened.paths;
+  return ask(common, kDaemon, request, stage_text, opened.descriptors());
 }
 
 int run_stage_remove(const CommonOptions& common, const StageOptions& options) {

@@ -15,6 +15,7 @@
 #include "client/report.h"
 #include "client/stream.h"
 #include "client/target.h"
+#include "client/target_files.h"
 #include "client/verbs.h"
 #include "client/wait.h"
 #include "daemon/process/process.h"
@@ -103,6 +104,8 @@ class Trace {
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
     if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
     if (options_.budget) budget_.emplace(backend_, session_, follower.prints_json);
+    // Where its events are read, they come first.
+    if (!follower.takes_events) waiter_.depend_on(backend_.events_fd());
     auto ended = waiter_.run(
         follower.takes_events ? backend_.events_fd() : -1, [&] { return go_on(follower); },
         interval_ms(follower));
@@ -142,17 +145,20 @@ class Trace {
   }
 
   Status stage(const TraceOptions& setting) {
-    auto staged = backend_.call(StageSet{.session = session_,
-                                         .patterns = setting.probes.patterns,
-                                         .scope = scope_of(setting.probes),
-                                         .target = target_.part,
-                                         .action = setting.action,
-                                         .when = setting.when,
-                                         .returns = setting.returns,
-                                         .from = setting.latency.from,
-                                         .by = setting.latency.by,
-                                         .slowest = setting.latency.slowest,
-                                         .graph = graph_of(setting)});
+    StageSet request{.session = session_,
+                     .patterns = setting.probes.patterns,
+                     .scope = scope_of(setting.probes),
+                     .target = target_.part,
+                     .action = setting.action,
+                     .when = setting.when,
+                     .returns = setting.returns,
+                     .from = setting.latency.from,
+                     .by = setting.latency.by,
+                     .slowest = setting.latency.slowest,
+                     .graph = graph_of(setting)};
+    const auto opened = open_files(request);
+    request.files = opened.paths;
+    auto staged = backend_.call_with(request, opened.descriptors());
     if (!staged) return staged.error();
     staged_.push_back(&setting);
     return ok();

@@ -31,6 +31,8 @@ struct CommandLine {
   std::optional<std::string> by;
   std::string of;
   std::string duration;
+  std::string interval = "1s";
+  TopOptions top;
   RecordTo record;
   std::string rotate_size;
   ShowOptions show;

@@ -137,6 +137,7 @@ struct SessionOptions {
 };
 int run_session_new(const CommonOptions& common, const SessionOptions& options);
 int run_session_list(const CommonOptions& common);
+int run_session_save(const CommonOptions& common, const std::string& name);
 int run_session_show(const CommonOptions& common, const std::string& name);
 int run_session_delete(const CommonOptions& common, const std::string& name);
 
@@ -157,8 +158,16 @@ int run_flush(const CommonOptions& common, const std::string& session);
 // What a session's flight recorder holds, to a file.
 int run_dump(const CommonOptions& common, const DumpOptions& options);
 
+struct TopOptions {
+  double interval_s = 1;                    // between two tables
+  std::optional<uint64_t> iterations = {};  // tables; none: until ^C
+  size_t rows = SIZE_MAX;                   // of a table
+};
+// What armed probes are hit and cost, again and again.
+int run_top(const CommonOptions& common, const TopOptions& options);
 int run_status(const CommonOptions& common);
 int run_stats(const CommonOptions& common);
+int run_metrics(const CommonOptions& common);  // stats, and status, for Prometheus
 int run_doctor(const CommonOptions& common);
 
 int run_recipe_list(const CommonOptions& common);

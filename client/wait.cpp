@@ -53,7 +53,8 @@ Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on
   for (;;) {
     std::vector<pollfd> fds{{signals_.get(), POLLIN, 0},
                             {timer_ ? timer_.get() : -1, POLLIN, 0},
-                            {events_fd, POLLIN, 0}};
+                            {events_fd, POLLIN, 0},
+                            {socket_, POLLRDHUP, 0}};
     for (const int pidfd : pidfds_) fds.push_back({pidfd, POLLIN, 0});
     const int ready = ::poll(fds.data(), fds.size(), every_ms);
     if (ready < 0 && errno != EINTR) return Error::from_errno("poll");
@@ -62,6 +63,7 @@ Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on
       if (!more) return more.error();
       if (!*more) return Ended::output_closed;
     }
+    if (fds[3].revents) return Error{Code::not_found, "the daemon has closed the connection"};
     if (fds[0].revents) return take_signal(), Ended::interrupted;
     if (fds[1].revents) return Ended::time;
     forget_ended();

@@ -21,6 +21,8 @@ class Waiter {
   // Ends when these processes, given by their pidfds, have all ended. Borrowed.
   void end_with(int pidfd) { pidfds_.push_back(pidfd); }
   Status end_after(double seconds);
+  // run() fails when the other end of this socket has closed. Borrowed.
+  void depend_on(int socket) { socket_ = socket; }
 
   // Calls `on_events` whenever `events_fd` (or -1) is readable, and `every_ms` after that again, if that
   // is not negative.
@@ -34,6 +36,7 @@ class Waiter {
 
   Fd signals_;
   Fd timer_;
+  int socket_ = -1;
   std::vector<int> pidfds_;
 };
 

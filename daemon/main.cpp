@@ -2,17 +2,20 @@
 //
 // tracectld: options, construction, wiring, READY. No logic.
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <systemd/sd-daemon.h>
 
 #include <CLI/CLI.hpp>
 
 #include "daemon/base/event_loop.h"
+#include "daemon/base/service.h"
+#include "daemon/control/configuration.h"
 #include "daemon/control/dump_folder.h"
 #include "daemon/control/listener.h"
+#include "daemon/control/log.h"
 #include "daemon/control/server.h"
 #include "daemon/kernel/bpf_kernel.h"
+#include "daemon/reading/confined_reading.h"
+#include "daemon/reading/reading_main.h"
 #include "daemon/trace/engine.h"
 
 namespace {
@@ -21,13 +24,9 @@ using namespace tracectl;
 
 constexpr int kUsage = 2;  // as tracectl(1) has it
 
-struct Options {
+struct Paths {
   std::string socket = "/run/tracectl/tracectl.sock";
-  std::string dumps = "/var/lib/tracectl/dumps";
-  size_t ring_bytes = EngineOptions{}.ring_bytes;
-  double linger_s = 0;
-  bool fast_nops = false;
-  bool verbose = false;
+  std::string sessions = "/etc/tracectl/sessions.d";
 };
 
 void block_signals() {
@@ -36,80 +35,124 @@ void block_signals() {
   ::sigaddset(&signals, SIGINT);
   ::sigaddset(&signals, SIGTERM);
   ::sigaddset(&signals, SIGUSR2);
+  ::sigaddset(&signals, SIGHUP);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-EngineOptions engine_options(const Options& options) {
-  return {.ring_bytes = options.ring_bytes,
-          .linger_ns = static_cast<uint64_t>(options.linger_s * 1e9)};
+EngineOptions engine_options(const Configuration& configuration) {
+  return {.ring_bytes = configuration.ring_bytes,
+          .linger_ns = static_cast<uint64_t>(configuration.linger_s * 1e9),
+          .quota = configuration.quota};
 }
 
-Status serve(const Options& options) {
+// Where systemd has made the socket, it stays systemd's.
+Result<Listener> open_listener(const std::string& path) {
+  auto passed = socket_of_service();
+  if (!passed) return passed.error();
+  return *passed ? Listener::on(std::move(**passed)) : Listener::open(path);
+}
+
+void reload(const ConfigurationSource& source, LiveConfiguration& live) {
+  tell_service_reloading();
+  tell_service_ready(live.take(source.read()));
+}
+
+Status serve(const Paths& paths, const ConfigurationSource& source,
+             const Configuration& configuration) {
   // First the socket: where another daemon runs nothing is loaded into the kernel.
-  auto listener = Listener::open(options.socket);
+  auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
-  auto kernel = open_kernel({.fast_nops = options.fast_nops});
+  auto kernel = open_kernel({.fast_nops = configuration.fast_nops});
   if (!kernel) return kernel.error();
-  auto engine = Engine::start(std::move(*kernel), engine_options(options));
+  auto reading = ConfinedReading::start();
+  if (!reading) return reading.error();
+  auto engine =
+      Engine::start(std::move(*kernel), engine_options(configuration), std::move(*reading));
   if (!engine) return engine.error();
   auto loop = EventLoop::open();
   if (!loop) return loop.error();
   if (auto waiting = loop->end_on_signals(); !waiting) return waiting;
   if (auto fed = loop->feed_watchdog(); !fed) return fed;
-  auto server = Server::start(*loop, listener->fd(), **engine, DumpFolder{options.dumps});
+  DumpFolder dumps{configuration.dumps};
+  auto server = Server::start(*loop, listener->fd(), **engine, dumps);
   if (!server) return server.error();
   auto dumping =
       loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders("the daemon got SIGUSR2"); });
   if (!dumping) return dumping.error();
-  spdlog::info("listening on {}", options.socket);
-  ::sd_notify(0, "READY=1");
+  LiveConfiguration live{configuration, dumps};
+  auto reloading = loop->on_signal(SIGHUP, [&] { reload(source, live); });
+  if (!reloading) return reloading.error();
+  (*server)->begin_saved(paths.sessions);
+  spdlog::info("listening on {}", listener->path());
+  tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();
-  ::sd_notify(0, "STOPPING=1");
+  tell_service_stopping();
   return ended;
+}
+
+void add_options(CLI::App& app, Paths& paths, ConfigurationSource& source) {
+  auto& asked = source.command_line;
+  const Configuration defaults;
+  app.add_option("--socket", paths.socket, "Unix socket to listen on, where systemd passes none")
+      ->envname("TRACECTL_SOCKET")
+      ->capture_default_str();
+  app.add_option("--sessions", paths.sessions, "directory of sessions that begin with the daemon")
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--config",
+         [&source](const std::string& path) {
+           source.path = path;
+           source.must_exist = true;
+         },
+         "file of the configuration; what is given here goes before what it says")
+      ->default_str(source.path);
+  app.add_option("--dumps", asked.dumps,
+                 "directory to which flight recorders are dumped by triggers, crashes and SIGUSR2")
+      ->default_str(defaults.dumps);
+  app.add_option("--ring-bytes", asked.ring_bytes,
+                 "size of the ring of each CPU and session; a power of two")
+      ->default_str(std::to_string(defaults.ring_bytes));
+  app.add_option("--linger", asked.linger,
+                 "seconds for which a site that nobody wants any more stays armed, switched off, "
+                 "so that switching it on again is quick; not if it has a semaphore")
+      ->default_str("0");
+  app.add_flag_callback(
+      "--fast-nops", [&asked] { asked.fast_nops = true; },
+      "let probes on 5-byte nops become calls, which halves the cost of a hit, though on "
+      "this kernel a child dies of them that a traced program forks");
+  app.add_flag_callback(
+      "-v,--verbose", [&asked] { asked.verbose = true; }, "log more");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  if (is_reading_process({argv, static_cast<size_t>(argc)})) return serve_reading();
+  Paths paths;
+  ConfigurationSource source;
+  bool only_check = false;
   CLI::App app{"tracectld - attaches probes to running programs for tracectl"};
   app.set_version_flag("--version", TRACECTL_VERSION);
-  app.add_option("--socket", options.socket, "Unix socket to listen on")
-      ->envname("TRACECTL_SOCKET")
-      ->capture_default_str();
-  app.add_option("--dumps", options.dumps,
-                 "directory to which flight recorders are dumped by triggers, crashes and SIGUSR2")
-      ->capture_default_str();
-  app.add_option("--ring-bytes", options.ring_bytes,
-                 "size of the ring of each CPU and session; a power of two")
-      ->capture_default_str()
-      ->check([](const std::string& text) {
-        const size_t size = std::strtoull(text.c_str(), nullptr, 10);
-        const bool good = size >= 4096 && size <= (size_t{1} << 30) && (size & (size - 1)) == 0;
-        return good ? "" : "a power of two from 4096 to 1073741824 is wanted";
-      });
-  app.add_option("--linger", options.linger_s,
-                 "seconds for which a site that nobody wants any more stays armed, switched off, "
-                 "so that switching it on again is quick; not if it has a semaphore")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
-  app.add_flag("--fast-nops", options.fast_nops,
-               "let probes on 5-byte nops become calls, which halves the cost of a hit, though on "
-               "this kernel a child dies of them that a traced program forks");
-  app.add_flag("-v,--verbose", options.verbose, "log more");
+  add_options(app, paths, source);
+  app.add_flag("--check-config", only_check, "read the configuration, tell what is wrong, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
 
-  spdlog::set_default_logger(spdlog::stderr_logger_st("tracectld"));
-  spdlog::set_pattern("%l: %v");
-  if (options.verbose) spdlog::set_level(spdlog::level::debug);
+  open_log();
+  const auto configuration = source.read();
+  if (!configuration) {
+    log_last(configuration.error().message);
+    return kUsage;
+  }
+  if (only_check) return 0;
+  set_log_verbose(configuration->verbose);
   block_signals();
-  const auto served = serve(options);
+  const auto served = serve(paths, source, *configuration);
   if (served) return 0;
-  spdlog::error("{}", served.error().message);
+  log_last(served.error().message);
   return 1;
 }

@@ -24,14 +24,14 @@ using namespace protocol;
 using Align = Table::Align;
 
 // Rows with the same columns.
-struct Kind {
+struct RowKind {
   bool time = false;
   bool histogram = false;
   bool stack = false, caller = false;
   std::string of;
   std::vector<std::string> keys;
 
-  auto operator<=>(const Kind&) const = default;
+  auto operator<=>(const RowKind&) const = default;
 };
 
 using Group = std::vector<const RowPart*>;
@@ -39,14 +39,14 @@ using Group = std::vector<const RowPart*>;
 // Of more only the table is shown; --json has all.
 constexpr size_t kMostTimesDrawn = 3;
 
-Kind kind_of(const RowPart& row) {
+RowKind kind_of(const RowPart& row) {
   const bool is_latency = row.hist && row.sum;
-  Kind kind{.time = row.self || is_latency,
-            .histogram = row.hist.has_value(),
-            .stack = row.stack.has_value(),
-            .caller = row.caller.has_value(),
-            .of = row.of.value_or(""),
-            .keys = {}};
+  RowKind kind{.time = row.self || is_latency,
+               .histogram = row.hist.has_value(),
+               .stack = row.stack.has_value(),
+               .caller = row.caller.has_value(),
+               .of = row.of.value_or(""),
+               .keys = {}};
   if (row.by)
     for (const auto& [name, key] : *row.by) kind.keys.push_back(name);
   return kind;
@@ -54,8 +54,8 @@ Kind kind_of(const RowPart& row) {
 
 bool is_empty(const RowPart& row) { return row.count == 0 && !row.unread && !row.unwound; }
 
-std::map<Kind, Group> groups_of(const std::vector<RowPart>& rows) {
-  std::map<Kind, Group> groups;
+std::map<RowKind, Group> groups_of(const std::vector<RowPart>& rows) {
+  std::map<RowKind, Group> groups;
   for (const RowPart& row : rows)
     if (!is_empty(row)) groups[kind_of(row)].push_back(&row);
   return groups;
@@ -158,7 +158,7 @@ constexpr ValueColumn kUnwoundColumn = {
     "UNWOUND", [](const RowPart& row) { return std::to_string(row.unwound.value_or(0)); },
     [](const RowPart& row) { return row.unwound.has_value(); }};
 
-std::vector<const ValueColumn*> value_columns(const Kind& kind, const Group& rows) {
+std::vector<const ValueColumn*> value_columns(const RowKind& kind, const Group& rows) {
   std::vector<const ValueColumn*> candidates, columns;
   if (kind.time)
     for (const ValueColumn& column : kTimeColumns) candidates.push_back(&column);
@@ -185,7 +185,7 @@ std::vector<std::string> cells_of(const RowPart& row,
   return cells;
 }
 
-std::string table_text(const Kind& kind, const Group& rows, Stacks& stacks) {
+std::string table_text(const RowKind& kind, const Group& rows, Stacks& stacks) {
   const auto values = value_columns(kind, rows);
   std::vector<Table::Column> columns;
   if (kind.stack) columns.push_back({"STACK"});

@@ -66,7 +66,48 @@ Result<SwitchReply> answer(const char* what, const std::string& session, const P
   return tracectl::part_of(*done);
 }
 
+// Under these paths they are given to `access`, or to a session: whoever calls says how.
+template <class Give>
+Status give_files(Peer& peer, const std::vector<std::string>& paths, const Give& give) {
+  auto files = take_descriptors(peer, paths.size(), "to look for probes in");
+  if (!files) return in_field(files.error(), "files");
+  for (size_t i = 0; i < paths.size(); ++i)
+    if (auto given = give(std::move((*files)[i]), paths[i]); !given) return given;
+  return ok();
+}
+
+// All rights that the one has the other has, too.
+bool has_rights_of(const Owner& peer, const Owner& owner) {
+  return peer.uid == owner.uid && peer.gid == owner.gid &&
+         peer.user_namespace == owner.user_namespace && !(owner.capabilities & ~peer.capabilities);
+}
+
+bool may_use(const Peer& peer, const Session& session) {
+  if (!peer.owner) return true;
+  return session.access.owner && has_rights_of(*peer.owner, *session.access.owner);
+}
+
 }  // namespace
+
+Result<std::vector<Fd>> take_descriptors(Peer& peer, size_t count, const char* of) {
+  if (peer.descriptors.size() < count)
+    return Error{Code::invalid, "of " + std::to_string(count) +
+                                    (count == 1 ? " file " : " files ") + of + " " +
+                                    std::to_string(peer.descriptors.size()) +
+                                    " came: send descriptors with the request (SCM_RIGHTS)"};
+  std::vector<Fd> files;
+  for (; count > 0; --count) {
+    files.push_back(std::move(peer.descriptors.front()));
+    peer.descriptors.pop_front();
+  }
+  return files;
+}
+
+std::optional<Error> Commands::why_not(const Peer& peer, const std::string& name) const {
+  const auto session = engine_.session(name);
+  if (!session || may_use(peer, **session)) return std::nullopt;
+  return Error{Code::denied, "session \"" + name + "\" is another user's", "session"};
+}
 
 Commands::Commands(Engine& engine, const ServerCounts& counts,
                    std::optional<FlightRecorders::Unasked> unasked)
@@ -84,21 +125,27 @@ Result<HelloReply> Commands::handle(const Hello&, Peer&) {
 
 // ---- probes ----
 
-Result<ProbeListReply> Commands::handle(const ProbeList& request, Peer&) {
+Result<ProbeListReply> Commands::handle(const ProbeList& request, Peer& peer) {
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
   auto target = target_of(request.target);
   if (!target) return target.error();
-  auto found = engine_.list(*patterns, *target);
+  Access access{.owner = peer.owner, .files = {}};
+  auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
+    return access.give(std::move(fd), path);
+  });
+  if (!given) return given.error();
+  auto found = engine_.list(*patterns, *target, access);
   if (!found) return found.error();
   return tracectl::part_of(*found);
 }
 
-Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer&) {
+Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer& peer) {
   auto patterns = patterns_of({request.pattern}, request.scope);
   if (!patterns) return in_field(patterns.error(), "pattern");
   ProbeInfoReply reply;
   for (const ProbeSettingInfo& info : engine_.info(patterns->front())) {
+    if (why_not(peer, info.session)) continue;
     reply.settings.push_back(tracectl::part_of(info));
     if (request.generations)
       reply.settings.back().generations = generations_of(info, engine_.epoch());
@@ -112,6 +159,7 @@ SessionPart Commands::part_of(const Session& session) const {
   SessionPart part;
   part.name = session.name;
   part.named = session.named;
+  if (session.access.owner) part.user = session.access.owner->uid;
   part.paused = engine_.is_paused(session);
   part.triggered_by = engine_.triggered_by(session);
   for (const Setting& setting : session.settings)
@@ -144,7 +192,12 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (request.name && request.name->empty())
     return Error{Code::invalid, "a session's name is empty", "name"};
   if (auto good = check_recorder(request); !good) return good.error();
-  auto session = engine_.create_session(request.name.value_or(""), request.budget);
+  if (request.recorder && peer.owner) {
+    const uint64_t most = engine_.options().quota.ring_bytes;
+    if (auto within = flight_recorders_.check_memory_of(peer.uid, *request.recorder, most); !within)
+      return within.error();
+  }
+  auto session = engine_.create_session(request.name.value_or(""), request.budget, peer.owner);
   if (!session) return session.error();
   if (request.recorder)
     if (auto kept = flight_recorders_.keep((*session)->name, request, peer.uid); !kept) {
@@ -155,9 +208,10 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   return part_of(**session);
 }
 
-Result<SessionListReply> Commands::handle(const SessionList&, Peer&) {
+Result<SessionListReply> Commands::handle(const SessionList&, Peer& peer) {
   SessionListReply reply;
-  for (const Session* session : engine_.sessions()) reply.sessions.push_back(part_of(*session));
+  for (const Session* session : engine_.sessions())
+    if (may_use(peer, *session)) reply.sessions.push_back(part_of(*session));
   return reply;
 }
 
@@ -201,9 +255,9 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 // ---- settings ----
 
 // Nothing where the setting covers no site, or its spec cannot be at the first it covers.
-std::optional<SpecPart> Commands::explained(const Setting& setting) {
+std::optional<SpecPart> Commands::explained(const Setting& setting, const Access& access) {
   const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
-  const auto found = engine_.list({setting.pattern}, setting.target, returns);
+  const auto found = engine_.list({setting.pattern}, setting.target, access, returns);
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;
   auto part = explain(setting, *site);
@@ -211,14 +265,20 @@ std::optional<SpecPart> Commands::explained(const Setting& setting) {
   return std::move(*part);
 }
 
-Result<StageReply> Commands::handle(const StageSet& request, Peer&) {
+Result<StageReply> Commands::handle(const StageSet& request, Peer& peer) {
   auto settings = settings_of(request);
   if (!settings) return settings.error();
+  auto session = engine_.session(request.session);
+  if (!session) return session.error();
+  auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
+    return engine_.give_file(request.session, std::move(fd), path);
+  });
+  if (!given) return given.error();
   const Setting first = settings->front();
   auto staged = engine_.stage_set(request.session, std::move(*settings));
   if (!staged) return staged.error();
   StageReply reply = tracectl::part_of(*staged);
-  if (request.explain) reply.spec = explained(first);
+  if (request.explain) reply.spec = explained(first, (*session)->access);
   return reply;
 }
 
@@ -246,8 +306,10 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
     requests.push_back({request->session, {request->partial, request->dry_run}});
   auto done = engine_.commit_together(requests);
   std::vector<Result<CommitReply>> replies;
+  // One that has to wait for a file is asked for again.
+  const bool any_waits = engine_.reading().awaited().has_value();
   for (size_t i = 0; i < asked.size(); ++i) {
-    log_commit(*asked[i].peer, *asked[i].request, done[i]);
+    if (done[i] || !any_waits) log_commit(*asked[i].peer, *asked[i].request, done[i]);
     replies.push_back(done[i] ? Result<CommitReply>(tracectl::part_of(*done[i]))
                               : Result<CommitReply>(done[i].error()));
   }
@@ -278,11 +340,13 @@ Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
 // ---- pauses ----
 
 Result<SwitchReply> Commands::handle(const SessionPause& request, Peer& peer) {
-  return answer("pause", request.session.value_or("*"), peer, engine_.pause(request.session));
+  return answer("pause", request.session.value_or("*"), peer,
+                engine_.pause(request.session, peer.owner));
 }
 
 Result<SwitchReply> Commands::handle(const SessionResume& request, Peer& peer) {
-  return answer("resume", request.session.value_or("*"), peer, engine_.resume(request.session));
+  return answer("resume", request.session.value_or("*"), peer,
+                engine_.resume(request.session, peer.owner));
 }
 
 Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) {
@@ -331,6 +395,8 @@ void Commands::leave(Peer& peer) {
   for (const auto& [session, sink] : peer.subscriptions) engine_.unsubscribe(session, sink.get());
   peer.subscriptions.clear();
   for (const std::string& session : peer.unnamed_sessions) {
+    // Somebody else has deleted it, and its name is another's by now.
+    if (const auto there = engine_.session(session); there && (*there)->named) continue;
     auto deleted = engine_.delete_session(session);
     if (!deleted)
       spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);

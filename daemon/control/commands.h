@@ -26,6 +26,7 @@ namespace tracectl {
 struct Peer {
   uid_t uid = 0;
   pid_t pid = 0;
+  std::optional<Owner> owner = {};  // none: it may trace every process
   // Makes the sink that brings a session's events to this peer, as it has asked for them.
   std::function<std::shared_ptr<EventSink>(const protocol::SessionSubscribe&)> make_sink;
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
@@ -33,6 +34,9 @@ struct Peer {
   // That came and no request has taken yet, the oldest first.
   std::deque<Fd> descriptors;
 };
+
+// The oldest of its descriptors; fails where fewer came, and then says of what they are.
+Result<std::vector<Fd>> take_descriptors(Peer& peer, size_t count, const char* of);
 
 struct ServerCounts {
   uint64_t clients = 0;
@@ -82,6 +86,7 @@ class Commands {
   Result<protocol::DumpPart> handle(const protocol::RecordDumped&, Peer&);
   Result<protocol::StatusReply> handle(const protocol::DaemonStatus&, Peer&);
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
+  Result<protocol::TopReply> handle(const protocol::DaemonTop&, Peer&);  // top.cpp
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
 
   // The answer where std::bad_alloc ended a request. What it had taken has been given back.
@@ -101,12 +106,18 @@ class Commands {
   // To be called now and then, after these, until it is false.
   bool look_after_dumps() { return flight_recorders_.look_after(); }
 
+  // Whether the peer may ask for anything of the session: one that may trace every process may, and the
+  // session's own user, with all the rights that it had when the session was made. Who may not is not told
+  // more than that there is such a session. None where there is no session of that name: who asks for one
+  // is told so.
+  std::optional<Error> why_not(const Peer& peer, const std::string& session) const;
+
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);
 
  private:
   protocol::SessionPart part_of(const Session& session) const;
-  std::optional<protocol::SpecPart> explained(const Setting& setting);
+  std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
   void end_recording(const std::string& session);
 

@@ -19,9 +19,19 @@ template <class T> Reply reply_to(const Call& call, const Result<T>& done) {
   return {reply_line(call.id, to_json(*done)), false};
 }
 
+// The session that a request is of, by whichever type it names it; none: of none, or of all.
+template <class Request> std::optional<std::string> session_of(const Request& request) {
+  if constexpr (requires { request.session; }) return request.session;
+  return std::nullopt;
+}
+
+// Whose session it is is asked here, for all methods alike.
 template <class Request> Answered handle(const Call& call, Commands& commands, Peer& peer) {
   auto request = from_json<Request>(call.params);
   if (!request) return Reply{error_line(invalid_params(call, request.error())), true};
+  if (const auto session = session_of(*request))
+    if (auto why_not = commands.why_not(peer, *session))
+      return Reply{error_line(call.id, *why_not), true};
   if constexpr (std::is_same_v<Request, StageCommit>)
     return AskedCommit{call, std::move(*request)};
   else
@@ -47,11 +57,6 @@ std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& comma
   const Call& call = std::get<Call>(parsed);
   const auto handler = table.find(call.method);
   if (handler == table.end()) return Reply{error_line(unknown_method(call)), true};
-  if (peer.uid != 0)
-    return Reply{
-        error_line(call.id,
-                   Error{Code::denied, "tracing is for root: this daemon serves no other user"}),
-        true};
   try {
     return handler->second(call, commands, peer);
   } catch (const std::bad_alloc&) {

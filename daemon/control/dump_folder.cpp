@@ -2,8 +2,13 @@
 #include "daemon/control/dump_folder.h"
 
 #include <dirent.h>
+#include <endian.h>
 #include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <linux/xattr.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +67,31 @@ std::vector<std::string> dumps_of(const std::string& session, int folder) {
   return names;
 }
 
+// By a list of who may do what beside the file's mode (acl(5)).
+int let_read(const Fd& file, uid_t user) {
+  struct {
+    posix_acl_xattr_header header{htole32(POSIX_ACL_XATTR_VERSION)};
+    posix_acl_xattr_entry entries[5]{};
+  } list;
+  const auto entry = [](unsigned tag, unsigned may, uint32_t id) {
+    return posix_acl_xattr_entry{htole16(static_cast<uint16_t>(tag)),
+                                 htole16(static_cast<uint16_t>(may)), htole32(id)};
+  };
+  constexpr auto kNobody = static_cast<uint32_t>(ACL_UNDEFINED_ID);
+  list.entries[0] = entry(ACL_USER_OBJ, ACL_READ | ACL_WRITE, kNobody);
+  list.entries[1] = entry(ACL_USER, ACL_READ, user);
+  list.entries[2] = entry(ACL_GROUP_OBJ, 0, kNobody);
+  list.entries[3] = entry(ACL_MASK, ACL_READ, kNobody);
+  list.entries[4] = entry(ACL_OTHER, 0, kNobody);
+  return ::fsetxattr(file.get(), XATTR_NAME_POSIX_ACL_ACCESS, &list, sizeof(list), 0);
+}
+
+// Only root can give files away; another daemon keeps its own, and lets the user read it.
+int give(const Fd& file, uid_t user) {
+  if (::fchown(file.get(), user, static_cast<gid_t>(-1)) == 0) return 0;
+  return errno == EPERM ? let_read(file, user) : -1;
+}
+
 }  // namespace
 
 void DumpFolder::Place::remove() const { ::unlinkat(folder_.get(), name_.c_str(), 0); }
@@ -76,21 +106,22 @@ void DumpFolder::Place::remove_older() const {
 
 // Where somebody else may write files could be taken away, or others put into their place.
 Result<Fd> DumpFolder::open() const {
+  const std::string& path = *path_;
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  if (error) return Error::from_errno("make the directory of " + path_, error.value());
-  const bool is_new = ::mkdir(path_.c_str(), kEnteredByAll) == 0;
-  Fd folder{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  if (!folder) return Error::from_errno("open the directory of dumps, " + path_);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return Error::from_errno("make the directory of " + path, error.value());
+  const bool is_new = ::mkdir(path.c_str(), kEnteredByAll) == 0;
+  Fd folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  if (!folder) return Error::from_errno("open the directory of dumps, " + path);
   struct stat about {};
-  if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path_);
+  if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path);
   if (about.st_uid != ::geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)))
-    return Error{Code::denied, "others may write the directory of dumps, " + path_ +
+    return Error{Code::denied, "others may write the directory of dumps, " + path +
                                    ": make it the daemon's own, chmod go-w, or choose another with "
                                    "--dumps"};
   // The umask may have taken away more than it should.
   if (is_new && ::fchmod(folder.get(), kEnteredByAll) != 0)
-    return Error::from_errno("let others enter " + path_);
+    return Error::from_errno("let others enter " + path);
   return folder;
 }
 
@@ -101,11 +132,11 @@ Result<DumpFolder::File> DumpFolder::make(const std::string& session, uid_t owne
   place.folder_ = std::move(*folder);
   place.session_ = session;
   place.name_ = session + "-" + utc_text(clock_ns(CLOCK_REALTIME)) + std::string(kExtension);
-  place.path_ = path_ + "/" + place.name_;
+  place.path_ = *path_ + "/" + place.name_;
   Fd file{::openat(place.folder_.get(), place.name_.c_str(),
                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
   if (!file) return Error::from_errno("make " + place.path_);
-  if (::fchown(file.get(), owner, static_cast<gid_t>(-1)) != 0) {
+  if (give(file, owner) != 0) {
     Error error = Error::from_errno("give " + place.path_ + " to user " + std::to_string(owner));
     place.remove();
     return error;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
 #include "daemon/base/fd.h"
@@ -18,7 +19,10 @@ class DumpFolder {
  public:
   static constexpr size_t kMostFiles = 8;  // of each session, when one more has been written
 
-  explicit DumpFolder(std::string path) : path_(std::move(path)) {}
+  explicit DumpFolder(std::string path) : path_(std::make_shared<std::string>(std::move(path))) {}
+
+  // For files that are made from now on, by this object and its copies.
+  void move_to(std::string path) { *path_ = std::move(path); }
 
   // Where one file is, found again even if the directory gets another path.
   class Place {
@@ -43,7 +47,7 @@ class DumpFolder {
  private:
   Result<Fd> open() const;
 
-  const std::string path_;
+  std::shared_ptr<std::string> path_;
 };
 
 }  // namespace tracectl

@@ -76,6 +76,18 @@ Status check_recorder(const SessionCreate& asked) {
   return ok();
 }
 
+Status FlightRecorders::check_memory_of(uid_t user, const RecorderBoundPart& asked,
+                                        uint64_t most) const {
+  uint64_t bytes = bound_of(asked).bytes;
+  for (const auto& [session, kept] : recorders_)
+    if (kept.user == user) bytes += bound_of(kept.bound).bytes;
+  if (bytes <= most) return ok();
+  return Error{Code::exhausted,
+               "the flight recorders of a user may have " + std::to_string(most) +
+                   " bytes together: ask for fewer, or for more (quota in tracectld.json)",
+               "recorder"};
+}
+
 Status FlightRecorders::keep(const std::string& session, const SessionCreate& asked, uid_t user) {
   if (asked.dump_on && !unasked_)
     return Error{Code::unsupported, "only the daemon dumps by itself: it has a directory of dumps",
@@ -171,7 +183,7 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
     return Error{Code::busy,
                  "a dump of the session \"" + session + "\" is being written: wait for its end",
                  "session"};
-  Dumping dumping{session, nullptr, reason, std::nullopt};
+  Dumping dumping{session, (*recorder)->user, nullptr, reason, std::nullopt};
   // What is there is worth having all the same.
   if (auto flushed = engine_.flush(session); !flushed)
     dumping.note = "the last events may be missing: " + flushed.error().message;
@@ -179,13 +191,13 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
   if (!dump) return dump.error();
   dumping.dump = std::move(*dump);
   forget_old_dumps();
-  dumps_[++last_number_] = std::move(dumping);
+  dumps_.insert_or_assign(++last_number_, std::move(dumping));
   return dumped(last_number_);
 }
 
-Result<DumpPart> FlightRecorders::dumped(uint64_t number) const {
+Result<DumpPart> FlightRecorders::dumped(uint64_t number, std::optional<uid_t> by) const {
   const auto found = dumps_.find(number);
-  if (found == dumps_.end())
+  if (found == dumps_.end() || (by && found->second.user != *by))
     return Error{Code::not_found, "no dump with the number " + std::to_string(number) + " is known",
                  "dump"};
   const Dump::State state = found->second.dump->state();
@@ -277,7 +289,7 @@ Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
     made->place.remove();
     return begun.error();
   }
-  dumps_[begun->dump].place = std::move(made->place);
+  dumps_.at(begun->dump).place = std::move(made->place);
   return ok();
 }
 

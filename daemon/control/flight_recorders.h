@@ -38,6 +38,10 @@ class FlightRecorders {
   // Gives dumps some seconds to be written to their end.
   ~FlightRecorders();
 
+  // Of a user who has a quota: fails with Code::exhausted where its recorders would have more bytes than this
+  // together.
+  Status check_memory_of(uid_t user, const protocol::RecorderBoundPart& asked, uint64_t most) const;
+
   // From now on the last events of the session, which has just been made, are held. The user is who
   // has made it.
   Status keep(const std::string& session, const protocol::SessionCreate& asked, uid_t user);
@@ -48,7 +52,8 @@ class FlightRecorders {
   // Does not wait for the disk. The reason is told by the file.
   Result<protocol::DumpPart> dump(const std::string& session, Fd file,
                                   recording::Compression compression, const std::string& reason);
-  Result<protocol::DumpPart> dumped(uint64_t number) const;
+  // `by`: who asks, if that user may know of its own only; of others there is none.
+  Result<protocol::DumpPart> dumped(uint64_t number, std::optional<uid_t> by = std::nullopt) const;
 
   // To files in the folder. What cannot be written is logged and counted.
   void dump_all(const std::string& reason);
@@ -80,6 +85,7 @@ class FlightRecorders {
   };
   struct Dumping {
     std::string session;
+    uid_t user;
     std::shared_ptr<Dump> dump;
     std::string reason;
     std::optional<std::string> note;

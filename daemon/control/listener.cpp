@@ -13,6 +13,10 @@
 namespace tracectl {
 namespace {
 
+// To be accepted. Who comes then waits for a place among these, as all others do: behind a long queue
+// that somebody fills again and again everybody else would wait for as long as it is.
+constexpr int kMostWaiting = 32;
+
 Status make_directory_of(const std::string& path) {
   std::error_code error;
   const auto directory = std::filesystem::path(path).parent_path();
@@ -42,11 +46,12 @@ Result<Fd> listen_on(const std::string& path) {
   path.copy(address.sun_path, path.size());
   Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket) return Error::from_errno("socket");
-  const mode_t before = ::umask(0177);
+  // Everybody may connect: what each may ask for is decided by who it is (control/rights.h).
+  const mode_t before = ::umask(0111);
   const int bound = ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address));
   ::umask(before);
   if (bound != 0) return Error::from_errno("bind " + path);
-  if (::listen(socket.get(), SOMAXCONN) != 0) return Error::from_errno("listen on " + path);
+  if (::listen(socket.get(), kMostWaiting) != 0) return Error::from_errno("listen on " + path);
   return socket;
 }
 
@@ -74,8 +79,16 @@ Result<Listener> Listener::open(const std::string& path) {
   return Listener{path, std::move(*lock), std::move(*socket)};
 }
 
+Result<Listener> Listener::on(Fd socket) {
+  sockaddr_un address{};
+  socklen_t size = sizeof(address) - 1;  // what ends the path may not be part of it
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return Error::from_errno("the address of the socket that was passed");
+  return Listener{address.sun_path, Fd{}, std::move(socket)};
+}
+
 Listener::~Listener() {
-  if (socket_) ::unlink(path_.c_str());
+  if (socket_ && lock_) ::unlink(path_.c_str());
 }
 
 }  // namespace tracectl

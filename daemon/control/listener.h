@@ -8,17 +8,20 @@
 
 namespace tracectl {
 
-// The daemon's listening socket. A lock beside it tells a running daemon from a stale socket: the
-// lock goes with its process, however that ends.
+// The daemon's listening socket. A lock beside one of its own tells a running daemon from a stale
+// socket: the lock goes with its process, however that ends.
 class Listener {
  public:
   // Makes missing directories of the path. Fails with Code::busy where another daemon listens.
   static Result<Listener> open(const std::string& path);
+  // A socket that somebody else has made, who keeps others from it and removes it.
+  static Result<Listener> on(Fd socket);
   Listener(Listener&&) = default;
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
   int fd() const { return socket_.get(); }
+  const std::string& path() const { return path_; }
 
  private:
   Listener(std::string path, Fd lock, Fd socket)

@@ -16,7 +16,7 @@ using namespace protocol;
 SitePart part_of(const Object& object, const Site& site) {
   return SitePart{
       .object = object.path(),
-      .build_id = object.elf().build_id(),
+      .build_id = object.facts().build_id,
       .offset = site.offset,
       .moved_bytes = site.moved_bytes,
       .cost = name_of(site.cost),

@@ -48,24 +48,6 @@ template <class Request> recording::Compression compression_of(const Request& re
   return request.compress ? recording::Compression::zstd : recording::Compression::none;
 }
 
-// What is left of a refused request's its connection forgets.
-Result<std::vector<Fd>> taken_descriptors(Peer& peer, size_t count) {
-  if (peer.descriptors.size() < count)
-    return Error{Code::invalid, count == 1
-                                    ? "the file to record to is missing: send its descriptor "
-                                      "with the request (SCM_RIGHTS)"
-                                    : "of " + std::to_string(count) + " files to record to " +
-                                          std::to_string(peer.descriptors.size()) +
-                                          " came: send their descriptors with the request "
-                                          "(SCM_RIGHTS)"};
-  std::vector<Fd> files;
-  for (; count > 0; --count) {
-    files.push_back(std::move(peer.descriptors.front()));
-    peer.descriptors.pop_front();
-  }
-  return files;
-}
-
 Status check_rotation(const RotatePart& rotate) {
   if (rotate.files < RotatePart::kLeastFiles || rotate.files > RotatePart::kMostFiles)
     return Error{Code::invalid,
@@ -85,7 +67,7 @@ Status check_rotation(const RotatePart& rotate) {
 Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer) {
   if (request.rotate)
     if (auto good = check_rotation(*request.rotate); !good) return good.error();
-  auto files = taken_descriptors(peer, request.rotate ? request.rotate->files : 1);
+  auto files = take_descriptors(peer, request.rotate ? request.rotate->files : 1, "to record to");
   if (!files) return files.error();
   const auto compression = compression_of(request);
   if (!request.rotate) return Recorder::start(std::move(files->front()), compression);
@@ -131,7 +113,7 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
 }
 
 Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
-  auto files = taken_descriptors(peer, 1);
+  auto files = take_descriptors(peer, 1, "to record to");
   if (!files) return files.error();
   auto dump =
       flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request),
@@ -140,8 +122,9 @@ Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
   return dump;
 }
 
-Result<DumpPart> Commands::handle(const RecordDumped& request, Peer&) {
-  return flight_recorders_.dumped(request.dump);
+Result<DumpPart> Commands::handle(const RecordDumped& request, Peer& peer) {
+  return flight_recorders_.dumped(request.dump,
+                                  peer.owner ? std::optional(peer.uid) : std::nullopt);
 }
 
 void Commands::take_notices() {

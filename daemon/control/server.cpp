@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/server.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
@@ -12,19 +13,29 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
+#include "daemon/control/saved_sessions.h"
 
 namespace tracectl {
 namespace {
 
-constexpr size_t kMostConnections = 1024;
+constexpr size_t kMostConnections = 2048;
+constexpr size_t kMostOfUser = 64;  // of them, of one who may not trace every process
 constexpr size_t kReadBytes = 64 << 10;
 // That came with requests not read yet: those of the one that takes most.
-constexpr size_t kMostDescriptors = protocol::RotatePart::kMostFiles;
+constexpr size_t kMostDescriptors =
+    std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
 
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
+
+// A request takes the descriptors that came for it; one that is made again needs them again.
+std::deque<Fd> copies_of(const std::deque<Fd>& descriptors) {
+  std::deque<Fd> copies;
+  for (const Fd& one : descriptors) copies.emplace_back(::fcntl(one.get(), F_DUPFD_CLOEXEC, 0));
+  return copies;
+}
 
 void tell_unwatched(const Error& why) {
   spdlog::warn(
@@ -35,13 +46,16 @@ void tell_unwatched(const Error& why) {
 
 }  // namespace
 
-Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, Fd wake)
+Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, const Privileged& privileged,
+               Fd wake)
     : loop_(loop),
       engine_(engine),
+      privileged_(privileged),
       units_(
           loop, [this](const UnitFailure& failure) { dump_failed(failure); }, tell_unwatched),
       commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}),
-      wake_(std::move(wake)) {}
+      wake_(std::move(wake)),
+      spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 Server::~Server() {
   while (!connections_.empty()) drop(connections_.begin());
@@ -51,7 +65,10 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                                               DumpFolder dumps) {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");
-  std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), std::move(wake))};
+  const auto privileged = Privileged::of_this_process();
+  if (!privileged) return privileged.error();
+  std::unique_ptr<Server> server{
+      new Server(loop, engine, std::move(dumps), *privileged, std::move(wake))};
   auto* raw = server.get();
   auto listening = loop.watch(listening_fd, EventLoop::kReadable,
                               [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
@@ -65,6 +82,12 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                              [raw](uint32_t) { raw->take_notices(); });
   if (!noticing) return noticing.error();
   server->noticing_ = std::move(*noticing);
+  if (engine.reading().fd() >= 0) {
+    auto reading = loop.watch(engine.reading().fd(), EventLoop::kReadable,
+                              [raw](uint32_t) { raw->take_read(); });
+    if (!reading) return reading.error();
+    server->reading_ = std::move(*reading);
+  }
   auto committing = loop.later([raw] { raw->commit_asked(); });
   if (!committing) return committing.error();
   server->committing_ = std::move(*committing);
@@ -80,10 +103,16 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   return server;
 }
 
+void Server::begin_saved(const std::string& folder) {
+  begin_saved_sessions(folder, engine_, commands_);
+  set_budget_timer();
+}
+
 // ---- connections ----
 
 void Server::accept_one(int listening_fd) {
   Fd socket{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+  if (!socket && (errno == EMFILE || errno == ENFILE)) return turn_away(listening_fd);
   if (!socket) return;
   if (connections_.size() == kMostConnections) {
     spdlog::warn("refused a client: there are {} already", kMostConnections);
@@ -93,15 +122,36 @@ void Server::accept_one(int listening_fd) {
     spdlog::warn("refused a client: {}", added.error().message);
 }
 
+// There is no descriptor for it. It would wait, and so would this process on it, again and again: with
+// the descriptor that is kept for this it is let in to be sent away.
+void Server::turn_away(int listening_fd) {
+  spare_ = Fd{};
+  const bool came = Fd{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC)}.get() >= 0;
+  spare_ = Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  if (came) spdlog::warn("refused a client: too many files are open");
+}
+
+Status Server::check_connections_of(const PeerIdentity& peer,
+                                    const std::optional<Owner>& owner) const {
+  if (!owner) return ok();
+  const auto of_user = std::count_if(
+      connections_.begin(), connections_.end(),
+      [&](const Connection& other) { return other.peer.owner && other.peer.uid == peer.uid; });
+  if (static_cast<size_t>(of_user) < kMostOfUser) return ok();
+  return Error{Code::exhausted, "user " + std::to_string(peer.uid) + " has " +
+                                    std::to_string(kMostOfUser) + " connections already"};
+}
+
 Status Server::add(Fd socket) {
-  ucred credentials{};
-  socklen_t size = sizeof(credentials);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-    return Error::from_errno("credentials of a client");
+  const auto identity = identify_peer(socket.get());
+  if (!identity) return identity.error();
+  const auto owner = owner_of(*identity, privileged_);
+  if (auto within = check_connections_of(*identity, owner); !within) return within;
   const auto at = connections_.emplace(connections_.end());
   at->socket = std::move(socket);
-  at->peer.uid = credentials.uid;
-  at->peer.pid = credentials.pid;
+  at->peer.uid = identity->uid;
+  at->peer.pid = identity->pid;
+  at->peer.owner = owner;
   at->peer.make_sink = [fd = wake_.get()](const protocol::SessionSubscribe& asked) {
     return std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, [fd] {
       const uint64_t one = 1;
@@ -120,6 +170,8 @@ Status Server::add(Fd socket) {
 }
 
 void Server::drop(Connections::iterator at) {
+  if (at->put_aside) engine_.reading().give_up(at->put_aside->awaited);
+  if (at->commit_awaits) engine_.reading().give_up(*at->commit_awaits);
   commands_.leave(at->peer);
   connections_.erase(at);
   --counts_.clients;
@@ -131,7 +183,7 @@ void Server::drop(Connections::iterator at) {
 
 void Server::serve(Connections::iterator at, uint32_t events) {
   // The client is gone: what it asked for and has not been begun is not done.
-  if (at->commit && (events & EPOLLHUP)) return drop(at);
+  if ((at->commit || at->put_aside) && (events & EPOLLHUP)) return drop(at);
   // Whatever is not room to write is something to read: bytes, the end, or an error.
   if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
@@ -175,9 +227,9 @@ void Server::receive(Connection& connection) {
   connection.in.feed({buffer, static_cast<size_t>(count)});
 }
 
-// False where no whole line has come, or a commit waits.
+// False where no whole line has come, or a request waits.
 bool Server::answer_next(Connection& connection) {
-  if (connection.commit) return false;
+  if (connection.commit || connection.put_aside) return false;
   const auto line = connection.in.next();
   if (!line) {
     connection.out += protocol::error_line(nullptr, line.error());
@@ -185,8 +237,22 @@ bool Server::answer_next(Connection& connection) {
   }
   if (!line || !*line) return false;
   ++counts_.requests;
-  auto answer = dispatch(**line, commands_, connection.peer);
+  return answer(connection, {std::string(**line), {}, std::make_shared<Learned>(), 0});
+}
+
+// False where the answer has to wait.
+bool Server::answer(Connection& connection, PutAside request) {
+  auto descriptors = copies_of(connection.peer.descriptors);
+  engine_.begin(request.learned);
+  auto answer = dispatch(request.line, commands_, connection.peer);
+  const auto awaited = engine_.reading().awaited();
   if (auto* reply = std::get_if<Reply>(&answer)) {
+    if (reply->refused && awaited) {
+      connection.peer.descriptors = std::move(descriptors);
+      request.awaited = *awaited;
+      connection.put_aside = std::move(request);
+      return false;
+    }
     put(connection, *reply);
     return true;
   }
@@ -212,17 +278,50 @@ void Server::commit_asked() {
   std::vector<Connections::iterator> asking;
   std::vector<Commands::CommitRequestOf> requests;
   for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-    if (!at->commit) continue;
+    if (!at->commit || at->commit_awaits) continue;
     asking.push_back(at);
     requests.push_back({&at->commit->request, &at->peer});
   }
   if (asking.empty()) return;
+  if (!commits_learned_) commits_learned_ = std::make_shared<Learned>();
+  engine_.begin(commits_learned_);
   const auto done = commands_.commit(requests);
+  const auto awaited = engine_.reading().awaited();
+  if (!awaited) commits_learned_.reset();
   for (size_t i = 0; i < asking.size(); ++i) {
+    if (!done[i] && awaited) {
+      asking[i]->commit_awaits = awaited;
+      settle(asking[i]);
+      continue;
+    }
     put(*asking[i], reply_to(*asking[i]->commit, done[i]));
     asking[i]->commit.reset();
     settle(asking[i]);
   }
+}
+
+// ---- files ----
+
+// Requests that waited for what has been read now are made again.
+void Server::take_read() {
+  Reading& reading = engine_.reading();
+  reading.take_answers();
+  bool any_commit = false;
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->commit_awaits && reading.is_answered(*at->commit_awaits)) {
+      at->commit_awaits.reset();
+      any_commit = true;
+    }
+    if (at->put_aside && reading.is_answered(at->put_aside->awaited)) {
+      auto request = std::move(*at->put_aside);
+      at->put_aside.reset();
+      answer(*at, std::move(request));
+      settle(at);
+    }
+    at = next;
+  }
+  if (any_commit) committing_.ask();
 }
 
 // ---- what lingers ----
@@ -331,9 +430,10 @@ void Server::settle(Connections::iterator at) {
   if (connection.closing) send(connection);  // what the client may still read: why
   set_linger_timer();
   set_budget_timer();
-  const bool has_all = connection.ended && !connection.commit && unsent() == 0;
+  const bool waits = connection.commit || connection.put_aside;
+  const bool has_all = connection.ended && !waits && unsent() == 0;
   if (connection.closing || has_all) return drop(at);
-  const bool wants_more = !connection.ended && !connection.commit && unsent() < kMostUnsentBytes;
+  const bool wants_more = !connection.ended && !waits && unsent() < kMostUnsentBytes;
   const uint32_t events =
       (unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);

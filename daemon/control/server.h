@@ -16,6 +16,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
 #include "daemon/control/dispatch.h"
+#include "daemon/control/rights.h"
 #include "daemon/process/unit_failures.h"
 #include "daemon/protocol/frames.h"
 #include "daemon/sinks/client_stream.h"
@@ -29,15 +30,29 @@ class Server {
                                                DumpFolder dumps);
   ~Server();
 
+  // Before the loop runs: saved_sessions.h.
+  void begin_saved(const std::string& folder);
+
   // What all flight recorders hold, to files in the folder.
   void dump_recorders(const std::string& reason);
 
  private:
+  // A request whose answer is not known before a file has been read: it is made again then.
+  struct PutAside {
+    std::string line;
+    std::deque<Fd> descriptors;  // that had come until then
+    std::shared_ptr<Learned> learned;
+    Reading::Ticket awaited = 0;
+  };
+
   struct Connection {
     Fd socket;
     Peer peer;
     protocol::LineBuffer in;
-    std::optional<AskedCommit> commit;  // that waits for its turn; no later request goes before it
+    // What waits for its turn, or for a file to be read; no later request goes before it.
+    std::optional<AskedCommit> commit;
+    std::optional<Reading::Ticket> commit_awaits;
+    std::optional<PutAside> put_aside;
     std::string out;
     size_t sent = 0;       // of `out`
     bool ended = false;    // the client sends no more; it may still read
@@ -46,16 +61,20 @@ class Server {
   };
   using Connections = std::list<Connection>;
 
-  Server(EventLoop& loop, Engine& engine, DumpFolder dumps, Fd wake);
+  Server(EventLoop& loop, Engine& engine, DumpFolder dumps, const Privileged& privileged, Fd wake);
   void accept_one(int listening_fd);
+  void turn_away(int listening_fd);
+  Status check_connections_of(const PeerIdentity& peer, const std::optional<Owner>& owner) const;
   Status add(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
   static bool take_descriptors(msghdr& message, std::deque<Fd>& to);
   static void refuse(Connection& connection);
   bool answer_next(Connection& connection);
+  bool answer(Connection& connection, PutAside request);
   void put(Connection& connection, const Reply& reply);
   void commit_asked();
+  void take_read();
   void end_lingering();
   void set_linger_timer();
   void keep_budgets();
@@ -71,14 +90,17 @@ class Server {
 
   EventLoop& loop_;
   Engine& engine_;
+  Privileged privileged_;
   ServerCounts counts_;
   UnitFailures units_;
   Commands commands_;
-  Fd wake_;  // the reader's thread has given events to a stream
-  EventLoop::Watch listening_, waking_, noticing_;
+  Fd wake_;   // the reader's thread has given events to a stream
+  Fd spare_;  // to be closed where there is no other
+  EventLoop::Watch listening_, waking_, noticing_, reading_;
   EventLoop::Later committing_;
   EventLoop::Timer lingering_, budgeting_, dumping_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to
+  std::shared_ptr<Learned> commits_learned_;            // by commits that wait for files
   Connections connections_;
 };
 

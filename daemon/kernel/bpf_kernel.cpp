@@ -151,8 +151,22 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
   }
 
-  void begin_session(uint32_t session) override {
-    view<tc_session>(sessions_)[session] = tc_session{};
+  void begin_account(uint32_t account, uint64_t events_per_second) override {
+    tc_account begun{};
+    begun.events_per_second = events_per_second;
+    view<tc_account>(accounts_)[account] = begun;
+  }
+  void begin_session(uint32_t session, const std::optional<Owner>& owner,
+                     uint32_t account) override {
+    tc_session begun{};
+    begun.account = account;
+    if (owner)
+      begun.owner = {.capabilities = owner->capabilities,
+                     .uid = owner->uid,
+                     .gid = owner->gid,
+                     .user_namespace = owner->user_namespace,
+                     .pad = 0};
+    view<tc_session>(sessions_)[session] = begun;
   }
   void begin_marks(uint32_t session) override {
     __atomic_store_n(&view<tc_session>(sessions_)[session].marks, ++last_marks_, __ATOMIC_RELEASE);
@@ -230,7 +244,8 @@ class BpfKernel final : public Kernel {
   Programs programs_;
   ProgressWait progress_;
   ProcessSets process_sets_;
-  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, tags_, own_tags_;
+  Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, accounts_, tags_,
+      own_tags_;
   std::optional<Notices> notices_;  // once they are open
   uint32_t last_marks_ = 0;         // no session has had a greater number
   uint64_t switched_ns_ = 0;
@@ -336,6 +351,7 @@ Status BpfKernel::map_arrays() {
   if (auto s = take(layouts_, map_array<tc_layout>(maps.layouts)); !s) return s;
   if (auto s = take(first_hits_, map_array<tc_first_hit>(maps.first_hits)); !s) return s;
   if (auto s = take(sessions_, map_array<tc_session>(maps.sessions)); !s) return s;
+  if (auto s = take(accounts_, map_array<tc_account>(maps.accounts)); !s) return s;
   if (auto s = take(tags_, map_array<tc_tag>(maps.tags)); !s) return s;
   if (auto s = take(own_tags_, map_array<tc_own_tag>(maps.own_tags)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));

@@ -24,6 +24,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
+#include "daemon/model/owner.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/target.h"
 
@@ -197,7 +198,11 @@ class Kernel {
 
   // ---- sessions ----
   // A new one: no thread is marked, its gate is closed.
-  virtual void begin_session(uint32_t session) = 0;
+  // `owner`: of hooks that are TC_OWNED; `account`: of what its user's sessions stream, or 0.
+  virtual void begin_session(uint32_t session, const std::optional<Owner>& owner,
+                             uint32_t account) = 0;
+  // From 1 to TC_MAX_ACCOUNTS - 1.
+  virtual void begin_account(uint32_t account, uint64_t events_per_second) = 0;
   // Threads can be marked, and none is.
   virtual void begin_marks(uint32_t session) = 0;
   virtual void write_tag(uint32_t session, uint32_t number, const std::string& tag) = 0;

@@ -2,6 +2,7 @@
 #include "daemon/process/memory.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,14 +19,42 @@ std::string describe(const Process& process, const MemoryRange& range) {
   return text;
 }
 
-Result<std::vector<uint8_t>> read_range(const Fd& memory, const Process& process,
+// The memory of a process. Its file is its user's alone, so that a daemon without rights over files
+// cannot open it, though it may trace the process; then it is read by the system call that asks for
+// that right only. This holds on to no address space, and reads only what the process itself can.
+class Memory {
+ public:
+  static Result<Memory> open(const Process& process) {
+    const std::string path = process.proc_path("mem");
+    Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file && errno != EACCES) return Error::from_errno("open " + path);
+    return Memory{process.pid(), std::move(file)};
+  }
+
+  // Whether it is this process's whatever becomes of the process.
+  bool holds() const { return static_cast<bool>(file_); }
+
+  // As pread() does.
+  ssize_t read(void* into, size_t size, uint64_t address) const {
+    if (file_) return ::pread(file_.get(), into, size, static_cast<off_t>(address));
+    const iovec to{into, size}, from{reinterpret_cast<void*>(address), size};
+    return ::process_vm_readv(pid_, &to, 1, &from, 1, 0);
+  }
+
+ private:
+  Memory(pid_t pid, Fd file) : pid_(pid), file_(std::move(file)) {}
+
+  pid_t pid_;
+  Fd file_;
+};
+
+Result<std::vector<uint8_t>> read_range(const Memory& memory, const Process& process,
                                         const MemoryRange& range) {
   if (range.size_bytes > kMaxReadBytes)
     return Error{Code::invalid, describe(process, range) + ": more than can be read at once"};
   std::vector<uint8_t> bytes(range.size_bytes);
   for (size_t done = 0; done < bytes.size();) {
-    ssize_t got = pread(memory.get(), bytes.data() + done, bytes.size() - done,
-                        static_cast<off_t>(range.address + done));
+    ssize_t got = memory.read(bytes.data() + done, bytes.size() - done, range.address + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error::from_errno(describe(process, range));
     if (got == 0) return Error{Code::not_found, describe(process, range) + ": its memory is gone"};
@@ -38,7 +67,7 @@ Result<std::vector<uint8_t>> read_range(const Fd& memory, const Process& process
 // with it, and the next ones found there.
 class Window {
  public:
-  Window(const Fd& memory, const Process& process) : memory_(memory), process_(process) {}
+  Window(const Memory& memory, const Process& process) : memory_(memory), process_(process) {}
 
   Result<std::vector<uint8_t>> read(const MemoryRange& range) {
     if (!holds(range) && !move_to(range)) return read_range(memory_, process_, range);
@@ -57,14 +86,13 @@ class Window {
   // Fewer bytes where the mapping ends.
   bool move_to(const MemoryRange& range) {
     if (range.size_bytes > kBytes) return false;
-    const ssize_t got =
-        pread(memory_.get(), bytes_.data(), kBytes, static_cast<off_t>(range.address));
+    const ssize_t got = memory_.read(bytes_.data(), kBytes, range.address);
     start_ = range.address;
     size_ = got < 0 ? 0 : static_cast<size_t>(got);
     return size_ > 0 && holds(range);
   }
 
-  const Fd& memory_;
+  const Memory& memory_;
   const Process& process_;
   uint64_t start_ = 0;
   size_t size_ = 0;
@@ -75,20 +103,19 @@ class Window {
 
 Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& process,
                                                               std::span<const MemoryRange> ranges) {
-  std::string path = process.proc_path("mem");
-  Fd memory{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  int err = errno;
-  // The descriptor holds on to the address space: alive after the opening is enough.
+  auto memory = Memory::open(process);
   if (auto there = process.still_there(); !there) return there.error();
-  if (!memory) return Error::from_errno("open " + path, err);
+  if (!memory) return memory.error();
   std::vector<Result<std::vector<uint8_t>>> results;
   results.reserve(ranges.size());
   if (ranges.size() == 1) {
-    results.push_back(read_range(memory, process, ranges.front()));
-    return results;
+    results.push_back(read_range(*memory, process, ranges.front()));
+  } else {
+    Window window(*memory, process);
+    for (const MemoryRange& range : ranges) results.push_back(window.read(range));
   }
-  Window window(memory, process);
-  for (const MemoryRange& range : ranges) results.push_back(window.read(range));
+  // What was read by number is the process's if it is there still.
+  if (auto there = process.still_there(); !there && !memory->holds()) return there.error();
   return results;
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/process/process.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -73,6 +74,26 @@ Result<Process> Process::open(pid_t pid) {
   if (owner == 0 || owner == pid) return no_such_process(pid);
   return Error{Code::invalid, std::to_string(pid) + " is a thread of process " +
                                   std::to_string(owner) + "; name the process"};
+}
+
+// Before Linux 6.5 the number alone is known; it may mean another process by now.
+Result<Process> Process::at_other_end(int socket) {
+  ucred credentials{};
+  socklen_t bytes = sizeof(credentials);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
+    return Error::from_errno("credentials of a peer");
+  if (credentials.pid == 0)
+    return Error{Code::not_found, "the peer is in a PID namespace that cannot be seen from here"};
+  constexpr int kPeerPidfd = 77;  // SO_PEERPIDFD of asm-generic/socket.h, newer than Debian 12's
+  int fd = -1;
+  bytes = sizeof(fd);
+  if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &fd, &bytes) != 0) {
+    if (errno == ENOPROTOOPT) return open(credentials.pid);
+    return Error::from_errno("process of a peer");
+  }
+  Fd pidfd{fd};
+  const uint64_t birth = birth_of(credentials.pid, pidfd);
+  return Process{credentials.pid, std::move(pidfd), birth};
 }
 
 std::optional<uint64_t> Process::image() const {

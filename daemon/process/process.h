@@ -20,6 +20,10 @@ class Process {
   // of a thread, naming the process it belongs to.
   static Result<Process> open(pid_t pid);
 
+  // The one that connected this Unix stream socket. Fails with Code::not_found where it has ended, or is of
+  // a PID namespace that cannot be seen from here.
+  static Result<Process> at_other_end(int socket);
+
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 

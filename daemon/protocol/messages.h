@@ -26,6 +26,6 @@ using AllRequests =
                 SessionDelete, StageSet, StageRemove, StageCommit, StageGrow, StageAbort,
                 SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
                 SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow, RecordStop,
-                RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonDoctor>;
+                RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonTop, DaemonDoctor>;
 
 }  // namespace tracectl::protocol

@@ -10,6 +10,7 @@
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/protocol/messages/recipes.h"
+#include "daemon/protocol/top.h"
 
 namespace tracectl::protocol {
 namespace {
@@ -104,6 +105,7 @@ json schema() {
   defs["error"] = type_of(Side::reply, ErrorPart{});
   defs["recipe"] = type_of(Side::reply, RecipePart{});
   defs["recipes"] = type_of(Side::reply, RecipesPart{});
+  defs["top"] = type_of(Side::reply, TopTablePart{});
   defs["call_sums"] = type_of(Side::reply, CallSumsPart{});
   defs["call_changes"] = type_of(Side::reply, CallChangesPart{});
   json any = json::array();

@@ -47,7 +47,7 @@ Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& ses
 }
 
 CalleeFinder::CalleeFinder(Resolver& resolver, const Slots& slots, const Session& session)
-    : resolver_(resolver), seen_(session.callees_seen) {
+    : resolver_(resolver), access_(session.access), seen_(session.callees_seen) {
   for (const auto& [id, hooks] : session.hooks) {
     const ObjectPtr& object = slots.by_id.at(id).object;
     if (std::find(known_.begin(), known_.end(), object) == known_.end()) known_.push_back(object);
@@ -68,27 +68,26 @@ void CalleeFinder::look_at(pid_t pid, const std::set<uint64_t>& addresses) {
 bool CalleeFinder::look_at(const Process& process, const MappedFile& mapped, uint64_t offset) {
   const auto [place, is_new] = seen_.try_emplace({mapped.device, mapped.inode, offset}, false);
   if (!is_new) return place->second;
-  const File* file = file_of(process, mapped);
-  const auto address = file ? file->object->elf().address_of(offset) : std::nullopt;
-  const auto routine = address ? file->code.starting_at(*address) : std::nullopt;
-  if (!routine || !routine->function) return false;
+  const ObjectPtr object = file_of(process, mapped);
+  if (!object) return false;
+  auto name = object->reader().function_at(offset);
+  if (!name || !*name) return false;
   Pattern function;
-  function.object = file->object->path();
-  function.function = routine->function->name;
+  function.object = object->path();
+  function.function = std::move(**name);
   functions_.push_back(std::move(function));
   return place->second = true;
 }
 
-const CalleeFinder::File* CalleeFinder::file_of(const Process& process, const MappedFile& mapped) {
+ObjectPtr CalleeFinder::file_of(const Process& process, const MappedFile& mapped) {
   const auto [at, is_new] = files_.try_emplace({mapped.device, mapped.inode});
-  if (!is_new) return at->second.get();
-  if (auto object = open(process, mapped))
-    at->second = std::make_unique<File>(File{*object, CodeMap(**object)});
-  return at->second.get();
+  if (!is_new) return at->second;
+  if (auto object = open(process, mapped)) at->second = *object;
+  return at->second;
 }
 
 Result<ObjectPtr> CalleeFinder::open(const Process& process, const MappedFile& mapped) {
-  auto fd = open_mapped(process, mapped);
+  auto fd = access_.open(process, mapped);
   if (!fd) return fd.error();
   const auto identity = FileIdentity::of(fd->get());
   if (!identity) return identity.error();

@@ -12,15 +12,11 @@
 #include <vector>
 
 #include "daemon/kernel/kernel.h"
-#include "daemon/trace/code_map.h"
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
 
 namespace tracectl {
-
-// Addresses, by process.
-using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
 
 // What hooks in force have counted since this was called last. It is taken out of the kernel's table, in
 // which everybody's keys are: what is called again comes again.
@@ -40,19 +36,15 @@ class CalleeFinder {
   size_t unknown() const { return unknown_; }  // addresses at which no function begins
 
  private:
-  struct File {
-    ObjectPtr object;
-    CodeMap code;
-  };
-
   // Whether a function begins there.
   bool look_at(const Process& process, const MappedFile& mapped, uint64_t offset);
-  const File* file_of(const Process& process, const MappedFile& mapped);
+  ObjectPtr file_of(const Process& process, const MappedFile& mapped);
   Result<ObjectPtr> open(const Process& process, const MappedFile& mapped);
 
   Resolver& resolver_;
-  std::vector<ObjectPtr> known_;                                    // of the session's probes
-  std::map<std::pair<dev_t, ino_t>, std::unique_ptr<File>> files_;  // null: it cannot be read
+  const Access& access_;
+  std::vector<ObjectPtr> known_;                        // of the session's probes
+  std::map<std::pair<dev_t, ino_t>, ObjectPtr> files_;  // null: it cannot be read
   std::map<CalleePlace, bool> seen_;
   std::vector<Pattern> functions_;
   size_t unknown_ = 0;

@@ -93,7 +93,7 @@ Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
 constexpr size_t kBeforeAll = 0;  // as the order of a setting
 
 // `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
-Status add_pattern(Resolver& resolver, const Pattern& pattern,
+Status add_pattern(const ResolverFor& resolver, const Pattern& pattern,
                    const std::shared_ptr<const Setting>& setting, size_t order, uint32_t sides,
                    Coverage& coverage, const Below* below = nullptr) {
   const auto returns = follows_calls(*setting) ? std::optional(setting->returns) : std::nullopt;
@@ -173,8 +173,8 @@ std::vector<Target> one_by_one(const Target& target) {
 }
 
 // What a graph has grown into beside its root's files. A process may have such a file no longer, or not yet.
-void add_grown_files(Resolver& resolver, const Setting& root, const Setting& within, Below below,
-                     Coverage& found) {
+void add_grown_files(const ResolverFor& resolver, const Setting& root, const Setting& within,
+                     Below below, Coverage& found) {
   std::vector<std::string> paths;
   for (const Pattern& grown : root.graph.grown)
     if (!is_of(found.parts, grown.object) &&
@@ -197,7 +197,7 @@ void add_grown_files(Resolver& resolver, const Setting& root, const Setting& wit
 }
 
 // The root's functions below, or the calls in them, as `below` says.
-Status add_reached(Resolver& resolver, const Setting& root, const Setting& within,
+Status add_reached(const ResolverFor& resolver, const Setting& root, const Setting& within,
                    const Below& below, Coverage& coverage) {
   const auto shared = std::make_shared<const Setting>(within);
   const auto patterns = below.reached ? std::vector{root.pattern} : root.graph.only;
@@ -212,7 +212,7 @@ Status add_reached(Resolver& resolver, const Setting& root, const Setting& withi
   return ok();
 }
 
-Status add_functions_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
+Status add_functions_below(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
   Below below{.reached = root.graph.only.empty(),
               .skip = root.graph.skip,
               .most_calls = levels_below(root.spec),
@@ -223,7 +223,7 @@ Status add_functions_below(Resolver& resolver, const Setting& root, Coverage& co
   return add_reached(resolver, root, seeing_callees(root), below, coverage);
 }
 
-Status add_probes_within(Resolver& resolver, const Setting& root, Coverage& coverage) {
+Status add_probes_within(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
   const auto shared = std::make_shared<const Setting>(within_graph(root, false));
   for (const Pattern& pattern : root.graph.beside) {
     auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, coverage);
@@ -232,7 +232,7 @@ Status add_probes_within(Resolver& resolver, const Setting& root, Coverage& cove
   return ok();
 }
 
-Status add_below(Resolver& resolver, const Setting& root, Coverage& coverage) {
+Status add_below(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
   if (auto added = add_functions_below(resolver, root, coverage); !added) return added;
   return add_probes_within(resolver, root, coverage);
 }
@@ -248,7 +248,8 @@ Status check(const Setting& setting) {
   return ok();
 }
 
-Status add_setting(Resolver& resolver, const Setting& setting, size_t order, Coverage& coverage) {
+Status add_setting(const ResolverFor& resolver, const Setting& setting, size_t order,
+                   Coverage& coverage) {
   const auto shared = std::make_shared<const Setting>(setting);
   if (!setting.latency) return add_pattern(resolver, setting.pattern, shared, order, 0, coverage);
   auto from = add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
@@ -269,7 +270,8 @@ Setting learning_tags(const Setting& setting) {
 }
 
 // They come before all others.
-void add_tags(Resolver& resolver, const std::vector<Setting>& settings, Coverage& coverage) {
+void add_tags(const ResolverFor& resolver, const std::vector<Setting>& settings,
+              Coverage& coverage) {
   std::vector<Setting> added;
   for (const Setting& setting : settings) {
     if (!uses_tags(setting)) continue;
@@ -322,7 +324,7 @@ Status join_slots(Coverage& coverage) {
 
 // `coverage`: what comes before the settings; so does what is below a graph, as its root may be below
 // another.
-Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
+Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings,
                        Coverage coverage) {
   for (const Setting& setting : settings)
     if (auto checked = check(setting); !checked) return checked.error();
@@ -332,6 +334,8 @@ Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings,
   for (size_t i = 0; i < settings.size(); ++i)
     if (auto added = add_setting(resolver, settings[i], kBeforeAll + 1 + i, coverage); !added)
       return added.error();
+  // What was left out above for want of an answer is not left out for good.
+  if (auto read = resolver.check_all_read(); !read) return read.error();
   auto wants = by_slot(coverage.parts);
   if (!wants) return wants.error();
   coverage.wants = std::move(*wants);
@@ -374,11 +378,12 @@ bool Coverage::needs_rings() const {
   return false;
 }
 
-Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings) {
+Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings) {
   return cover(resolver, settings, {});
 }
 
-Result<Coverage> cover_with_tags(Resolver& resolver, const std::vector<Setting>& settings) {
+Result<Coverage> cover_with_tags(const ResolverFor& resolver,
+                                 const std::vector<Setting>& settings) {
   Coverage coverage;
   add_tags(resolver, settings, coverage);
   return cover(resolver, settings, std::move(coverage));

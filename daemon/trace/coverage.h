@@ -62,10 +62,10 @@ struct Coverage {
   bool needs_rings() const;
 };
 
-Result<Coverage> cover(Resolver& resolver, const std::vector<Setting>& settings);
+Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // Also the probes by which programs tell of their threads' tags (<tracectl/tag.h>), where settings use
 // tags and their processes have such probes. One that cannot be armed is a note.
-Result<Coverage> cover_with_tags(Resolver& resolver, const std::vector<Setting>& settings);
+Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // A note.
 std::string tags_not_seen(const std::string& why);
 

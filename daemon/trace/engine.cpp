@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "daemon/reading/own_reading.h"
+
 namespace tracectl {
 
 namespace {
@@ -30,20 +32,25 @@ Status check_budget(std::optional<double> percent, unsigned cpus) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
-                                              const EngineOptions& options) {
+                                              const EngineOptions& options,
+                                              std::unique_ptr<Reading> reading) {
   auto symbolizer = std::make_unique<Symbolizer>();
   auto reader = EventReader::start(*kernel, *symbolizer);
   if (!reader) return reader.error();
-  return std::unique_ptr<Engine>{
-      new Engine(std::move(kernel), std::move(symbolizer), std::move(*reader), options)};
+  if (!reading) reading = std::make_unique<OwnReading>();
+  return std::unique_ptr<Engine>{new Engine(std::move(kernel), std::move(symbolizer),
+                                            std::move(*reader), std::move(reading), options)};
 }
 
 Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
-               std::unique_ptr<EventReader> reader, const EngineOptions& options)
+               std::unique_ptr<EventReader> reader, std::unique_ptr<Reading> reading,
+               const EngineOptions& options)
     : options_(options),
       kernel_(std::move(kernel)),
       symbolizer_(std::move(symbolizer)),
       reader_(std::move(reader)),
+      reading_(std::move(reading)),
+      resolver_(*reading_),
       slots_(*kernel_),
       hooks_(*kernel_, slots_, *reader_, *symbolizer_) {}
 
@@ -52,10 +59,10 @@ Engine::~Engine() = default;
 // ---- looking ----
 
 Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target,
-                                std::optional<Returns> returns) {
+                                const Access& access, std::optional<Returns> returns) {
   Resolution all;
   for (const Pattern& pattern : patterns) {
-    auto one = resolver_.resolve(pattern, target, returns);
+    auto one = resolver_.resolve(pattern, target, access, returns);
     if (!one) return one.error();
     std::move(one->parts.begin(), one->parts.end(), std::back_inserter(all.parts));
     std::move(one->refused.begin(), one->refused.end(), std::back_inserter(all.refused));
@@ -111,7 +118,8 @@ std::vector<const Session*> Engine::sessions() const {
 }
 
 Result<const Session*> Engine::create_session(const std::string& wanted,
-                                              std::optional<double> budget) {
+                                              std::optional<double> budget,
+                                              const std::optional<Owner>& owner) {
   const bool named = !wanted.empty();
   if (named && !is_session_name(wanted))
     return Error{Code::invalid, "a session's name has 1 to 64 letters, digits, '-', '_' and '.'",
@@ -123,17 +131,30 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
     name = "trace-" + std::to_string(++unnamed_made_);
   if (sessions_.contains(name))
     return Error{Code::busy, "there is a session \"" + name + "\" already", "name"};
+  if (auto within = check_sessions(owner); !within) return within.error();
+  const auto account = take_account(owner);
+  if (!account) return account.error();
   const auto id = session_ids_.take();
-  if (!id)
+  if (!id) {
+    give_back_account(*account);
     return Error{Code::exhausted,
                  "there are " + std::to_string(int{TC_MAX_SESSIONS}) + " sessions, no more fit"};
+  }
   Session& session = sessions_[name];
   session.id = static_cast<SessionId>(*id);
   session.name = name;
   session.named = named;
+  session.access.owner = owner;
+  session.account = *account;
   if (budget) session.budget = Budget{.percent = *budget};
-  kernel_->begin_session(session.id);
+  kernel_->begin_session(session.id, owner, *account);
   return const_cast<const Session*>(&session);
+}
+
+Status Engine::give_file(const std::string& name, Fd fd, const std::string& path) {
+  auto session = find(name);
+  if (!session) return session.error();
+  return (*session)->access.give(std::move(fd), path);
 }
 
 Result<SwitchSummary> Engine::delete_session(const std::string& name) {
@@ -156,7 +177,9 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   kernel_->forget_calls((*session)->id);
   if (!(*session)->past.paths.empty()) forget_paths(**session);
   session_ids_.give_back((*session)->id);
+  const uint32_t account = (*session)->account;
   sessions_.erase(name);
+  give_back_account(account);
   if (sessions_.empty()) resolver_.forget_files();
   return SwitchSummary{emptied->epoch, 1, emptied->removed, std::move(emptied->figures)};
 }
@@ -185,8 +208,8 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
   if (!session) return session.error();
   for (Setting& setting : settings)
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
-  if (auto known = triggers_of(settings); !known) return known.error();
-  auto covered = cover(resolver_, settings);
+  if (auto known = triggers_of(**session, settings); !known) return known.error();
+  auto covered = cover({resolver_, (*session)->access}, settings);
   if (!covered) return covered.error();
   if (auto checked = check_specs(*covered); !checked) return checked.error();
   auto draft = (*session)->draft.value_or((*session)->settings);
@@ -201,6 +224,7 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
       if (is_replaced(draft[i]) && staged.graph.grow) staged.graph.grown = draft[i].graph.grown;
     draft.erase(std::remove_if(draft.begin(), draft.end() - 1, is_replaced), draft.end() - 1);
   }
+  if (auto within = check_settings(**session, draft.size()); !within) return within.error();
   StageSummary summary{.settings = draft.size(),
                        .probes = covered->probe_count(),
                        .sites = covered->wants.size(),
@@ -248,6 +272,7 @@ Status Engine::ensure_rings(Session& session, const Coverage& coverage) {
 
 Status Engine::open_rings(Session& session) {
   if (session.has_rings) return ok();
+  if (auto within = check_rings(session); !within) return within;
   auto rings = kernel_->open_rings(session.id, options_.ring_bytes);
   if (!rings) return rings.error();
   if (auto opened = reader_->open(session.id, std::move(*rings)); !opened) {

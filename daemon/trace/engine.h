@@ -14,12 +14,14 @@
 #include "daemon/base/result.h"
 #include "daemon/events/reader.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/model/quota.h"
 #include "daemon/trace/cgroup_rows.h"
 #include "daemon/trace/commit.h"
 #include "daemon/trace/coverage.h"
 #include "daemon/trace/hooks.h"
 #include "daemon/trace/info.h"
 #include "daemon/trace/notices.h"
+#include "daemon/trace/probe_totals.h"
 #include "daemon/trace/resolver.h"
 #include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
@@ -33,6 +35,7 @@ struct EngineOptions {
   // How long a site that nobody wants any more stays armed, so that a session that comes to want it
   // again needs the switch only. Not those with a semaphore.
   uint64_t linger_ns = 0;
+  Quota quota = {};  // of each user who may not trace every process
 };
 
 struct StageSummary {
@@ -94,19 +97,29 @@ struct EngineStats {
 
 class Engine {
  public:
+  // `reading`: who reads files; none: this process.
   static Result<std::unique_ptr<Engine>> start(std::unique_ptr<Kernel> kernel,
-                                               const EngineOptions& options);
+                                               const EngineOptions& options,
+                                               std::unique_ptr<Reading> reading = nullptr);
   ~Engine();
 
+  // A request begins, or is made again with what it has learnt before. Where it fails and
+  // reading().awaited() tells of a file it has changed nothing, and is to be made again.
+  void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
+  Reading& reading() { return *reading_; }
+
   Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,
-                          std::optional<Returns> returns = std::nullopt);
+                          const Access& access, std::optional<Returns> returns = std::nullopt);
   // What is set on armed probes whose names fit the pattern.
   std::vector<ProbeSettingInfo> info(const Pattern& pattern) const;
 
   // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
-  // one CPU; none: whatever they do.
+  // one CPU; none: whatever they do. `owner`: who may see what it sees; none: it sees every process.
   Result<const Session*> create_session(const std::string& name,
-                                        std::optional<double> budget = std::nullopt);
+                                        std::optional<double> budget = std::nullopt,
+                                        const std::optional<Owner>& owner = std::nullopt);
+  // Files in which the session may look for probes, and trace them.
+  Status give_file(const std::string& session, Fd fd, const std::string& path);
   Result<const Session*> session(const std::string& name) const;
   std::vector<const Session*> sessions() const;
   // Removes all its settings, and its results.
@@ -130,8 +143,11 @@ class Engine {
   // Of one session, or of all by one switch. A paused session keeps its counters and its sites
   // armed; what it commits meanwhile is armed and silent. One that a setting triggers has a gate: it is
   // closed or opened right before the switch, and until the next trigger.
-  Result<SwitchSummary> pause(const std::optional<std::string>& session);
-  Result<SwitchSummary> resume(const std::optional<std::string>& session);
+  // `of`: all means this owner's; none: everybody's.
+  Result<SwitchSummary> pause(const std::optional<std::string>& session,
+                              const std::optional<Owner>& of = std::nullopt);
+  Result<SwitchSummary> resume(const std::optional<std::string>& session,
+                               const std::optional<Owner>& of = std::nullopt);
   bool is_paused(const Session& session) const;
   // Of sessions with a setting in force that triggers this one.
   std::vector<std::string> triggered_by(const Session& session) const;
@@ -153,6 +169,9 @@ class Engine {
   // `clear`: read and zero in one cut, by a small commit.
   Result<ReadSummary> read(const std::string& session, bool clear);
   Totals totals(const Session& session) const;
+  std::vector<ProbeTotals> probe_totals(const Session& session) const {
+    return tracectl::probe_totals(*kernel_, session);
+  }
   // Threads that it could not mark for want of memory.
   uint64_t marks_lost(const Session& session) const { return kernel_->marks_lost(session.id); }
   Result<uint64_t> flush(const std::string& session);
@@ -178,7 +197,8 @@ class Engine {
 
  private:
   Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
-         std::unique_ptr<EventReader> reader, const EngineOptions& options);
+         std::unique_ptr<EventReader> reader, std::unique_ptr<Reading> reading,
+         const EngineOptions& options);
   Result<Session*> find(const std::string& name);
   const Session* session_of(uint32_t id) const;
   void forget_paths(const Session& session);
@@ -208,8 +228,18 @@ class Engine {
 
   // Graphs that grow: engine_grow.cpp.
   Result<GrowSummary> grow_by_what_was_called(Session& session);
+  Result<GrowSummary> grow_by(Session& session, const CalledAddresses& called);
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
   Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
+
+  // Quotas: engine_quotas.cpp. What an owner's sessions have together, and would have.
+  template <class Count> size_t sum_of_user(uid_t user, const Session* but, Count count) const;
+  Status check_sessions(const std::optional<Owner>& owner) const;
+  Status check_settings(const Session& session, size_t settings) const;
+  Status check_sites(const Session& session, size_t sites) const;
+  Status check_rings(const Session& session) const;
+  Result<uint32_t> take_account(const std::optional<Owner>& owner);
+  void give_back_account(uint32_t account);
 
   // Budgets: engine_budget.cpp.
   Result<Coverage> cover_within_budget(const Session& session,
@@ -218,14 +248,17 @@ class Engine {
   Status do_without(Session& session, std::vector<LeftOut>& dear);
 
   // Triggers: engine_gates.cpp.
-  Result<std::map<std::string, Triggered>> triggers_of(const std::vector<Setting>& settings) const;
+  Result<std::map<std::string, Triggered>> triggers_of(const Session& session,
+                                                       const std::vector<Setting>& settings) const;
   Status name_triggers(std::span<Intent> intents) const;
   bool is_triggered(const Session& session, std::span<const Intent> intents) const;
   void give_gate(Commit& commit, const Session& session, bool gated);
   Status plan_gates(std::span<const Intent> intents, Switch& change);
 
-  Result<std::vector<Session*>> chosen(const std::optional<std::string>& session);
-  Result<SwitchSummary> set_paused(const std::optional<std::string>& session, bool paused);
+  Result<std::vector<Session*>> chosen(const std::optional<std::string>& session,
+                                       const std::optional<Owner>& of);
+  Result<SwitchSummary> set_paused(const std::optional<std::string>& session,
+                                   const std::optional<Owner>& of, bool paused);
   Result<ReadSummary> read_so_far(const Session& session);
   Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
@@ -235,11 +268,13 @@ class Engine {
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Symbolizer> symbolizer_;
   std::unique_ptr<EventReader> reader_;  // ends before the kernel it reads from
+  std::unique_ptr<Reading> reading_;
   Resolver resolver_;
   Slots slots_;
   Hooks hooks_;
   CgroupNames cgroup_names_;
   IdPool session_ids_{0, TC_MAX_SESSIONS};
+  IdPool account_ids_{1, TC_MAX_ACCOUNTS};
   std::map<std::string, Session> sessions_;
   uint64_t unnamed_made_ = 0;
   uint64_t next_linger_end_ns_ = 0;

@@ -156,7 +156,7 @@ Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
 // What a session's settings cover, but for what it has left out.
 Result<Coverage> Engine::cover_within_budget(const Session& session,
                                              const std::vector<Setting>& settings) {
-  auto coverage = cover_with_tags(resolver_, settings);
+  auto coverage = cover_with_tags({resolver_, session.access}, settings);
   if (!coverage || !session.budget || session.budget->left_out.empty()) return coverage;
   ProbeNames left_out = names_of(session.budget->left_out);
   const auto armed = armed_for(*coverage);

@@ -38,7 +38,7 @@ std::vector<std::string> Engine::triggered_by(const Session& session) const {
 
 // A session that ends with its connection would take the setting's meaning with it.
 Result<std::map<std::string, Triggered>> Engine::triggers_of(
-    const std::vector<Setting>& settings) const {
+    const Session& session, const std::vector<Setting>& settings) const {
   std::map<std::string, Triggered> named;
   for (const Setting& setting : settings)
     for (const Trigger& trigger : setting.spec.triggers) {
@@ -48,6 +48,8 @@ Result<std::map<std::string, Triggered>> Engine::triggers_of(
                      "there is no session \"" + trigger.session +
                          "\" to trigger; tracectl session new " + trigger.session + " makes one",
                      "do"};
+      if (session.access.owner && session.access.owner != found->second.access.owner)
+        return Error{Code::denied, "session \"" + trigger.session + "\" is another user's", "do"};
       if (!found->second.named)
         return Error{Code::invalid,
                      "session \"" + trigger.session +
@@ -65,7 +67,7 @@ Result<std::map<std::string, Triggered>> Engine::triggers_of(
 
 Status Engine::name_triggers(std::span<Intent> intents) const {
   for (Intent& intent : intents) {
-    auto named = triggers_of(intent.settings);
+    auto named = triggers_of(*intent.session, intent.settings);
     if (!named) return named.error();
     intent.session->triggers = std::move(*named);
   }

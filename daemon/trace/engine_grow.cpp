@@ -105,11 +105,21 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
   return grown;
 }
 
+// What has been taken is not lost where a file of it is still being read.
 Result<GrowSummary> Engine::grow_by_what_was_called(Session& session) {
-  const auto called = take_called_addresses(*kernel_, session);
+  auto called = take_called_addresses(*kernel_, session);
   if (!called) return called.error();
+  for (auto& [pid, addresses] : std::exchange(session.called_unread, {}))
+    (*called)[pid].merge(addresses);
+  auto grown = grow_by(session, *called);
+  if (!grown && reading_->awaited()) session.called_unread = std::move(*called);
+  return grown;
+}
+
+Result<GrowSummary> Engine::grow_by(Session& session, const CalledAddresses& called) {
   CalleeFinder finder(resolver_, slots_, session);
-  for (const auto& [pid, addresses] : *called) finder.look_at(pid, addresses);
+  for (const auto& [pid, addresses] : called) finder.look_at(pid, addresses);
+  if (auto read = resolver_.check_all_read(); !read) return read.error();
   GrowSummary summary{.epoch = epoch(), .added = {}, .refused = {}, .unknown = finder.unknown()};
   const Names before = functions_shown(session);
   auto callees = finder.take_functions();
@@ -138,7 +148,7 @@ Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Sett
 
 // By a commit, if any can be shown.
 Status Engine::add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary) {
-  const auto covered = cover(resolver_, grown_by(session.settings, callees));
+  const auto covered = cover({resolver_, session.access}, grown_by(session.settings, callees));
   if (!covered) return covered.error();
   leave_out_refused(*covered, callees, summary.refused);
   if (callees.empty()) return ok();

@@ -82,6 +82,7 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto settings = (*session)->draft.value_or((*session)->settings);
   auto coverage = cover_within_budget(**session, settings);
   if (!coverage) return coverage.error();
+  if (auto within = check_sites(**session, coverage->wants.size()); !within) return within.error();
   return Intent{*session, std::move(settings), std::move(*coverage), options};
 }
 
@@ -90,7 +91,7 @@ Result<CommitSummary> Engine::commit(const std::string& name, const CommitOption
   if (intent && options.dry_run) return dry_run(std::move(*intent));
   auto summary =
       intent ? apply_leaving_out(std::move(*intent)) : Result<CommitSummary>(intent.error());
-  if (!summary) ++stats_.failed_commits;
+  if (!summary && !reading_->awaited()) ++stats_.failed_commits;
   return summary;
 }
 
@@ -199,10 +200,12 @@ std::optional<std::vector<CommitSummary>> Engine::try_together(
 
 // ---- pauses ----
 
-Result<std::vector<Session*>> Engine::chosen(const std::optional<std::string>& name) {
+Result<std::vector<Session*>> Engine::chosen(const std::optional<std::string>& name,
+                                             const std::optional<Owner>& of) {
   std::vector<Session*> sessions;
   if (!name) {
-    for (auto& [each, session] : sessions_) sessions.push_back(&session);
+    for (auto& [each, session] : sessions_)
+      if (!of || session.access.owner == of) sessions.push_back(&session);
     return sessions;
   }
   auto session = find(*name);
@@ -210,16 +213,19 @@ Result<std::vector<Session*>> Engine::chosen(const std::optional<std::string>& n
   return std::vector<Session*>{*session};
 }
 
-Result<SwitchSummary> Engine::pause(const std::optional<std::string>& session) {
-  return set_paused(session, true);
+Result<SwitchSummary> Engine::pause(const std::optional<std::string>& session,
+                                    const std::optional<Owner>& of) {
+  return set_paused(session, of, true);
 }
 
-Result<SwitchSummary> Engine::resume(const std::optional<std::string>& session) {
-  return set_paused(session, false);
+Result<SwitchSummary> Engine::resume(const std::optional<std::string>& session,
+                                     const std::optional<Owner>& of) {
+  return set_paused(session, of, false);
 }
 
-Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name, bool paused) {
-  auto sessions = chosen(name);
+Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name,
+                                         const std::optional<Owner>& of, bool paused) {
+  auto sessions = chosen(name, of);
   if (!sessions) return sessions.error();
   std::erase_if(*sessions, [&](const Session* session) { return is_paused(*session) == paused; });
   SwitchSummary summary{.epoch = epoch(), .sessions = sessions->size(), .sites = 0, .figures = {}};

@@ -37,7 +37,7 @@ std::string meaning_of(const Arguments& arguments) {
 // programs keep none, or call code that keeps none.
 bool copies_stack(const StackCapture& stack, const Object& object) {
   if (stack.by) return *stack.by == StackBy::unwind_tables;
-  return object.elf().section(".eh_frame").has_value();
+  return object.facts().has_unwind_table;
 }
 
 uint32_t event_flags(const Want& want) {
@@ -89,6 +89,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   hook.session = session.id;
   const bool streams = has_events(spec) && want.sides != TC_PAIR_FROM;
   hook.flags = (streams ? event_flags(want) : 0) | graph_flags(spec);
+  if (session.access.owner) hook.flags |= TC_OWNED;
   hook.words_below_caller = with_one_added(*want.site);
   hook.tgid = want.part->filter() ? want.part->filter()->pid() : 0;
   auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);

@@ -1,62 +1,60 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/object.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace tracectl {
-namespace {
 
-bool same_time(const timespec& a, const timespec& b) {
-  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-}  // namespace
-
-Result<FileIdentity> FileIdentity::of(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return Error::from_errno("fstat");
-  return FileIdentity{status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim};
-}
-
-bool FileIdentity::operator==(const FileIdentity& other) const {
-  return device == other.device && inode == other.inode && size == other.size &&
-         same_time(modified, other.modified) && same_time(changed, other.changed);
-}
-
-Object::Object(std::string path, Fd fd, FileIdentity identity, ElfFile elf)
-    : path_(std::move(path)), fd_(std::move(fd)), identity_(identity), elf_(std::move(elf)) {}
-
-Result<ObjectPtr> Object::open(Fd fd, const std::string& path) {
+Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);
-  auto elf = ElfFile::open(fd.get(), path);
-  if (!elf) return elf.error();
-  return ObjectPtr{new Object(path, std::move(fd), *identity, std::move(*elf))};
+  Fd to_read{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
+  if (!to_read) return Error::from_errno("duplicate the descriptor of " + path);
+  auto reader = reading.open(std::move(to_read), path);
+  if (!reader) return reader.error();
+  auto facts = (*reader)->facts();
+  if (!facts) return facts.error();
+  const std::shared_ptr<Object> object{new Object()};
+  object->path_ = path;
+  object->fd_ = std::move(fd);
+  object->identity_ = *identity;
+  object->facts_ = std::move(*facts);
+  object->reader_ = std::move(*reader);
+  return ObjectPtr{object};
 }
 
-const Result<std::vector<UsdtSite>>& Object::usdt_sites() const {
-  if (!usdt_sites_) usdt_sites_ = read_usdt_sites(elf_);
-  return *usdt_sites_;
+std::vector<uint8_t> Object::read_at_most(uint64_t offset, size_t size) const {
+  std::vector<uint8_t> bytes(size);
+  const ssize_t count = ::pread(fd(), bytes.data(), size, static_cast<off_t>(offset));
+  bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  return bytes;
 }
 
-const UnwindRanges& Object::unwind_ranges() const {
-  if (!unwind_ranges_) unwind_ranges_.emplace(elf_);
-  return *unwind_ranges_;
+ObjectPtr Objects::known(const FileIdentity& identity, const std::string& path) {
+  const auto is_it = [&](const ObjectPtr& object) {
+    return object->path() == path && object->identity() == identity;
+  };
+  const auto kept = std::find_if(recent_.begin(), recent_.end(), is_it);
+  if (kept != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, kept);
+    return recent_.front();
+  }
+  if (!learned_) return nullptr;
+  const auto learned = std::find_if(learned_->begin(), learned_->end(), is_it);
+  return learned == learned_->end() ? nullptr : *learned;
 }
 
 Result<ObjectPtr> Objects::open(Fd fd, const std::string& path) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);
-  const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const ObjectPtr& object) {
-    return object->path() == path && object->identity() == *identity;
-  });
-  if (kept != recent_.end()) {
-    recent_.splice(recent_.begin(), recent_, kept);
-    return recent_.front();
-  }
-  auto object = Object::open(std::move(fd), path);
+  if (auto object = known(*identity, path)) return object;
+  auto object = Object::open(reading_, std::move(fd), path);
   if (!object) return object.error();
   recent_.push_front(*object);
+  if (learned_) learned_->push_back(*object);
   if (recent_.size() > kMostKept) recent_.pop_back();
   return *object;
 }

@@ -39,7 +39,7 @@ std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, u
 // behind the last instruction.
 class FileCode {
  public:
-  explicit FileCode(const ElfFile& elf) : elf_(elf) {}
+  explicit FileCode(const Object& object) : object_(object) {}
 
   // Until the next call.
   std::span<const uint8_t> at(uint64_t offset) {
@@ -53,13 +53,12 @@ class FileCode {
   static constexpr size_t kReadAtOnce = 4096;
 
   bool move_to(uint64_t offset) {
-    auto bytes = elf_.read_at_most(offset, kReadAtOnce);
+    bytes_ = object_.read_at_most(offset, kReadAtOnce);
     start_ = offset;
-    bytes_ = bytes ? std::move(*bytes) : std::vector<uint8_t>{};
     return !bytes_.empty();
   }
 
-  const ElfFile& elf_;
+  const Object& object_;
   uint64_t start_ = 0;
   std::vector<uint8_t> bytes_;
 };
@@ -68,7 +67,7 @@ class FileCode {
 class ByteCheck {
  public:
   ByteCheck(const Object& object, const TargetProcess& target, const std::vector<Probe>& probes)
-      : file_(object.elf()), target_(target), probes_(probes) {}
+      : file_(object), target_(target), probes_(probes) {}
 
   Result<std::vector<Refusal>> run() {
     plan_all();
@@ -193,30 +192,59 @@ size_t Resolution::site_count() const {
   return count;
 }
 
-Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
-                                                         const Pattern& pattern,
-                                                         std::optional<Returns> returns,
-                                                         const Below* below) {
-  const auto which = below ? std::optional(*below) : std::nullopt;
-  const auto known = std::find_if(matches_.begin(), matches_.end(), [&](const Found& found) {
-    return found.object == object && found.pattern == pattern && found.returns == returns &&
-           found.below == which;
-  });
+void Resolver::begin(std::shared_ptr<Learned> learned) {
+  reading_.begin();
+  learned_ = std::move(learned);
+  objects_.learn_into(learned_ ? &learned_->objects : nullptr);
+}
+
+Status Resolver::check_all_read() const {
+  if (!reading_.awaited()) return ok();
+  return Error{Code::busy, "a file is still being read"};
+}
+
+std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
+                                                        const Question& question) {
+  const auto is_it = [&](const FoundMatch& found) {
+    return found.object == object && found.question == question;
+  };
+  const auto known = std::find_if(matches_.begin(), matches_.end(), is_it);
   if (known != matches_.end()) {
     matches_.splice(matches_.begin(), matches_, known);
     return known->match;
   }
-  auto match = find_probes(object, pattern, returns, below);
+  if (!learned_) return nullptr;
+  const auto learned = std::find_if(learned_->matches.begin(), learned_->matches.end(), is_it);
+  return learned == learned_->matches.end() ? nullptr : learned->match;
+}
+
+Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
+                                                         const Pattern& pattern,
+                                                         std::optional<Returns> returns,
+                                                         const Below* below) {
+  const Question question{pattern, returns, below ? std::optional(*below) : std::nullopt};
+  if (auto known = known_match(object, question)) return known;
+  auto match = object->reader().find(question);
   if (!match) return match.error();
   auto shared = std::make_shared<const ProbeMatch>(std::move(*match));
-  matches_.push_front({object, pattern, returns, which, shared});
+  matches_.push_front({object, question, shared});
+  if (learned_) learned_->matches.push_back(matches_.front());
   if (matches_.size() > kMostKept) matches_.pop_back();
   return shared;
 }
 
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
-                                     std::optional<Returns> returns, const Below* below) {
-  auto files = targets_.find(pattern, target);
+                                     const Access& access, std::optional<Returns> returns,
+                                     const Below* below) {
+  auto resolution = resolve_files(pattern, target, access, returns, below);
+  if (auto read = check_all_read(); !read) return read.error();
+  return resolution;
+}
+
+Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target& target,
+                                           const Access& access, std::optional<Returns> returns,
+                                           const Below* below) {
+  auto files = TargetFinder(objects_, pattern, target, access).find();
   if (!files) return files.error();
   Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
   auto& refused = resolution.refused;

@@ -9,7 +9,7 @@
 
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
-#include "daemon/trace/probes.h"
+#include "daemon/reading/file_reader.h"
 #include "daemon/trace/targets.h"
 
 namespace tracectl {
@@ -36,15 +36,29 @@ struct Resolution {
   size_t site_count() const;
 };
 
+// What was found in files. What staging has found the commit need not look for again.
+struct FoundMatch {
+  ObjectPtr object;  // one state of a file
+  Question question;
+  std::shared_ptr<const ProbeMatch> match;
+};
+
+// What one request has had of files so far: where it has to wait for a file it is asked again later, and
+// then it shall not wait for these again.
+struct Learned {
+  std::vector<ObjectPtr> objects;
+  std::vector<FoundMatch> matches;
+};
+
 // Pattern to sites. Fails where nothing matches, saying where was looked; what matches and cannot
 // be armed is in `refused`.
 class Resolver {
  public:
-  Resolver() : targets_(objects_) {}
+  explicit Resolver(Reading& reading) : reading_(reading), objects_(reading) {}
 
   // With `returns` for calls that are followed until they return; with `below` of the functions that it
   // makes of the pattern's.
-  Result<Resolution> resolve(const Pattern& pattern, const Target& target,
+  Result<Resolution> resolve(const Pattern& pattern, const Target& target, const Access& access,
                              std::optional<Returns> returns = std::nullopt,
                              const Below* below = nullptr);
 
@@ -57,26 +71,42 @@ class Resolver {
   void forget_files() {
     matches_.clear();
     objects_.forget_all();
+    reading_.forget_files();
   }
 
+  // A request begins, or is made again with what it has learnt before.
+  void begin(std::shared_ptr<Learned> learned);
+  // Whether an answer since then is not the last word, as files are still being read.
+  Status check_all_read() const;
+
  private:
-  // What staging has found the commit need not look for again. An object is one state of a file.
   Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
                                                  std::optional<Returns> returns,
                                                  const Below* below);
 
-  struct Found {
-    ObjectPtr object;
-    Pattern pattern;
-    std::optional<Returns> returns;
-    std::optional<Below> below;
-    std::shared_ptr<const ProbeMatch> match;
-  };
-  static constexpr size_t kMostKept = 8;
-  std::list<Found> matches_;  // last used first
+  std::shared_ptr<const ProbeMatch> known_match(const ObjectPtr& object, const Question& question);
+  Result<Resolution> resolve_files(const Pattern& pattern, const Target& target,
+                                   const Access& access, std::optional<Returns> returns,
+                                   const Below* below);
 
+  static constexpr size_t kMostKept = 8;
+  std::list<FoundMatch> matches_;  // last used first
+  std::shared_ptr<Learned> learned_;
+
+  Reading& reading_;
   Objects objects_;
-  TargetFinder targets_;
+};
+
+// For one who asks. Both are borrowed.
+struct ResolverFor {
+  Resolver& resolver;
+  const Access& access;
+
+  Result<Resolution> resolve(const Pattern& pattern, const Target& target,
+                             std::optional<Returns> returns, const Below* below) const {
+    return resolver.resolve(pattern, target, access, returns, below);
+  }
+  Status check_all_read() const { return resolver.check_all_read(); }
 };
 
 }  // namespace tracectl

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -17,9 +18,13 @@
 #include "daemon/model/setting.h"
 #include "daemon/process/process.h"
 #include "daemon/trace/budget.h"
+#include "daemon/trace/given_files.h"
 #include "daemon/trace/slots.h"
 
 namespace tracectl {
+
+// Addresses, by process.
+using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
 
 // A hook a session has in force, and what its counters mean.
 struct SessionHook {
@@ -77,6 +82,8 @@ struct Session {
   SessionId id = 0;
   std::string name;
   bool named = true;
+  Access access = {};
+  uint32_t account = 0;  // of its owner, if it has one
   // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:
   // Engine::is_paused().
   bool paused = false;
@@ -91,7 +98,8 @@ struct Session {
   bool marks = false;             // it has had a setting that marks threads
   std::vector<std::string> tags;  // number n is tags[n - 1]
   std::map<CalleePlace, bool>
-      callees_seen;  // that grow() has looked at; whether a function begins there
+      callees_seen;               // that grow() has looked at; whether a function begins there
+  CalledAddresses called_unread;  // that grow() has taken, in files that were still being read
   std::optional<Budget> budget;
   std::map<std::string, Triggered> triggers;  // the sessions that its settings name
   bool is_dumped = false;                     // by triggers, which leave its gate alone

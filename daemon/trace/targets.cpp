@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/targets.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
 
+#include "daemon/process/chosen_files.h"
+#include "daemon/process/credentials.h"
 #include "daemon/process/running.h"
 
 namespace tracectl {
 namespace {
 
-// All that a process has mapped, among it perhaps files that are none of programs.
-constexpr const char* kAnyObject = "*";
-
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The name that the kernel gives it in maps.
 bool is_in_memory(const std::string& object) { return object.starts_with("/memfd:"); }
-
-bool is_path(const std::string& object) { return !object.empty() && object.front() == '/'; }
-
-// A path names a file also where the process has it under another name (a link to it).
-bool same_file(const std::string& path, const MappedFile& file) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && status.st_ino == file.inode &&
-         status.st_dev == file.device;
-}
-
-bool fits(const std::string& object, const MappedFile& file) {
-  if (is_path(object)) return file.path == object || same_file(object, file);
-  return glob_match(object, base_name(file.path));
-}
-
-bool fits(const std::string& object, const std::string& path) {
-  return is_path(object) ? path == object : glob_match(object, base_name(path));
-}
 
 Error nothing_fits(const Pattern& pattern, const std::string& where,
                    const std::vector<std::string>& seen) {
@@ -46,16 +26,6 @@ Error nothing_fits(const Pattern& pattern, const std::string& where,
     message += (i ? ", " : "") + seen[i];
   if (seen.size() > 8) message += " and " + std::to_string(seen.size() - 8) + " more";
   return Error{Code::not_found, message, "patterns"};
-}
-
-Result<MappedFile> main_executable(const Process& process, const std::vector<MappedFile>& files) {
-  struct stat status {};
-  if (::stat(process.proc_path("exe").c_str(), &status) != 0)
-    return Error::from_errno("executable of process " + std::to_string(process.pid()));
-  for (const MappedFile& file : files)
-    if (file.inode == status.st_ino) return file;
-  return Error{Code::not_found, "process " + std::to_string(process.pid()) +
-                                    " has no code of its executable mapped from the file"};
 }
 
 bool is_another(const Process& process, const Target& target) {
@@ -109,100 +79,117 @@ bool pass_over_ended(Target& target) {
   return true;
 }
 
-Result<TargetFiles> TargetFinder::find(const Pattern& pattern, const Target& target) {
-  TargetFiles found;
-  for (size_t i = 0; i < target.pids.size(); ++i) {
-    if (is_passed_over(target, i)) continue;
-    if (auto added = add_process(pattern, target.pids[i], target, found); !added)
-      return added.error();
+Result<TargetFiles> TargetFinder::find() {
+  for (size_t i = 0; i < target_.pids.size(); ++i) {
+    if (is_passed_over(target_, i)) continue;
+    if (auto added = add_process(target_.pids[i]); !added) return added.error();
   }
-  for (const std::string& path : target.executables)
-    if (auto added = add_executable(pattern, path, found); !added) return added.error();
-  if (target.follow != Follow::none) note_cost(found);
-  if (target.all || target.empty())
-    if (auto added = add_by_path(pattern, target, found); !added) return added.error();
-  return found;
+  for (const std::string& path : target_.executables)
+    if (auto added = add_executable(path); !added) return added.error();
+  if (target_.follow != Follow::none) {
+    for (const TargetFile& file : found_.files)
+      if (auto may = may_arm_for_all(*file.object); !may) return may.error();
+    note_cost(found_);
+  }
+  if (target_.all || target_.empty())
+    if (auto added = add_by_path(); !added) return added.error();
+  return std::move(found_);
 }
 
-Status TargetFinder::add_process(const Pattern& pattern, pid_t pid, const Target& target,
-                                 TargetFiles& found) {
+// ---- what may be traced ----
+
+Status TargetFinder::may_trace_in(const Process& process) const {
+  return access_.owner ? may_trace(*access_.owner, process) : ok();
+}
+
+// What is armed for whoever maps a file costs all of them their time. Who may write the file can do that
+// to them anyway.
+Status TargetFinder::may_arm_for_all(const Object& object) const {
+  if (!access_.owner) return ok();
+  struct stat status {};
+  if (::fstat(object.fd(), &status) != 0) return Error::from_errno("look at " + object.path());
+  if (status.st_uid == access_.owner->uid) return ok();
+  return Error{Code::denied,
+               object.path() +
+                   " is not your file, and this arms it in every process that maps it, other "
+                   "users' among them: choose your processes by number (-p), without -f, or ask "
+                   "somebody of the group tracectl",
+               "target"};
+}
+
+// ---- processes that are there ----
+
+Status TargetFinder::add_process(pid_t pid) {
   auto process = Process::open(pid);
   if (!process) return process.error();
-  if (is_another(*process, target))
+  if (is_another(*process, target_))
     return Error{Code::not_found,
                  "process " + std::to_string(pid) +
                      " has ended, and its number means another process now; stage the setting "
                      "again if that is to be traced",
                  "target"};
-  if (!target.will_map.empty()) return add_starting(pattern, std::move(*process), target, found);
-  return add_mapped(pattern, *process, found);
+  if (auto may = may_trace_in(*process); !may) return may;
+  return target_.will_map.empty() ? add_mapped(*process) : add_starting(*process);
 }
 
-Status TargetFinder::add_mapped(const Pattern& pattern, const Process& process,
-                                TargetFiles& found) {
+Status TargetFinder::add_mapped(const Process& process) {
   auto files = executable_files(process);
   if (!files) return files.error();
-  std::vector<MappedFile> chosen;
-  if (pattern.object.empty()) {
-    auto executable = main_executable(process, *files);
-    if (!executable) return executable.error();
-    chosen.push_back(std::move(*executable));
-  } else {
-    std::copy_if(files->begin(), files->end(), std::back_inserter(chosen),
-                 [&](const MappedFile& file) { return fits(pattern.object, file); });
-  }
-  if (chosen.empty()) {
+  const auto chosen = choose_files(process, *files, pattern_.object);
+  if (!chosen) return chosen.error();
+  if (chosen->empty()) {
     std::vector<std::string> seen;
     for (const MappedFile& file : *files) seen.push_back(base_name(file.path));
-    return nothing_fits(pattern, "process " + std::to_string(process.pid()) + " maps", seen);
+    return nothing_fits(pattern_, "process " + std::to_string(process.pid()) + " maps", seen);
   }
-  for (const MappedFile& file : chosen) {
-    auto fd = open_mapped(process, file);
+  for (const MappedFile& file : *chosen) {
+    auto fd = access_.open(process, file);
     if (!fd) return fd.error();
     auto object = objects_.open(std::move(*fd), file.path);
-    if (!object && pattern.object == kAnyObject && object.error().code == Code::invalid) {
-      found.notes.push_back("left out: " + object.error().message);
+    if (!object && pattern_.object == kAnyObject && object.error().code == Code::invalid) {
+      found_.notes.push_back("left out: " + object.error().message);
       continue;
     }
     if (!object) return object.error();
     auto held = Process::open(process.pid());
     if (!held) return held.error();
     if (auto there = process.still_there(); !there) return there;
-    found.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}, false});
+    found_.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}, false});
   }
   return ok();
 }
 
-Status TargetFinder::add_starting(const Pattern& pattern, Process process, const Target& target,
-                                  TargetFiles& found) {
+Status TargetFinder::add_starting(const Process& process) {
   bool any = false;
-  for (const std::string& path : target.will_map) {
-    const bool is_main = &path == &target.will_map.front();
-    if (pattern.object.empty() ? !is_main : !fits(pattern.object, path)) continue;
+  for (const std::string& path : target_.will_map) {
+    const bool is_main = &path == &target_.will_map.front();
+    if (pattern_.object.empty() ? !is_main : !names_file(pattern_.object, path)) continue;
     auto object = open_path(path);
     if (!object) return object.error();
     auto held = Process::open(process.pid());
     if (!held) return held.error();
-    found.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}, false});
+    found_.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}, false});
     any = true;
   }
   if (any) return ok();
   std::vector<std::string> seen;
-  for (const std::string& path : target.will_map) seen.push_back(base_name(path));
-  return nothing_fits(pattern, "the command will map", seen);
+  for (const std::string& path : target_.will_map) seen.push_back(base_name(path));
+  return nothing_fits(pattern_, "the command will map", seen);
 }
+
+// ---- whoever runs or maps a file ----
 
 // The executable's own code is armed for everybody who runs it. A library of it is armed in the
 // processes that are there: for later ones nothing tells when they have mapped it.
-Status TargetFinder::add_executable(const Pattern& pattern, const std::string& path,
-                                    TargetFiles& found) {
+Status TargetFinder::add_executable(const std::string& path) {
   auto object = open_path(path);
   if (!object) return object.error();
-  if (pattern.object.empty() || fits(pattern.object, path)) {
-    found.files.push_back({*object, {}, path, processes_with(**object), false});
+  if (pattern_.object.empty() || names_file(pattern_.object, path)) {
+    if (auto may = may_arm_for_all(**object); !may) return may;
+    found_.files.push_back({*object, {}, path, processes_with(**object), false});
     return ok();
   }
-  auto covered = add_running(pattern, **object, found);
+  auto covered = add_running(**object);
   if (!covered) return covered.error();
   if (*covered == 0)
     return Error{Code::not_found,
@@ -210,24 +197,25 @@ Status TargetFinder::add_executable(const Pattern& pattern, const std::string& p
                      ", and in those that start later only its own code "
                      "is traced: leave OBJECT empty, or start one first",
                  "target"};
-  found.notes.push_back("\"" + pattern.object + "\" is traced in the " + std::to_string(*covered) +
-                        " processes that run " + path + " now, not in those that start later");
+  found_.notes.push_back("\"" + pattern_.object + "\" is traced in the " +
+                         std::to_string(*covered) + " processes that run " + path +
+                         " now, not in those that start later");
   return ok();
 }
 
 // How many there are. They come and go: one that ends while it is looked at is none of them, and one
-// that does not map the file, perhaps not yet, is only then an error when no other does.
-Result<size_t> TargetFinder::add_running(const Pattern& pattern, const Object& executable,
-                                         TargetFiles& found) {
+// that does not map the file, perhaps not yet, is only then an error when no other does. Those that may
+// not be traced are none of them either.
+Result<size_t> TargetFinder::add_running(const Object& executable) {
   size_t covered = 0;
   std::optional<Error> error;
   const FileIdentity& identity = executable.identity();
   for (const pid_t pid : processes_running(identity.device, identity.inode)) {
     auto process = Process::open(pid);
-    if (!process) continue;
-    const size_t before = found.files.size();
-    const auto added = add_mapped(pattern, *process, found);
-    for (size_t i = before; i < found.files.size(); ++i) found.files[i].one_of_many = true;
+    if (!process || !may_trace_in(*process)) continue;
+    const size_t before = found_.files.size();
+    const auto added = add_mapped(*process);
+    for (size_t i = before; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;
     if (added)
       ++covered;
     else if (process->still_there())
@@ -237,27 +225,31 @@ Result<size_t> TargetFinder::add_running(const Pattern& pattern, const Object& e
   return covered;
 }
 
-Status TargetFinder::add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found) {
-  if (!is_path(pattern.object))
+Status TargetFinder::add_by_path() {
+  if (!is_path(pattern_.object))
     return Error{Code::invalid,
                  "without a process OBJECT must be an absolute path: name the file in \"" +
-                     to_string(pattern) + "\", or choose a target (-p, -x, -- COMMAND)",
+                     to_string(pattern_) + "\", or choose a target (-p, -x, -- COMMAND)",
                  "patterns"};
-  if (is_in_memory(pattern.object))
+  if (is_in_memory(pattern_.object))
     return Error{Code::invalid,
-                 pattern.object +
+                 pattern_.object +
                      " is a file in memory, to which no path leads: choose the "
                      "processes that have it mapped (-p, -x)",
                  "target"};
-  auto object = open_path(pattern.object);
+  auto object = open_path(pattern_.object);
   if (!object) return object.error();
-  auto others = target.all ? processes_with(**object) : std::vector<TargetProcess>{};
-  found.files.push_back({*object, {}, {}, std::move(others), false});
+  if (!target_.all) {
+    found_.files.push_back({*object, {}, {}, {}, false});
+    return ok();
+  }
+  if (auto may = may_arm_for_all(**object); !may) return may;
+  found_.files.push_back({*object, {}, {}, processes_with(**object), false});
   return ok();
 }
 
 // Those that vanish meanwhile need no look at their code.
-std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) {
+std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) const {
   const FileIdentity& identity = object.identity();
   std::vector<TargetProcess> processes;
   for (const pid_t pid : processes_mapping(identity.device, identity.inode)) {
@@ -275,13 +267,9 @@ std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) {
 }
 
 Result<ObjectPtr> TargetFinder::open_path(const std::string& path) {
-  // Not blocking: a named pipe in the file's place must not hold the daemon.
-  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (!fd) return Error::from_errno("cannot open " + path);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return Error::from_errno("fstat " + path);
-  if (!S_ISREG(status.st_mode)) return Error{Code::invalid, path + " is not a regular file"};
-  return objects_.open(std::move(fd), path);
+  auto fd = access_.open(path);
+  if (!fd) return fd.error();
+  return objects_.open(std::move(*fd), path);
 }
 
 }  // namespace tracectl

@@ -14,6 +14,7 @@
 #include "daemon/model/target.h"
 #include "daemon/process/maps.h"
 #include "daemon/process/process.h"
+#include "daemon/trace/given_files.h"
 #include "daemon/trace/object.h"
 
 namespace tracectl {
@@ -46,24 +47,32 @@ bool pass_over_ended(Target& target);
 
 class TargetFinder {
  public:
-  explicit TargetFinder(Objects& objects) : objects_(objects) {}
+  // All are borrowed.
+  TargetFinder(Objects& objects, const Pattern& pattern, const Target& target, const Access& access)
+      : objects_(objects), pattern_(pattern), target_(target), access_(access) {}
 
   // Fails where nothing fits OBJECT, and says what was looked at. A file that fits and is not an
-  // ELF file fails the whole; of all that is mapped, `*`, it is left out, with a note.
-  Result<TargetFiles> find(const Pattern& pattern, const Target& target);
+  // ELF file fails the whole; of all that is mapped, `*`, it is left out, with a note. Fails with
+  // Code::denied where it takes what the access does not allow. To be called once.
+  Result<TargetFiles> find();
 
  private:
-  Status add_process(const Pattern& pattern, pid_t pid, const Target& target, TargetFiles& found);
-  Status add_mapped(const Pattern& pattern, const Process& process, TargetFiles& found);
-  Status add_starting(const Pattern& pattern, Process process, const Target& target,
-                      TargetFiles& found);
-  Status add_executable(const Pattern& pattern, const std::string& path, TargetFiles& found);
-  Result<size_t> add_running(const Pattern& pattern, const Object& executable, TargetFiles& found);
-  std::vector<TargetProcess> processes_with(const Object& object);
-  Status add_by_path(const Pattern& pattern, const Target& target, TargetFiles& found);
+  Status add_process(pid_t pid);
+  Status add_mapped(const Process& process);
+  Status add_starting(const Process& process);
+  Status add_executable(const std::string& path);
+  Result<size_t> add_running(const Object& executable);
+  Status add_by_path();
+  std::vector<TargetProcess> processes_with(const Object& object) const;
+  Status may_trace_in(const Process& process) const;
+  Status may_arm_for_all(const Object& object) const;
   Result<ObjectPtr> open_path(const std::string& path);
 
   Objects& objects_;
+  const Pattern& pattern_;
+  const Target& target_;
+  const Access& access_;
+  TargetFiles found_;
 };
 
 }  // namespace tracectl

@@ -61,6 +61,16 @@ void streamed(Setup& setup, const Site& site) {
             "");
 }
 
+// What it costs to ask at each hit whether the session's user may see it, and of its quota.
+void of_user(Setup& setup, const Site& site) {
+  for (const char* spec : {"count", "event"})
+    print_row(row((std::string(spec) + " for a user, over everybody").c_str(), site),
+              in_turn(
+                  kRounds, [&] { return setup.with_spec_of_user(site, spec); },
+                  [&] { return setup.with_spec(site, spec); }),
+              "");
+}
+
 // The last line of what tracectl says: `N events, M lost`.
 std::string last_line(const std::string& path) {
   std::ifstream lines(path);
@@ -93,6 +103,7 @@ void run() {
   for (const Site& site : {kEmulated, kFast}) counted(setup, site);
   kept_breakpoint(setup);
   for (const Site& site : {kEmulated, kFast}) streamed(setup, site);
+  for (const Site& site : {kEmulated, kFast}) of_user(setup, site);
   for (const Site& site : {kEmulated, kFast}) streamed_for_long(setup, site);
 }
 

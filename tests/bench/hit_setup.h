@@ -4,6 +4,9 @@
 // program, a session with some spec, another tool.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,8 +40,8 @@ class Setup {
   // What is traced here does not fork.
   explicit Setup(const KernelOptions& options = {.fast_nops = true}, const char* program = "hot")
       : target_(program, {}),
-        engine_(on_kernel::must(
-            Engine::start(on_kernel::must(open_kernel(options)), EngineOptions{}))) {}
+        engine_(on_kernel::must(Engine::start(on_kernel::must(open_kernel(options)),
+                                              {.quota = {.events_per_second = UINT32_MAX}}))) {}
 
   on_kernel::Program& target() { return target_; }
 
@@ -59,6 +62,17 @@ class Setup {
     return with_setting(site, std::string("usdt::hot:") + site.probe, spec, when);
   }
 
+  // In a session whose user may not trace every process, and may this one: who it is is asked at each hit.
+  double with_spec_of_user(const Site& site, const std::string& spec) {
+    struct stat user_namespace {};
+    ::stat("/proc/self/ns/user", &user_namespace);
+    owner_ =
+        Owner{::geteuid(), ::getegid(), ~uint64_t{0}, static_cast<uint32_t>(user_namespace.st_ino)};
+    const double ns = with_spec(site, spec);
+    owner_.reset();
+    return ns;
+  }
+
   // On the entry of the site's function.
   double with_spec_of_call(const Site& site, const std::string& spec, Returns returns) {
     return with_setting(site, std::string("uprobe::") + site.function, spec, "", returns);
@@ -66,7 +80,10 @@ class Setup {
 
   double with_setting(const Site& site, const std::string& pattern, const std::string& spec,
                       const std::string& when, Returns returns = Returns::automatic) {
-    on_kernel::must(engine_->create_session("bench"));
+    on_kernel::must(engine_->create_session("bench", std::nullopt, owner_));
+    if (owner_)
+      on_kernel::must(engine_->give_file(
+          "bench", Fd{::open(target_.path().c_str(), O_RDONLY | O_CLOEXEC)}, target_.path()));
     Setting set{on_kernel::must(parse_pattern(pattern)), on_kernel::process(target_.pid()),
                 on_kernel::must(parse_spec(spec)), returns};
     if (!when.empty()) set.spec.when = on_kernel::must(parse_condition(when));
@@ -93,6 +110,7 @@ class Setup {
   EmptyProgram empty_;
   EmptyProgram empty_session_{kAttachUprobeSession};
   std::unique_ptr<Engine> engine_;
+  std::optional<Owner> owner_;
 };
 
 inline std::vector<std::string> bpftrace(const on_kernel::Program& target, const Site& site,

@@ -114,11 +114,14 @@ class Errors(support.DaemonTest):
                               timeout=60)
         self.assertEqual(done.returncode, 2)
 
-    def test_other_users_are_not_let_in_yet(self):
+    def test_other_users_trace_no_processes_of_root(self):
         os.chmod(self.daemon.directory.name, 0o755)
-        done = self.daemon.run('status', user=65534, group=65534, extra_groups=[])
+        nobody = {'user': 65534, 'group': 65534, 'extra_groups': []}
+        self.assertEqual(self.daemon.run('status', **nobody).returncode, 0)
+        program = self.program('hot')
+        done = self.daemon.run('list', 'u::hot_push', '-p', str(program.pid), **nobody)
         self.assertEqual(done.returncode, 4, done.stderr)
-        self.assertIn('Permission denied', done.stderr)
+        self.assertIn('it runs as user 0, and you are user 65534', done.stderr)
 
     def test_files_that_are_not_x86_64_programs_are_refused(self):
         good = bytearray(pathlib.Path(target('refused')).read_bytes())

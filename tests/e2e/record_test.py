@@ -320,7 +320,7 @@ class Record(RecordTest):
             first.result('hello')
             before = count()
         with open('/dev/null') as null, contextlib.closing(self.daemon.connect()) as client:
-            for _ in range(65):
+            for _ in range(129):
                 client.socket.sendmsg([b' '], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
                                                 array.array('i', [null.fileno()]))])
             self.assertIn('descriptors', client.receive()['error']['message'])

@@ -43,6 +43,7 @@ class Program:
                                         text=True)
         line = self.process.stdout.readline()
         assert line.startswith('ready'), line
+        self.says_pid = line.partition(' ')[2].strip()  # which is another's in a container
 
     @property
     def pid(self):
@@ -65,15 +66,18 @@ class Program:
 class Daemon:
     """tracectld on a private socket."""
 
-    def __init__(self, *options, program=TRACECTLD, socket_of=None, environment=None):
-        """`socket_of`: a daemon that has ended, whose socket it takes over."""
+    def __init__(self, *options, program=TRACECTLD, first=(), socket_of=None, environment=None,
+                 listens=True):
+        """`first`: words of another program that executes it. `socket_of`: a daemon that has ended, whose
+        socket it takes over. `listens`: it says so first; else whoever starts it reads what it says."""
         self.directory = socket_of.directory if socket_of else tempfile.TemporaryDirectory()
         self.socket = self.directory.name + '/tracectl.sock'
-        self.process = subprocess.Popen([program, '--socket', self.socket, *options],
+        self.process = subprocess.Popen([program, *first, '--socket', self.socket, *options],
                                         stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, **(environment or {})})
-        self.log = self.process.stderr.readline()
-        assert 'listening' in self.log, self.log
+        if listens:
+            self.log = self.process.stderr.readline()
+            assert 'listening' in self.log, self.log
 
     def run(self, *words, **options):
         return run('--socket', self.socket, *words, **options)
@@ -93,13 +97,17 @@ class Daemon:
         return self.process.returncode, rest
 
 
+def line_of(message):
+    return json.dumps(message).encode() + b'\n'
+
+
 class Client:
     """A client of the protocol in the standard library alone."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)  # which waits where many do
         self.socket.settimeout(60)
-        self.socket.connect(path)
         self.lines = self.socket.makefile('r')
         self.last_id = 0
         self.notifications = []
@@ -115,7 +123,7 @@ class Client:
         """The answer; what is notified before it goes to `notifications`."""
         self.last_id += 1
         message = {'jsonrpc': '2.0', 'id': self.last_id, 'method': method, 'params': params}
-        self.send(json.dumps(message).encode() + b'\n')
+        self.send(line_of(message))
         while True:
             answer = self.receive()
             assert answer is not None, 'the daemon closed the connection'

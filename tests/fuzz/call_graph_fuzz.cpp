@@ -13,7 +13,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/code/indirect_calls.h"
-#include "daemon/trace/call_graph.h"
+#include "daemon/reading/call_graph.h"
 
 using namespace tracectl;
 
@@ -53,7 +53,7 @@ void check_indirect_calls(std::span<const uint8_t> code) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_indirect_calls({data, size});
-  const auto object = Object::open(file_of(data, size), "/nonexistent/file");
+  const auto object = ObjectFile::open(file_of(data, size).get(), "/nonexistent/file");
   if (!object) return 0;
   std::vector<uint64_t> roots;
   for (const Function& function : (*object)->elf().functions()) roots.push_back(function.address);

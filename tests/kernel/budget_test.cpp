@@ -58,7 +58,7 @@ class Budgets : public KernelTest {
   // Whether the program has a probe there.
   bool is_armed(const std::string& function) {
     const auto found =
-        must(engine->list({must(parse_pattern("u::" + function))}, process(program_.pid())));
+        must(engine->list({must(parse_pattern("u::" + function))}, process(program_.pid()), {}));
     const uint64_t offset = found.parts.at(0).probes->at(0).sites.at(0).offset;
     const auto changed = changed_code(program_.pid(), program_.path());
     return std::find(changed.begin(), changed.end(), offset) != changed.end();

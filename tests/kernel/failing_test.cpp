@@ -274,7 +274,8 @@ class AnotherTracer : public FailingCommits {
   static constexpr uint64_t kRounds = 1000;
 
   Site site(const char* pattern) {
-    const auto found = must(engine->list({must(parse_pattern(pattern))}, process(traced.pid())));
+    const auto found =
+        must(engine->list({must(parse_pattern(pattern))}, process(traced.pid()), {}));
     return found.parts.at(0).probes->at(0).sites.at(0);
   }
   // At the place of a probe that has no semaphore, with the semaphore of another probe.

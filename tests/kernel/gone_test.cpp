@@ -11,7 +11,8 @@ namespace {
 class Gone : public KernelTest {
  protected:
   Site site(const Program& program, const char* pattern) {
-    const auto found = must(engine->list({must(parse_pattern(pattern))}, process(program.pid())));
+    const auto found =
+        must(engine->list({must(parse_pattern(pattern))}, process(program.pid()), {}));
     return found.parts.at(0).probes->at(0).sites.at(0);
   }
   uint16_t guarded(const Program& program) {

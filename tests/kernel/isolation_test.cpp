@@ -255,7 +255,8 @@ class Isolation : public KernelTest {
   }
 
   Site site(const Program& program, const char* pattern) {
-    const auto found = must(engine->list({must(parse_pattern(pattern))}, process(program.pid())));
+    const auto found =
+        must(engine->list({must(parse_pattern(pattern))}, process(program.pid()), {}));
     return found.parts.at(0).probes->at(0).sites.at(0);
   }
 };

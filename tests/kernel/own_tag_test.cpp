@@ -306,7 +306,7 @@ TEST_F(OwnTagSteps, AreSeenBesideEveryFunctionOfTheirProgram) {
 // What the user has asked for is traced all the same.
 TEST_F(OwnTagSteps, AreNotSeenWhereAnotherTracerHasTheirProbe) {
   const auto listed =
-      must(engine->list({must(parse_pattern("usdt::tracectl:tag"))}, process(program_.pid())));
+      must(engine->list({must(parse_pattern("usdt::tracectl:tag"))}, process(program_.pid()), {}));
   const uint64_t offset = listed.parts.at(0).probes->at(0).sites.at(0).offset;
   const OtherTracer other(program_.pid(), program_.path(), offset, 0);
   create("s");

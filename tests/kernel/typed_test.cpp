@@ -53,7 +53,7 @@ TEST_P(Typed, ProbesHaveOneFastSiteAndTheNamesOfTheirArguments) {
   start_with_calls();
   Program program(GetParam(), {"1"});
   const auto found =
-      must(engine->list({must(parse_pattern("usdt::typed:*"))}, process(program.pid())));
+      must(engine->list({must(parse_pattern("usdt::typed:*"))}, process(program.pid()), {}));
   EXPECT_TRUE(found.refused.empty());
   std::map<std::string, const Probe*> probes;
   for (const Resolved& part : found.parts)

@@ -25,7 +25,7 @@ BUILD = ROOT / '.build'
 TREE = BUILD / 'debian'
 MADE_OF = BUILD / 'debian.made-of'  # beside it, so that a tree without it was never finished
 PROGRAMS = [BUILD / 'tracectld', BUILD / 'tracectl']
-PACKAGES = ['systemd', 'systemd-sysv', 'dbus']
+PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps']
 MAKE_S = 600
 BOOT_S = 60
 
@@ -89,6 +89,13 @@ def tree():
             make_tree(suite, mirror, packages)
             MADE_OF.write_text(made_of)
     return TREE
+
+
+def package(name):
+    """The file of one of ours: `make deb` has made it."""
+    found = list((BUILD / 'deb').glob(f'{name}_*.deb'))
+    assert len(found) == 1, f'{len(found)} files of {name} in .build/deb: make deb'
+    return found[0]
 
 
 # ---- cgroups ----
@@ -211,6 +218,10 @@ class Container:
             raise AssertionError(f'{" ".join(map(str, words))} exited with {done.returncode}: '
                                  f'{done.stdout}')
         return done.stdout
+
+    def install(self, *packages):
+        """Files of packages, from here; what they depend on is in the tree."""
+        return self.run('dpkg', '--install', *packages)
 
     def path(self, inside):
         """Where a file of its is from here."""

@@ -108,7 +108,8 @@ class FakeKernel final : public Kernel {
   void close_rings(uint32_t) override {}
   uint64_t ring_dropped(uint32_t, unsigned cpu) const override { return dropped.at(cpu); }
   void set_reader_sleeps(bool) override {}
-  void begin_session(uint32_t) override {}
+  void begin_session(uint32_t, const std::optional<Owner>&, uint32_t) override {}
+  void begin_account(uint32_t, uint64_t) override {}
   void begin_marks(uint32_t) override {}
   void write_tag(uint32_t, uint32_t, const std::string&) override {}
   void show_own_tags(uint32_t) override {}

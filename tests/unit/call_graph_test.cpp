@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
-#include "daemon/trace/call_graph.h"
+#include "daemon/reading/call_graph.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/must.h"
 #include "tests/support/output_of.h"
@@ -34,18 +34,19 @@ using testing::Not;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-ObjectPtr open_target(const std::string& name) {
+ObjectFilePtr open_target(const std::string& name) {
   const std::string path = on_kernel::target_path(name);
-  return on_kernel::must(Object::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}, path));
+  return on_kernel::must(
+      ObjectFile::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), path));
 }
 
-uint64_t address_of(const Object& object, const std::string& function) {
+uint64_t address_of(const ObjectFile& object, const std::string& function) {
   const auto found = object.elf().symbol_address(function);
   if (!found) throw std::runtime_error(object.path() + " has no " + function);
   return *found;
 }
 
-Reach reach(const ObjectPtr& object, const std::vector<std::string>& roots) {
+Reach reach(const ObjectFilePtr& object, const std::vector<std::string>& roots) {
   std::vector<uint64_t> addresses;
   for (const std::string& root : roots) addresses.push_back(address_of(*object, root));
   return CallGraph{object}.reach(addresses);
@@ -115,7 +116,7 @@ TEST(CallGraph, OfAFileLoadedAnywhereTakesNoNumberForAnAddress) {
   ASSERT_GT(bytes.size(), sizeof(Elf64_Ehdr));
   bytes[offsetof(Elf64_Ehdr, e_type)] = ET_DYN;
   const auto object =
-      on_kernel::must(Object::open(on_file::as_file(bytes), "/nonexistent/reach_fixed"));
+      on_kernel::must(ObjectFile::open(on_file::as_file(bytes).get(), "/nonexistent/reach_fixed"));
   const Reach found = reach(object, {"start"});
   EXPECT_THAT(words(found), Contains("direct 1"));
   EXPECT_THAT(words(found), Not(Contains("by_lea 1 by address")));
@@ -179,7 +180,7 @@ TEST(CallGraph, AClassThatIsMadeHasItsVirtualFunctionsReached) {
 // Which function an address belongs to, by the symbols; each by where it starts.
 class Owners {
  public:
-  explicit Owners(const Object& object) {
+  explicit Owners(const ObjectFile& object) {
     std::map<std::string, uint64_t> starts;
     for (const Function& function : object.elf().functions())
       starts.emplace(function.name, function.address);

@@ -3,10 +3,14 @@
 // Where dumps go that nobody has asked for.
 #include "daemon/control/dump_folder.h"
 
+#include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -39,6 +43,37 @@ std::string refusal_of(const Result<DumpFolder::File>& made) {
   return made ? "none" : made.error().message;
 }
 
+// What a user without rights reads of the file: 0, or an errno.
+int read_as(uid_t user, const std::string& path) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(user) != 0 || ::setuid(user) != 0) ::_exit(255);
+    ::_exit(::open(path.c_str(), O_RDONLY) >= 0 ? 0 : errno);
+  }
+  int status = -1;
+  ::waitpid(pid, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+// In a child, as the daemon has no way back; the path of the file, or nothing.
+std::string made_as(uid_t daemon, const std::string& folder, uid_t user) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(daemon) != 0 || ::setuid(daemon) != 0) ::_exit(1);
+    const auto made = DumpFolder(folder).make("s", user);
+    const std::string said = made ? made->place.path() : made.error().message;
+    ::_exit(::write(ends[1], said.data(), said.size()) < 0);
+  }
+  char said[512];
+  const ssize_t size = ::read(ends[0], said, sizeof(said));
+  ::waitpid(pid, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return {said, static_cast<size_t>(std::max<ssize_t>(size, 0))};
+}
+
 }  // namespace
 
 TEST_F(DumpFolderTest, MakesFilesThatOnlyTheirOwnerReads) {
@@ -52,6 +87,18 @@ TEST_F(DumpFolderTest, MakesFilesThatOnlyTheirOwnerReads) {
   ASSERT_EQ(::stat(path().c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 07777, 0711u);
   EXPECT_EQ(made->place.path(), path() + "/" + *files().begin());
+}
+
+TEST_F(DumpFolderTest, ADaemonThatIsNotRootLetsTheSessionsUserReadAndNobodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root becomes other users";
+  constexpr uid_t kDaemon = 12344, kUser = 12345, kOther = 12346;
+  std::filesystem::permissions(root_, std::filesystem::perms(0711));
+  std::filesystem::create_directory(root_ / "some");
+  ASSERT_EQ(::chown((root_ / "some").c_str(), kDaemon, kDaemon), 0);
+  const std::string file = made_as(kDaemon, path(), kUser);
+  ASSERT_TRUE(std::filesystem::exists(file)) << file;
+  EXPECT_EQ(read_as(kUser, file), 0);
+  EXPECT_EQ(read_as(kOther, file), EACCES);
 }
 
 TEST_F(DumpFolderTest, GivesTheFileToTheSessionsUser) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/reading/own_reading.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/fake_kernel.h"
 #include "tests/support/must.h"
@@ -80,7 +81,9 @@ class StagingTest : public ::testing::Test {
     return state;
   }
 
-  ObjectPtr object = must(Object::open(on_file::as_file(on_file::ElfBuilder{}.build()), "/f"));
+  OwnReading reading;
+  ObjectPtr object =
+      must(Object::open(reading, on_file::as_file(on_file::ElfBuilder{}.build()), "/f"));
   FakeKernel kernel;
   Slots slots{kernel};
 };

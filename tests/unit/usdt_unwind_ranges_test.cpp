@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "daemon/trace/object.h"
+#include "daemon/reading/object_file.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
@@ -345,10 +345,8 @@ TEST(UnwindRangesTest, AreNotThoseThatOverlap) {
 
 TEST(UnwindRangesTest, OfAnObjectAreReadWhenFirstAskedForAndKept) {
   const Fd file = as_file(file_with(absolute().add(0x1100, 0x10)).build());
-  const auto open = [&] {
-    return on_kernel::must(Object::open(Fd{::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)}, "/f"));
-  };
-  const ObjectPtr asked = open(), not_asked = open();
+  const auto open = [&] { return on_kernel::must(ObjectFile::open(file.get(), "/f")); };
+  const ObjectFilePtr asked = open(), not_asked = open();
   EXPECT_TRUE(asked->unwind_ranges().range_at(0x1100));
   ASSERT_EQ(::ftruncate(file.get(), 0), 0);
   EXPECT_TRUE(asked->unwind_ranges().range_at(0x1100));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,40 @@ struct StatsReply {
 struct DaemonStats {
   static constexpr const char* kMethod = "daemon.stats";
   using Reply = StatsReply;
+  template <class Self, class F> static void fields(Self&, F&&) {}
+};
+
+// A probe that a session has armed, in one process where it is armed for that alone. Since then:
+struct ProbeTotalsPart {
+  std::string probe;
+  std::string session;
+  std::optional<int64_t> pid = {};  // none: wherever the session's targets have it
+  std::string cost;                 // "fast", "normal", "slow": the dearest of its sites
+  uint64_t hits = 0;
+  uint64_t lost = 0;     // events and values of these for which there was no room
+  uint64_t cost_ns = 0;  // what they took from the programs, by estimate
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("session", s.session);
+    f("pid", s.pid);
+    f("class", s.cost);
+    f("hits", s.hits);
+    f("lost", s.lost);
+    f("cost_ns", s.cost_ns);
+  }
+};
+struct TopReply {
+  uint64_t ts = 0;  // ns since boot, when they were read
+  std::vector<ProbeTotalsPart> probes;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("probes", s.probes);
+  }
+};
+// What every armed probe has come to. Who asks twice knows how fast it is hit.
+struct DaemonTop {
+  static constexpr const char* kMethod = "daemon.top";
+  using Reply = TopReply;
   template <class Self, class F> static void fields(Self&, F&&) {}
 };
 

@@ -14,6 +14,9 @@ struct Empty {
   template <class Self, class F> static void fields(Self&, F&&) {}
 };
 
+// Of the files that one request brings as descriptors. A Unix socket takes 253 at a time.
+inline constexpr size_t kMostFilesOfRequest = 128;
+
 // In which processes. Exactly what Target of the model says; none chosen is allowed for
 // listing by path.
 struct TargetPart {
@@ -246,8 +249,9 @@ struct RecorderPart {
 
 struct SessionPart {
   std::string name;
-  bool named = true;                              // false: ends with the connection that made it
-  bool paused = false;                            // its sites are armed, and nothing is counted
+  bool named = true;                  // false: ends with the connection that made it
+  std::optional<uint64_t> user = {};  // whose it is, if that user may not trace every process
+  bool paused = false;                // its sites are armed, and nothing is counted
   std::vector<std::string> triggered_by = {};     // sessions that let it speak, or silence it
   std::vector<SettingPart> settings;              // in force
   std::optional<std::vector<SettingPart>> draft;  // staged and not committed
@@ -264,6 +268,7 @@ struct SessionPart {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
+    f("user", s.user);
     f("paused", s.paused);
     f("triggered_by", s.triggered_by);
     f("settings", s.settings);

@@ -30,10 +30,12 @@ struct ProbeList {
   std::vector<std::string> patterns;
   std::string scope = "local";
   TargetPart target;
+  std::vector<std::string> files = {};  // as of stage.set, for this request
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
     f.optional("target", s.target);
+    f.optional("files", s.files);
   }
 };
 

@@ -63,6 +63,10 @@ struct StageSet {
   std::optional<uint64_t> slowest = {};  // how many of the longest times are kept: 0 to 32, 5
   std::optional<GraphPart> graph = {};   // what is shown below the calls, where `do` has `graph`
   bool explain = false;                  // answer with `spec`
+  // Absolute paths of files whose descriptors come with the request, in this order (SCM_RIGHTS): opened for
+  // reading, regular, of no FUSE file system. Probes are looked for in these, and armed through them, when
+  // the session is committed too. Of any other file a user who may not trace every process gets nothing.
+  std::vector<std::string> files = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("patterns", s.patterns);
@@ -76,6 +80,7 @@ struct StageSet {
     f("slowest", s.slowest);
     f("graph", s.graph);
     f.optional("explain", s.explain);
+    f.optional("files", s.files);
   }
 };
 // Takes settings with these patterns (and, if one is given, this target) out of the draft.

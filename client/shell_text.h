@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tracectl {
+
+using Words = std::vector<std::string>;
+
+// As a shell reads it.
+std::string shell_text(const Words& words);
+
+}  // namespace tracectl

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "client/output.h"
+#include "client/render/top.h"
+#include "client/verbs.h"
+#include "client/wait.h"
+
+namespace tracectl {
+
+using namespace protocol;
+
+namespace {
+
+// Lines of the terminal that standard output is; 0: it is none.
+size_t terminal_lines() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+// What the processes are called now; of those that have ended nothing.
+void name_processes(TopTablePart& table) {
+  std::map<int64_t, std::optional<std::string>> names;
+  for (TopRowPart& row : table.rows) {
+    if (!row.pid) continue;
+    auto [known, is_new] = names.try_emplace(*row.pid);
+    std::ifstream comm("/proc/" + std::to_string(*row.pid) + "/comm");
+    if (std::string name; is_new && std::getline(comm, name)) known->second = name;
+    row.comm = known->second;
+  }
+}
+
+class Top {
+ public:
+  Top(const CommonOptions& common, const TopOptions& options, Backend& backend)
+      : common_(common), options_(options), backend_(backend) {}
+
+  Status begin() {
+    auto read = backend_.call(DaemonTop{});
+    if (!read) return read.error();
+    last_ = std::move(*read);
+    return ok();
+  }
+
+  // One more table. False: it was the last.
+  Result<bool> go_on() {
+    auto read = backend_.call(DaemonTop{});
+    if (!read) return read.error();
+    TopTablePart table = top_table(last_, *read);
+    last_ = std::move(*read);
+    name_processes(table);
+    print(common_.json ? text_of(to_json(table)) + "\n" : as_text(table));
+    return std::fflush(stdout) == 0 && (!options_.iterations || ++shown_ < *options_.iterations);
+  }
+
+ private:
+  // On a terminal one in place of the other, as large as it.
+  std::string as_text(const TopTablePart& table) {
+    constexpr size_t kLinesBeside = 3;  // sums, titles, the cursor
+    const size_t lines = terminal_lines();
+    if (lines <= kLinesBeside) return top_text(table, options_.rows) + "\n";
+    return "\033[H\033[J" + top_text(table, std::min(options_.rows, lines - kLinesBeside));
+  }
+
+  const CommonOptions& common_;
+  const TopOptions& options_;
+  Backend& backend_;
+  TopReply last_;
+  uint64_t shown_ = 0;
+};
+
+}  // namespace
+
+int run_top(const CommonOptions& common, const TopOptions& options) {
+  auto waiter = Waiter::open();
+  if (!waiter) return fail(waiter.error());
+  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+    Top top(common, options, backend);
+    if (auto begun = top.begin(); !begun) return fail(begun.error());
+    const int every_ms = static_cast<int>(std::lround(options.interval_s * 1000));
+    const auto ended = waiter->run(
+        -1, [&] { return top.go_on(); }, every_ms);
+    if (!ended) return fail(ended.error());
+    return *ended == Ended::interrupted ? kInterrupted : kDone;
+  });
+}
+
+}  // namespace tracectl

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/configuration.h"
+
+#include <spdlog/spdlog.h>
+
+#include <bit>
+#include <vector>
+
+#include "daemon/control/log.h"
+#include "daemon/control/text_file.h"
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostBytes = 64 << 10;  // of a file
+constexpr uint64_t kLeastRing = 4096, kMostRing = uint64_t{1} << 30;
+constexpr double kMostLinger_s = 86400;
+constexpr uint64_t kMostEvents = UINT32_MAX;  // a second, as the programs count them
+
+// Its text; empty braces where there is none and none is needed.
+Result<std::string> contents_of(const ConfigurationSource& source) {
+  auto text = read_text_file(source.path, kMostBytes);
+  if (!text && text.error().code == Code::not_found && !source.must_exist) return std::string{"{}"};
+  return text;
+}
+
+Status check_asked(const protocol::AskedConfiguration& asked) {
+  if (asked.ring_bytes && (*asked.ring_bytes < kLeastRing || *asked.ring_bytes > kMostRing ||
+                           !std::has_single_bit(*asked.ring_bytes)))
+    return Error{Code::invalid, "ring-bytes: a power of two from 4096 to 1073741824 is wanted"};
+  if (asked.linger && !(*asked.linger >= 0 && *asked.linger <= kMostLinger_s))
+    return Error{Code::invalid, "linger: 0 to 86400 seconds are wanted"};
+  if (asked.quota && asked.quota->events_per_second.value_or(0) > kMostEvents)
+    return Error{Code::invalid, "quota.events-per-second: at most 4294967295 are counted"};
+  return ok();
+}
+
+void take_over(Quota& into, const protocol::AskedQuota& asked) {
+  into.sessions = asked.sessions.value_or(into.sessions);
+  into.settings = asked.settings.value_or(into.settings);
+  into.sites = asked.sites.value_or(into.sites);
+  into.ring_bytes = asked.ring_bytes.value_or(into.ring_bytes);
+  into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
+}
+
+void take_over(Configuration& into, const protocol::AskedConfiguration& asked) {
+  into.dumps = asked.dumps.value_or(into.dumps);
+  into.ring_bytes = asked.ring_bytes.value_or(into.ring_bytes);
+  into.linger_s = asked.linger.value_or(into.linger_s);
+  into.fast_nops = asked.fast_nops.value_or(into.fast_nops);
+  into.verbose = asked.verbose.value_or(into.verbose);
+  if (asked.quota) take_over(into.quota, *asked.quota);
+}
+
+Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& source) {
+  const auto text = contents_of(source);
+  if (!text) return text.error().in(source.path);
+  auto asked = protocol::asked_configuration(*text);
+  if (!asked) return asked.error().in(source.path);
+  if (auto good = check_asked(*asked); !good) return good.error().in(source.path);
+  // Of a command line it stands for what its user sees.
+  if (asked->dumps && !asked->dumps->starts_with('/'))
+    return Error{Code::invalid, "dumps: an absolute path is wanted"}.in(source.path);
+  return asked;
+}
+
+bool is_same(const Quota& a, const Quota& b) {
+  return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
+         a.ring_bytes == b.ring_bytes && a.events_per_second == b.events_per_second;
+}
+
+// What differs and cannot change while the daemon runs, by the names in the file.
+std::vector<std::string> wanting_restart(const Configuration& from, const Configuration& to) {
+  std::vector<std::string> names;
+  if (from.ring_bytes != to.ring_bytes) names.emplace_back("ring-bytes");
+  if (from.linger_s != to.linger_s) names.emplace_back("linger");
+  if (from.fast_nops != to.fast_nops) names.emplace_back("fast-nops");
+  if (!is_same(from.quota, to.quota)) names.emplace_back("quota");
+  return names;
+}
+
+std::string comma_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+Result<Configuration> ConfigurationSource::read() const {
+  if (auto good = check_asked(command_line); !good) return good.error().in("the command line");
+  const auto file = asked_in_file(*this);
+  if (!file) return file.error();
+  Configuration configuration;
+  take_over(configuration, *file);
+  take_over(configuration, command_line);
+  return configuration;
+}
+
+std::string LiveConfiguration::take(const Result<Configuration>& read) {
+  if (!read) {
+    spdlog::error("the configuration stays as it was: {}", read.error().message);
+    return "the configuration stays as it was: " + read.error().message;
+  }
+  in_force_.verbose = read->verbose;
+  set_log_verbose(read->verbose);
+  in_force_.dumps = read->dumps;
+  dumps_.move_to(read->dumps);
+  const std::string waiting = comma_list(wanting_restart(in_force_, *read));
+  if (!waiting.empty())
+    spdlog::warn("the configuration was read; wants a restart: {}", waiting);
+  else
+    spdlog::info("the configuration was read");
+  return "configuration read" + (waiting.empty() ? "" : "; wants a restart: " + waiting);
+}
+
+}  // namespace tracectl

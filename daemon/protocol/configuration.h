@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The text of the daemon's configuration file: tracectld.json(5).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/result.h"
+
+namespace tracectl::protocol {
+
+// As Quota of the model has it.
+struct AskedQuota {
+  std::optional<uint64_t> sessions, settings, sites, ring_bytes, events_per_second;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("sessions", s.sessions);
+    f("settings", s.settings);
+    f("sites", s.sites);
+    f("ring-bytes", s.ring_bytes);
+    f("events-per-second", s.events_per_second);
+  }
+};
+
+// What a file, or a command line, asks for; what is not there is left as it is.
+struct AskedConfiguration {
+  std::optional<std::string> dumps;
+  std::optional<uint64_t> ring_bytes;
+  std::optional<double> linger;  // seconds
+  std::optional<bool> fast_nops;
+  std::optional<bool> verbose;
+  std::optional<AskedQuota> quota;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("dumps", s.dumps);
+    f("ring-bytes", s.ring_bytes);
+    f("linger", s.linger);
+    f("fast-nops", s.fast_nops);
+    f("verbose", s.verbose);
+    f("quota", s.quota);
+  }
+};
+
+// Of a file that people write: where it is no JSON the error says at which line and column.
+Result<nlohmann::json> parse_text(std::string_view text);
+
+// An error says where: the line and column of what is no JSON, or the field.
+Result<AskedConfiguration> asked_configuration(std::string_view text);
+
+}  // namespace tracectl::protocol

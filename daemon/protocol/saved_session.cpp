@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/saved_session.h"
+
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/configuration.h"
+
+namespace tracectl::protocol {
+
+Result<SavedSession> saved_session(std::string_view text) {
+  auto value = parse_text(text);
+  if (!value) return value.error();
+  return from_json<SavedSession>(*value);
+}
+
+SessionCreate creation_of(const SavedSession& saved, const std::string& name) {
+  return {
+      .name = name, .budget = saved.budget, .recorder = saved.recorder, .dump_on = saved.dump_on};
+}
+
+StageSet staging_of(const SettingPart& setting, const std::string& session) {
+  return {.session = session,
+          .patterns = {setting.pattern},
+          .scope = setting.scope,
+          .target = setting.target,
+          .action = setting.action,
+          .when = setting.when,
+          .returns = setting.returns.value_or(StageSet{}.returns),
+          .from = setting.from,
+          .by = setting.by,
+          .slowest = setting.slowest,
+          .graph = setting.graph};
+}
+
+Result<SavedSession> saved(const SessionPart& session) {
+  SavedSession saved{.settings = session.settings, .budget = session.budget};
+  for (const SettingPart& setting : saved.settings)
+    if (!setting.target.pids.empty())
+      return Error{Code::invalid,
+                   setting.pattern +
+                       " is for processes by their numbers, which mean others when the daemon "
+                       "begins: choose them by the file that they run (-x), or all (-a)"};
+  if (session.recorder) {
+    saved.recorder = session.recorder->bound;
+    saved.dump_on = session.recorder->dump_on;
+  }
+  return saved;
+}
+
+}  // namespace tracectl::protocol

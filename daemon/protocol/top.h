@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What `tracectl top --json` prints for each interval; no method has these. The rules of such structs:
+// daemon/protocol/messages.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracectl::protocol {
+
+struct TopRowPart {
+  std::string probe;
+  std::string session;
+  std::optional<int64_t> pid = {};  // none: wherever the session's targets have it
+  std::optional<std::string> comm = {};
+  std::string cost;            // "fast", "normal", "slow"
+  double hits_per_second = 0;  // in the interval
+  double lost_per_second = 0;
+  double percent = 0;  // of one CPU: what the hits cost, by estimate
+  uint64_t hits = 0;   // since it is armed
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("session", s.session);
+    f("pid", s.pid);
+    f("comm", s.comm);
+    f("class", s.cost);
+    f("hits_per_second", s.hits_per_second);
+    f("lost_per_second", s.lost_per_second);
+    f("percent", s.percent);
+    f("hits", s.hits);
+  }
+};
+// Those that cost most first.
+struct TopTablePart {
+  uint64_t ts = 0;     // ns since boot: the end of the interval
+  double seconds = 0;  // how long it was
+  std::vector<TopRowPart> rows;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("ts", s.ts);
+    f("seconds", s.seconds);
+    f("rows", s.rows);
+  }
+};
+
+}  // namespace tracectl::protocol

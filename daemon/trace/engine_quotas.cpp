@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What one user may have in all its sessions, who may not trace every process.
+#include <algorithm>
+
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+namespace {
+
+Error over_quota(size_t most, const std::string& of, const std::string& field) {
+  return Error{Code::exhausted,
+               "a user may have " + std::to_string(most) + " " + of +
+                   ": delete some, or ask for more (quota in tracectld.json)",
+               field};
+}
+
+// Of two drafts that follow each other the greater counts: both are kept until the commit.
+size_t settings_of(const Session& session) {
+  return std::max(session.settings.size(), session.draft ? session.draft->size() : 0);
+}
+
+bool is_of(const Session& session, uid_t user) {
+  return session.access.owner && session.access.owner->uid == user;
+}
+
+}  // namespace
+
+template <class Count>
+size_t Engine::sum_of_user(uid_t user, const Session* but, Count count) const {
+  size_t sum = 0;
+  for (const auto& [name, session] : sessions_)
+    if (is_of(session, user) && &session != but) sum += count(session);
+  return sum;
+}
+
+Status Engine::check_sessions(const std::optional<Owner>& owner) const {
+  if (!owner) return ok();
+  const size_t there = sum_of_user(owner->uid, nullptr, [](const Session&) { return 1; });
+  if (there < options_.quota.sessions) return ok();
+  return over_quota(options_.quota.sessions, "sessions", "name");
+}
+
+Status Engine::check_settings(const Session& session, size_t settings) const {
+  if (!session.access.owner) return ok();
+  const size_t others = sum_of_user(session.access.owner->uid, &session, settings_of);
+  if (others + settings <= options_.quota.settings) return ok();
+  return over_quota(options_.quota.settings, "settings in all sessions", "patterns");
+}
+
+Status Engine::check_sites(const Session& session, size_t sites) const {
+  if (!session.access.owner) return ok();
+  const size_t others = sum_of_user(session.access.owner->uid, &session,
+                                    [](const Session& other) { return other.hooks.size(); });
+  if (others + sites <= options_.quota.sites) return ok();
+  return over_quota(options_.quota.sites, "sites in all sessions", "session");
+}
+
+Status Engine::check_rings(const Session& session) const {
+  if (!session.access.owner) return ok();
+  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+  const size_t others = sum_of_user(session.access.owner->uid, &session,
+                                    [](const Session& other) { return other.has_rings; });
+  if ((others + 1) * each <= options_.quota.ring_bytes) return ok();
+  return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
+}
+
+// One for all its sessions, given back with the last.
+Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
+  if (!owner) return uint32_t{0};
+  for (const auto& [name, session] : sessions_)
+    if (is_of(session, owner->uid)) return session.account;
+  const auto number = account_ids_.take();
+  if (!number)
+    return Error{Code::exhausted, "there are sessions of " + std::to_string(account_ids_.used()) +
+                                      " users, no more fit"};
+  kernel_->begin_account(*number, options_.quota.events_per_second);
+  return *number;
+}
+
+// Of a session that is gone already.
+void Engine::give_back_account(uint32_t account) {
+  const bool is_used = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second.account == account;
+  });
+  if (account && !is_used) account_ids_.give_back(account);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Files that a user has opened with its own rights and given as descriptors. What is traced for it is
+// read and armed through these: the daemon opens nothing for a user who could not.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/model/owner.h"
+#include "daemon/process/maps.h"
+#include "daemon/process/process.h"
+#include "daemon/trace/object.h"
+
+namespace tracectl {
+
+class GivenFiles {
+ public:
+  static constexpr size_t kMost = 256;
+
+  // `path`: what the user calls it. Refuses what is no regular file that can be read. A file that is
+  // there already, under the same path, is replaced.
+  Status add(Fd fd, const std::string& path);
+  bool is_empty() const { return files_.empty(); }
+
+  // A descriptor of the caller's own, or none where it was not given.
+  std::optional<Fd> open(const MappedFile& file) const;
+  std::optional<Fd> open(const std::string& path) const;
+
+ private:
+  struct File {
+    std::string path;
+    FileIdentity identity;
+    Fd fd;
+  };
+
+  std::list<File> files_;
+};
+
+// For whom something is resolved, and by which files. A file that was not given this process opens itself, if it
+// is for one who may trace everything.
+struct Access {
+  std::optional<Owner> owner;  // none: may trace every process
+  GivenFiles files;
+
+  // As GivenFiles::add(); of an owner it also refuses files whose bytes another process makes up when they are
+  // asked for (FUSE): who reads them may wait for ever.
+  Status give(Fd fd, const std::string& path);
+  Result<Fd> open(const Process& process, const MappedFile& file) const;
+  // A regular file.
+  Result<Fd> open(const std::string& path) const;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a process that reads files says of one: what is believed of it must be true of some file. And what
+// it is asked: a question that is understood is the one that was asked.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "daemon/reading/wire.h"
+
+using namespace tracectl;
+
+namespace {
+
+constexpr uint64_t kFileBytes = 1 << 20;
+const std::string kPath = "/f";
+
+void must(bool promise) {
+  if (!promise) std::abort();
+}
+
+void check(const Argument& argument) {
+  using Place = Argument::Place;
+  must(argument.place <= Place::memory && argument.kind <= Argument::Kind::aggregate);
+  if (argument.place == Place::unreadable) return;
+  must(argument.size_bytes != 0 && argument.size_bytes <= 8);
+  must(argument.base <= Register::rip || argument.base == Register::none);
+  must(argument.index <= Register::r15 || argument.index == Register::none);
+  must(argument.place != Place::in_register || argument.base <= Register::r15);
+}
+
+void check(const ReturnPlan& plan) {
+  must(plan.reason != nullptr && plan.way <= Way::exits);
+  for (const ExitSite& exit : plan.exits)
+    must(exit.offset < kFileBytes && exit.condition.value_or(0) < 16 && exit.jump_bytes < 16);
+  if (plan.result) check(*plan.result);
+}
+
+void check(const Site& site) {
+  must(site.offset < kFileBytes && site.semaphore < kFileBytes && site.args);
+  must(site.words_below_caller.value_or(0) < 255);
+  for (const Argument& argument : *site.args) check(argument);
+  if (site.returns) check(*site.returns);
+}
+
+void check(const ProbeMatch& match) {
+  for (const Probe& probe : match.probes) {
+    must(probe.name.starts_with("uprobe:/f:") && !probe.sites.empty());
+    for (const Site& site : probe.sites) check(site);
+  }
+  // It can be said again, in the same words by who shares what is shared.
+  const std::string said = wire::encode(Result<ProbeMatch>(match));
+  const auto heard = wire::decode_match(said, {kPath, kFileBytes, ProbeKind::function});
+  must(heard && wire::encode(heard) == said);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 5) {
+    case 0:
+      if (const auto match = wire::decode_match(bytes, {kPath, kFileBytes, ProbeKind::function}))
+        check(*match);
+      break;
+    case 1:
+      if (const auto question = wire::decode_question(bytes))
+        must(wire::decode_question(wire::encode(*question)) == question);
+      break;
+    case 2: (void)wire::decode_facts(bytes); break;
+    case 3: (void)wire::decode_function(bytes); break;
+    case 4:
+      if (const auto frame = wire::first_frame(bytes); frame && *frame)
+        must(wire::size_of(**frame) <= bytes.size());
+      break;
+  }
+  return 0;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What one user may have in all its sessions.
+#include "daemon/base/clock.h"
+#include "tests/support/users_file.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+class Quotas : public WithUsersFile {
+ protected:
+  void start_with(const Quota& quota) {
+    start({.quota = quota});
+    for (const char* session : {"a", "b"}) create_for(user(), session);
+  }
+  // Of those since boot, in how many the program was at it.
+  static uint64_t seconds_of(Program& program, const std::string& line) {
+    const uint64_t before = boot_ns() / 1'000'000'000;
+    say(program, line);
+    return boot_ns() / 1'000'000'000 - before + 1;
+  }
+  static void expect_exhausted(const Error& error, const std::string& what) {
+    EXPECT_EQ(error.code, Code::exhausted);
+    EXPECT_TRUE(names(error.message, what)) << error.message;
+  }
+};
+
+TEST_F(Quotas, AreOfSessions) {
+  start_with({.sessions = 2});
+  const auto more = engine->create_session("c", std::nullopt, user());
+  ASSERT_FALSE(more);
+  expect_exhausted(more.error(), "2 sessions");
+  EXPECT_TRUE(engine->create_session("others", std::nullopt, user(4002)));
+  EXPECT_TRUE(engine->create_session("everybodys"));
+  must(engine->delete_session("a"));
+  EXPECT_TRUE(engine->create_session("c", std::nullopt, user()));
+}
+
+TEST_F(Quotas, AreOfSettingsThatAreStagedToo) {
+  start_with({.settings = 2});
+  must(stage("a", probe("changes_step"), everybody(), "count"));
+  must(stage("a", probe("changes_within"), everybody(), "count"));
+  // It replaces one.
+  must(stage("a", probe("changes_within"), everybody(), "event"));
+  const auto more = stage("b", probe("changes_step"), everybody(), "count");
+  ASSERT_FALSE(more);
+  expect_exhausted(more.error(), "2 settings");
+  must(engine->stage_abort("a"));
+  must(stage("b", probe("changes_step"), everybody(), "count"));
+}
+
+TEST_F(Quotas, AreOfSitesAndAFailedCommitChangesNothing) {
+  start_with({.sites = 2});
+  set("a", probe("changes_step"), everybody(), "count");
+  set("b", probe("changes_step"), everybody(), "count");
+  must(stage("b", probe("changes_within"), everybody(), "count"));
+  const auto more = engine->commit("b", {});
+  ASSERT_FALSE(more);
+  expect_exhausted(more.error(), "2 sites");
+  const auto program = run_by_user();
+  say(*program, "call 10");
+  EXPECT_EQ(sum(read("a")), 10u);
+  EXPECT_EQ(sum(read("b")), 10u);
+}
+
+TEST_F(Quotas, AreOfMemoryForEvents) {
+  const size_t of_one =
+      EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+  start_with({.ring_bytes = of_one});
+  set("a", probe("changes_step"), everybody(), "event");
+  set("b", probe("changes_step"), everybody(), "count");
+  must(stage("b", probe("changes_step"), everybody(), "event"));
+  const auto more = engine->commit("b", {});
+  ASSERT_FALSE(more);
+  expect_exhausted(more.error(), "1 sessions with events");
+  must(engine->delete_session("a"));
+  must(engine->commit("b", {}));
+}
+
+TEST_F(Quotas, OfEventsAreOfAllSessionsOfAUserTogether) {
+  constexpr uint64_t kMost = 100, kCalls = 10'000;
+  start_with({.events_per_second = kMost});
+  create("everybodys");
+  for (const char* session : {"a", "b", "everybodys"})
+    set(session, probe("changes_step"), everybody(), "event, count");
+  const auto program = run_by_user();
+  const uint64_t most = kMost * seconds_of(*program, "call " + std::to_string(kCalls));
+  uint64_t streamed = 0;
+  for (const char* session : {"a", "b"}) {
+    const Results results = read(session);
+    EXPECT_EQ(results.totals.hits, kCalls);
+    EXPECT_EQ(sum(results), kCalls) << "what is counted is not streamed";
+    streamed += results.totals.hits - results.totals.dropped_ring;
+  }
+  EXPECT_GE(streamed, kMost);
+  EXPECT_LE(streamed, most);
+  EXPECT_EQ(read("everybodys").totals.dropped_ring, 0u);
+}
+
+TEST_F(Quotas, OfEventsAreOfReturnsToo) {
+  constexpr uint64_t kMost = 10;
+  start_with({.events_per_second = kMost});
+  set("a", probe("changes_step"), everybody(), "return");
+  const auto program = run_by_user();
+  const uint64_t most = kMost * seconds_of(*program, "call 1000");
+  const uint64_t of_calls_and_returns = 2000 - read("a").totals.dropped_ring;
+  EXPECT_GE(of_calls_and_returns, kMost);
+  EXPECT_LE(of_calls_and_returns, most);
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel

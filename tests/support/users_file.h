@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A user who may not trace every process, and a program of its own: a copy of tests/targets/changes.c.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+
+inline constexpr uid_t kUser = 4001;
+
+inline uint32_t own_user_namespace() {
+  struct stat status {};
+  ::stat("/proc/self/ns/user", &status);
+  return static_cast<uint32_t>(status.st_ino);
+}
+
+inline Owner user(uid_t id = kUser, uint64_t capabilities = 0) {
+  return {id, id, capabilities, own_user_namespace()};
+}
+
+class WithUsersFile : public KernelTest {
+ protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    if (IsSkipped()) return;
+    // The user's own, so that it may be armed for whoever runs it.
+    path_ = std::filesystem::temp_directory_path() / ("changes-" + std::to_string(::getpid()));
+    std::filesystem::copy_file(target_path("changes"), path_,
+                               std::filesystem::copy_options::overwrite_existing);
+    ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
+    ASSERT_EQ(::chown(path_.c_str(), kUser, kUser), 0);
+  }
+  void TearDown() override {
+    if (!path_.empty()) std::filesystem::remove(path_);
+  }
+
+  std::string probe(const std::string& function) const {
+    return "uprobe:" + path_ + ":" + function;
+  }
+  static Target everybody() {
+    Target all;
+    all.all = true;
+    return all;
+  }
+  void create_for(const Owner& owner, const std::string& session) {
+    must(engine->create_session(session, std::nullopt, owner));
+    must(engine->give_file(session, Fd{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)}, path_));
+  }
+
+  // As setpriv(1) starts it.
+  std::unique_ptr<Program> run_by(std::vector<std::string> words) const {
+    words.push_back(path_);
+    return std::make_unique<Program>("/usr/bin/setpriv", words);
+  }
+  std::unique_ptr<Program> run_by_user() const {
+    return run_by({"--reuid=4001", "--regid=4001", "--clear-groups"});
+  }
+  static void say(Program& program, const std::string& line) {
+    program.send(line);
+    program.finish();
+  }
+
+  std::string path_;
+};
+
+}  // namespace tracectl::on_kernel

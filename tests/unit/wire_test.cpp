@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/reading/wire.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/reading/own_reading.h"
+#include "tests/support/must.h"
+#include "tests/support/program.h"
+
+namespace tracectl {
+namespace {
+
+using on_kernel::must;
+using testing::HasSubstr;
+
+const std::string kPath = "/usr/bin/f";
+constexpr uint64_t kFileBytes = 0x1000;
+
+Question question_of(const std::string& pattern) { return {must(parse_pattern(pattern))}; }
+
+// One probe at one site, of arguments that the test may change.
+ProbeMatch match_with(Arguments arguments, Site site = {}) {
+  site.offset = site.offset ? site.offset : 0x100;
+  site.args = std::make_shared<const Arguments>(std::move(arguments));
+  ProbeMatch match;
+  match.probes.push_back({.name = "uprobe:/usr/bin/f:g", .demangled = {}, .sites = {site}});
+  return match;
+}
+
+Argument in_rax() {
+  return {.place = Argument::Place::in_register, .base = Register::rax, .text = "8@%rax"};
+}
+
+Result<ProbeMatch> heard(const ProbeMatch& match) {
+  return wire::decode_match(wire::encode(Result<ProbeMatch>(match)),
+                            {kPath, kFileBytes, ProbeKind::function});
+}
+
+void expect_untrue(const ProbeMatch& match) {
+  const auto answer = heard(match);
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("cannot be true"));
+}
+
+// ---- what is said is heard ----
+
+// Enumerators are compared by what they are, not by who holds them.
+void expect_same(Argument one, Argument other) {
+  ASSERT_EQ(!one.enumerators, !other.enumerators);
+  if (one.enumerators) {
+    EXPECT_EQ(*one.enumerators, *other.enumerators);
+  }
+  one.enumerators = other.enumerators = nullptr;
+  EXPECT_EQ(one, other) << one.text;
+}
+
+void expect_same(const ReturnPlan& one, const ReturnPlan& other) {
+  EXPECT_EQ(one.way, other.way);
+  EXPECT_STREQ(one.reason, other.reason);
+  EXPECT_EQ(one.pushed_bytes, other.pushed_bytes);
+  EXPECT_EQ(one.moved_bytes, other.moved_bytes);
+  EXPECT_EQ(one.exits, other.exits);
+  ASSERT_EQ(!one.result, !other.result);
+  if (one.result) expect_same(*one.result, *other.result);
+}
+
+void expect_same(const Site& one, const Site& other) {
+  EXPECT_EQ(one.offset, other.offset);
+  EXPECT_EQ(one.moved_bytes, other.moved_bytes);
+  EXPECT_EQ(one.semaphore, other.semaphore);
+  EXPECT_EQ(one.cost, other.cost);
+  EXPECT_EQ(one.words_below_caller, other.words_below_caller);
+  ASSERT_EQ(one.args->size(), other.args->size());
+  for (size_t i = 0; i < one.args->size(); ++i) expect_same((*one.args)[i], (*other.args)[i]);
+  ASSERT_EQ(!one.returns, !other.returns);
+  if (one.returns) expect_same(*one.returns, *other.returns);
+}
+
+class Programs : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+// Of real programs, with all that these have: types, exits, semaphores, refusals.
+TEST_P(Programs, SayTheSameByWireAsWhenReadHere) {
+  const auto& [program, pattern] = GetParam();
+  const std::string path = on_kernel::target_path(program);
+  const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto file = must(OpenFile::open(fd.get(), path));
+  for (const auto returns : {std::optional<Returns>{}, std::optional(Returns::automatic)}) {
+    Question question = question_of(pattern);
+    if (question.pattern.kind == ProbeKind::function) question.returns = returns;
+    const auto found = file->find(question);
+    const std::string said = wire::encode(found);
+    const auto answer =
+        must(wire::decode_match(said, {path, uint64_t{1} << 40, question.pattern.kind}));
+    ASSERT_EQ(answer.probes.size(), found->probes.size());
+    ASSERT_FALSE(answer.probes.empty());
+    for (size_t i = 0; i < answer.probes.size(); ++i) {
+      const Probe &one = answer.probes[i], &other = found->probes[i];
+      EXPECT_EQ(one.name, other.name);
+      EXPECT_EQ(one.demangled, other.demangled);
+      ASSERT_EQ(one.sites.size(), other.sites.size());
+      for (size_t j = 0; j < one.sites.size(); ++j) expect_same(one.sites[j], other.sites[j]);
+    }
+    ASSERT_EQ(answer.refused.size(), found->refused.size());
+    for (size_t i = 0; i < answer.refused.size(); ++i) {
+      EXPECT_EQ(answer.refused[i].probe, found->refused[i].probe);
+      EXPECT_EQ(answer.refused[i].offset, found->refused[i].offset);
+      EXPECT_EQ(answer.refused[i].reason, found->refused[i].reason);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Wire, Programs,
+                         testing::Values(std::pair{"usdt_all", "usdt:/x:*:*"},
+                                         std::pair{"parameters", "uprobe:/x:*"},
+                                         std::pair{"typed_cxx", "usdt:/x:*:*"},
+                                         std::pair{"refused", "uprobe:/x:*"},
+                                         std::pair{"throws", "uprobe:/x:*"}));
+
+TEST(Wire, ArgumentsThatSitesShareAreShared) {
+  ProbeMatch match = match_with({in_rax()});
+  match.probes[0].sites.push_back(match.probes[0].sites[0]);
+  const auto answer = must(heard(match));
+  EXPECT_EQ(answer.probes[0].sites[0].args, answer.probes[0].sites[1].args);
+}
+
+TEST(Wire, AQuestionIsUnderstoodAsItWasAsked) {
+  Question question = question_of("uprobe:/usr/bin/f:g*");
+  EXPECT_EQ(wire::decode_question(wire::encode(question)), question);
+  question.returns = Returns::exits;
+  question.below = Below{.reached = true,
+                         .skip = {"a*", "b"},
+                         .most_calls = 3,
+                         .grown = {question.pattern},
+                         .most = 17,
+                         .unknown_calls = true};
+  EXPECT_EQ(wire::decode_question(wire::encode(question)), question);
+}
+
+TEST(Wire, AnErrorIsToldAsItIs) {
+  const Error error{Code::unsupported, "it is of another architecture", "patterns"};
+  const auto answer = wire::decode_facts(wire::encode(error));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, error.code);
+  EXPECT_EQ(answer.error().message, error.message);
+  EXPECT_EQ(answer.error().field, error.field);
+}
+
+// ---- what cannot be true is not believed ----
+
+TEST(Wire, ASiteBehindTheFileIsNotBelieved) {
+  Site site;
+  site.offset = kFileBytes - 1;
+  EXPECT_TRUE(heard(match_with({}, site)));
+  site.offset = kFileBytes;
+  expect_untrue(match_with({}, site));
+  site.offset = 0x100;
+  site.semaphore = kFileBytes;
+  expect_untrue(match_with({}, site));
+}
+
+TEST(Wire, AProbeOfAnotherFileIsNotBelieved) {
+  ProbeMatch match = match_with({});
+  match.probes[0].name = "uprobe:/usr/bin/other:g";
+  expect_untrue(match);
+  match.probes[0].name = "usdt:/usr/bin/f:p:n";
+  expect_untrue(match);
+}
+
+TEST(Wire, ProbesOutOfOrderAreNotBelieved) {
+  ProbeMatch match = match_with({});
+  match.probes.push_back(match.probes[0]);
+  expect_untrue(match);
+}
+
+TEST(Wire, AProbeWithoutASiteIsNotBelieved) {
+  ProbeMatch match = match_with({});
+  match.probes[0].sites.clear();
+  expect_untrue(match);
+}
+
+TEST(Wire, ASiteWithoutArgumentsIsNotBelieved) {
+  ProbeMatch match = match_with({});
+  match.probes[0].sites[0].args = nullptr;
+  expect_untrue(match);
+}
+
+TEST(Wire, AnArgumentThatNoProgramCouldReadIsNotBelieved) {
+  EXPECT_TRUE(heard(match_with({in_rax()})));
+  Argument argument = in_rax();
+  argument.base = static_cast<Register>(17);
+  expect_untrue(match_with({argument}));
+  argument = in_rax();
+  argument.base = Register::none;
+  expect_untrue(match_with({argument}));
+  argument = in_rax();
+  argument.size_bytes = 3;
+  expect_untrue(match_with({argument}));
+  argument = in_rax();
+  argument.scale = 16;
+  expect_untrue(match_with({argument}));
+  argument = in_rax();
+  argument.index = Register::rip;
+  expect_untrue(match_with({argument}));
+  expect_untrue(match_with(Arguments(65, in_rax())));
+}
+
+TEST(Wire, AReasonThatIsNoneOfOursIsNotBelieved) {
+  Site site;
+  site.returns = std::make_shared<const ReturnPlan>(ReturnPlan{.reason = "another"});
+  expect_untrue(match_with({}, site));
+}
+
+TEST(Wire, AnAnswerThatIsCutShortIsNotBelieved) {
+  Site site;
+  site.returns = std::make_shared<const ReturnPlan>(
+      ReturnPlan{.exits = {{.offset = 0x110}}, .result = in_rax()});
+  const std::string said = wire::encode(Result<ProbeMatch>(match_with({in_rax()}, site)));
+  const wire::Asked asked{kPath, kFileBytes, ProbeKind::function};
+  EXPECT_TRUE(wire::decode_match(said, asked));
+  for (size_t size = 0; size < said.size(); ++size)
+    EXPECT_FALSE(wire::decode_match(said.substr(0, size), asked)) << size;
+  EXPECT_FALSE(wire::decode_match(said + '\0', asked));
+}
+
+TEST(Wire, AFrameLongerThanAnAnswerCanBeIsRefusedByItsHeader) {
+  std::string frame = wire::frame_of(wire::Kind::answer, "");
+  EXPECT_TRUE(wire::first_frame(frame));
+  frame[3] = '\x7f';
+  EXPECT_FALSE(wire::first_frame(frame));
+  frame = wire::frame_of(static_cast<wire::Kind>(9), "");
+  EXPECT_FALSE(wire::first_frame(frame));
+}
+
+}  // namespace
+}  // namespace tracectl
