@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The packages of `make deb`: what is in them, and that they come and go without a trace."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import container
+import support
+
+PACKAGES = ['tracectl', 'tracectld', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
+# What dpkg, the journal and the tools for users write down of whatever happens.
+NOTED = ['/var/lib/dpkg', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
+
+
+def output_of(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120,
+                          **options).stdout
+
+
+def help_of(*words):
+    return output_of(support.TRACECTL, *words, '--help')
+
+
+def verbs_in_help(*words):
+    part = help_of(*words).partition('\nSubcommands:\n')[2]
+    return set(re.findall(r'^  ([a-z]+)', part, re.M))
+
+
+class Contents(unittest.TestCase):
+    def test_lintian_finds_no_error(self):
+        changes, = (support.BUILD / 'deb').glob('*.changes')
+        done = subprocess.run(['lintian', '--fail-on', 'error', '--allow-root', changes],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_version_is_that_of_the_programs(self):
+        version = output_of(support.TRACECTL, '--version').split()[-1]
+        for name in PACKAGES:
+            self.assertEqual(output_of('dpkg-deb', '--field', container.package(name), 'Version'),
+                             version + '-1\n')
+
+    def test_the_spec_makes_packages_of_all_that_is_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                ['rpmbuild', '-bb', '--nodeps', '--define', f'_sourcedir {support.ROOT}', '--define',
+                 f'_topdir {folder}', support.ROOT / 'packaging/rpm/tracectl.spec'],
+                capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            made = list(pathlib.Path(folder, 'RPMS').glob('*/*.rpm'))
+            version = output_of(support.TRACECTL, '--version').split()[-1]
+            self.assertEqual({path.name for path in made},
+                             {f'{name}.rpm' for name in (
+                                 f'tracectl-{version}-1.x86_64', f'tracectld-{version}-1.x86_64',
+                                 f'tracectl-exporters-{version}-1.noarch',
+                                 f'libtracectl-usdt-{version}-1.x86_64',
+                                 f'libtracectl-usdt-devel-{version}-1.x86_64')})
+
+    def test_with_the_library_s_packages_programs_are_built_that_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in 'libtracectl-usdt0', 'libtracectl-usdt-dev':
+                subprocess.run(['dpkg-deb', '--extract', container.package(name), folder], check=True)
+            library, = pathlib.Path(folder, 'usr/lib').iterdir()
+            program = folder + '/runtime_probes'
+            subprocess.run(['gcc', '-Wall', '-Werror', f'-I{folder}/usr/include',
+                            f'-I{support.ROOT}', support.ROOT / 'tests/targets/runtime_probes.c',
+                            f'-L{library}', '-ltracectl-usdt', '-o', program], check=True)
+            done = subprocess.run([program], input='exit\n', capture_output=True, text=True,
+                                  env={**os.environ, 'LD_LIBRARY_PATH': str(library)}, timeout=60)
+            self.assertTrue(done.stdout.startswith('ready'), done.stderr)
+            self.assertIn('libtracectl-usdt.so.0', output_of('readelf', '--dynamic', program))
+            self.assertIn('-h', output_of(folder + '/usr/bin/tracectl-usdt', '--help'))
+
+    def test_install_takes_other_folders(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(['make', '-C', support.ROOT, 'install', 'DESTDIR=' + folder,
+                            'PREFIX=/opt/tracectl'], check=True, capture_output=True, timeout=300)
+            inside = pathlib.Path(folder, 'opt/tracectl')
+            unit = (inside / 'lib/systemd/system/tracectld.service').read_text()
+            self.assertIn('ExecStart=/opt/tracectl/sbin/tracectld\n', unit)
+            self.assertNotIn('/usr/sbin/tracectld', unit)
+            self.assertTrue((inside / 'sbin/tracectld').exists())
+            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ['opt'])
+
+
+class Completions(unittest.TestCase):
+    FILE = support.ROOT / 'packaging/completions'
+    PATH = {**os.environ, 'PATH': f'{support.BUILD}:{os.environ["PATH"]}'}
+
+    def in_bash(self, *words):
+        """What bash would complete the last word with."""
+        script = ('. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tracectl; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        return set(output_of('bash', '-c', script, self.FILE / 'tracectl', 'tracectl', *words,
+                             env=self.PATH).split())
+
+    def in_zsh(self, *words):
+        """What zsh is given to choose from."""
+        script = ('_describe() { print -rl -- ${(P)@[-1]%%:*} }; '
+                  '_call_program() { shift; eval "$@" }; _files() {}; '
+                  'words=("$@"); CURRENT=$#; . $0')
+        return set(output_of('zsh', '-f', '-c', script, self.FILE / '_tracectl', 'tracectl', *words,
+                             env=self.PATH).split())
+
+    def check(self, complete):
+        verbs = verbs_in_help()
+        self.assertGreater(len(verbs), 20)
+        self.assertEqual(complete(''), verbs)
+        self.assertEqual(complete('--json', 'session', ''), verbs_in_help('session'))
+        self.assertEqual(complete('recipe', ''), verbs_in_help('recipe'))
+        self.assertEqual(complete('stage', 's', ''), {'set', 'remove'})
+        for words in ('count',), ('session', 'new'), ('stage', 's', 'set'):
+            listed = re.findall(r'^  (-\S+)', help_of() + help_of(*words), re.M)
+            known = {option for names in listed for option in names.split(',')}
+            self.assertEqual(complete(*words, '-'), known)
+
+    def test_bash_completes_every_verb_and_option(self):
+        self.check(self.in_bash)
+        self.assertIn(str(os.getpid()), self.in_bash('count', '-p', ''))
+        self.assertIn('ls', self.in_bash('count', 'u::f', '--', 'l'))
+
+    def test_zsh_completes_every_verb_and_option(self):
+        self.check(self.in_zsh)
+
+
+@support.needs_root
+class Installed(unittest.TestCase):
+    def setUp(self):
+        self.container = container.Container()
+        self.addCleanup(self.container.end)
+        self.run_there('systemctl', 'is-system-running', '--wait')
+
+    def run_there(self, *words, **options):
+        return self.container.run(*words, **options)
+
+    def files(self):
+        """All there are, and how long each is that is no folder."""
+        left_out = [word for path in NOTED for word in ('-path', path, '-prune', '-o')]
+        listed = self.run_there('find', '/', '-xdev', *left_out, '-type', 'd', '-printf', '%p\\n',
+                                '-o', '-printf', '%p %s\\n').splitlines()
+        listed += self.run_there('find', '/run', '-xdev', '-name', '*tracectl*').splitlines()
+        # /etc/passwd- and the like are what was before the last change.
+        return {line for line in listed if not re.match(r'/etc/\w+- ', line)}
+
+    def users(self):
+        return self.run_there('getent', 'passwd'), self.run_there('getent', 'group')
+
+    def test_removed_they_leave_what_users_made_and_purged_nothing(self):
+        files, users = self.files(), self.users()
+        self.container.install(*(container.package(name) for name in PACKAGES[:3]))
+        self.assertIn('tracectld', self.users()[0])
+        self.container.path('/etc/tracectl/tracectld.json').write_text('{"verbose": true}')
+        self.run_there('tracectl', 'session', 'new', 's', '--recorder', '1M')
+        self.run_there('systemctl', 'kill', '--signal=USR2', 'tracectld')
+        dumps = self.container.path('/var/lib/tracectl/dumps')
+        support.wait_until(lambda: list(dumps.glob('s-*.tct')), 'a dump')
+        self.run_there('dpkg', '--remove', *PACKAGES[:3])
+        self.assertEqual(self.run_there('pgrep', '--count', 'tracectld', check=False), '0\n')
+        self.assertNotIn('/run/tracectl', self.files())
+        self.assertTrue(list(dumps.glob('s-*.tct')))
+        self.run_there('dpkg', '--purge', *PACKAGES[:3])
+        self.assertEqual(self.files() ^ files, set())
+        self.assertEqual(self.users(), users)
+
+    def newer(self, name, folder):
+        """The package of our own, as of a later version."""
+        subprocess.run(['dpkg-deb', '--raw-extract', container.package(name), f'{folder}/{name}'],
+                       check=True)
+        control = pathlib.Path(folder, name, 'DEBIAN/control')
+        control.write_text(re.sub(r'(?m)^Version: .*', 'Version: 99-1', control.read_text()))
+        path = pathlib.Path(folder, name + '.deb')
+        output_of('dpkg-deb', '-Znone', '--root-owner-group', '--build', f'{folder}/{name}', path)
+        there = self.container.path('/root') / path.name
+        there.write_bytes(path.read_bytes())
+        return '/root/' + path.name
+
+    def start(self, *words):
+        process = subprocess.Popen(self.container.command(*words), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_an_upgrade_while_tracing_ends_traces_clearly_and_harms_no_target(self):
+        self.container.install(container.package('tracectl'), container.package('tracectld'))
+        self.run_there('cp', support.target('hot'), '/usr/local/bin')
+        target = self.start('/usr/local/bin/hot')
+        self.assertIn('ready', target.stdout.readline())
+        pid = self.run_there('pidof', '/usr/local/bin/hot').strip()
+        trace = self.start('tracectl', 'count', 'uprobe::hot_*', '-p', pid)
+        self.assertIn('tracing', trace.stdout.readline())
+        before = self.run_there('systemctl', 'show', 'tracectld', '-P', 'MainPID')
+        with tempfile.TemporaryDirectory() as folder:
+            self.container.install(*(self.newer(name, folder) for name in PACKAGES[:2]))
+        said = trace.communicate(timeout=60)[0]
+        self.assertEqual((said, trace.returncode),
+                         ('tracectl: the daemon has closed the connection\n', 1))
+        status = json.loads(self.run_there('tracectl', '--json', 'status'))
+        self.assertNotEqual(str(status['pid']), before.strip())
+        target.stdin.write('hot_push 100\n')
+        target.stdin.flush()
+        self.assertEqual(target.stdout.readline(), 'done\n')
+        self.assertEqual(json.loads(target.stdout.readline())['calls'], 100)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The daemon as a service of systemd, as its package installs it: its units, sandbox and log."""
+
+import json
+import re
+import subprocess
+import unittest
+
+import container
+import support
+
+CONFIGURATION = '/etc/tracectl/tracectld.json'
+STATE = '/var/lib/tracectl'
+CAPABILITIES = 1 << 19 | 1 << 38 | 1 << 39  # CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF
+HOT = '/usr/local/bin/hot'  # outside of what the sandbox hides
+CALLS = 100
+EXPOSURE = 1.0  # of 10; that of systemd-analyze security, at most
+STARTS = 5      # StartLimitBurst= of the unit
+
+
+def setUpModule():
+    ServiceTest.container = there = container.Container()
+    unittest.addModuleCleanup(there.end)
+    there.run('systemctl', 'is-system-running', '--wait')
+    there.install(container.package('tracectl'), container.package('tracectld'))
+    there.run('cp', support.target('hot'), support.target('busy'), '/usr/local/bin')
+
+
+class ServiceTest(unittest.TestCase):
+    container = None  # one for all, with our packages
+
+    def run_there(self, *words, **options):
+        return self.container.run(*words, **options)
+
+    def setUp(self):
+        self.container.path(CONFIGURATION).unlink(missing_ok=True)
+        self.systemctl('stop', 'tracectld.socket', 'tracectld.service')
+        self.systemctl('reset-failed')
+        self.systemctl('start', 'tracectld.socket')
+
+    def systemctl(self, *words, **options):
+        return self.run_there('systemctl', *words, **options)
+
+    def property(self, name, unit='tracectld.service'):
+        return self.systemctl('show', unit, '-P', name).strip()
+
+    def wait_for(self, name, value, unit='tracectld.service'):
+        support.wait_until(lambda: self.property(name, unit) == value, f'{name} to be {value}')
+
+    def configure(self, text):
+        self.container.path(CONFIGURATION).write_text(text, encoding='utf-8')
+
+    def status_of_daemon(self):
+        """Of the process, as proc(5) has it."""
+        lines = self.run_there('cat', f'/proc/{self.property("MainPID")}/status').splitlines()
+        return dict(line.split(':\t', 1) for line in lines)
+
+    def status(self):
+        return json.loads(self.run_there('tracectl', '--json', 'status'))
+
+    def tracectl(self, *words, **options):
+        return self.run_there('tracectl', *words, **options)
+
+    def counted(self):
+        """Calls of a command that makes CALLS of them, as `tracectl count` saw them; half of them at a
+        5-byte nop, for which a child of the daemon runs code."""
+        calls = f'hot_push {CALLS // 2}\nhot_nop5 {CALLS // 2}\nexit\n'
+        out = self.tracectl('--json', 'count', 'uprobe::hot_*', '--', HOT, input=calls)
+        document = next(line for line in out.splitlines() if '"rows"' in line)
+        return sum(row['count'] for row in json.loads(document)['rows'])
+
+    def start(self, path):
+        """A target of ours in there, which is ready."""
+        program = subprocess.Popen(self.container.command(path), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        self.assertIn('ready', program.stdout.readline())
+        return program
+
+    def entries(self, *matches):
+        """Of the journal, since the service was started."""
+        self.run_there('journalctl', '--sync')
+        out = self.run_there('journalctl', '--output=json', '_SYSTEMD_INVOCATION_ID='
+                             + self.property('InvocationID'), *matches)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def messages(self):
+        return [entry['MESSAGE'] for entry in self.entries()]
+
+
+@support.needs_root
+class Life(ServiceTest):
+    def test_whoever_asks_first_starts_it(self):
+        self.assertEqual(self.property('ActiveState'), 'inactive')
+        status = self.status()
+        self.assertEqual(status['pid'], int(self.property('MainPID')))
+        self.assertEqual(self.property('ActiveState'), 'active')
+        self.assertEqual(self.property('StatusText'), 'listening on /run/tracectl/tracectl.sock')
+
+    def test_it_starts_stops_and_starts_anew(self):
+        self.systemctl('start', 'tracectld')
+        first = self.status()['pid']
+        self.assertIn('listening on', self.systemctl('status', 'tracectld'))
+        self.systemctl('restart', 'tracectld')
+        second = self.status()['pid']
+        self.assertNotEqual(second, first)
+        self.systemctl('stop', 'tracectld')
+        self.assertEqual(self.property('Result'), 'success')
+        self.assertEqual(self.property('ActiveState', 'tracectld.socket'), 'active')
+        self.assertNotEqual(self.status()['pid'], second)
+
+    def test_the_socket_is_there_for_all_and_stays_when_the_daemon_ends(self):
+        socket = '/run/tracectl/tracectl.sock'
+        before = self.run_there('stat', '--format=%a %U %i', socket)
+        self.assertRegex(before, '^666 root ')
+        self.status()
+        self.systemctl('stop', 'tracectld.service')
+        self.assertEqual(self.run_there('stat', '--format=%a %U %i', socket), before)
+        self.systemctl('stop', 'tracectld.socket')
+        self.assertEqual(self.run_there('find', '/run/tracectl', '-mindepth', '1'), '')
+
+    def test_killed_it_comes_back(self):
+        first = self.status()['pid']
+        self.systemctl('kill', '--signal=KILL', 'tracectld')
+        self.wait_for('NRestarts', '1')
+        self.wait_for('ActiveState', 'active')
+        self.assertNotEqual(self.status()['pid'], first)
+        self.assertEqual(self.counted(), CALLS)
+
+    def test_killed_again_and_again_it_is_given_up(self):
+        for start in range(STARTS):
+            self.wait_for('NRestarts', str(start))
+            self.wait_for('ActiveState', 'active') if start else self.status()
+            self.systemctl('kill', '--signal=KILL', 'tracectld')
+        self.wait_for('ActiveState', 'failed')
+        self.assertIn('Start request repeated too quickly',
+                      self.run_there('journalctl', '--unit=tracectld.service'))
+
+    def test_it_feeds_its_watchdog_and_is_replaced_where_it_hangs(self):
+        folder = self.container.path('/run/systemd/system/tracectld.service.d')
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / 'watchdog.conf').write_text('[Service]\nWatchdogSec=1\n')
+        self.addCleanup(self.systemctl, 'daemon-reload')
+        self.addCleanup((folder / 'watchdog.conf').unlink)
+        self.systemctl('daemon-reload')
+        self.status()
+        fed = lambda: int(self.property('WatchdogTimestampMonotonic'))
+        first = fed()
+        support.wait_until(lambda: fed() > first, 'the watchdog to be fed')
+        self.systemctl('kill', '--signal=STOP', 'tracectld')
+        self.wait_for('NRestarts', '1')
+        self.assertIn('Watchdog timeout', self.run_there('journalctl', '--unit=tracectld.service'))
+
+
+@support.needs_root
+class Sandbox(ServiceTest):
+    def test_the_units_are_free_of_warnings(self):
+        self.assertEqual(self.run_there('systemd-analyze', 'verify', '--man=no',
+                                        'tracectld.service', 'tracectld.socket'), '')
+
+    def test_the_manual_that_the_units_name_is_there(self):
+        for unit in 'tracectld.service', 'tracectld.socket':
+            text = (support.ROOT / 'systemd' / unit).read_text()
+            for page, chapter in re.findall(r'man:([\w.]+)\((\d)\)', text):
+                self.assertTrue((support.ROOT / f'docs/man/{page}.{chapter}').exists(), page)
+
+    def test_little_is_exposed(self):
+        said = self.run_there('systemd-analyze', 'security', 'tracectld.service')
+        exposure = float(re.search(r'Overall exposure level for \S+: ([\d.]+)', said)[1])
+        self.assertLessEqual(exposure, EXPOSURE)
+
+    def test_it_has_three_capabilities_and_a_user_of_its_own(self):
+        self.status()
+        status = self.status_of_daemon()
+        for kind in 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb':
+            self.assertEqual(int(status[kind], 16), CAPABILITIES, kind)
+        user = self.run_there('id', '--user', 'tracectld').strip()
+        group = self.run_there('id', '--group', 'tracectld').strip()
+        self.assertNotEqual(user, '0')
+        self.assertEqual(status['Uid'].split(), [user] * 4)
+        self.assertEqual(status['Gid'].split(), [group] * 4)
+        self.assertEqual(status['Groups'].split(), [group])
+        self.assertEqual((status['NoNewPrivs'], status['Seccomp']), ('1', '2'))
+
+    def test_it_has_no_network(self):
+        self.status()
+        there = f'/proc/{self.property("MainPID")}'
+        self.assertNotEqual(self.run_there('readlink', f'{there}/ns/net'),
+                            self.run_there('readlink', '/proc/1/ns/net'))
+        devices = self.run_there('cat', f'{there}/net/dev').splitlines()[2:]
+        self.assertEqual([line.split(':')[0].strip() for line in devices], ['lo'])
+
+    def test_what_it_is_for_works(self):
+        self.assertEqual(self.counted(), CALLS)
+        busy = self.start('/usr/local/bin/busy')
+        busy.stdin.write('go\n')
+        busy.stdin.flush()
+        pid = self.run_there('pidof', '/usr/local/bin/busy').strip()
+        for words, expected in (
+                (('list', 'uprobe::busy_*'), r'\d+ probes'),
+                (('trace', 'uprobe::busy_cool', '--for', '100ms'), r'[1-9]\d* events, 0 lost'),
+                (('time', 'uprobe::busy_below', '--for', '100ms'), r'\d+ hits'),
+                (('record', 'uprobe::busy_cool', '--for', '100ms', '-o', '/root/x.tct'),
+                 r'[1-9]\d* events, 0 lost')):
+            with self.subTest(words=words):
+                self.assertRegex(self.tracectl(*words, '-p', pid), expected)
+        checks = json.loads(self.tracectl('--json', 'doctor'))['checks']
+        self.assertEqual([check for check in checks if check['result'] == 'unknown'], [])
+
+    def test_it_hears_of_units_that_fail_and_of_crashes(self):
+        unit = self.container.path('/run/systemd/system/hot.service')
+        unit.write_text('[Service]\nExecStart=/bin/sh -c "echo hot_push 100 | '
+                        f'{HOT}; kill -SEGV $$$$"\n')
+        self.addCleanup(unit.unlink)
+        self.systemctl('daemon-reload')
+        self.record('failed', 'failed:hot', '-a')
+        self.systemctl('start', 'hot')
+        self.wait_for_dump('failed')
+        hot = self.start(HOT)
+        pid = self.run_there('pidof', HOT).strip()
+        self.record('crash', 'crash', '-p', pid)
+        hot.stdin.write('hot_push 1\n')
+        hot.stdin.flush()
+        self.assertEqual(hot.stdout.readline(), 'done\n')
+        self.run_there('kill', '-SEGV', pid)
+        self.wait_for_dump('crash')
+
+    def record(self, session, cause, *target):
+        self.tracectl('session', 'new', session, '--recorder', '1M', '--dump-on', cause)
+        self.tracectl('stage', session, 'set', f'uprobe:{HOT}:hot_push', '--do', 'event', *target)
+        self.tracectl('commit', session)
+
+    def wait_for_dump(self, session):
+        folder = self.container.path(STATE + '/dumps')
+        support.wait_until(lambda: list(folder.glob(f'{session}-*.tct')), f'a dump of {session}')
+
+
+@support.needs_root
+class Log(ServiceTest):
+    def test_a_commit_has_fields_in_the_journal(self):
+        self.tracectl('session', 'new', 'fields')
+        self.tracectl('stage', 'fields', 'set', f'uprobe:{HOT}:hot_push', '-a', '--do', 'count')
+        epoch = json.loads(self.tracectl('--json', 'commit', 'fields'))['epoch']
+        entry, = self.entries('TRACECTL_ACTION=commit')
+        self.assertEqual({name: value for name, value in entry.items()
+                          if name.startswith('TRACECTL_') and name != 'TRACECTL_PID'},
+                         {'TRACECTL_ACTION': 'commit', 'TRACECTL_SESSION': 'fields',
+                          'TRACECTL_UID': '0', 'TRACECTL_EPOCH': str(epoch),
+                          'TRACECTL_PROBES': '1', 'TRACECTL_SITES': '1', 'TRACECTL_ADDED': '1',
+                          'TRACECTL_UPDATED': '0', 'TRACECTL_REMOVED': '0'})
+        self.assertRegex(entry['TRACECTL_PID'], r'^\d+$')
+        self.assertEqual((entry['PRIORITY'], entry['SYSLOG_IDENTIFIER']), ('6', 'tracectld'))
+
+    def test_nobody_puts_fields_into_what_was_refused(self):
+        self.tracectl('commit', 'x uid=4711', check=False)
+        entry, = (entry for entry in self.entries() if '4711' in entry['MESSAGE'])
+        self.assertEqual([name for name in entry if name.startswith('TRACECTL_')], [])
+        self.assertEqual(entry['PRIORITY'], '4')
+
+
+@support.needs_root
+class Configuration(ServiceTest):
+    def refused(self, text):
+        """What the journal says of a start with this."""
+        self.configure(text)
+        self.systemctl('start', 'tracectld', check=False)
+        self.assertEqual(self.property('ExecMainStatus'), '2')
+        self.assertEqual(self.property('NRestarts'), '0')
+        said, = (entry['MESSAGE'] for entry in self.entries('PRIORITY=3', 'SYSLOG_IDENTIFIER=tracectld'))
+        self.systemctl('reset-failed')
+        return said
+
+    def test_what_is_wrong_is_refused_with_its_place(self):
+        for text, expected in (
+                ('{"linger": 1,\n "verbose" true}', 'line 2, column 15: this is not JSON in UTF-8'),
+                ('{"liger": 1}', 'liger: unknown field; did you mean "linger"?'),
+                ('{"linger": "1"}', 'linger: expected a number, got a string')):
+            with self.subTest(text=text):
+                self.assertEqual(self.refused(text), f'{CONFIGURATION}: {expected}')
+
+    def test_a_reload_takes_what_can_change(self):
+        self.status()
+        self.configure('{"dumps": "/var/lib/tracectl/elsewhere", "linger": 2}')
+        self.systemctl('reload', 'tracectld')
+        self.wait_for('StatusText', 'configuration read; wants a restart: linger')
+        self.assertIn('the configuration was read; wants a restart: linger', self.messages())
+        self.tracectl('session', 'new', 's', '--recorder', '1M')
+        self.systemctl('kill', '--signal=USR2', 'tracectld')
+        folder = self.container.path(STATE + '/elsewhere')
+        support.wait_until(lambda: list(folder.glob('s-*.tct')), 'a dump')
+
+    def test_a_quota_is_of_each_user_who_is_not_privileged(self):
+        self.configure('{"quota": {"sessions": 1}}')
+        made = lambda uid, name: self.container.run(
+            'setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups', support.TRACECTL,
+            'session', 'new', name, check=False)
+        self.assertIn('is there', made(4001, 'first'))
+        self.assertIn('a user may have 1 sessions: delete some', made(4001, 'second'))
+        self.assertIn('is there', made(4002, 'third'))
+        for name in 'fourth', 'fifth':
+            self.assertIn('is there', made(0, name))
+
+    def test_a_reload_of_what_is_wrong_changes_nothing(self):
+        self.status()
+        pid = self.property('MainPID')
+        self.configure('{"verbose": 1}')
+        self.assertIn('failed', self.systemctl('reload', 'tracectld', check=False))
+        said = (f'the configuration stays as it was: {CONFIGURATION}: verbose: expected a boolean, '
+                'got an integer')
+        self.wait_for('StatusText', said)
+        self.assertIn(said, self.messages())
+        self.assertEqual((self.property('ActiveState'), self.property('MainPID')), ('active', pid))
+        self.assertEqual(self.counted(), CALLS)
+
+
+if __name__ == '__main__':
+    unittest.main()
