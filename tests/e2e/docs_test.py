@@ -9,13 +9,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 import support
 
 MAN = support.ROOT / 'docs/man'
 COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
-          '--verbose'}
+          '--verbose', '--host', '--end-with-input'}
 TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', '--first-child',
           '--global', '--local'}
 
@@ -128,6 +129,14 @@ class Manual(unittest.TestCase):
         self.assertEqual(described, known - {'-E'})
         self.assertEqual(named(section(text, 'SYNOPSIS')) - described, set())
 
+    def test_the_exporters_options_are_described_and_no_other(self):
+        for name in 'tracectl-prometheus.8', 'tracectl-otlp.1':
+            with self.subTest(page=name):
+                known = options(help_of(support.ROOT / 'client/python' / name.rsplit('.', 1)[0]))
+                described = section(page(name), 'DESCRIPTION')
+                self.assertEqual(options(described), known)
+                self.assertLessEqual(options(section(page(name), 'SYNOPSIS')), known)
+
     def test_every_method_and_member_of_the_schema_is_in_the_protocol_page(self):
         schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
         text = page('tracectl-protocol.7')
@@ -166,6 +175,21 @@ class Examples(support.DaemonTest):
             with self.subTest(command=command):
                 done = self.daemon.run(*words)
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_python_program_of_the_readme_works(self):
+        readme = (support.ROOT / 'README.md').read_text()
+        program = re.search(r'^    import tracectl\n(?:(?:    .*)?\n)+', readme, re.M)[0]
+        program = textwrap.dedent(program).replace('pids=[23415]', f'pids=[{self.python.pid}]')
+        # Its end: the process that it looks at ends, and no more events come.
+        with subprocess.Popen(['/usr/bin/python3', '-c', program], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, 'TRACECTL_SOCKET': self.daemon.socket,
+                                   'PYTHONUNBUFFERED': '1', 'PYTHONDONTWRITEBYTECODE': '1',
+                                   'PYTHONPATH': str(support.ROOT / 'client/python')}) as watcher:
+            first = watcher.stdout.readline()
+            self.python.process.kill()
+            watcher.communicate(timeout=60)
+        self.assertRegex(first, r"^Event\(.*:python:gc__(start|done)', kind='hit', args=\[\d\]")
+        self.assertEqual(watcher.returncode, 0)
 
     def test_the_client_in_the_protocol_page_works(self):
         text = section(page('tracectl-protocol.7'), 'EXAMPLES')
@@ -233,6 +257,20 @@ class Exports(unittest.TestCase):
             path = f'{support.BUILD}:{os.environ["PATH"]}'
             return subprocess.run(command, shell=True, cwd=folder, env={**os.environ, 'PATH': path},
                                   check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+class Units(unittest.TestCase):
+    def test_systemd_takes_them_and_they_start_what_is_there(self):
+        for unit in sorted((support.ROOT / 'systemd').glob('tracectl-*.service')):
+            with self.subTest(unit=unit.name), tempfile.TemporaryDirectory() as folder:
+                program = re.search(r'^ExecStart=/usr/bin/(\S+) ', unit.read_text(), re.M)[1]
+                there = support.ROOT / 'client/python' / program
+                copy = pathlib.Path(folder, unit.name.replace('@', '@s'))
+                text = unit.read_text().replace('/usr/bin/' + program, str(there))
+                copy.write_text(re.sub('Documentation=.*', '', text))  # not installed
+                done = subprocess.run(['systemd-analyze', 'verify', copy], capture_output=True,
+                                      text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, ''))
 
 
 class Paths(unittest.TestCase):

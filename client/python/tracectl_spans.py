@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Events of tracectld, made to spans of OpenTelemetry, in the JSON of OTLP.
+
+A span begins with a hit whose call is followed and ends with the call's return, of the same thread. What is
+hit in between is within it: other calls are its children, other hits its events. What says so is the order
+of a thread's events, so where some are lost nothing is taken for the child of what was open before.
+
+The format: opentelemetry-proto, trace/v1/trace.proto and docs/specification.md, "JSON Protobuf Encoding";
+traceparent: https://www.w3.org/TR/trace-context/.
+"""
+
+import dataclasses
+import datetime
+import functools
+import hashlib
+import re
+
+import tracectl
+
+MOST_OPEN_CALLS = 100_000  # of all threads together
+MOST_SPAN_EVENTS = 128
+
+KIND_INTERNAL = 1
+STATUS_ERROR = 2
+
+_TRACEPARENT = re.compile(r'([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?')
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """Of which trace something is, and below which span."""
+
+    trace_id: str             # 32 hexadecimal digits
+    parent: 'str | None' = None  # 16 of them
+    flags: 'int | None' = None
+
+
+def digest(digits, *parts):
+    """So many hexadecimal digits, the same for the same parts, and not all 0."""
+    text = '\0'.join(map(str, parts)).encode()
+    return hashlib.blake2b(text, digest_size=digits // 2).hexdigest()
+
+
+def context_of_traceparent(text):
+    """None if it is none: of version 0, or as much of a later one as is known; no id of only 0."""
+    match = _TRACEPARENT.fullmatch(text)
+    if not match or match[1] == 'ff' or (match[1] == '00' and match[5]):
+        return None
+    if not int(match[2], 16) or not int(match[3], 16):
+        return None
+    return Context(match[2], match[3], int(match[4], 16))
+
+
+@functools.lru_cache(maxsize=64)
+def _second(text):
+    moment = datetime.datetime.strptime(text, '%Y-%m-%dT%H:%M:%S')
+    return int(moment.replace(tzinfo=datetime.timezone.utc).timestamp())
+
+
+def unix_ns(wall):
+    """2026-11-21T04:10:45.641765954Z in nanoseconds since 1970."""
+    return _second(wall[:19]) * 1_000_000_000 + int(wall[20:29])
+
+
+def any_value(value):
+    """An AnyValue. Numbers that an int64 has no room for are texts."""
+    if isinstance(value, bool):
+        return {'boolValue': value}
+    if isinstance(value, int) and -1 << 63 <= value < 1 << 63:
+        return {'intValue': str(value)}
+    if isinstance(value, float):
+        return {'doubleValue': value}
+    return {'stringValue': str(value)}
+
+
+def attributes(values):
+    """A list of KeyValue, without those that are None."""
+    return [{'key': key, 'value': any_value(value)} for key, value in values.items()
+            if value is not None]
+
+
+@dataclasses.dataclass
+class OpenCall:
+    hit: tracectl.Event
+    span_id: str
+    context: Context
+    events: list = dataclasses.field(default_factory=list)
+    events_left_out: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Span:
+    pid: int
+    comm: str
+    body: dict  # as OTLP has it
+
+
+class Spans:
+    """Makes spans of one session's items, in their order."""
+
+    def __init__(self, host, is_followed, trace_id=None):
+        """host         says for made ids where they were made
+        is_followed  tells of an event whether the call that it begins has a return
+        trace_id     'tag', 'argN', or None: where a trace's id is taken from"""
+        self._host = host
+        self._is_followed = is_followed
+        self._trace_id = trace_id
+        self._open = {}  # by pid and tid: the outermost first
+        self._open_count = 0
+        self._described = {}
+        self.lost = 0
+
+    def take(self, item):
+        """The span that has ended with it, or None."""
+        if isinstance(item, tracectl.Described):
+            self._described[item.probe] = [one['name'] for one in item.args]
+            return None
+        if isinstance(item, tracectl.Lost):
+            self.lost += item.count
+            self._forget_open()
+            return None
+        if item.kind == 'latency':
+            return self._span(OpenCall(item, self._new_span_id(item), self._own_context(item)), item)
+        if item.kind != 'hit':
+            return self._end(item)
+        if self._is_followed(item):
+            self._begin(item)
+        else:
+            self._add_event(item)
+        return None
+
+    # ---- calls ----
+
+    def _forget_open(self):
+        self._open.clear()
+        self._open_count = 0
+
+    def _begin(self, hit):
+        if self._open_count >= MOST_OPEN_CALLS:
+            self._forget_open()
+        calls = self._open.setdefault((hit.pid, hit.tid), [])
+        around = calls[-1] if calls else None
+        calls.append(OpenCall(hit, self._new_span_id(hit), self._context(hit, around)))
+        self._open_count += 1
+
+    def _end(self, end):
+        """Calls within it whose end did not come are over, too."""
+        calls = self._open.get((end.pid, end.tid), [])
+        for place in reversed(range(len(calls))):
+            if self._is_end_of(calls[place].hit, end):
+                call = calls[place]
+                self._open_count -= len(calls) - place
+                del calls[place:]
+                if not calls:
+                    del self._open[end.pid, end.tid]
+                return self._span(call, end)
+        # Its beginning was lost, or before our time.
+        return self._span(OpenCall(end, self._new_span_id(end), self._own_context(end)), end)
+
+    @staticmethod
+    def _is_end_of(hit, end):
+        if hit.call or end.call:
+            return hit.call == end.call
+        return hit.probe == end.probe
+
+    def _add_event(self, hit):
+        calls = self._open.get((hit.pid, hit.tid))
+        if not calls:
+            return
+        if len(calls[-1].events) == MOST_SPAN_EVENTS:
+            calls[-1].events_left_out += 1
+            return
+        calls[-1].events.append({'timeUnixNano': str(unix_ns(hit.wall)), 'name': hit.probe,
+                                 'attributes': attributes(self._arguments(hit))})
+
+    # ---- ids ----
+
+    def _new_span_id(self, event):
+        return digest(16, self._host, event.pid, event.tid, event.ts, event.probe, event.kind)
+
+    def _context(self, hit, around):
+        """The trace that it names itself, else that of the call around it, else one of its own."""
+        named = self._named_context(hit)
+        if around is None:
+            return named or self._own_context(hit)
+        if named and named.trace_id != around.context.trace_id:
+            return named
+        return Context(around.context.trace_id, around.span_id, around.context.flags)
+
+    def _own_context(self, event):
+        return self._named_context(event) or Context(
+            digest(32, self._host, event.pid, event.tid, event.ts))
+
+    def _named_context(self, event):
+        if self._trace_id == 'tag':
+            return self._context_of_tag(event.tag)
+        if self._trace_id:
+            number = int(self._trace_id.removeprefix('arg'))
+            text = event.args[number] if number < len(event.args) else None
+            return context_of_traceparent(text) if isinstance(text, str) else None
+        return None
+
+    @staticmethod
+    def _context_of_tag(tag):
+        """A tag is shorter than a trace's id: the same tag is the same trace."""
+        return Context(digest(32, tag)) if tag else None
+
+    # ---- spans ----
+
+    def _arguments(self, event):
+        names = self._described.get(event.probe, [])
+        if len(names) != len(event.args):
+            names = [f'arg{i}' for i in range(len(event.args))]
+        return {'tracectl.arg.' + name: value for name, value in zip(names, event.args)}
+
+    def _span(self, call, end):
+        end_ns = unix_ns(end.wall)
+        arguments = self._arguments(call.hit) or self._arguments(end)
+        body = {'traceId': call.context.trace_id, 'spanId': call.span_id, 'name': end.probe,
+                'kind': KIND_INTERNAL, 'startTimeUnixNano': str(end_ns - (end.duration or 0)),
+                'endTimeUnixNano': str(end_ns),
+                'attributes': attributes({
+                    **arguments, 'tracectl.retval': end.retval, 'tracectl.session': end.session,
+                    'tracectl.tag': call.hit.tag, 'thread.id': end.tid, 'thread.name': end.comm})}
+        if call.context.parent:
+            body['parentSpanId'] = call.context.parent
+        if call.context.flags is not None:
+            body['flags'] = call.context.flags
+        if call.events:
+            body['events'] = call.events
+        if call.events_left_out:
+            body['droppedEventsCount'] = call.events_left_out
+        if end.kind == 'unwound':
+            body['status'] = {'code': STATUS_ERROR, 'message': 'it was left without a return'}
+        return Span(end.pid, end.comm, body)
+
+
+def request_of(spans, host, service=None, version=''):
+    """An ExportTraceServiceRequest: the spans of each process below what it is."""
+    groups = {}
+    for span in spans:
+        groups.setdefault((span.pid, service or span.comm), []).append(span.body)
+    scope = {'name': 'tracectl', 'version': version}
+    return {'resourceSpans': [
+        {'resource': {'attributes': attributes({'service.name': name, 'host.name': host,
+                                                'process.pid': pid})},
+         'scopeSpans': [{'scope': scope, 'spans': bodies}]}
+        for (pid, name), bodies in groups.items()]}

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The exporter of spans, against a receiver that takes nothing but what the schema of OTLP allows
+(otlp.schema.json), and against what the traced program says of its requests (tests/targets/spans.cpp)."""
+
+import collections
+import functools
+import http.server
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+import jsonschema
+import support
+
+sys.path.insert(0, str(support.ROOT / 'client/python'))
+import tracectl  # noqa: E402
+import tracectl_spans  # noqa: E402
+
+EXPORTER = str(support.ROOT / 'client/python/tracectl-otlp')
+SERVE = "event(str(arg0), arg1), return"
+
+
+@functools.cache
+def validator():
+    schema = json.loads((support.ROOT / 'tests/e2e/otlp.schema.json').read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+class Receiver:
+    """Takes requests as a collector does, and keeps the spans; `answers` are what it says first, each a
+    status, headers and a body."""
+
+    def __init__(self, answers=()):
+        self.answers = list(answers)
+        self.spans = []  # with their resources, as dicts
+        self.faults = []
+        self.requests = []  # headers
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers['Content-Length']))
+                receiver.may_answer.wait()
+                status, headers, answer = receiver.take(self.path, self.headers, body)
+                self.send_response(status)
+                for name, value in {'Content-Type': 'application/json', **headers}.items():
+                    self.send_header(name, value)
+                self.send_header('Content-Length', str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+        self.url = f'http://127.0.0.1:{self.server.server_address[1]}/v1/traces'
+
+    def take(self, path, headers, body):
+        self.requests.append(dict(headers))
+        answer = self.answers.pop(0) if self.answers else (200, {}, b'{}')
+        if path != '/v1/traces' or headers['Content-Type'] != 'application/json':
+            self.faults.append(f'{path} {headers["Content-Type"]}')
+        request = json.loads(body)
+        self.faults += [error.message for error in validator().iter_errors(request)]
+        if answer[0] == 200:
+            for part in request['resourceSpans']:
+                resource = attributes(part['resource'])
+                for scope in part['scopeSpans']:
+                    self.spans += [{**span, 'resource': resource} for span in scope['spans']]
+        return answer
+
+    def end(self):
+        self.may_answer.set()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def attributes(of):
+    """As a dict; numbers as numbers."""
+    read = {'stringValue': str, 'intValue': int, 'doubleValue': float, 'boolValue': bool}
+    found = {}
+    for one in of.get('attributes', []):
+        assert one['key'] not in found, one
+        (kind, value), = one['value'].items()
+        found[one['key']] = read[kind](value)
+    return found
+
+
+def name_of(span):
+    return span['name'].rsplit(':', 1)[1]
+
+
+@support.needs_root
+class Otlp(support.DaemonTest):
+    def receiver(self, answers=()):
+        receiver = Receiver(answers)
+        self.addCleanup(receiver.end)
+        return receiver
+
+    def exporter(self, receiver, *words, **environment):
+        command = ['/usr/bin/python3', EXPORTER, '--socket', self.daemon.socket]
+        if receiver:
+            command += ['--endpoint', receiver.url]
+        exporter = subprocess.Popen([*command, *words], stderr=subprocess.PIPE, text=True,
+                                    env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1', **environment})
+        self.addCleanup(exporter.communicate)
+        self.addCleanup(exporter.kill)
+        line = exporter.stderr.readline()
+        self.assertIn('^C ends it', line)
+        return exporter
+
+    def ended(self, exporter):
+        exporter.send_signal(signal.SIGINT)
+        _, said = exporter.communicate(timeout=60)
+        self.assertEqual(exporter.returncode, 0, said)
+        return said
+
+    def session_of(self, program, *settings):
+        self.daemon.json('session', 'new', 's')
+        for pattern, do in settings:
+            self.daemon.json('stage', 's', 'set', '-p', str(program.pid), pattern, '--do', do)
+        self.daemon.json('commit', 's')
+
+    def requests_served(self, *words, count=50, settings=None):
+        """What the program says of its requests, the receiver, and what the exporter said at its end."""
+        program = self.program('spans', str(count))
+        self.session_of(program, *(settings or [
+            ('u::spans_serve', SERVE), ('u::spans_query', 'event, return'),
+            ('U::spans:served', 'event')]))
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, '--session', 's', *words)
+        program.send('go')
+        truth = program.result()
+        said = self.ended(exporter)
+        self.assertEqual(receiver.faults, [])
+        return truth, receiver, said
+
+    def test_every_call_is_a_span_of_its_trace_and_below_its_caller(self):
+        truth, receiver, said = self.requests_served('--trace-id', 'arg0')
+        self.assertIn(f'{len(receiver.spans)} spans sent, 0 found the queue full', said)
+        self.assertEqual(len({span['spanId'] for span in receiver.spans}), len(receiver.spans))
+        serves = {attributes(span)['tracectl.arg.arg1']: span for span in receiver.spans
+                  if name_of(span) == 'spans_serve'}
+        self.assertEqual(set(serves), {request['number'] for request in truth})
+        queries = collections.Counter()
+        for span in receiver.spans:
+            if name_of(span) == 'spans_query':
+                around = serves[attributes(span)['tracectl.arg.number']]
+                queries[attributes(span)['tracectl.arg.number']] += 1
+                self.assertEqual(span['parentSpanId'], around['spanId'])
+                self.assertEqual(span['traceId'], around['traceId'])
+        self.assertEqual(queries, collections.Counter(
+            {request['number']: request['number'] % 3 for request in truth if request['number'] % 3}))
+        for request in truth:
+            self.check_serve(request, serves[request['number']])
+        self.assertEqual(len({span['traceId'] for span in serves.values()}), len(truth))
+
+    def check_serve(self, request, span):
+        if request['number'] % 2 == 0:
+            _, trace_id, parent, flags = request['traceparent'].split('-')
+            self.assertEqual((span['traceId'], span['parentSpanId'], span['flags']),
+                             (trace_id, parent, int(flags, 16)))
+        else:
+            self.assertNotIn('parentSpanId', span)
+            self.assertNotIn('flags', span)
+        told = attributes(span)
+        self.assertEqual(told['tracectl.arg.arg0'], request['traceparent'])
+        self.assertEqual(told['thread.id'], request['tid'])
+        number = request['number']
+        self.assertEqual(told['tracectl.retval'], number % 3 * number + (number % 3 == 2))
+        took = int(span['endTimeUnixNano']) - int(span['startTimeUnixNano'])
+        self.assertLessEqual(request['last'] - request['first'], took)
+        self.assertLessEqual(took, request['after'] - request['before'])
+        # Within what two clocks can differ by.
+        for edge in int(span['startTimeUnixNano']), int(span['endTimeUnixNano']):
+            self.assertLess(abs(edge - request['before']), 10_000_000_000)
+        event, = span['events']
+        self.assertTrue(event['name'].endswith(':spans:served'))
+        self.assertEqual(attributes(event), {'tracectl.arg.number': number})
+
+    def test_a_tag_makes_one_trace_of_all_that_was_done_under_it(self):
+        truth, receiver, _ = self.requests_served('--trace-id', 'tag', settings=[
+            ('u::spans_query', 'event(arg0, arg1, tag), return')])
+        traces = collections.defaultdict(set)
+        for span in receiver.spans:
+            traces[attributes(span)['tracectl.arg.arg0']].add(span['traceId'])
+            self.assertEqual(attributes(span)['tracectl.tag'],
+                             f'request {attributes(span)["tracectl.arg.arg0"]}')
+            self.assertNotIn('parentSpanId', span)
+        self.assertEqual(len(traces), sum(1 for request in truth if request['number'] % 3))
+        self.assertEqual({len(ids) for ids in traces.values()}, {1})
+        self.assertEqual(len(set().union(*traces.values())), len(traces))
+
+    def test_patterns_make_a_session_of_its_own_that_ends_with_it(self):
+        program = self.program('spans', '20')
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, '-p', str(program.pid), 'u::spans_serve', '--service', 'shop',
+                                 '--header', 'Authorization: Bearer x')
+        program.send('go')
+        truth = program.result()
+        self.ended(exporter)
+        self.assertEqual(receiver.faults, [])
+        self.assertEqual(len(receiver.spans), len(truth))
+        self.assertEqual([span['resource'] for span in receiver.spans],
+                         [{'service.name': 'shop', 'host.name': socket.gethostname(),
+                           'process.pid': program.pid}] * len(truth))
+        self.assertEqual({headers['Authorization'] for headers in receiver.requests}, {'Bearer x'})
+        self.assertEqual(self.daemon.json('session', 'list'), {'sessions': []})
+
+    def test_a_call_that_is_left_without_a_return_has_failed(self):
+        program = self.program('calls', '10')
+        self.session_of(program, ('u::calls_throw', 'event, return'))
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, '--session', 's')
+        program.send('go')
+        truth = program.result()['functions']['calls_throw']
+        self.ended(exporter)
+        failed = [span for span in receiver.spans if span.get('status', {}).get('code') == 2]
+        self.assertEqual((len(receiver.spans) - len(failed), len(failed)),
+                         (truth['returns'], truth['unwound']))
+        self.assertGreater(len(failed), 0)
+
+    def test_calls_of_a_graph_are_below_each_other(self):
+        truth, receiver, _ = self.requests_served(settings=[('u::spans_serve', 'graph')])
+        by_id = {span['spanId']: span for span in receiver.spans}
+        queries = [span for span in receiver.spans if name_of(span) == 'spans_query']
+        self.assertEqual(len(queries), sum(request['number'] % 3 for request in truth))
+        self.assertEqual({name_of(by_id[span['parentSpanId']]) for span in queries}, {'spans_serve'})
+
+    def test_a_collector_that_is_busy_gets_the_same_spans_again(self):
+        program = self.program('spans', '20')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        receiver = self.receiver([(503, {'Retry-After': '1'}, b'{}'), (429, {}, b'{}')])
+        exporter = self.exporter(receiver, '--session', 's')
+        program.send('go')
+        truth = program.result()
+        said = self.ended(exporter)
+        self.assertEqual(len(receiver.spans), len(truth))
+        self.assertIn(f'{len(truth)} spans sent, 0 found the queue full, 0 not delivered', said)
+
+    def test_what_is_refused_for_good_is_not_sent_again_and_told(self):
+        program = self.program('spans', '20')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        receiver = self.receiver([(400, {}, b'{}')])
+        exporter = self.exporter(receiver, '--session', 's', '--batch', '10', '--within', '60')
+        program.send('go')
+        truth = program.result()
+        said = self.ended(exporter)
+        self.assertEqual(len(receiver.spans), len(truth) - 10)
+        self.assertIn('the collector says 400; 10 spans are dropped', said)
+        self.assertIn(f'{len(truth) - 10} spans sent, 0 found the queue full, 10 not delivered', said)
+
+    def test_what_a_collector_has_rejected_of_a_request_is_told(self):
+        program = self.program('spans', '20')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        receiver = self.receiver([(200, {}, b'{"partialSuccess":{"rejectedSpans":"3"}}')])
+        exporter = self.exporter(receiver, '--session', 's')
+        program.send('go')
+        truth = program.result()
+        self.assertIn(f'{len(truth) - 3} spans sent, 0 found the queue full, 0 not delivered, 3 rejected',
+                      self.ended(exporter))
+
+    def test_what_finds_the_queue_full_is_dropped_and_counted(self):
+        program = self.program('spans', '200')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        receiver = self.receiver()
+        receiver.may_answer.clear()
+        exporter = self.exporter(receiver, '--session', 's', '--queue', '20', '--batch', '10')
+        program.send('go')
+        truth = program.result()
+        told = exporter.stderr.readline()
+        self.assertRegex(told, 'spans found the queue full, 0 events were lost')
+        receiver.may_answer.set()
+        said = self.ended(exporter)
+        dropped = len(truth) - len(receiver.spans)
+        self.assertGreaterEqual(dropped, len(truth) - 40)
+        self.assertIn(f'{len(receiver.spans)} spans sent, {dropped} found the queue full', said)
+
+    def test_a_collector_that_is_not_there_is_told_and_the_end_comes(self):
+        program = self.program('spans', '5')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        exporter = self.exporter(None, '--session', 's', '--retry-for', '0.2',
+                                 OTEL_EXPORTER_OTLP_ENDPOINT='http://127.0.0.1:9')
+        program.send('go')
+        program.result()
+        said = self.ended(exporter)
+        self.assertIn('cannot reach the collector', said)
+        self.assertIn('0 spans sent, 0 found the queue full, 10 not delivered', said)
+
+    def test_the_end_of_its_session_is_its_end(self):
+        program = self.program('spans', '5')
+        self.session_of(program, ('u::spans_serve', SERVE))
+        exporter = self.exporter(self.receiver(), '--session', 's')
+        self.daemon.json('session', 'delete', 's')
+        _, said = exporter.communicate(timeout=60)
+        self.assertEqual(exporter.returncode, 1)
+        self.assertIn('there is no session "s"', said)
+
+    def test_a_command_line_that_makes_no_sense_is_refused(self):
+        for words, wanted in (([], 'either patterns or --session'),
+                              (['u::f'], 'of which processes?'),
+                              (['--session', 's', '--trace-id', 'arg12'], 'neither tag nor arg0 to arg11'),
+                              (['--session', 's', '--endpoint', 'ftp://x'], 'no address of http')):
+            done = subprocess.run(['/usr/bin/python3', EXPORTER, *words], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(wanted, done.stderr)
+
+
+class SpansOfEvents(unittest.TestCase):
+    """What no program does when it is told to."""
+
+    def setUp(self):
+        self.now = 0
+        self.spans = tracectl_spans.Spans('host', lambda hit: hit.probe != 'mark')
+
+    def event(self, kind, probe, tid=1, **more):
+        self.now += 1
+        return self.spans.take(tracectl.Event(
+            ts=self.now, wall=f'2026-11-21T04:10:45.{self.now:09}Z', epoch=1, session='s', cpu=0, pid=1,
+            tid=tid, comm='c', probe=probe, kind=kind, args=[], **more))
+
+    def ended(self, probe, tid=1):
+        return self.event('return', probe, tid, duration=1).body
+
+    def test_calls_that_are_open_when_something_is_lost_are_nobodys_parents(self):
+        self.event('hit', 'f')
+        self.assertIsNone(self.spans.take(tracectl.Lost(ts=9, count=3, cause='ring_full', session='s')))
+        self.event('hit', 'g')
+        inner = self.ended('g')
+        outer = self.ended('f')
+        self.assertNotIn('parentSpanId', inner)
+        self.assertNotEqual(inner['traceId'], outer['traceId'])
+        self.assertEqual(self.spans.lost, 3)
+
+    def test_a_call_whose_end_did_not_come_ends_with_the_one_around_it(self):
+        self.event('hit', 'f')
+        self.event('hit', 'g')
+        outer = self.ended('f')
+        self.event('hit', 'h')
+        self.assertNotIn('parentSpanId', outer)
+        self.assertNotIn('parentSpanId', self.ended('h'))
+
+    def test_threads_have_nothing_to_do_with_each_other(self):
+        self.event('hit', 'f', tid=1)
+        self.event('hit', 'g', tid=2)
+        self.assertNotIn('parentSpanId', self.ended('g', tid=2))
+        self.event('hit', 'g', tid=1)
+        self.assertIn('parentSpanId', self.ended('g', tid=1))
+
+    def test_a_function_that_calls_itself_is_below_itself(self):
+        for _ in range(3):
+            self.event('hit', 'f')
+        spans = [self.ended('f') for _ in range(3)]
+        self.assertEqual([span.get('parentSpanId') for span in spans],
+                         [spans[1]['spanId'], spans[2]['spanId'], None])
+        self.assertEqual(len({span['traceId'] for span in spans}), 1)
+
+    def test_hits_in_a_call_are_its_events_and_so_many_are_kept(self):
+        self.event('hit', 'mark')  # in no call
+        self.event('hit', 'f')
+        for _ in range(200):
+            self.event('hit', 'mark')
+        span = self.ended('f')
+        self.assertEqual((len(span['events']), span['droppedEventsCount']), (128, 72))
+
+    def test_a_time_from_probe_to_probe_is_a_span(self):
+        span = self.event('latency', 'to', duration=1).body
+        self.assertEqual(int(span['endTimeUnixNano']) - int(span['startTimeUnixNano']), 1)
+
+    def test_wall_clocks_are_read_to_the_nanosecond(self):
+        self.assertEqual(tracectl_spans.unix_ns('2009-02-13T23:31:30.123456789Z'), 1234567890123456789)
+
+    def test_values_of_every_kind(self):
+        for value, wanted in ((-1, {'intValue': '-1'}), (2 ** 63, {'stringValue': str(2 ** 63)}),
+                              (1.5, {'doubleValue': 1.5}), (True, {'boolValue': True}),
+                              ('x', {'stringValue': 'x'})):
+            self.assertEqual(tracectl_spans.any_value(value), wanted)
+
+
+class Traceparent(unittest.TestCase):
+    """The examples of https://www.w3.org/TR/trace-context/, and what it calls invalid."""
+
+    def test_what_is_valid(self):
+        text = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+        for one in text, text.replace('00-', '01-', 1) + '-later':
+            self.assertEqual(tracectl_spans.context_of_traceparent(one), tracectl_spans.Context(
+                '4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7', 1))
+
+    def test_what_is_not(self):
+        for text in ('', 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+                     '00-00000000000000000000000000000000-00f067aa0ba902b7-01',
+                     '00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01',
+                     '00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01',
+                     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more',
+                     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'):
+            self.assertIsNone(tracectl_spans.context_of_traceparent(text), text)
+
+
+if __name__ == '__main__':
+    unittest.main()

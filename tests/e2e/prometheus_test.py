@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The exporter for Prometheus, scraped by a real Prometheus that is asked what it has seen; what it should
+have seen is what the programs count."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import support
+
+EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
+SCRAPES = '''
+scrape_configs:
+  - job_name: tracectl
+    scrape_interval: 100ms
+    scrape_timeout: 100ms
+    static_configs:
+      - targets: ['%s']
+'''
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read().decode()
+
+
+def line_that_says(stream, pattern):
+    for line in stream:
+        if match := re.search(pattern, line):
+            return match[1]
+    raise AssertionError(f'it ended and never said {pattern}')
+
+
+class Process:
+    """Runs until the test ends; `said` is what it told of where it listens, on standard error."""
+
+    def __init__(self, test, command, pattern):
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'})
+        test.addCleanup(self._end)
+        self.said = line_that_says(self.process.stderr, pattern)
+
+    def _end(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def ended(self, number):
+        self.process.send_signal(number)
+        _, rest = self.process.communicate(timeout=60)
+        return self.process.returncode, rest
+
+
+@support.needs_root
+class ExporterTest(support.DaemonTest):
+    def exporter(self, *words):
+        """Running, with what it takes at each scrape from the daemon."""
+        command = ['/usr/bin/python3', EXPORTER, '--socket', self.daemon.socket, '--listen',
+                   '127.0.0.1:0', *words]
+        return Process(self, command, r'listening on (http://\S+/metrics)$')
+
+    def session(self, name, program, do, pattern='u::hot_push', when=()):
+        self.daemon.json('session', 'new', name)
+        self.daemon.json('stage', name, 'set', '-p', str(program.pid), pattern, '--do', do, *when)
+        self.daemon.json('commit', name)
+
+    def call(self, program, times):
+        program.send(f'hot_push {times}')
+        self.assertEqual(program.result()['calls'], times)
+
+    def metrics(self, exporter):
+        """What it says at this moment: value by name and labels, as the text has them."""
+        samples = {}
+        for line in get(exporter.said).splitlines():
+            if not line.startswith('#'):
+                name, value = line.rsplit(' ', 1)
+                self.assertNotIn(name, samples)
+                samples[name] = float(value)
+        return samples
+
+
+@support.needs_root
+class Prometheus(ExporterTest):
+    def prometheus(self, exporter):
+        """The address of one that scrapes it."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        config = pathlib.Path(folder, 'prometheus.yml')
+        config.write_text(SCRAPES % urllib.parse.urlsplit(exporter.said).netloc)
+        command = ['prometheus', f'--config.file={config}', f'--storage.tsdb.path={folder}/data',
+                   '--web.listen-address=127.0.0.1:0']
+        return Process(self, command, r'msg="Listening on" address=(\S+)').said
+
+    def query(self, address, expression):
+        """Its results: value by labels, without those that say who was scraped."""
+        url = f'http://{address}/api/v1/query?' + urllib.parse.urlencode({'query': expression})
+        try:
+            answer = json.loads(get(url))
+        except urllib.error.HTTPError as error:
+            if error.code == 503:  # it listens before it is ready
+                return {}
+            raise
+        self.assertEqual(answer['status'], 'success')
+        found = {}
+        for result in answer['data']['result']:
+            labels = {name: text for name, text in result['metric'].items()
+                      if name not in ('__name__', 'instance', 'job')}
+            found[tuple(sorted(labels.items()))] = float(result['value'][1])
+        return found
+
+    def wait_for_a_scrape(self, address):
+        """Until one that was begun from now on is in its store."""
+        now = time.time()
+        def is_there():
+            return (any(at > now for at in self.query(address, 'timestamp(up)').values())
+                    and set(self.query(address, 'up').values()) == {1})
+        support.wait_until(is_there, 'a scrape')
+
+    def values(self, address, expression, *names):
+        """Values by those labels that are named."""
+        return {tuple(dict(labels).get(name) for name in names): value
+                for labels, value in self.query(address, expression).items()}
+
+    def test_it_has_what_the_program_did(self):
+        program = self.program('hot')
+        self.session('web-counts', program, 'count by tid, sum(arg0), max(arg0)')
+        self.session('web-hist', program, 'hist(arg0)')
+        self.session('web-time', program, 'time')
+        self.session('other', program, 'count')
+        address = self.prometheus(self.exporter('--session', 'web-*'))
+        self.call(program, 1000)
+        self.wait_for_a_scrape(address)
+        self.assertEqual(self.values(address, 'tracectl_hits_total', 'session', 'by_tid'),
+                         {('web-counts', str(program.pid)): 1000})
+        self.assertEqual(self.values(address, 'tracectl_value_sum', 'of'), {('arg0',): 499500})
+        self.assertEqual(self.values(address, 'tracectl_value_max', 'of'), {('arg0',): 999})
+        self.assertEqual(
+            self.values(address, 'tracectl_value_bucket{le=~"0.0|1.0|511.0|1023.0|\\\\+Inf"}', 'le'),
+            {('0.0',): 1, ('1.0',): 2, ('511.0',): 512, ('1023.0',): 1000, ('+Inf',): 1000})
+        read = self.daemon.json('read', 'web-time')['rows'][0]
+        self.assertEqual(self.values(address, 'tracectl_duration_seconds_count', 'session'),
+                         {('web-time',): 1000})
+        total, = self.values(address, 'tracectl_duration_seconds_sum').values()
+        self.assertAlmostEqual(total, read['sum'] / 1e9)
+        bounds = self.values(address, 'tracectl_duration_seconds_bucket{le!="+Inf"}', 'le')
+        self.assertEqual(bounds, {(le,): sum(bucket['count'] for bucket in read['hist']
+                                             if bucket['max'] <= round(float(le) * 1e9))
+                                  for le, in bounds})
+        self.assertLess(min(bounds.values()), max(bounds.values()))
+        self.call(program, 500)
+        self.wait_for_a_scrape(address)
+        self.assertEqual(self.values(address, 'tracectl_hits_total', 'session'),
+                         {('web-counts',): 1500})
+
+    def test_it_learns_that_the_daemon_is_gone(self):
+        daemon = support.Daemon()
+        exporter = Process(self, ['/usr/bin/python3', EXPORTER, '--socket', daemon.socket, '--listen',
+                                  '127.0.0.1:0'], r'listening on (http://\S+/metrics)$')
+        address = self.prometheus(exporter)
+        self.wait_for_a_scrape(address)
+        self.assertEqual(self.values(address, 'tracectl_up'), {(): 1})
+        daemon.end()
+        self.wait_for_a_scrape(address)
+        self.assertEqual(self.values(address, 'tracectl_up'), {(): 0})
+        self.assertEqual(self.values(address, 'tracectl_daemon_sites'), {})
+
+
+@support.needs_root
+class Exporter(ExporterTest):
+    def test_every_counter_of_the_daemon_is_there(self):
+        program = self.program('hot')
+        self.session('s', program, 'count')
+        found = self.metrics(self.exporter())
+        stats = self.daemon.json('stats')
+        sizes = {'slots_used', 'slots_limit', 'hooks_used', 'hooks_limit', 'keys_limit', 'rings_open',
+                 'ring_bytes_each'}
+        for name, value in stats.items():
+            shown = found[f'tracectl_daemon_{name}' + ('' if name in sizes else '_total')]
+            if 'request' not in name:  # these were some more since
+                self.assertEqual(shown, value, name)
+        self.assertEqual(found['tracectl_daemon_sites'], 1)
+        self.assertFalse([name for name in found if 'session=' in name])
+
+    def test_buckets_of_linear_histograms_and_of_negative_values(self):
+        program = self.program('hot')
+        self.session('s', program, 'hist(arg1 - 5), lhist(arg0, 100, 300, 50)')
+        exporter = self.exporter('--session', 's')
+        self.call(program, 1000)
+        buckets = {(dict(re.findall(r'(\w+)="([^"]*)"', name))['of'],
+                    dict(re.findall(r'(\w+)="([^"]*)"', name))['le']): value
+                   for name, value in self.metrics(exporter).items()
+                   if name.startswith('tracectl_value_bucket')}
+        self.assertEqual({le: value for (of, le), value in buckets.items() if of == 'arg0'},
+                         {'99.0': 100, '149.0': 150, '199.0': 200, '249.0': 250, '299.0': 300,
+                          '+Inf': 1000})
+        below_zero = {le: value for (of, le), value in buckets.items() if of != 'arg0'}
+        self.assertEqual({below_zero[le] for le in ('-1.0', '0.0', '511.0', '+Inf')}, {1000})
+
+    def test_more_series_than_allowed_are_left_out_and_told(self):
+        program = self.program('hot')
+        self.session('s', program, 'count by arg0')
+        exporter = self.exporter('--session', 's', '--most-series', '10')
+        self.call(program, 5)
+        hits = [name for name in self.metrics(exporter) if name.startswith('tracectl_hits_total')]
+        self.assertEqual(len(hits), 5)
+        self.call(program, 30)
+        found = self.metrics(exporter)
+        kept = [name for name in found if name.startswith('tracectl_hits_total')]
+        self.assertEqual(len(kept), 10)
+        self.assertLess(set(hits), set(kept))
+        self.assertEqual(found['tracectl_exporter_rows_left_out{because="most_series"}'], 20)
+
+    def test_rows_kept_by_a_stack_are_left_out_and_told(self):
+        program = self.program('hot')
+        self.session('s', program, 'count by stack')
+        exporter = self.exporter('--session', 's')
+        self.call(program, 3)
+        found = self.metrics(exporter)
+        self.assertEqual(found['tracectl_exporter_rows_left_out{because="kept_by_stack"}'], 1)
+        self.assertFalse([name for name in found if name.startswith('tracectl_hits_total')])
+
+    def test_a_term_signal_ends_it(self):
+        self.assertEqual(self.exporter().ended(signal.SIGTERM), (0, ''))
+
+    def test_the_verb_has_the_same_of_the_daemon(self):
+        printed = self.daemon.run('metrics').stdout
+        checked = subprocess.run(['promtool', 'check', 'metrics'], input=printed, capture_output=True,
+                                 text=True, timeout=60)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ''))
+        exported = get(self.exporter().said)
+
+        def lines(text):
+            """Without the numbers, some of which are others by then."""
+            return {re.sub(r'(?<=[a-z}]) [\d.e+]+$', '', line) for line in text.splitlines()
+                    if 'exporter_rows' not in line}
+        self.assertEqual(lines(printed), lines(exported))
+        limit, = re.findall(r'^tracectl_daemon_slots_limit (\d+)$', printed, re.M)
+        self.assertEqual(int(limit), self.daemon.json('stats')['slots_limit'])
+
+    def test_its_manual_has_every_metric_of_rows(self):
+        program = self.program('hot')
+        self.session('s', program, 'count by tid, sum(arg0), avg(arg0), min(arg0), max(arg0), hist(arg0), '
+                     'time')
+        exporter = self.exporter('--session', 's')
+        self.call(program, 3)
+        page = (support.ROOT / 'docs/man/tracectl-prometheus.8').read_text()
+        words = set(re.findall(r'\w+', page))
+        for name in {re.match(r'\w+', name)[0] for name in self.metrics(exporter)}:
+            short = re.sub('_(bucket|sum|count)$', '', name)
+            self.assertTrue({name, short, name.removeprefix('tracectl_value'),
+                             name.removeprefix('tracectl_session_')} & words
+                            or name.startswith('tracectl_daemon_'), name)
+
+    def test_what_it_cannot_do_is_told(self):
+        for words, wanted in ((['--listen', 'here'], 'here is not ADDRESS:PORT'),
+                              (['--listen', '192.0.2.1:9752'], 'cannot listen on 192.0.2.1'),
+                              (['--most-series', '-1'], '--most-series is negative')):
+            done = subprocess.run(['/usr/bin/python3', EXPORTER, *words], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(wanted, done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The Python client, client/python/tracectl.py, against a daemon and what the targets say of themselves."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import support
+
+sys.path.insert(0, str(support.ROOT / 'client/python'))
+import tracectl  # noqa: E402  the client that is tested
+
+OF_A_USER = """
+import subprocess, sys, tracectl
+socket, path = sys.argv[1:]
+hot = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+hot.stdout.readline()
+here = tracectl.target(pids=[hot.pid])
+with tracectl.connect(socket) as daemon, daemon.session() as session:
+    try:
+        session.set(['u::hot_push'], here, do='count')
+    except tracectl.Refused as error:
+        print(error.name)
+    session.set(['u::hot_push'], here, do='count', files=[path])
+    session.commit()
+    hot.communicate('hot_push 100\\n')
+    print(session.read()['rows'][0]['count'])
+    try:
+        daemon.call('record.dumped', {'dump': 1})
+    except tracectl.Refused as error:
+        print(error.name)
+"""
+
+
+@support.needs_root
+class PythonClient(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.connection = tracectl.connect(self.daemon.socket)
+        self.addCleanup(self.connection.close)
+
+    def hot(self):
+        """A program that calls hot_push as often as it is told, and a target that chooses it."""
+        program = self.program('hot')
+        return program, tracectl.target(pids=[program.pid])
+
+    def call(self, program, times):
+        program.send(f'hot_push {times}')
+        self.assertEqual(program.result()['calls'], times)
+
+    def test_a_user_traces_its_own_process_by_a_file_that_it_opens(self):
+        kept = self.connection.session('kept', recorder={'bytes': 1 << 20})
+        with tempfile.TemporaryFile() as file:
+            self.assertEqual(kept.call('record.dump', descriptors=[file])['dump'], 1)
+        self.assertEqual(self.connection.call('record.dumped', {'dump': 1})['session'], 'kept')
+        # Where the user can read them.
+        folder = pathlib.Path(self.daemon.directory.name)
+        folder.chmod(0o755)
+        program = folder / 'hot'
+        for path in tracectl.__file__, support.target('hot'):
+            shutil.copy(path, folder)
+        done = subprocess.run([sys.executable, '-c', OF_A_USER, self.daemon.socket, program],
+                              cwd=folder, user=65534, group=65534, extra_groups=[], timeout=60,
+                              capture_output=True, text=True, env={}, check=False)
+        self.assertEqual((done.stdout, done.returncode), ('denied\n100\nnot_found\n', 0), done.stderr)
+
+    def names(self):
+        return [session['name'] for session in self.connection.sessions()]
+
+    def test_counts_are_the_programs_and_an_unnamed_session_goes(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here, do='count', when='arg0 >= 100')
+            self.assertEqual(session.commit()['added'], 1)
+            self.call(program, 1000)
+            rows = session.read(clear=True)['rows']
+            self.assertEqual([row['count'] for row in rows], [900])
+            self.assertEqual([row['count'] for row in session.read()['rows']], [0])
+            self.assertEqual(self.names(), [session.name])
+        self.assertEqual(self.names(), [])
+        self.assertTrue(self.connection.is_open)
+
+    def test_a_named_session_stays_and_can_be_opened_again(self):
+        program, here = self.hot()
+        with self.connection.session('s') as session:
+            session.set(['u::hot_push'], here, do='count')
+            session.commit()
+        self.connection.close()
+        with tracectl.connect(self.daemon.socket) as again:
+            session = again.open_session('s')
+            session.pause()
+            self.call(program, 10)
+            self.assertTrue(session.show()['paused'])
+            session.resume()
+            self.call(program, 7)
+            self.assertEqual([row['count'] for row in session.read()['rows']], [7])
+            session.delete()
+            self.assertEqual(again.sessions(), [])
+
+    def test_every_event_comes_in_order_before_flush_returns(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here, do='event(arg0), return')
+            session.subscribe()
+            committed = session.commit()
+            self.call(program, 500)
+            session.flush()
+            events = session.pending()
+        hits = [event for event in events if event.kind == 'hit']
+        returns = [event for event in events if event.kind == 'return']
+        self.assertEqual([event.args for event in hits], [[i] for i in range(500)])
+        self.assertEqual(len(returns), 500)
+        self.assertTrue(all(event.duration > 0 for event in returns))
+        self.assertEqual({(event.pid, event.epoch) for event in events},
+                         {(program.pid, committed['epoch'])})
+
+    def test_events_end_where_none_comes_and_wait_for_those_that_do(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here)
+            session.subscribe()
+            session.commit()
+            self.assertEqual(list(session.events(timeout_s=0)), [])
+            program.send('hot_push 3')
+            came = session.events()
+            self.assertEqual([next(came).args[0] for _ in range(3)], [0, 1, 2])
+            session.delete()  # and not once more at the end
+
+    def test_what_a_slow_reader_has_lost_stands_among_the_events(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here, do='event(arg0)')
+            session.subscribe()
+            session.commit()
+            self.call(program, 200_000)  # more than the daemon keeps for who does not read
+            session.flush()
+            items = session.pending()
+        lost = [item for item in items if isinstance(item, tracectl.Lost)]
+        events = [item for item in items if isinstance(item, tracectl.Event)]
+        self.assertTrue(lost)
+        self.assertEqual(len(events) + sum(item.count for item in lost), 200_000)
+        self.assertEqual([item.ts for item in items], sorted(item.ts for item in items))
+
+    def test_arguments_are_described_to_who_wants_it(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here)
+            session.subscribe(describe=True)
+            session.commit()
+            self.call(program, 1)
+            session.flush()
+            first, event = session.pending()
+        self.assertIsInstance(first, tracectl.Described)
+        self.assertEqual([one['name'] for one in first.args], ['seq', 'b', 'c'])
+        self.assertEqual(event.args, [0, 2, 1])
+
+    def test_a_refusal_has_code_name_place_and_leaves_the_connection_as_it_was(self):
+        _, here = self.hot()
+        with self.connection.session() as session:
+            with self.assertRaises(tracectl.Refused) as refused:
+                session.set(['u::hot_push'], here, when='arg0 >')
+            self.assertEqual((refused.exception.code, refused.exception.name), (1, 'invalid'))
+            self.assertEqual(refused.exception.data['text'], 'arg0 >')
+            self.assertEqual(refused.exception.data['field'], 'when')
+            with self.assertRaises(tracectl.Refused) as refused:
+                self.connection.session(session.name)
+            self.assertEqual(refused.exception.name, 'busy')
+            with self.assertRaises(tracectl.Refused):
+                self.connection.call('no.such')
+            self.assertEqual(self.connection.hello()['daemon'], 'tracectld')
+
+    def test_descriptors_go_with_a_request(self):
+        program, here = self.hot()
+        with tempfile.TemporaryFile() as file, self.connection.session() as session:
+            session.set(['u::hot_push'], here)
+            session.commit()
+            session.call('record.start', descriptors=[file])
+            self.call(program, 5)
+            session.flush()
+            session.call('record.stop')
+            def recording():
+                return session.call('record.show')
+            support.wait_until(lambda: recording()['state'] == 'done', 'the recording')
+            self.assertEqual(recording()['events'], 5)
+            shown = support.run('--json', 'show', f'/proc/{os.getpid()}/fd/{file.fileno()}')
+        self.assertEqual(len(shown.stdout.splitlines()), 5, shown.stderr)
+
+    def test_no_daemon_and_one_that_ends_are_told(self):
+        with self.assertRaises(tracectl.Disconnected):
+            tracectl.connect('/nowhere/tracectl.sock')
+        daemon = support.Daemon()
+        connection = tracectl.connect(daemon.socket)
+        with connection.session() as session:
+            session.subscribe()
+            daemon.end()
+            with self.assertRaises(tracectl.Disconnected):
+                next(session.events())
+            with self.assertRaises(tracectl.Disconnected):
+                connection.hello()
+            self.assertFalse(connection.is_open)
+            for use_it in connection.hello, session.pending, lambda: next(session.events()):
+                self.assertRaises(tracectl.Disconnected, use_it)
+
+    def test_a_request_that_is_too_long_is_not_sent(self):
+        with self.assertRaises(ValueError):
+            self.connection.call('hello', {'more': 'x' * (1 << 20)})
+        self.assertEqual(self.connection.hello()['protocol'], 1)
+
+    def test_the_socket_of_the_environment_is_taken(self):
+        program = 'import tracectl; print(tracectl.connect().status()["pid"])'
+        done = subprocess.run(['/usr/bin/python3', '-c', program], capture_output=True, text=True,
+                              env={'TRACECTL_SOCKET': self.daemon.socket,
+                                   'PYTHONDONTWRITEBYTECODE': '1',
+                                   'PYTHONPATH': str(support.ROOT / 'client/python')})
+        self.assertEqual(done.stdout, f'{self.daemon.process.pid}\n', done.stderr)
+
+
+class FakeDaemon:
+    """Answers one connection with what it was given, for what a real one does not say."""
+
+    def __init__(self, test, answer):
+        folder = tempfile.mkdtemp()
+        test.addCleanup(shutil.rmtree, folder)
+        self.path = folder + '/socket'
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._serve, args=[answer])
+        self._thread.start()
+        test.addCleanup(self._thread.join)
+
+    def _serve(self, answer):
+        connection, _ = self._listener.accept()
+        with connection, self._listener:
+            connection.recv(1 << 16)
+            connection.sendall(answer)
+            connection.recv(1)  # its end
+
+
+class Strange(unittest.TestCase):
+    def connection(self, answer, timeout_s=60):
+        connection = tracectl.connect(FakeDaemon(self, answer).path, timeout_s)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_what_a_later_daemon_says_more_is_left_alone(self):
+        connection = self.connection(
+            b'{"jsonrpc":"2.0","method":"novelty","params":{"session":"s"}}\n'
+            b'{"jsonrpc":"2.0","method":"lost","params":{"session":"s","ts":1,"count":2,'
+            b'"cause":"ring_full","novel":1}}\n'
+            b'{"jsonrpc":"2.0","id":1,"result":{"daemon":"tracectld"}}\n')
+        self.assertEqual(connection.hello(), {'daemon': 'tracectld'})
+        item, = tracectl.Session(connection, 's', True).pending()
+        self.assertEqual((item.count, item.cause), (2, 'ring_full'))
+
+    def test_an_answer_that_does_not_come_ends_the_connection(self):
+        connection = self.connection(b'', timeout_s=0.01)
+        with self.assertRaises(tracectl.Disconnected):
+            connection.hello()
+        self.assertFalse(connection.is_open)
+
+    def test_an_answer_to_something_else_ends_the_connection(self):
+        connection = self.connection(b'{"jsonrpc":"2.0","id":7,"result":{}}\n')
+        with self.assertRaises(tracectl.Disconnected):
+            connection.hello()
+        self.assertFalse(connection.is_open)
+
+
+if __name__ == '__main__':
+    unittest.main()
