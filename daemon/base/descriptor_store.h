@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What outlives the daemon: descriptors that somebody keeps, under names, for whoever comes after it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+
+namespace tracectl {
+
+struct KeptDescriptor {
+  std::string name;
+  Fd fd;
+};
+
+// Used by one thread.
+class DescriptorStore {
+ public:
+  virtual ~DescriptorStore() = default;
+
+  // A name has letters, digits, '.', '_' and '-'; several descriptors may have it. The store keeps a duplicate,
+  // from the moment this returns also if the process is killed.
+  virtual Status keep(const std::string& name, int fd) = 0;
+  // All of that name. Cannot fail: what is left is forgotten by who takes it.
+  virtual void forget(const std::string& name) = 0;
+
+  // What a former process has left under names that begin so, in the order in which it was kept. The store
+  // keeps it on; here it is handed out once.
+  virtual std::vector<KeptDescriptor> take(std::string_view prefix) = 0;
+};
+
+}  // namespace tracectl
