@@ -299,7 +299,10 @@ struct tc_tag {
 /* What a ring has lost, on its own cache line. */
 struct tc_ring_loss {
 	__u64 dropped;
-	__u64 pad[7];
+	/* The reader's, for the one that comes after it: */
+	__u64 told;		/* of those dropped */
+	__u64 seen_ns;		/* what is dropped and not told was not dropped before */
+	__u64 pad[5];
 };
 
 TC_ASSERT_SIZE(struct tc_hook, 32);

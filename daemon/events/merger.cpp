@@ -47,6 +47,11 @@ void Merger::release(std::vector<StreamItem>& to) {
   }
 }
 
+void Merger::release_all(std::vector<StreamItem>& to) {
+  for (Pending& ring : rings_) ring.bound_ns = UINT64_MAX;
+  release(to);
+}
+
 void Merger::release(size_t ring, std::vector<StreamItem>& to) {
   auto& [items, bound_ns] = rings_[ring];
   for (; !items.empty() && ts_of(items.front()) < bound_ns; items.pop_front())

@@ -33,6 +33,8 @@ class Merger {
   void release(std::vector<StreamItem>& to);
   // The same of one ring, for whom the order of the others is nothing.
   void release(size_t ring, std::vector<StreamItem>& to);
+  // What is not final, too; nothing is added behind it.
+  void release_all(std::vector<StreamItem>& to);
   bool is_empty(size_t ring) const { return rings_[ring].items.empty(); }
 
  private:

@@ -16,8 +16,10 @@ namespace tracectl {
 namespace {
 
 constexpr int kPollMs = 1;
+constexpr int kHeldMs = 1000;  // where a stream is held that may be read by then
 constexpr int kIdlePasses = 50;
 constexpr std::chrono::seconds kFlushLimit{10};
+constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
 constexpr const char* kUnknownTag = "?";  // of an own tag that is no longer there
 
 // How many of the records in the ring are final as they lie there (events/merger.h). Nothing where they
@@ -63,13 +65,28 @@ Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel, Symboliz
 EventReader::EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake)
     : kernel_(kernel), symbolizer_(symbolizer), wake_(std::move(wake)) {}
 
-EventReader::~EventReader() {
+EventReader::~EventReader() { end(); }
+
+void EventReader::end() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  release_all();
+}
+
+// What comes behind it stays in the rings, for who reads them next.
+void EventReader::release_all() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [session, stream] : streams_) {
+    released_.clear();
+    stream.merger.release_all(released_);
+    if (!released_.empty())
+      for (const auto& sink : stream.sinks) sink->take(released_);
+  }
 }
 
 void EventReader::wake() {
@@ -81,11 +98,24 @@ void EventReader::wake() {
 // ---- asked by the control thread ----
 
 Status EventReader::open(uint32_t session, Rings rings) {
+  for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
+    kernel_.note_ring_seen(session, cpu, {0, boot_ns()});
+  return open(session, std::move(rings), 0);
+}
+
+Status EventReader::go_on(uint32_t session, Rings rings) {
+  return open(session, std::move(rings), boot_ns() + kSubscribersComeNs);
+}
+
+Status EventReader::open(uint32_t session, Rings rings, uint64_t held_until_ns) {
   Stream stream(rings.by_cpu.size());
+  stream.held_until_ns = held_until_ns;
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
-    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), boot_ns()});
+    const auto cpu = static_cast<unsigned>(stream.lanes.size());
+    const auto seen = kernel_.ring_seen(session, cpu);
+    stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), seen.until_ns, seen.dropped});
   }
   const std::lock_guard lock(mutex_);
   stream.opened = ++streams_opened_;
@@ -124,6 +154,7 @@ void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
   if (per_cpu && !per_cpu->needs_one_order())
     stream->second.per_cpu_sinks.push_back(std::move(per_cpu));
   stream->second.sinks.push_back(std::move(sink));
+  if (stream->second.held_until_ns) wake();
 }
 
 void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
@@ -138,6 +169,8 @@ void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
 Result<uint64_t> EventReader::flush(uint32_t session) {
   const uint64_t asked_ns = boot_ns();
   std::unique_lock lock(mutex_);
+  if (const auto stream = streams_.find(session); stream != streams_.end())
+    stream->second.held_until_ns = 0;
   const auto done = [&] {
     const auto stream = streams_.find(session);
     return stream == streams_.end() || stream->second.released_ns > asked_ns;
@@ -182,11 +215,23 @@ bool EventReader::pass() {
   // Streams can come and go in a pass, which unlocks.
   for (auto at = streams_.begin(); at != streams_.end();) {
     const uint32_t session = at->first;
-    any |= pass(session, lock);
+    if (!is_held(at->second)) any |= pass(session, lock);
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
   return any;
+}
+
+bool EventReader::is_held(Stream& stream) const {
+  if (stream.held_until_ns && (!stream.sinks.empty() || boot_ns() > stream.held_until_ns))
+    stream.held_until_ns = 0;
+  return stream.held_until_ns != 0;
+}
+
+bool EventReader::any_held() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& entry) { return entry.second.held_until_ns != 0; });
 }
 
 // Of each ring the clock is read first, then the losses, then the ring. So all that was lost before the
@@ -239,7 +284,9 @@ void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_
   const bool straight = !one_order && read_straight(stream, cpu, looked_at_ns);
   if (straight || drain(stream, cpu) == Ring::End::drained) {
     notice_loss(stream, cpu, dropped, looked_at_ns);
-    stream.lanes[cpu].seen_until(looked_at_ns);
+    Lane& lane = stream.lanes[cpu];
+    lane.seen_until(looked_at_ns);
+    kernel_.note_ring_seen(session, cpu, {lane.seen_dropped, lane.since_ns});
     stream.merger.drained(cpu, looked_at_ns);
   }
   if (!one_order) stream.merger.release(cpu, released_);
@@ -363,7 +410,7 @@ void EventReader::sleep_until_event() {
       const std::lock_guard lock(mutex_);
       ++stats_.sleeps;
     }
-    wait(-1);
+    wait(any_held() ? kHeldMs : -1);
   }
   kernel_.set_reader_sleeps(false);
 }
@@ -371,10 +418,11 @@ void EventReader::sleep_until_event() {
 // True if something other than the time ended the wait.
 bool EventReader::wait(int timeout_ms) {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
-  if (timeout_ms < 0) {
+  if (timeout_ms != kPollMs) {
     const std::lock_guard lock(mutex_);
     for (const auto& [session, stream] : streams_)
-      for (const Lane& lane : stream.lanes) fds.push_back({lane.fd.get(), POLLIN, 0});
+      if (!stream.held_until_ns)
+        for (const Lane& lane : stream.lanes) fds.push_back({lane.fd.get(), POLLIN, 0});
   }
   const int ready = ::poll(fds.data(), fds.size(), timeout_ms);
   uint64_t count = 0;

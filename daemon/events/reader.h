@@ -42,6 +42,10 @@ class EventReader {
   ~EventReader();
 
   Status open(uint32_t session, Rings rings);
+  // Rings that a former daemon has read from. What is in them waits for a subscriber, for a while.
+  Status go_on(uint32_t session, Rings rings);
+  // The last that is asked: what has been read is given to the sinks, nothing more is read.
+  void end();
   void close(uint32_t session);
   // Before any record can name it.
   void add_source(uint32_t session, uint32_t id, std::shared_ptr<const EventSource> source);
@@ -77,7 +81,8 @@ class EventReader {
     std::vector<std::shared_ptr<EventSink>> sinks;
     Batch::Sinks per_cpu_sinks;  // those of them that are
     uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
-    uint64_t opened = 0;       // no other stream has this number
+    uint64_t held_until_ns = 0;  // since boot; it is not read until then, or a sink is there
+    uint64_t opened = 0;         // no other stream has this number
   };
 
   EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);
@@ -101,6 +106,10 @@ class EventReader {
   void sleep_until_event();
   bool wait(int timeout_ms);
   void wake();
+  void release_all();
+  bool is_held(Stream& stream) const;
+  bool any_held() const;
+  Status open(uint32_t session, Rings rings, uint64_t held_until_ns);
 
   Kernel& kernel_;
   Symbolizer& symbolizer_;

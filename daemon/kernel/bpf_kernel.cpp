@@ -17,6 +17,7 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/kept_tables.h"
 #include "daemon/kernel/layout.h"
 #include "daemon/kernel/notices.h"
 #include "daemon/kernel/pair_tables.h"
@@ -147,6 +148,15 @@ class BpfKernel final : public Kernel {
     const auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_ + cpu];
     return __atomic_load_n(&loss.dropped, __ATOMIC_ACQUIRE);
   }
+  void note_ring_seen(uint32_t session, unsigned cpu, const RingSeen& seen) override {
+    auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_ + cpu];
+    __atomic_store_n(&loss.told, seen.dropped, __ATOMIC_RELAXED);
+    __atomic_store_n(&loss.seen_ns, seen.until_ns, __ATOMIC_RELAXED);
+  }
+  RingSeen ring_seen(uint32_t session, unsigned cpu) const override {
+    const auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_ + cpu];
+    return {loss.told, loss.seen_ns};
+  }
   void set_reader_sleeps(bool sleeps) override {
     __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
   }
@@ -216,6 +226,15 @@ class BpfKernel final : public Kernel {
   }
   void clear_members(uint32_t set_target) override { process_sets_.clear_members(set_target); }
 
+  bool is_adopted() const override { return !adopted_programs_.empty(); }
+  Status keep_in(DescriptorStore& store) override {
+    if (auto kept = keep_tables(*skeleton_, adopted_programs_, store); !kept) return kept;
+    return programs_.keep_in(store);
+  }
+  tc_session session_of(uint32_t session) const override {
+    return view<tc_session>(sessions_)[session];
+  }
+
  private:
   BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps)
       : skeleton_(std::move(skeleton)),
@@ -228,6 +247,7 @@ class BpfKernel final : public Kernel {
                       skeleton_->rodata->in_own_pid_namespace) {}
 
   Status map_arrays();
+  void go_on();
   void attend_to(uint32_t what) {
     __atomic_store_n(&skeleton_->bss->attention, what, __ATOMIC_SEQ_CST);
   }
@@ -237,6 +257,7 @@ class BpfKernel final : public Kernel {
   }
 
   Skeleton skeleton_;
+  std::vector<Fd> adopted_programs_;  // links of a former daemon's, which follow processes
   unsigned cpu_count_;
   // Before, a link with a filter let pass whatever task shares the memory, a child of vfork() say
   // (kernel/trace/bpf_trace.c, uprobe_prog_run).
@@ -303,7 +324,6 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
   if (const auto told = told_to_preempt()) skeleton.rodata->told_to_preempt = *told;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
-  if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
   if (times_fit(cpu_count)) bpf_map__set_map_flags(skeleton.maps.times, 0);
@@ -321,21 +341,40 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   Skeleton skeleton{tracer::open(nullptr)};
   if (!skeleton) return Error::from_errno("open the BPF programs");
   if (auto configured = configure(*skeleton, cpu_count); !configured) return configured.error();
+  std::vector<Fd> adopted;
+  if (options.store) {
+    auto taken = take_tables(*skeleton, *options.store);
+    if (!taken) return taken.error();
+    adopted = std::move(*taken);
+  }
+  if (adopted.empty())
+    if (auto made = make_shared_memory(skeleton->maps.bss); !made) return made.error();
   if (int err = tracer::load(skeleton.get()); err != 0)
     return Error::from_errno(release_is_at_least(6, 13)
                                  ? "load the BPF programs"
                                  : "load the BPF programs, which need the stack of Linux 6.13",
                              -err);
-  if (int err = tracer::attach(skeleton.get()); err != 0)
-    return Error::from_errno("attach the programs that follow processes", -err);
+  if (adopted.empty())
+    if (int err = tracer::attach(skeleton.get()); err != 0)
+      return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
   std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count, options.sleeps)};
+  kernel->adopted_programs_ = std::move(adopted);
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
+  if (kernel->is_adopted()) kernel->go_on();
   auto notices = Notices::open(kernel->notices_fd());
   if (!notices) return notices.error();
   kernel->notices_ = std::move(*notices);
   if (options.fast_nops) kernel->nop5_becomes_call_ = true;
   return std::unique_ptr<Kernel>{std::move(kernel)};
+}
+
+// What a former daemon was in the midst of is over.
+void BpfKernel::go_on() {
+  attend_to(0);
+  set_reader_sleeps(false);
+  for (const tc_session& session : view<tc_session>(sessions_))
+    last_marks_ = std::max(last_marks_, session.marks);
 }
 
 Status BpfKernel::map_arrays() {

@@ -13,6 +13,8 @@ struct KernelOptions {
   bool fast_nops = false;
   // Hits may wait for memory that is not there: Way::sleeping. Else that serves as Way::entry does.
   bool sleeps = true;
+  // Where a former daemon may have left its tables. Borrowed while it is opened.
+  DescriptorStore* store = nullptr;
 };
 
 // Loads the programs and stands behind the door for real. Needs CAP_BPF and CAP_PERFMON.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bpf/abi.h"
+#include "daemon/base/descriptor_store.h"
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
@@ -40,6 +41,8 @@ class Link {
       : beside_(std::move(beside)), fd_(std::move(fd)), incarnation_(incarnation) {}
 
   uint32_t incarnation() const { return incarnation_; }
+  int fd() const { return fd_.get(); }
+  const std::vector<Fd>& beside() const { return beside_; }
 
  private:
   std::vector<Fd> beside_;
@@ -193,6 +196,13 @@ class Kernel {
   virtual void close_rings(uint32_t session) = 0;
   // Any thread. Records this ring of this session has had no room for.
   virtual uint64_t ring_dropped(uint32_t session, unsigned cpu) const = 0;
+  // Any thread. What the reader of this ring has told of such, as the next daemon's goes on from there.
+  struct RingSeen {
+    uint64_t dropped = 0;  // of which it has told
+    uint64_t until_ns = 0;
+  };
+  virtual void note_ring_seen(uint32_t session, unsigned cpu, const RingSeen& seen) = 0;
+  virtual RingSeen ring_seen(uint32_t session, unsigned cpu) const = 0;
   // Any thread. While true, the next record of any ring wakes whoever polls it.
   virtual void set_reader_sleeps(bool sleeps) = 0;
 
@@ -238,6 +248,14 @@ class Kernel {
   virtual void remove_member(pid_t pid, uint32_t set_target) = 0;
   // The set target ends: no process belongs to it any more.
   virtual void clear_members(uint32_t set_target) = 0;
+
+  // ---- what outlives the daemon ----
+  // Its tables are a former daemon's, and say what that had in force. So are the programs that follow processes.
+  virtual bool is_adopted() const = 0;
+  // Puts these into the store.
+  virtual Status keep_in(DescriptorStore& store) = 0;
+  // Of an adopted kernel.
+  virtual tc_session session_of(uint32_t session) const = 0;
 };
 
 }  // namespace tracectl

@@ -8,6 +8,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
+#include "daemon/kernel/kept_tables.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -54,8 +55,22 @@ Result<Programs::Loaded*> Programs::load(Way way) {
   auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));
   if (!loaded->skeleton) return Error::from_errno("open the BPF programs");
   if (auto opened = open(way, *loaded); !opened) return opened.error();
+  if (auto kept = keep(*loaded); !kept) return kept.error();
   place = std::move(loaded);
   return place.get();
+}
+
+Status Programs::keep_in(DescriptorStore& store) {
+  store_ = &store;
+  for (const auto& loaded : loaded_)
+    if (loaded)
+      if (auto kept = keep(*loaded); !kept) return kept;
+  return ok();
+}
+
+Status Programs::keep(const Loaded& loaded) const {
+  if (!store_ || !loaded.thread_exit) return ok();
+  return store_->keep(name_of_kept_program(skeleton_), bpf_link__fd(loaded.thread_exit));
 }
 
 Status Programs::open(Way way, Loaded& loaded) const {

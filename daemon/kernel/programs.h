@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "daemon/base/descriptor_store.h"
 #include "daemon/base/result.h"
 #include "daemon/model/probe.h"
 
@@ -29,16 +30,21 @@ class Programs {
   };
   Result<OfWay> of(Way way);
 
+  // Those that follow the ends of threads; also such as come later.
+  Status keep_in(DescriptorStore& store);
+
  private:
   struct Loaded;
 
   Result<Loaded*> load(Way way);
   Status open(Way way, Loaded& loaded) const;
   Status share_maps(tracer& fresh) const;
+  Status keep(const Loaded& loaded) const;
 
   tracer& skeleton_;
   std::array<std::unique_ptr<Loaded>, 4> loaded_;  // by way
   bool sleeps_;
+  DescriptorStore* store_ = nullptr;  // once they are kept
 };
 
 }  // namespace tracectl

@@ -62,6 +62,7 @@ void Commit::expect(size_t slots, size_t hooks) {
 }
 
 Status Commit::plan(const Coverage& coverage) {
+  coverage_ = &coverage;
   size_t hooks = 0;
   for (const auto& [key, wants] : coverage.wants) hooks += wants.size();
   expect(coverage.wants.size(), hooks);

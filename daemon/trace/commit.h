@@ -49,6 +49,13 @@ class Commit {
 
   const Changes& changes() const { return changes_; }  // of plan()
 
+  // What the session has after the switch.
+  const Session& session() const { return session_; }
+  const std::unordered_map<SlotId, SessionHooks>& hooks() const { return next_; }
+  bool is_gated() const { return gated_; }
+  bool is_paused() const { return paused_; }
+  const Coverage* coverage() const { return coverage_ ? coverage_ : session_.coverage.get(); }
+
   // After the wait: what old hooks have counted goes to the session's past.
   void retire();
   // At the end: what was planned is in force since `epoch`.
@@ -75,9 +82,10 @@ class Commit {
   std::vector<Hook> made_;  // for it; there is room for one before it is made
   HeldHooks gone_;          // not in force after the switch; the session has them until then
   Changes changes_;
-  bool booked_ = true;             // what gone_ had counted
-  bool only_counters_ = false;     // old and new hooks share all but their counters
-  bool paused_ = session_.paused;  // after the switch
+  const Coverage* coverage_ = nullptr;  // of plan()
+  bool booked_ = true;                  // what gone_ had counted
+  bool only_counters_ = false;          // old and new hooks share all but their counters
+  bool paused_ = session_.paused;       // after the switch
   bool gated_ = session_.gated;
 };
 

@@ -21,6 +21,15 @@ struct WantedPart : Resolved {
   std::shared_ptr<const Setting> setting;
 };
 
+// The numbers that a hook had in a former daemon, and goes on with.
+struct FormerHook {
+  uint32_t stat = 0;
+  uint32_t source = 0;
+  uint32_t pair = 0;
+  uint32_t serial = 0;
+  uint16_t set_target = 0;  // as in tc_hook
+};
+
 // What one setting wants of one slot. It points into the coverage: settings cover many thousand
 // sites.
 struct Want {
@@ -28,6 +37,7 @@ struct Want {
   const Probe* probe = nullptr;
   const Site* site = nullptr;
   uint32_t sides = 0;  // as of the part; of both where both patterns are for the probe
+  const FormerHook* former = nullptr;  // whose hook it gets, if that was there before the daemon
 
   const Setting& setting() const { return *part->setting; }
   // Outlives the coverage.

@@ -33,13 +33,16 @@ Status check_budget(std::optional<double> percent, unsigned cpus) {
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
                                               const EngineOptions& options,
-                                              std::unique_ptr<Reading> reading) {
+                                              std::unique_ptr<Reading> reading,
+                                              DescriptorStore* store) {
   auto symbolizer = std::make_unique<Symbolizer>();
   auto reader = EventReader::start(*kernel, *symbolizer);
   if (!reader) return reader.error();
   if (!reading) reading = std::make_unique<OwnReading>();
-  return std::unique_ptr<Engine>{new Engine(std::move(kernel), std::move(symbolizer),
+  std::unique_ptr<Engine> engine{new Engine(std::move(kernel), std::move(symbolizer),
                                             std::move(*reader), std::move(reading), options)};
+  if (store) engine->adopt(*store);
+  return engine;
 }
 
 Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbolizer,
@@ -173,6 +176,7 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   if ((*session)->has_rings) {
     reader_->close((*session)->id);
     kernel_->close_rings((*session)->id);
+    if ((*session)->is_saved) keeper_->forget_rings((*session)->id, kernel_->cpu_count());
   }
   kernel_->forget_calls((*session)->id);
   if (!(*session)->past.paths.empty()) forget_paths(**session);
@@ -275,6 +279,11 @@ Status Engine::open_rings(Session& session) {
   if (auto within = check_rings(session); !within) return within;
   auto rings = kernel_->open_rings(session.id, options_.ring_bytes);
   if (!rings) return rings.error();
+  if (session.is_saved)
+    if (auto kept = keeper_->keep_rings(session.id, rings->by_cpu); !kept) {
+      kernel_->close_rings(session.id);
+      return kept;
+    }
   if (auto opened = reader_->open(session.id, std::move(*rings)); !opened) {
     kernel_->close_rings(session.id);
     return opened;

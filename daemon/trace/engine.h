@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +16,13 @@
 #include "daemon/events/reader.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/model/quota.h"
+#include "daemon/trace/adoption.h"
 #include "daemon/trace/cgroup_rows.h"
 #include "daemon/trace/commit.h"
 #include "daemon/trace/coverage.h"
 #include "daemon/trace/hooks.h"
 #include "daemon/trace/info.h"
+#include "daemon/trace/keeper.h"
 #include "daemon/trace/notices.h"
 #include "daemon/trace/probe_totals.h"
 #include "daemon/trace/resolver.h"
@@ -73,6 +76,14 @@ struct BudgetKept {
   Status done;  // or why what costs too much could not be left out
 };
 
+// A saved session of a former daemon, as it was there.
+struct Returning {
+  std::string name;
+  std::vector<Setting> settings;
+  std::optional<double> budget;
+  std::optional<Owner> owner;
+};
+
 struct CommitRequest {
   std::string session;
   CommitOptions options;
@@ -100,8 +111,20 @@ class Engine {
   // `reading`: who reads files; none: this process.
   static Result<std::unique_ptr<Engine>> start(std::unique_ptr<Kernel> kernel,
                                                const EngineOptions& options,
-                                               std::unique_ptr<Reading> reading = nullptr);
+                                               std::unique_ptr<Reading> reading = nullptr,
+                                               DescriptorStore* store = nullptr);
   ~Engine();
+
+  // ---- saved sessions, over a restart of the daemon: engine_keep.cpp ----
+  // From now on the session's settings in force go on when the daemon ends, however it does: their links,
+  // tables and rings are in the store. Not of those with graphs, tags or triggers, and where there is no store.
+  Status save_session(const std::string& session);
+  // Those that a former daemon has had go on with what they had in force, all by one switch: of their hits none is
+  // missed or counted twice. What else it had armed is disarmed. Once, before anything else is asked. The answers
+  // are in the order of the sessions; Code::not_found where nothing but the settings is left.
+  std::vector<Status> go_on(std::vector<Returning> sessions);
+  // Everything read from rings has gone to the sinks when it returns, and nothing is read any more.
+  void end_reading() { reader_->end(); }
 
   // A request begins, or is made again with what it has learnt before. Where it fails and
   // reading().awaited() tells of a file it has changed nothing, and is to be made again.
@@ -213,6 +236,7 @@ class Engine {
     std::vector<Setting> settings;
     Coverage coverage;
     CommitOptions options;
+    std::shared_ptr<Coverage> kept = {};  // room for it, where the session is saved
   };
   Result<Intent> intend(const std::string& session, const CommitOptions& options);
   Result<CommitSummary> dry_run(Intent intent);
@@ -262,7 +286,29 @@ class Engine {
   Result<ReadSummary> read_so_far(const Session& session);
   Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
+  // As Switch::build(), and what outlives the daemon is in the store.
+  Status build(Switch& change);
   uint64_t activate(Switch& change);
+
+  // engine_keep.cpp
+  Status keep(const Switch& change);
+  void adopt(DescriptorStore& store);
+  struct Adopted {
+    Session* session = nullptr;
+    std::shared_ptr<Coverage> coverage;
+    std::vector<SlotWants> ended;  // of processes that are no more
+  };
+  Result<Adopted> adopt_session(Returning returning);
+  Status cover_again(const Session& session, const SessionState& state, Coverage& coverage,
+                     std::vector<SlotWants>& ended) const;
+  Status switch_to(std::vector<Adopted>& adopted, std::vector<uint32_t>& dropped_stats);
+  void drop_foreign(Switch& change, const std::vector<Adopted>& adopted,
+                    std::vector<uint32_t>& dropped_stats);
+  void settle(Adopted& adopted);
+  void forget_session(Session& session);
+  void end_adoption(const std::vector<uint32_t>& dropped_stats);
+  void retire_ended(Session& session, const Want& want);
+  Status adopt_rings(Session& session);
 
   EngineOptions options_;
   std::unique_ptr<Kernel> kernel_;
@@ -272,6 +318,9 @@ class Engine {
   Resolver resolver_;
   Slots slots_;
   Hooks hooks_;
+  std::unique_ptr<Keeper> keeper_;  // where there is a store
+  std::set<uint32_t> kept_links_;   // of the state that it was given last
+  std::optional<Adoption> adoption_;
   CgroupNames cgroup_names_;
   IdPool session_ids_{0, TC_MAX_SESSIONS};
   IdPool account_ids_{1, TC_MAX_ACCOUNTS};

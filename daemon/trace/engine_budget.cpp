@@ -146,7 +146,7 @@ Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
   all.insert(all.end(), dear.begin(), dear.end());
   Switch change(*kernel_, slots_, hooks_, 0);
   if (auto planned = change.commit_of(session).plan_leaving_out(names); !planned) return planned;
-  if (auto built = change.build(); !built) return built;
+  if (auto built = build(change); !built) return built;
   session.epoch = activate(change);
   ++stats_.commits;
   left_out = std::move(all);

@@ -70,6 +70,7 @@ uint64_t Engine::linger_until() const {
 uint64_t Engine::activate(Switch& change) {
   const uint64_t epoch = change.activate();
   ++stats_.switches;
+  if (keeper_) keeper_->forget_but(kept_links_);
   if (options_.linger_ns && !next_linger_end_ns_) next_linger_end_ns_ = slots_.next_linger_end_ns();
   return epoch;
 }
@@ -136,9 +137,10 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     give_gate(commit, *intent.session, is_triggered(*intent.session, intents));
     if (auto planned = commit.plan(coverage); !planned) return planned.error();
     changes.push_back(commit.changes());
+    if (intent.session->is_saved) intent.kept = std::make_shared<Coverage>();
   }
   if (auto planned = plan_gates(intents, change); !planned) return planned.error();
-  if (auto built = change.build(); !built) return built.error();
+  if (auto built = build(change); !built) return built.error();
   auto summaries = expected(intents, changes);
   const uint64_t epoch = activate(change);
   const SwitchFigures figures = change.take_figures();
@@ -160,6 +162,8 @@ void Engine::settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures
                     CommitSummary& summary) {
   Session& session = *intent.session;
   session.settings = std::move(intent.settings);
+  if (intent.kept) *intent.kept = std::move(intent.coverage);
+  session.coverage = std::move(intent.kept);
   session.draft.reset();
   session.epoch = epoch;
   summary.epoch = epoch;
@@ -237,7 +241,7 @@ Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name,
     if (auto planned = change.commit_of(*session).plan_pause(paused); !planned)
       return planned.error();
   }
-  if (auto built = change.build(); !built) return built.error();
+  if (auto built = build(change); !built) return built.error();
   for (const Session* session : *sessions)
     if (session->gated) kernel_->set_gate(session->id, !paused);
   summary.epoch = activate(change);
@@ -253,7 +257,7 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
   Switch change(*kernel_, slots_, hooks_, linger_until());
   if (auto planned = change.commit_of(**session).plan_fresh_counters(false); !planned)
     return planned.error();
-  if (auto built = change.build(); !built) return built.error();
+  if (auto built = build(change); !built) return built.error();
   kernel_->set_gate((*session)->id, true);
   if ((*session)->marks) kernel_->begin_marks((*session)->id);
   const uint64_t epoch = activate(change);
@@ -266,7 +270,7 @@ Result<ReadSummary> Engine::read_and_clear(Session& session) {
   Switch change(*kernel_, slots_, hooks_, linger_until());
   if (auto planned = change.commit_of(session).plan_fresh_counters(session.paused); !planned)
     return planned.error();
-  if (auto built = change.build(); !built) return built.error();
+  if (auto built = build(change); !built) return built.error();
   const uint64_t epoch = activate(change);
   Results next{.latencies = carried_over(session.past.latencies)};
   return ReadSummary{std::exchange(session.past, std::move(next)), epoch, change.take_figures()};
@@ -288,7 +292,7 @@ Status Engine::end_lingering() {
     next_linger_end_ns_ = slots_.next_linger_end_ns();
     return ok();
   }
-  if (auto built = change.build(); !built) {
+  if (auto built = build(change); !built) {
     next_linger_end_ns_ = now + options_.linger_ns;
     return built;
   }

@@ -100,6 +100,10 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   auto set = set_of(session, want);
   if (!set) return set.error();
   hook.set_target = *set;
+  if (want.former) {
+    hook.stat = want.former->stat;
+    return hook;
+  }
   if (auto taken = take_counters(hook); !taken) {
     if (hook.set_target) set_targets_.give_back(hook.set_target);
     return taken.error();
@@ -116,10 +120,11 @@ void Hooks::remember(const Process& process) {
 
 // 0 if there is none.
 Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
+  const uint16_t former = want.former ? want.former->set_target : uint16_t{0};
   if (const auto executable = want.executable())
-    return set_targets_.take(executable->first, executable->second);
+    return set_targets_.take(executable->first, executable->second, former);
   if (want.part->follow == Follow::none) return uint16_t{0};
-  return set_targets_.take_family(session.id, *want.part->process, want.setting().target);
+  return set_targets_.take_family(session.id, *want.part->process, want.setting().target, former);
 }
 
 Status Hooks::check(const Want& want) {
@@ -218,13 +223,17 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   if (hook.spec && (*hook.spec)->follows_calls) {
     hook.way = want.site->returns->way;
     hook.flags |= TC_CALL;
-    renew_serial(hook);
+    if (want.former)
+      hook.flags |= want.former->serial << TC_SERIAL_SHIFT;
+    else
+      renew_serial(hook);
   }
   return ok();
 }
 
 Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
-  hook.pair = pairs_.of(session.id, want.part->setting);
+  hook.pair =
+      pairs_.of(session.id, want.part->setting, want.former ? want.former->pair : uint32_t{0});
   hook.pair_sides = want.sides;
   hook.flags |= TC_PAIR;
   const PairSide side{
@@ -240,6 +249,14 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   hook.spec = std::move(*installed);
   hook.pair_slowest = want.setting().latency->slowest;
   return ok();
+}
+
+void Hooks::adopt(const FormerNumbers& numbers) {
+  last_source_ = numbers.last_source;
+  last_serial_ = numbers.last_serial;
+  pairs_.adopt(numbers.last_pair);
+  specs_.adopt(numbers.specs);
+  set_targets_.adopt(numbers.set_targets);
 }
 
 void Hooks::forget_starts(const Hook& hook) {
@@ -308,7 +325,7 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.
-    const uint32_t source = ++last_source_;
+    const uint32_t source = want.former ? want.former->source : ++last_source_;
     reader_.add_source(session.id, source,
                        std::make_shared<const EventSource>(
                            EventSource{want.probe->name, session.name, args,

@@ -12,6 +12,13 @@
 
 namespace tracectl {
 
+// Of the hooks of a former daemon.
+struct FormerNumbers {
+  uint32_t last_source = 0, last_serial = 0, last_pair = 0;  // the greatest there were
+  std::vector<uint32_t> specs;                               // places in the kernel's table
+  std::vector<uint32_t> set_targets;                         // numbers in the kernel
+};
+
 // Makes hooks with all they own: counters, the way to their arguments, their name in records, and
 // the set of processes they follow.
 class Hooks {
@@ -33,6 +40,13 @@ class Hooks {
   static Status check(const Want& want);
 
   Result<Hook> make(Session& session, const Want& want);
+
+  // Before the first is made: these numbers are taken. Those of specs until end_adoption().
+  void adopt(const FormerNumbers& numbers);
+  void end_adoption() { specs_.end_adoption(); }
+  uint32_t last_source() const { return last_source_; }
+  uint32_t last_serial() const { return last_serial_; }
+  uint32_t last_pair() const { return pairs_.last_number(); }
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);
   // Calls that the hook has followed so far are nothing to it any more.

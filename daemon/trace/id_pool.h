@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,6 +25,16 @@ class IdPool {
     if (freed_.capacity() < next_) freed_.reserve(size_t{2} * next_);
     ++used_;
     return next_++;
+  }
+
+  // Of a pool of which none has been taken yet: these are.
+  void adopt(std::vector<uint32_t> ids) {
+    std::sort(ids.begin(), ids.end());
+    for (const uint32_t id : ids) {
+      while (next_ < id) freed_.push_back(next_++);
+      if (next_ == id) ++next_, ++used_;
+    }
+    freed_.reserve(next_);
   }
 
   void give_back(uint32_t id) {

@@ -8,22 +8,37 @@
 
 namespace tracectl {
 
-Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path) {
+Result<std::shared_ptr<Object>> Object::with_reader(Reading& reading, Fd fd,
+                                                    const std::string& path) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);
   Fd to_read{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
   if (!to_read) return Error::from_errno("duplicate the descriptor of " + path);
   auto reader = reading.open(std::move(to_read), path);
   if (!reader) return reader.error();
-  auto facts = (*reader)->facts();
-  if (!facts) return facts.error();
-  const std::shared_ptr<Object> object{new Object()};
+  std::shared_ptr<Object> object{new Object()};
   object->path_ = path;
   object->fd_ = std::move(fd);
   object->identity_ = *identity;
-  object->facts_ = std::move(*facts);
   object->reader_ = std::move(*reader);
-  return ObjectPtr{object};
+  return object;
+}
+
+Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path) {
+  auto object = with_reader(reading, std::move(fd), path);
+  if (!object) return object.error();
+  auto facts = (*object)->reader_->facts();
+  if (!facts) return facts.error();
+  (*object)->facts_ = std::move(*facts);
+  return ObjectPtr{std::move(*object)};
+}
+
+Result<ObjectPtr> Object::known(Reading& reading, Fd fd, const std::string& path,
+                                const FileFacts& facts) {
+  auto object = with_reader(reading, std::move(fd), path);
+  if (!object) return object.error();
+  (*object)->facts_ = facts;
+  return ObjectPtr{std::move(*object)};
 }
 
 std::vector<uint8_t> Object::read_at_most(uint64_t offset, size_t size) const {

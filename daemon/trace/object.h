@@ -20,6 +20,11 @@ class Object {
   static Result<std::shared_ptr<const Object>> open(Reading& reading, Fd fd,
                                                     const std::string& path);
 
+  // What was read of it before.
+  static Result<std::shared_ptr<const Object>> known(Reading& reading, Fd fd,
+                                                     const std::string& path,
+                                                     const FileFacts& facts);
+
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
   const FileIdentity& identity() const { return identity_; }
@@ -32,6 +37,8 @@ class Object {
 
  private:
   Object() = default;
+  static Result<std::shared_ptr<Object>> with_reader(Reading& reading, Fd fd,
+                                                     const std::string& path);
 
   std::string path_;
   Fd fd_;

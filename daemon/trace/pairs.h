@@ -37,7 +37,11 @@ class Pairs {
  public:
   explicit Pairs(Kernel& kernel) : kernel_(kernel) {}
 
-  PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting);
+  // `former`: the number that it had in a former daemon, or 0.
+  PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting, uint32_t former = 0);
+
+  void adopt(uint32_t last_number) { last_number_ = last_number; }
+  uint32_t last_number() const { return last_number_; }
 
  private:
   struct Known {

@@ -26,6 +26,8 @@ namespace tracectl {
 // Addresses, by process.
 using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
 
+struct Coverage;
+
 // A hook a session has in force, and what its counters mean.
 struct SessionHook {
   Hook hook;
@@ -82,6 +84,7 @@ struct Session {
   SessionId id = 0;
   std::string name;
   bool named = true;
+  bool is_saved = false;  // it goes on when the daemon is started anew
   Access access = {};
   uint32_t account = 0;  // of its owner, if it has one
   // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:
@@ -92,7 +95,8 @@ struct Session {
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
   std::unordered_map<SlotId, SessionHooks> hooks;
-  Results past;  // of hooks that are gone: final
+  std::shared_ptr<const Coverage> coverage;  // that its hooks are of, if it is saved
+  Results past;                              // of hooks that are gone: final
   bool has_rings = false;
   std::map<SourceKey, uint32_t> sources;
   bool marks = false;             // it has had a setting that marks threads

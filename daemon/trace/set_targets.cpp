@@ -24,15 +24,16 @@ Result<std::pair<dev_t, ino_t>> executable_of(const Process& process, const Targ
 
 }  // namespace
 
-Result<uint16_t> SetTargets::take(dev_t device, ino_t inode) {
-  return take(Executable{device, inode});
+Result<uint16_t> SetTargets::take(dev_t device, ino_t inode, uint16_t former) {
+  return take(Executable{device, inode}, former);
 }
 
 Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& process,
-                                         const Target& target) {
+                                         const Target& target, uint16_t former) {
   const auto executable = executable_of(process, target);
   if (!executable) return executable.error();
-  auto set = take(Family{session, process.pid(), process.birth(), target.follow, *executable});
+  auto set =
+      take(Family{session, process.pid(), process.birth(), target.follow, *executable}, former);
   if (!set) return set;
   // Its number could be another process's by the time it was added.
   if (auto there = process.still_there(); !there) {
@@ -42,10 +43,10 @@ Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& proces
   return set;
 }
 
-Result<uint16_t> SetTargets::take(const Key& key) {
+Result<uint16_t> SetTargets::take(const Key& key, uint16_t former) {
   auto found = sets_.find(key);
   if (found == sets_.end()) {
-    auto number = make(key);
+    auto number = former ? Result<uint32_t>(former - 1u) : make(key);
     if (!number) return number.error();
     found = sets_.emplace(key, Set{*number, 0}).first;
   }

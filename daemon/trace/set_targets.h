@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/kernel/kernel.h"
@@ -24,10 +25,14 @@ class SetTargets {
   explicit SetTargets(Kernel& kernel) : kernel_(kernel) {}
 
   // The number of the executable's set, for tc_hook.set_target.
-  Result<uint16_t> take(dev_t device, ino_t inode);
+  // `former`: that of a former daemon, which is true already; or 0.
+  Result<uint16_t> take(dev_t device, ino_t inode, uint16_t former = 0);
   // Of the process, which is one of the target, and the children that the target says. Each session has
   // its own: when it begins decides which children are its.
-  Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target);
+  Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
+                               uint16_t former = 0);
+  // Those of a former daemon. One that nobody takes stays as it is: nobody knows any more what ends it.
+  void adopt(const std::vector<uint32_t>& numbers) { numbers_.adopt(numbers); }
   void give_back(uint16_t set_target);
 
  private:
@@ -47,7 +52,7 @@ class SetTargets {
     size_t users = 0;
   };
 
-  Result<uint16_t> take(const Key& key);
+  Result<uint16_t> take(const Key& key, uint16_t former);
   Result<uint32_t> make(const Key& key);
   Status begin(const Executable& executable, uint32_t number);
   Status begin(const Family& family, uint32_t number);

@@ -97,6 +97,11 @@ class Layouts {
   Result<uint32_t> index_of(const std::shared_ptr<const Arguments>& arguments,
                             uint32_t most = kMost);
 
+  // By what the kernel reads of the arguments.
+  const std::map<std::string, uint32_t>& all() const { return by_text_; }
+  // Those of a former daemon, before the first is asked for.
+  void adopt(std::map<std::string, uint32_t> layouts) { by_text_ = std::move(layouts); }
+
  private:
   Result<uint32_t> find_or_add(const Arguments& arguments, uint32_t most);
 

@@ -37,6 +37,15 @@ Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
   return *made;
 }
 
+void Specs::adopt(const std::vector<uint32_t>& places) {
+  former_places_ = places;
+  places_->adopt(places);
+}
+
+void Specs::end_adoption() {
+  for (const uint32_t place : std::exchange(former_places_, {})) places_->give_back(place);
+}
+
 Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const Argument* result,
                             const SessionNumbers& numbers, const PairSide* side) {
   auto assembled = assemble(spec, arguments, result, side);

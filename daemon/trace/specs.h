@@ -54,6 +54,10 @@ class Specs {
                           const Argument* result, const SessionNumbers& numbers,
                           const PairSide* side = nullptr);
 
+  // Those of a former daemon, until its hooks are no more.
+  void adopt(const std::vector<uint32_t>& places);
+  void end_adoption();
+
  private:
   struct Known {
     std::shared_ptr<const Setting> setting;  // so that the key stays its own
@@ -68,6 +72,7 @@ class Specs {
   Kernel& kernel_;
   std::map<std::pair<const Setting*, std::string>, Known> known_;  // also by compiled_from()
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_SPECS);
+  std::vector<uint32_t> former_places_;
   std::vector<std::weak_ptr<const InstalledSpec>> with_numbers_;
 };
 

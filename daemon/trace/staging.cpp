@@ -290,6 +290,26 @@ void Staging::forget(SlotId slot) {
   slots_.slot_ids.give_back(slot);
 }
 
+uint32_t Staging::link_of(SlotId slot) const {
+  const Change* change = changes_.find(slot);
+  return change ? change->link : slots_.by_id.at(slot).link;
+}
+
+Way Staging::way_of(SlotId slot) const {
+  const Change* change = changes_.find(slot);
+  return change ? change->way : slots_.by_id.at(slot).way;
+}
+
+const std::vector<SlotId>& Staging::slots_of(uint32_t incarnation) const {
+  const auto fresh = new_links_.find(incarnation);
+  return fresh != new_links_.end() ? fresh->second : slots_.slots_of_link.at(incarnation);
+}
+
+const Link& Staging::link(uint32_t incarnation) const {
+  const auto armed = armed_.find(incarnation);
+  return armed != armed_.end() ? armed->second : slots_.links.at(incarnation);
+}
+
 // ---- the switch, and after it ----
 
 uint64_t Staging::activate(const std::function<void()>& retired) {

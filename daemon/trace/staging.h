@@ -66,6 +66,12 @@ class Staging {
   Status build();
   const std::vector<RefusedSite>& refused() const { return refused_; }
 
+  // Of a slot after the switch: the link that serves it.
+  uint32_t link_of(SlotId slot) const;
+  const Link& link(uint32_t incarnation) const;
+  const std::vector<SlotId>& slots_of(uint32_t incarnation) const;
+  Way way_of(SlotId slot) const;
+
   // The point of no return. `retired` runs after the wait, when nobody writes to old counters.
   uint64_t activate(const std::function<void()>& retired);
 
@@ -94,6 +100,7 @@ class Staging {
     void make_room();
     Change& add(SlotId slot);
     Change* find(SlotId slot);
+    const Change* find(SlotId slot) const { return places_[slot] ? &at(slot) : nullptr; }
     Change& at(SlotId slot) { return changes_[places_[slot] - 1].second; }
     const Change& at(SlotId slot) const { return changes_[places_[slot] - 1].second; }
     auto begin() { return changes_.begin(); }

@@ -29,9 +29,18 @@ class Switch {
   Commit& commit_of(Session& session) {
     return commits_.emplace_back(kernel_, slots_, hooks_, staging_, session);
   }
+  // A session's hooks of which nobody knows more.
+  void drop(SlotId slot, SessionId session) { staging_.drop(slot, session); }
   void end_lingering(SlotId slot) { staging_.end_lingering(slot); }
 
   Status build() { return staging_.build(); }
+  // After build(); what a session has after the switch, where the switch changes that.
+  const Commit* commit_of(const Session& session) const {
+    for (const Commit& commit : commits_)
+      if (&commit.session() == &session) return &commit;
+    return nullptr;
+  }
+  const Staging& staging() const { return staging_; }
   const std::vector<Staging::RefusedSite>& refused() const { return staging_.refused(); }
 
   // The epoch from which what was planned is in force. Cannot fail.

@@ -128,6 +128,11 @@ class FakeKernel final : public Kernel {
   Status add_member(pid_t, uint32_t, Follow) override { return ok(); }
   void remove_member(pid_t, uint32_t) override {}
   void clear_members(uint32_t) override {}
+  void note_ring_seen(uint32_t, unsigned, const RingSeen&) override {}
+  RingSeen ring_seen(uint32_t, unsigned) const override { return {}; }
+  bool is_adopted() const override { return false; }
+  Status keep_in(DescriptorStore&) override { return ok(); }
+  tc_session session_of(uint32_t) const override { return {}; }
 
  private:
   // Whether the other end of a pipe is: the link's owner has let go of it.

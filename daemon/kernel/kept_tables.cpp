@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/kept_tables.h"
+
+#include <bpf/libbpf.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#include "bpf/tracer.skel.h"
+
+namespace tracectl {
+namespace {
+
+// FNV-1a; nobody but systemd can put anything there.
+std::string digest_of(const tracer& skeleton) {
+  uint64_t digest = 0xcbf29ce484222325;
+  const auto* bytes = static_cast<const unsigned char*>(skeleton.skeleton->data);
+  for (size_t i = 0; i < skeleton.skeleton->data_sz; ++i)
+    digest = (digest ^ bytes[i]) * 0x100000001b3;
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016lx", static_cast<unsigned long>(digest));
+  return text;
+}
+
+// By the order in the object: some are named anew when they are made.
+std::string name_of_table(const std::string& digest, size_t order) {
+  return "map." + digest + "." + std::to_string(order);
+}
+
+std::vector<bpf_map*> tables_of(const tracer& skeleton) {
+  std::vector<bpf_map*> tables;
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, skeleton.obj) tables.push_back(map);
+  return tables;
+}
+
+const KeptDescriptor* find(const std::vector<KeptDescriptor>& kept, const std::string& name) {
+  for (const KeptDescriptor& one : kept)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string name_of_kept_program(const tracer& skeleton) {
+  return "program." + digest_of(skeleton);
+}
+
+Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store) {
+  const std::string digest = digest_of(skeleton);
+  const auto kept = store.take("map." + digest + ".");
+  auto programs = store.take(name_of_kept_program(skeleton));
+  const auto tables = tables_of(skeleton);
+  std::vector<Fd> links;
+  if (programs.empty()) return links;
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (!find(kept, name_of_table(digest, i))) return links;
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (bpf_map__reuse_fd(tables[i], find(kept, name_of_table(digest, i))->fd.get()) != 0)
+      return Error::from_errno(std::string("take over the table ") + bpf_map__name(tables[i]));
+  for (KeptDescriptor& one : programs) links.push_back(std::move(one.fd));
+  return links;
+}
+
+Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store) {
+  if (!adopted.empty()) return ok();  // they are there
+  const std::string digest = digest_of(skeleton);
+  const auto tables = tables_of(skeleton);
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (auto kept = store.keep(name_of_table(digest, i), bpf_map__fd(tables[i])); !kept)
+      return kept;
+  for (int i = 0; i < skeleton.skeleton->prog_cnt; ++i) {
+    const bpf_link* link = *skeleton.skeleton->progs[i].link;
+    if (!link) continue;
+    if (auto kept = store.keep(name_of_kept_program(skeleton), bpf_link__fd(link)); !kept)
+      return kept;
+  }
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/trace/engine_state.h"
+
+#include "bpf/abi.h"
+#include "daemon/reading/wire.h"
+#include "daemon/reading/wire_parts.h"
+
+namespace tracectl {
+namespace {
+
+using recording::ByteReader;
+using recording::ByteWriter;
+using wire::read_enum;
+using wire::read_text;
+
+constexpr uint32_t kVersion = 1;
+constexpr size_t kMostItems = 1 << 20;
+constexpr size_t kMostText = 64 << 10;
+constexpr size_t kMostBytes = 256 << 20;
+
+// ---- writing ----
+
+class Writer {
+ public:
+  explicit Writer(std::string& bytes) : to_(bytes) {}
+
+  void write(const EngineState& state) {
+    numbers(kVersion, state.epoch, state.ring_bytes, state.last_source, state.last_serial,
+            state.last_pair, state.last_incarnation);
+    to_.varint(state.layouts.size());
+    for (const auto& [text, index] : state.layouts) {
+      to_.text(text);
+      to_.varint(index);
+    }
+    list(state.objects);
+    list(state.slots);
+    list(state.sessions);
+  }
+
+ private:
+  template <class... Numbers> void numbers(Numbers... each) {
+    (to_.varint(static_cast<uint64_t>(each)), ...);
+  }
+  template <class T> void list(const std::vector<T>& all) {
+    to_.varint(all.size());
+    for (const T& one : all) write(one);
+  }
+
+  void write(const std::string& text) { to_.text(text); }
+  void write(const ObjectState& object) {
+    numbers(object.number, object.facts.has_unwind_table, object.size_bytes);
+    to_.text(object.path);
+    to_.text(object.facts.build_id);
+  }
+  void write(const SlotState& slot) {
+    const SlotKey& key = slot.key;
+    numbers(slot.id, key.device, key.inode, key.filter, key.filter_birth, key.offset, key.semaphore,
+            slot.object, slot.nop5);
+  }
+  void write(const PartState& part) {
+    numbers(part.object, part.order, part.sides, part.pid, part.birth);
+    to_.fixed(static_cast<uint8_t>(part.follow));
+    to_.fixed(static_cast<uint8_t>(part.executable.has_value()));
+    if (part.executable) to_.text(*part.executable);
+    to_.text(wire::encode(Result<ProbeMatch>(ProbeMatch{*part.probes, {}})));
+  }
+  void write(const WantState& want) {
+    const FormerHook& former = want.former;
+    numbers(want.part, want.probe, want.site, want.sides, former.stat, former.source, former.pair,
+            former.serial, former.set_target);
+  }
+  void write(const SlotWantsState& at) {
+    numbers(at.slot);
+    list(at.wants);
+  }
+  void write(const SessionState& session) {
+    to_.text(session.name);
+    numbers(session.id, session.epoch, session.paused, session.marks, session.has_rings);
+    list(session.tags);
+    list(session.parts);
+    list(session.wants);
+  }
+
+  ByteWriter to_;
+};
+
+// ---- reading ----
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : from_(bytes) {}
+
+  bool read(EngineState& state) {
+    uint32_t version = 0;
+    if (!numbers(version) || version != kVersion) return false;
+    return numbers(state.epoch, state.ring_bytes, state.last_source, state.last_serial,
+                   state.last_pair, state.last_incarnation) &&
+           read_layouts(state.layouts) && list(state.objects) && list_of_slots(state) &&
+           list_of_sessions(state) && from_.at_end();
+  }
+
+ private:
+  bool number(uint64_t& value) { return value = from_.varint(), !from_.failed(); }
+  bool number(uint32_t& value) { return value = from_.small<uint32_t>(), !from_.failed(); }
+  bool number(uint16_t& value) { return value = from_.small<uint16_t>(), !from_.failed(); }
+  bool number(int32_t& value) {
+    value = static_cast<int32_t>(from_.small<uint32_t>());
+    return !from_.failed() && value >= 0;
+  }
+  bool number(bool& value) { return value = from_.varint() != 0, !from_.failed(); }
+  template <class... Numbers> bool numbers(Numbers&... each) { return (number(each) && ...); }
+
+  bool text(std::string& value) { return value = read_text(from_, kMostText), !from_.failed(); }
+
+  template <class T> bool list(std::vector<T>& all) {
+    const uint64_t count = from_.varint();
+    if (from_.failed() || count > kMostItems) return false;
+    for (uint64_t i = 0; i < count; ++i)
+      if (!read(all.emplace_back())) return false;
+    return true;
+  }
+
+  bool read_layouts(std::map<std::string, uint32_t>& layouts) {
+    const uint64_t count = from_.varint();
+    if (from_.failed() || count >= TC_MAX_LAYOUTS) return false;
+    for (uint64_t i = 0; i < count; ++i) {
+      std::string key;
+      uint32_t index = 0;
+      if (!text(key) || !numbers(index) || index > count) return false;
+      layouts.emplace(std::move(key), index);
+    }
+    return layouts.size() == count;
+  }
+
+  bool list_of_slots(EngineState& state) {
+    if (!list(state.slots)) return false;
+    for (const SlotState& slot : state.slots)
+      if (slot.id >= TC_MAX_SLOTS || slot.object >= state.objects.size()) return false;
+    return true;
+  }
+
+  bool list_of_sessions(EngineState& state) {
+    objects_ = &state.objects;
+    if (!list(state.sessions)) return false;
+    for (const SessionState& session : state.sessions)
+      if (session.id >= TC_MAX_SESSIONS || session.tags.size() >= TC_MAX_TAGS ||
+          !are_sound(session))
+        return false;
+    return true;
+  }
+
+  static bool are_sound(const SessionState& session) {
+    for (const SlotWantsState& at : session.wants)
+      for (const WantState& want : at.wants) {
+        if (want.part >= session.parts.size() || want.former.stat >= TC_MAX_STATS) return false;
+        const auto& probes = *session.parts[want.part].probes;
+        if (want.probe >= probes.size() || want.site >= probes[want.probe].sites.size())
+          return false;
+        if (want.former.set_target > TC_MAX_SET_TARGETS) return false;
+      }
+    return true;
+  }
+
+  bool read(std::string& value) { return text(value); }
+  bool read(ObjectState& object) {
+    return numbers(object.number, object.facts.has_unwind_table, object.size_bytes) &&
+           text(object.path) && text(object.facts.build_id);
+  }
+  bool read(SlotState& slot) {
+    SlotKey& key = slot.key;
+    return numbers(slot.id, key.device, key.inode, key.filter, key.filter_birth, key.offset,
+                   key.semaphore, slot.object, slot.nop5);
+  }
+  bool read(PartState& part) {
+    if (!numbers(part.object, part.order, part.sides, part.pid, part.birth)) return false;
+    if (part.object >= objects_->size()) return false;
+    if (!read_enum(from_, part.follow, Follow::first_child)) return false;
+    if (from_.fixed<uint8_t>() && !text(part.executable.emplace())) return false;
+    return read_probes(part);
+  }
+  // As from a process that reads files.
+  bool read_probes(PartState& part) {
+    const std::string_view coded = from_.text();
+    if (from_.failed()) return false;
+    const ObjectState& object = (*objects_)[part.object];
+    for (const ProbeKind kind : {ProbeKind::function, ProbeKind::usdt}) {
+      auto match = wire::decode_match(coded, {object.path, object.size_bytes, kind});
+      if (!match) continue;
+      part.probes = std::make_shared<const std::vector<Probe>>(std::move(match->probes));
+      return true;
+    }
+    return false;
+  }
+  bool read(WantState& want) {
+    FormerHook& former = want.former;
+    return numbers(want.part, want.probe, want.site, want.sides, former.stat, former.source,
+                   former.pair, former.serial, former.set_target);
+  }
+  bool read(SlotWantsState& at) { return numbers(at.slot) && list(at.wants); }
+  bool read(SessionState& session) {
+    return text(session.name) &&
+           numbers(session.id, session.epoch, session.paused, session.marks, session.has_rings) &&
+           list(session.tags) && list(session.parts) && list(session.wants);
+  }
+
+  ByteReader from_;
+  const std::vector<ObjectState>* objects_ = nullptr;
+};
+
+}  // namespace
+
+std::string encode(const EngineState& state) {
+  std::string bytes;
+  Writer(bytes).write(state);
+  return bytes;
+}
+
+Result<EngineState> decode_engine_state(std::string_view bytes) {
+  EngineState state;
+  if (bytes.size() <= kMostBytes && Reader(bytes).read(state)) return state;
+  return Error{Code::invalid, "the state that a former daemon has left cannot be read"};
+}
+
+}  // namespace tracectl

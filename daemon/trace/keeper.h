@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "daemon/base/descriptor_store.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/trace/engine_state.h"
+#include "daemon/trace/object.h"
+
+namespace tracectl {
+
+// What the engine has put into the store: each link, ring and object once, and the state that names them. What a
+// state names is there before it, and leaves when no state does.
+class Keeper {
+ public:
+  explicit Keeper(DescriptorStore& store) : store_(store) {}
+
+  Status keep_kernel(Kernel& kernel);
+  void kernel_went_on() { has_kernel_ = true; }
+
+  Status keep_link(const Link& link, Way way);
+  Status keep_rings(uint32_t session, const std::vector<Fd>& by_cpu);
+  void forget_rings(uint32_t session, unsigned cpus);
+  // By which the state names it.
+  Result<uint32_t> keep_object(const ObjectPtr& object);
+  Status keep_state(const EngineState& state);
+  bool has_state() const { return !states_.empty(); }
+
+  // Of a former daemon.
+  void go_on(std::vector<uint32_t> states, uint32_t last_object) {
+    for (const uint32_t state : states) last_state_ = std::max(last_state_, state);
+    states_ = std::move(states);
+    last_object_ = last_object;
+  }
+  void went_on(uint32_t link) { links_.insert(link); }
+  void went_on(const ObjectPtr& object, uint32_t number) { objects_[object] = number; }
+
+  // After a switch: the states before the last one, the objects that it does not name, and all links but these.
+  void forget_but(const std::set<uint32_t>& links);
+
+ private:
+  DescriptorStore& store_;
+  bool has_kernel_ = false;
+  std::set<uint32_t> links_;
+  std::map<ObjectPtr, uint32_t> objects_;
+  std::vector<uint32_t> states_;        // their numbers
+  std::set<uint32_t> objects_of_last_;  // of the last state
+  uint32_t last_state_ = 0, last_object_ = 0;
+};
+
+}  // namespace tracectl

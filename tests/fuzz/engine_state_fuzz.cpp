@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What a former daemon has left: a state that is read is the one that was written.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "daemon/trace/engine_state.h"
+
+using namespace tracectl;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto state = decode_engine_state({reinterpret_cast<const char*>(data), size});
+  if (!state) return 0;
+  const auto again = decode_engine_state(encode(*state));
+  if (!again || encode(*again) != encode(*state)) std::abort();
+  return 0;
+}

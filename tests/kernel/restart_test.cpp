@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Saved sessions over restarts of the engine, held against what the traced program counted itself.
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "tests/support/memory_store.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+namespace {
+
+class Restarts : public KernelTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    open();
+  }
+
+  void open() {
+    engine = must(Engine::start(must(open_kernel({.store = &store})), {.ring_bytes = 16 << 20},
+                                nullptr, &store));
+  }
+  void save(const std::string& session) {
+    create(session);
+    must(engine->save_session(session));
+  }
+  void close() {
+    for (const Session* session : engine->sessions())
+      if (session->is_saved)
+        saved_.push_back({session->name, session->settings, std::nullopt, std::nullopt});
+    engine.reset();
+  }
+  // All that were saved.
+  void go_on() {
+    open();
+    for (const auto& answer : engine->go_on(std::exchange(saved_, {}))) must(answer);
+  }
+  void restart() {
+    close();
+    go_on();
+  }
+
+  MemoryStore store;
+
+ private:
+  std::vector<Returning> saved_;
+};
+
+class Counted : public EventSink {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    const std::lock_guard lock(mutex_);
+    for (const StreamItem& item : items)
+      if (const auto* event = std::get_if<Event>(&item))
+        ++events_, wrong_ += event->source->probe.find("f00") == std::string::npos;
+      else
+        lost_ += std::get<Lost>(item).count;
+  }
+  uint64_t events() const { return locked(events_); }
+  uint64_t lost() const { return locked(lost_); }
+  uint64_t wrong() const { return locked(wrong_); }
+
+ private:
+  uint64_t locked(const uint64_t& value) const {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
+
+  mutable std::mutex mutex_;
+  uint64_t events_ = 0, lost_ = 0, wrong_ = 0;
+};
+
+TEST_F(Restarts, TenOfThemMissNoCallAndCountNoneTwice) {
+  Program program("counters", {"2", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  program.send("go");
+  for (int i = 0; i < 10; ++i) {
+    restart();
+    const uint64_t before = sum(read("s"));
+    until([&] { return sum(read("s")) > before; });
+  }
+  program.send("stop");
+  EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
+  must(engine->delete_session("s"));
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+}
+
+TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {
+  Program program("counters", {"2", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "event");
+  auto sink = std::make_shared<Counted>();
+  must(engine->subscribe("s", sink));
+  program.send("go");
+  for (int i = 0; i < 10; ++i) {
+    engine->end_reading();
+    restart();
+    must(engine->subscribe("s", sink));
+    const uint64_t before = sink->events();
+    until([&] { return sink->events() > before; });
+  }
+  program.send("stop");
+  const uint64_t calls = parsed(program.finish())["total"];
+  must(engine->flush("s"));
+  EXPECT_EQ(sink->events() + sink->lost(), calls);
+  EXPECT_EQ(sink->wrong(), 0u);
+  EXPECT_EQ(read("s").totals.dropped_ring, sink->lost());
+  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+}
+
+TEST_F(Restarts, OfAnUnsavedSessionNothingIsLeft) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  create("unsaved");
+  set("s", "uprobe::f0001", process(program.pid()), "count");
+  set("unsaved", "uprobe::f00*", process(program.pid()), "count");
+  restart();
+  EXPECT_EQ(engine->sessions().size(), 1u);
+  EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 1u);
+}
+
+TEST_F(Restarts, WhatIsStartedMeanwhileIsSeenFromItsFirstCall) {
+  Program before("counters", {"1", "50", "10"});
+  save("s");
+  Target runs_it;
+  runs_it.executables = {before.path()};
+  set("s", "uprobe::f00*", runs_it, "count by pid");
+  close();
+  Program meanwhile("counters", {"2", "100", "10"});
+  uint64_t calls = parsed(meanwhile.run())["total"];
+  go_on();
+  Program after("counters", {"1", "200", "10"});
+  calls += parsed(after.run())["total"].get<uint64_t>();
+  calls += parsed(before.run())["total"].get<uint64_t>();
+  EXPECT_EQ(sum(read("s")), calls);
+  EXPECT_EQ(read("s").rows.size(), 30u);
+}
+
+TEST_F(Restarts, WhatAProcessHasDoneThatEndsMeanwhileIsCounted) {
+  Program lives("counters", {"1", "50", "10"});
+  auto ends = std::make_unique<Program>("counters", std::vector<std::string>{"1", "70", "10"});
+  save("s");
+  Target both = process(lives.pid());
+  both.pids.push_back(ends->pid());
+  set("s", "uprobe::f00*", both, "count");
+  uint64_t calls = parsed(lives.run())["total"];
+  close();
+  calls += parsed(ends->run())["total"].get<uint64_t>();
+  ends.reset();
+  go_on();
+  EXPECT_EQ(sum(read("s")), calls);
+}
+
+TEST_F(Restarts, KeysConditionsAndPausesStayAsTheyAre) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  save("paused");
+  set("s", "uprobe::f00*", process(program.pid()), "count, hist(arg0), count by arg0 & 3");
+  set("paused", "uprobe::f00*", process(program.pid()), "count");
+  must(engine->pause("paused"));
+  program.send("go");
+  restart();
+  EXPECT_TRUE(engine->is_paused(*must(engine->session("paused"))));
+  must(engine->resume("paused"));
+  until([&] { return sum(read("paused")) > 1000; });
+  restart();
+  program.send("stop");
+  const uint64_t calls = parsed(program.finish())["total"];
+  std::map<std::string, uint64_t> counts;
+  for (const auto& [key, row] : read("s").rows) counts[key.aggregate] += row.count;
+  EXPECT_EQ(counts.size(), 2u) << "of hits, keyed or not, and of values";
+  for (const auto& [aggregate, count] : counts)
+    EXPECT_EQ(count, aggregate == "count" ? 2 * calls : calls) << aggregate;
+  EXPECT_LT(sum(read("paused")), calls);
+}
+
+TEST_F(Restarts, WhatIsDoneBehindOneIsAsBeforeIt) {
+  Program program("counters", {"2", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  program.send("go");
+  restart();
+  must(engine->stage_remove("s", {must(parse_pattern("uprobe::f00*"))}, std::nullopt));
+  must(stage("s", "uprobe::f000*", process(program.pid()), "count"));
+  must(engine->commit("s", {}));
+  save("later");
+  set("later", "uprobe::f00*", process(program.pid()), "count");
+  restart();
+  const uint64_t before = sum(read("later"));
+  until([&] { return sum(read("later")) > before; });
+  EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 100u);
+  must(engine->delete_session("later"));
+  must(engine->delete_session("s"));
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  for (const char* kind : {"link.", "beside.", "ring.", "object."})
+    EXPECT_EQ(store.size(kind), 0u) << kind;
+  program.send("stop");
+  program.finish();
+}
+
+TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  engine.reset();
+  store.forget("engine.1");
+  open();
+  const auto answers = engine->go_on({{"s", {}, std::nullopt, std::nullopt}});
+  EXPECT_EQ(answers.at(0).error().code, Code::not_found);
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  EXPECT_EQ(store.size("link."), 0u);
+}
+
+TEST_F(Restarts, WhereNothingCanBeKeptNothingIsCommitted) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  store.refuses = true;
+  must(stage("s", "uprobe::f00*", process(program.pid()), "count"));
+  EXPECT_EQ(engine->commit("s", {}).error().message, "the store is full");
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+  store.refuses = false;
+  EXPECT_EQ(must(engine->commit("s", {})).sites, 100u);
+}
+
+}  // namespace
+}  // namespace tracectl::on_kernel

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <fcntl.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/descriptor_store.h"
+
+namespace tracectl::on_kernel {
+
+// Keeps descriptors from one engine to the next as systemd does from one daemon to the next.
+class MemoryStore final : public DescriptorStore {
+ public:
+  Status keep(const std::string& name, int fd) override {
+    if (refuses) return Error{Code::exhausted, "the store is full"};
+    kept_.push_back({name, duplicate(fd)});
+    return ok();
+  }
+  void forget(const std::string& name) override {
+    std::erase_if(kept_, [&](const KeptDescriptor& one) { return one.name == name; });
+  }
+  std::vector<KeptDescriptor> take(std::string_view prefix) override {
+    std::vector<KeptDescriptor> taken;
+    for (const KeptDescriptor& one : kept_)
+      if (one.name.starts_with(prefix)) taken.push_back({one.name, duplicate(one.fd.get())});
+    return taken;
+  }
+
+  size_t size(std::string_view prefix) const {
+    size_t count = 0;
+    for (const KeptDescriptor& one : kept_) count += one.name.starts_with(prefix);
+    return count;
+  }
+
+  bool refuses = false;
+
+ private:
+  static Fd duplicate(int fd) { return Fd{::fcntl(fd, F_DUPFD_CLOEXEC, 0)}; }
+
+  std::vector<KeptDescriptor> kept_;
+};
+
+}  // namespace tracectl::on_kernel
