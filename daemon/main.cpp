@@ -8,6 +8,7 @@
 
 #include "daemon/base/event_loop.h"
 #include "daemon/base/service.h"
+#include "daemon/base/service_store.h"
 #include "daemon/control/configuration.h"
 #include "daemon/control/dump_folder.h"
 #include "daemon/control/listener.h"
@@ -63,6 +64,8 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   // First the socket: where another daemon runs nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
+  auto kept = open_service_store();
+  if (!kept) return kept.error();
   auto kernel = open_kernel({.fast_nops = configuration.fast_nops});
   if (!kernel) return kernel.error();
   auto reading = ConfinedReading::start();
@@ -84,6 +87,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   auto reloading = loop->on_signal(SIGHUP, [&] { reload(source, live); });
   if (!reloading) return reloading.error();
   (*server)->begin_saved(paths.sessions);
+  if (*kept) (*kept)->forget_untaken();
   spdlog::info("listening on {}", listener->path());
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();

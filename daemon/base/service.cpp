@@ -8,16 +8,36 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/service_store.h"
 
 namespace tracectl {
 
-Result<std::optional<Fd>> socket_of_service() {
-  const int count = sd_listen_fds(1);
+namespace {
+
+// Of what systemd passes, what it has not kept for the service; owned by whoever is told.
+Result<std::vector<int>> passed_to_service() {
+  char** listed = nullptr;
+  const int count = ::sd_listen_fds_with_names(0, &listed);
   if (count < 0) return Error::from_errno("take what systemd passes", -count);
+  std::vector<int> passed;
+  for (int i = 0; i < count; ++i) {
+    if (!StoredName::read(listed[i])) passed.push_back(SD_LISTEN_FDS_START + i);
+    std::free(listed[i]);
+  }
+  std::free(listed);
+  return passed;
+}
+
+}  // namespace
+
+Result<std::optional<Fd>> socket_of_service() {
+  const auto all = passed_to_service();
+  if (!all) return all.error();
   std::optional<Fd> socket;
-  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
+  for (const int fd : *all) {
     Fd passed{fd};
     if (sd_is_socket_unix(fd, SOCK_STREAM, 1, nullptr, 0) <= 0)
       return Error{Code::invalid,

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/base/service_store.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+namespace tracectl {
+namespace {
+
+constexpr std::string_view kMark = "kept.";
+constexpr size_t kMostNameBytes = 255;  // of what systemd takes
+
+bool is_in_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+Status check(const StoredName& stored) {
+  if (!stored.name.empty() && std::all_of(stored.name.begin(), stored.name.end(), is_in_names) &&
+      stored.text().size() <= kMostNameBytes)
+    return ok();
+  return Error{Code::invalid, "\"" + stored.name + "\" is no name for a kept descriptor"};
+}
+
+// Owned: a list that ends with a null.
+struct FreeNames {
+  void operator()(char** names) const {
+    for (char** at = names; at && *at; ++at) std::free(*at);
+    std::free(names);
+  }
+};
+
+}  // namespace
+
+std::optional<StoredName> StoredName::read(std::string_view text) {
+  if (!text.starts_with(kMark)) return std::nullopt;
+  text.remove_prefix(kMark.size());
+  StoredName stored;
+  const char* const end = text.data() + text.size();
+  const auto [after, error] = std::from_chars(text.data(), end, stored.number);
+  if (error != std::errc{} || after == end || *after != '.') return std::nullopt;
+  stored.name.assign(after + 1, end);
+  if (!check(stored)) return std::nullopt;
+  return stored;
+}
+
+std::string StoredName::text() const {
+  return std::string(kMark) + std::to_string(number) + "." + name;
+}
+
+ServiceStore::ServiceStore(std::vector<Stored> passed) : passed_(std::move(passed)) {
+  std::sort(passed_.begin(), passed_.end(),
+            [](const Stored& a, const Stored& b) { return a.name < b.name; });
+  for (const Stored& one : passed_) in_store_.insert(one.name);
+  if (!in_store_.empty()) next_number_ = in_store_.rbegin()->number + 1;
+}
+
+// systemd would watch what can be polled, and let go of it when the other end does: FDPOLL=0.
+Status ServiceStore::keep(const std::string& name, int fd) {
+  StoredName stored{next_number_, name};
+  if (auto good = check(stored); !good) return good;
+  const std::string message = "FDSTORE=1\nFDPOLL=0\nFDNAME=" + stored.text();
+  const int sent = ::sd_pid_notify_with_fds(0, 0, message.c_str(), &fd, 1);
+  if (sent < 0) return Error::from_errno("hand a descriptor to systemd to keep", -sent);
+  if (sent == 0) return Error{Code::unsupported, "nobody keeps descriptors: NOTIFY_SOCKET is gone"};
+  in_store_.insert(std::move(stored));
+  ++next_number_;
+  return ok();
+}
+
+void ServiceStore::forget(const std::string& name) {
+  std::erase_if(passed_, [&](const Stored& one) { return one.name.name == name; });
+  std::erase_if(in_store_, [&](const StoredName& stored) {
+    if (stored.name != name) return false;
+    ::sd_notify(0, ("FDSTOREREMOVE=1\nFDNAME=" + stored.text()).c_str());
+    return true;
+  });
+}
+
+std::vector<KeptDescriptor> ServiceStore::take(std::string_view prefix) {
+  std::vector<KeptDescriptor> taken;
+  std::erase_if(passed_, [&](Stored& one) {
+    if (!one.name.name.starts_with(prefix)) return false;
+    taken.push_back({one.name.name, std::move(one.fd)});
+    return true;
+  });
+  return taken;
+}
+
+void ServiceStore::forget_untaken() {
+  while (!passed_.empty()) forget(std::string(passed_.back().name.name));
+}
+
+// The environment stays as it is: socket_of_service() reads it, too.
+Result<std::unique_ptr<ServiceStore>> open_service_store() {
+  if (!std::getenv("NOTIFY_SOCKET")) return std::unique_ptr<ServiceStore>();
+  char** listed = nullptr;
+  const int count = ::sd_listen_fds_with_names(0, &listed);
+  const std::unique_ptr<char*, FreeNames> names{listed};
+  if (count < 0) return Error::from_errno("take what systemd has kept", -count);
+  std::vector<ServiceStore::Stored> passed;
+  for (int i = 0; i < count; ++i)
+    if (auto name = StoredName::read(listed[i]))
+      passed.push_back({std::move(*name), Fd{SD_LISTEN_FDS_START + i}});
+  return std::make_unique<ServiceStore>(std::move(passed));
+}
+
+}  // namespace tracectl
