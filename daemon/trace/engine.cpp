@@ -57,7 +57,9 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       slots_(*kernel_),
       hooks_(*kernel_, slots_, *reader_, *symbolizer_) {}
 
-Engine::~Engine() = default;
+Engine::~Engine() {
+  if (keeper_) hooks_.leave_all();
+}
 
 // ---- looking ----
 
@@ -122,7 +124,7 @@ std::vector<const Session*> Engine::sessions() const {
 
 Result<const Session*> Engine::create_session(const std::string& wanted,
                                               std::optional<double> budget,
-                                              const std::optional<Owner>& owner) {
+                                              const std::optional<Owner>& owner, bool saved) {
   const bool named = !wanted.empty();
   if (named && !is_session_name(wanted))
     return Error{Code::invalid, "a session's name has 1 to 64 letters, digits, '-', '_' and '.'",
@@ -147,6 +149,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   session.id = static_cast<SessionId>(*id);
   session.name = name;
   session.named = named;
+  session.saved = saved;
   session.access.owner = owner;
   session.account = *account;
   if (budget) session.budget = Budget{.percent = *budget};
@@ -176,7 +179,7 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   if ((*session)->has_rings) {
     reader_->close((*session)->id);
     kernel_->close_rings((*session)->id);
-    if ((*session)->is_saved) keeper_->forget_rings((*session)->id, kernel_->cpu_count());
+    if ((*session)->saved && keeper_) keeper_->forget_rings((*session)->id, kernel_->cpu_count());
   }
   kernel_->forget_calls((*session)->id);
   if (!(*session)->past.paths.empty()) forget_paths(**session);
@@ -279,7 +282,7 @@ Status Engine::open_rings(Session& session) {
   if (auto within = check_rings(session); !within) return within;
   auto rings = kernel_->open_rings(session.id, options_.ring_bytes);
   if (!rings) return rings.error();
-  if (session.is_saved)
+  if (session.saved && keeper_)
     if (auto kept = keeper_->keep_rings(session.id, rings->by_cpu); !kept) {
       kernel_->close_rings(session.id);
       return kept;

@@ -116,9 +116,6 @@ class Engine {
   ~Engine();
 
   // ---- saved sessions, over a restart of the daemon: engine_keep.cpp ----
-  // From now on the session's settings in force go on when the daemon ends, however it does: their links,
-  // tables and rings are in the store. Not of those with graphs, tags or triggers, and where there is no store.
-  Status save_session(const std::string& session);
   // Those that a former daemon has had go on with what they had in force, all by one switch: of their hits none is
   // missed or counted twice. What else it had armed is disarmed. Once, before anything else is asked. The answers
   // are in the order of the sessions; Code::not_found where nothing but the settings is left.
@@ -138,9 +135,12 @@ class Engine {
 
   // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
   // one CPU; none: whatever they do. `owner`: who may see what it sees; none: it sees every process.
+  // `saved`: the next engine is to go on with it. Where there is a store it does so without a gap, but for graphs,
+  // tags of threads and triggers.
   Result<const Session*> create_session(const std::string& name,
                                         std::optional<double> budget = std::nullopt,
-                                        const std::optional<Owner>& owner = std::nullopt);
+                                        const std::optional<Owner>& owner = std::nullopt,
+                                        bool saved = false);
   // Files in which the session may look for probes, and trace them.
   Status give_file(const std::string& session, Fd fd, const std::string& path);
   Result<const Session*> session(const std::string& name) const;
@@ -291,7 +291,8 @@ class Engine {
   uint64_t activate(Switch& change);
 
   // engine_keep.cpp
-  Status keep(const Switch& change);
+  Status keep(const Switch* change);
+  void keep_past();
   void adopt(DescriptorStore& store);
   struct Adopted {
     Session* session = nullptr;

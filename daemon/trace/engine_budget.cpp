@@ -150,6 +150,7 @@ Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
   session.epoch = activate(change);
   ++stats_.commits;
   left_out = std::move(all);
+  keep_past();
   return ok();
 }
 

@@ -115,6 +115,7 @@ Status StateWriter::add(const Session& session, const Coverage& coverage,
     if (held == hooks.end()) continue;
     kept.wants.push_back(wants_of(slot->second, at.wants, held->second, parts));
   }
+  kept.past = session.past;
   state_.sessions.push_back(std::move(kept));
   return ok();
 }
@@ -123,31 +124,20 @@ Status StateWriter::add(const Session& session, const Coverage& coverage,
 
 // ---- putting into the store ----
 
-Status Engine::save_session(const std::string& name) {
-  auto session = find(name);
-  if (!session) return session.error();
-  if (!keeper_)
-    return Error{Code::unsupported,
-                 "nobody keeps what a session needs while the daemon is started anew: it was not "
-                 "started by systemd, or its unit has no FileDescriptorStoreMax="};
-  (*session)->is_saved = true;
-  return ok();
-}
-
 Status Engine::build(Switch& change) {
   if (auto built = change.build(); !built) return built;
-  return keep(change);
+  return keep(&change);
 }
 
-// What the switch brings about for saved sessions.
-Status Engine::keep(const Switch& change) {
+// What the switch brings about for saved sessions; none: what holds.
+Status Engine::keep(const Switch* change) {
   if (!keeper_) return ok();
-  const auto is_saved = [](const auto& entry) { return entry.second.is_saved; };
-  const bool any = std::any_of(sessions_.begin(), sessions_.end(), is_saved);
+  const bool any = std::any_of(sessions_.begin(), sessions_.end(),
+                               [](const auto& entry) { return entry.second.saved; });
   if (!any && !keeper_->has_state()) return ok();
   if (any)
     if (auto kept = keeper_->keep_kernel(*kernel_); !kept) return kept;
-  EngineState state{.epoch = epoch() + 1,
+  EngineState state{.epoch = epoch() + (change ? 1 : 0),
                     .ring_bytes = options_.ring_bytes,
                     .last_source = hooks_.last_source(),
                     .last_serial = hooks_.last_serial(),
@@ -157,28 +147,36 @@ Status Engine::keep(const Switch& change) {
                     .objects = {},
                     .slots = {},
                     .sessions = {}};
+  const Staging as_it_is(*kernel_, slots_);
+  const Staging& staging = change ? change->staging() : as_it_is;
   StateWriter writer(state, slots_);
   std::set<uint32_t> links;
   for (const auto& [name, session] : sessions_) {
-    if (!session.is_saved) continue;
-    const Commit* commit = change.commit_of(session);
+    if (!session.saved) continue;
+    const Commit* commit = change ? change->commit_of(session) : nullptr;
     const Coverage* coverage = commit ? commit->coverage() : session.coverage.get();
     const bool gated = commit ? commit->is_gated() : session.gated;
     if (!coverage || gated || !is_of_settings_alone(*coverage)) continue;
     const auto& hooks = commit ? commit->hooks() : session.hooks;
     const bool paused = commit ? commit->is_paused() : session.paused;
     if (auto added = writer.add(session, *coverage, hooks, paused, *keeper_); !added) return added;
-    for (const auto& [slot, held] : hooks) links.insert(change.staging().link_of(slot));
+    for (const auto& [slot, held] : hooks) links.insert(staging.link_of(slot));
   }
   for (const uint32_t link : links) {
-    const auto& slots = change.staging().slots_of(link);
+    const auto& slots = staging.slots_of(link);
     for (const SlotId slot : slots)
       if (auto added = writer.add_slot(slot, *keeper_); !added) return added;
-    const Way way = change.staging().way_of(slots.front());
-    if (auto kept = keeper_->keep_link(change.staging().link(link), way); !kept) return kept;
+    const Way way = staging.way_of(slots.front());
+    if (auto kept = keeper_->keep_link(staging.link(link), way); !kept) return kept;
   }
   kept_links_ = std::move(links);
   return keeper_->keep_state(state);
+}
+
+// Where there is no room for it the counts of hooks that are gone are lost with the daemon.
+void Engine::keep_past() {
+  if (!keeper_ || !keeper_->has_state()) return;
+  if (keep(nullptr)) keeper_->forget_but(kept_links_);
 }
 
 // ---- taking from it ----
@@ -234,7 +232,7 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   Session& session = sessions_[returning.name];
   session.id = static_cast<SessionId>(state->id);
   session.name = returning.name;
-  session.is_saved = true;
+  session.saved = true;
   session.access.owner = returning.owner;
   session.account = kernel_->session_of(state->id).account;
   if (returning.budget) session.budget = Budget{.percent = *returning.budget};
@@ -243,6 +241,7 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   session.marks = state->marks;
   session.tags = state->tags;
   session.epoch = state->epoch;
+  session.past = state->past;
   Adopted adopted{.session = &session, .coverage = std::make_shared<Coverage>(), .ended = {}};
   auto done = cover_again(session, *state, *adopted.coverage, adopted.ended);
   if (done && state->has_rings) done = adopt_rings(session);

@@ -4,6 +4,7 @@
 #include "bpf/abi.h"
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_parts.h"
+#include "daemon/trace/past_state.h"
 
 namespace tracectl {
 namespace {
@@ -79,6 +80,7 @@ class Writer {
     list(session.tags);
     list(session.parts);
     list(session.wants);
+    write_past(session.past, to_);
   }
 
   ByteWriter to_;
@@ -200,7 +202,8 @@ class Reader {
   bool read(SessionState& session) {
     return text(session.name) &&
            numbers(session.id, session.epoch, session.paused, session.marks, session.has_rings) &&
-           list(session.tags) && list(session.parts) && list(session.wants);
+           list(session.tags) && list(session.parts) && list(session.wants) &&
+           read_past(from_, session.past);
   }
 
   ByteReader from_;

@@ -17,6 +17,7 @@
 #include "daemon/base/result.h"
 #include "daemon/reading/file_reader.h"
 #include "daemon/trace/coverage.h"
+#include "daemon/trace/session.h"
 #include "daemon/trace/slots.h"
 
 namespace tracectl {
@@ -68,6 +69,7 @@ struct SessionState {
   std::vector<std::string> tags;
   std::vector<PartState> parts;
   std::vector<SlotWantsState> wants;
+  Results past = {};
 };
 
 struct EngineState {

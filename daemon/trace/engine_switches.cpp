@@ -137,7 +137,7 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     give_gate(commit, *intent.session, is_triggered(*intent.session, intents));
     if (auto planned = commit.plan(coverage); !planned) return planned.error();
     changes.push_back(commit.changes());
-    if (intent.session->is_saved) intent.kept = std::make_shared<Coverage>();
+    if (intent.session->saved) intent.kept = std::make_shared<Coverage>();
   }
   if (auto planned = plan_gates(intents, change); !planned) return planned.error();
   if (auto built = build(change); !built) return built.error();
@@ -145,6 +145,7 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
   const uint64_t epoch = activate(change);
   const SwitchFigures figures = change.take_figures();
   for (size_t i = 0; i < intents.size(); ++i) settle(intents[i], epoch, figures, summaries[i]);
+  keep_past();
   return summaries;
 }
 
@@ -262,6 +263,7 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
   if ((*session)->marks) kernel_->begin_marks((*session)->id);
   const uint64_t epoch = activate(change);
   (*session)->past = {.latencies = carried_over((*session)->past.latencies)};
+  keep_past();
   return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};
 }
 
@@ -273,7 +275,9 @@ Result<ReadSummary> Engine::read_and_clear(Session& session) {
   if (auto built = build(change); !built) return built.error();
   const uint64_t epoch = activate(change);
   Results next{.latencies = carried_over(session.past.latencies)};
-  return ReadSummary{std::exchange(session.past, std::move(next)), epoch, change.take_figures()};
+  ReadSummary read{std::exchange(session.past, std::move(next)), epoch, change.take_figures()};
+  keep_past();
+  return read;
 }
 
 // ---- what lingers ----

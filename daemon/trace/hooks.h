@@ -44,6 +44,8 @@ class Hooks {
   // Before the first is made: these numbers are taken. Those of specs until end_adoption().
   void adopt(const FormerNumbers& numbers);
   void end_adoption() { specs_.end_adoption(); }
+  // The engine ends, and the next one goes on with what is in the kernel's tables.
+  void leave_all() { pairs_.leave_starts(); }
   uint32_t last_source() const { return last_source_; }
   uint32_t last_serial() const { return last_serial_; }
   uint32_t last_pair() const { return pairs_.last_number(); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "daemon/kernel/kernel.h"
@@ -15,8 +16,12 @@ namespace tracectl {
 // can run it.
 class Pair {
  public:
-  Pair(Kernel& kernel, uint32_t number) : kernel_(kernel), number_(number) {}
-  ~Pair() { kernel_.forget_starts(number_); }
+  // `leaves_them`: it ends with the engine, and the next one finds the starts.
+  Pair(Kernel& kernel, uint32_t number, std::shared_ptr<const bool> leaves_them)
+      : kernel_(kernel), number_(number), leaves_them_(std::move(leaves_them)) {}
+  ~Pair() {
+    if (!*leaves_them_) kernel_.forget_starts(number_);
+  }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
@@ -27,6 +32,7 @@ class Pair {
  private:
   Kernel& kernel_;
   uint32_t number_;
+  std::shared_ptr<const bool> leaves_them_;
 };
 
 using PairPtr = std::shared_ptr<const Pair>;
@@ -42,6 +48,8 @@ class Pairs {
 
   void adopt(uint32_t last_number) { last_number_ = last_number; }
   uint32_t last_number() const { return last_number_; }
+  // From now on starts outlive their pairs.
+  void leave_starts() { *leaves_them_ = true; }
 
  private:
   struct Known {
@@ -52,6 +60,7 @@ class Pairs {
 
   Kernel& kernel_;
   uint32_t last_number_ = 0;
+  std::shared_ptr<bool> leaves_them_ = std::make_shared<bool>(false);
   std::vector<Known> known_;
 };
 

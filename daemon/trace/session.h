@@ -84,7 +84,7 @@ struct Session {
   SessionId id = 0;
   std::string name;
   bool named = true;
-  bool is_saved = false;  // it goes on when the daemon is started anew
+  bool saved = false;  // it outlives the daemon
   Access access = {};
   uint32_t account = 0;  // of its owner, if it has one
   // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:

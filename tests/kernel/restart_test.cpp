@@ -23,12 +23,11 @@ class Restarts : public KernelTest {
                                 nullptr, &store));
   }
   void save(const std::string& session) {
-    create(session);
-    must(engine->save_session(session));
+    must(engine->create_session(session, std::nullopt, std::nullopt, true));
   }
   void close() {
     for (const Session* session : engine->sessions())
-      if (session->is_saved)
+      if (session->saved)
         saved_.push_back({session->name, session->settings, std::nullopt, std::nullopt});
     engine.reset();
   }
@@ -177,6 +176,57 @@ TEST_F(Restarts, KeysConditionsAndPausesStayAsTheyAre) {
   EXPECT_LT(sum(read("paused")), calls);
 }
 
+TEST_F(Restarts, WhatSettingsHadCountedThatWereReplacedIsStillThere) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count by arg0 & 1");
+  program.send("go");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  restart();
+  set("s", "uprobe::f00*", process(program.pid()), "count by arg0 & 1");
+  restart();
+  program.send("stop");
+  EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
+}
+
+TEST_F(Restarts, CallsThatAreOpenMeanwhileHaveTheirReturns) {
+  Program program("calls", {"3000"});
+  save("s");
+  set("s", "u::calls_*", process(program.pid()), "time");
+  program.send("go");
+  restart();
+  restart();
+  const auto said = parsed(program.finish());
+  std::map<std::string, Row> rows;
+  for (const auto& [key, row] : read("s").rows) rows[function_of(key.probe)] = row;
+  EXPECT_EQ(read("s").totals.cut, 0u);
+  for (const auto& [function, truth] : said["functions"].items()) {
+    if (function == "calls_moved" || function == "calls_mover") continue;
+    EXPECT_EQ(rows[function].count, truth["returns"].get<uint64_t>()) << function;
+    EXPECT_EQ(rows[function].unwound, truth["unwound"].get<uint64_t>()) << function;
+  }
+}
+
+TEST_F(Restarts, StartsThatWaitMeanwhileFindTheirEnds) {
+  Program program("requests", {"2", "3000"});
+  save("s");
+  Setting pair = setting("usdt::requests:end", process(program.pid()), "hist(duration)");
+  pair.latency =
+      Latency{.from = must(parse_pattern("usdt::requests:begin")), .by = must(parse_keys("arg0"))};
+  must(engine->stage_set("s", {std::move(pair)}));
+  must(engine->commit("s", {}));
+  program.send("go");
+  restart();
+  restart();
+  const auto said = parsed(program.finish());
+  const LatencyResult latency = read("s").latencies.begin()->second;
+  EXPECT_EQ(latency.started + latency.matched + latency.unmatched + latency.dropped,
+            said["begun"].get<uint64_t>() + said["matched"].get<uint64_t>() +
+                said["unmatched"].get<uint64_t>());
+  EXPECT_LE(latency.dropped, latency.started / 100);
+  EXPECT_LE(latency.open(), said["open"].get<uint64_t>() + latency.dropped);
+}
+
 TEST_F(Restarts, WhatIsDoneBehindOneIsAsBeforeIt) {
   Program program("counters", {"2", "0", "100"});
   save("s");
@@ -206,7 +256,7 @@ TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
   save("s");
   set("s", "uprobe::f00*", process(program.pid()), "count");
   engine.reset();
-  store.forget("engine.1");
+  store.forget_all("engine.");
   open();
   const auto answers = engine->go_on({{"s", {}, std::nullopt, std::nullopt}});
   EXPECT_EQ(answers.at(0).error().code, Code::not_found);

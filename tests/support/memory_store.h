@@ -30,6 +30,9 @@ class MemoryStore final : public DescriptorStore {
     return taken;
   }
 
+  void forget_all(std::string_view prefix) {
+    std::erase_if(kept_, [&](const KeptDescriptor& one) { return one.name.starts_with(prefix); });
+  }
   size_t size(std::string_view prefix) const {
     size_t count = 0;
     for (const KeptDescriptor& one : kept_) count += one.name.starts_with(prefix);
