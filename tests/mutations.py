@@ -77,6 +77,12 @@ LEFT_OUT = 'Budgets.HoldForLaterCommits'
 HANDED_OVER = 'StagingTest.ALinkThatLosesASiteIsReplacedBeforeItIsClosed'
 ACCESS = 'OwnersAccess.*'
 QUOTA_OF_EVENTS = 'Quotas.OfEvents*'
+RESTARTED = 'Restarts.TenOfThemMissNoCallAndCountNoneTwice'
+RESTARTED_EVENTS = 'Restarts.EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted'
+RESTARTED_UNSAVED = 'Restarts.OfAnUnsavedSessionNothingIsLeft'
+RESTARTED_CALLS = 'Restarts.CallsThatAreOpenMeanwhileHaveTheirReturns'
+RESTARTED_PAIRS = 'Restarts.StartsThatWaitMeanwhileFindTheirEnds'
+RESTARTED_PAST = 'Restarts.WhatSettingsHadCountedThatWereReplacedIsStillThere'
 
 
 @dataclasses.dataclass
@@ -295,4 +301,20 @@ MUTATIONS = [
     Mutation('ends-of-calls-seen-by-all', 'bpf/ends.bpf.h', ' || is_hidden(hook))', ')', ACCESS),
     Mutation('quota-of-events-is-endless', 'bpf/quota.bpf.h',
              '(__u32)now + count > limit', 'false', QUOTA_OF_EVENTS),
+    Mutation('former-counters-forgotten', 'daemon/trace/hooks.cpp',
+             '    hook.stat = want.former->stat;\n    return hook;\n', '', RESTARTED),
+    Mutation('former-losses-told-again', 'daemon/kernel/bpf_kernel.cpp',
+             'return {loss.told, loss.seen_ns};', 'return {0, loss.seen_ns};', RESTARTED_EVENTS),
+    Mutation('rings-read-behind-the-end', 'daemon/events/reader.cpp',
+             '  thread_.join();\n  release_all();\n', '  thread_.join();\n', RESTARTED_EVENTS),
+    Mutation('unsaved-sessions-stay-armed', 'daemon/trace/engine_keep.cpp',
+             '    for (const SessionId session : dropped) change.drop(id, session);\n', '',
+             RESTARTED_UNSAVED),
+    Mutation('former-calls-forgotten', 'daemon/trace/hooks.cpp',
+             '    if (want.former)\n      hook.flags |= want.former->serial << TC_SERIAL_SHIFT;\n    else\n',
+             '', RESTARTED_CALLS),
+    Mutation('starts-end-with-the-engine', 'daemon/trace/engine.cpp',
+             '  if (keeper_) hooks_.leave_all();\n', '', RESTARTED_PAIRS),
+    Mutation('past-ends-with-the-engine', 'daemon/trace/engine_keep.cpp',
+             '  session.past = state->past;\n', '', RESTARTED_PAST),
 ]

@@ -74,15 +74,15 @@ inline Lines lines_of(std::span<const StreamItem> items) {
   return lines;
 }
 
-struct Recorded {
+struct ReadBack {
   Lines lines;
   recording::Damage damage;
   std::string reason;
   std::string error;
 };
 
-inline Recorded read_all(const std::string& bytes, const recording::TimeRange& range = {}) {
-  Recorded got;
+inline ReadBack read_all(const std::string& bytes, const recording::TimeRange& range = {}) {
+  ReadBack got;
   auto reader = recording::Reader::open(file_of(bytes));
   if (!reader) return got.error = reader.error().message, got;
   auto done = reader->read(range, [&](const StreamItem& item) {

@@ -13,7 +13,8 @@ using on_kernel::must;
 // One of everything.
 EngineState some_state() {
   Argument in_rdi{.place = Argument::Place::in_register, .base = Register::rdi, .text = "8@%rdi"};
-  Site site{.offset = 0x100};
+  Site site;
+  site.offset = 0x100;
   site.args = std::make_shared<const Arguments>(Arguments{in_rdi});
   const std::vector<Probe> probes{{.name = "uprobe:/f:g", .demangled = {}, .sites = {site}}};
   EngineState state;
@@ -23,7 +24,8 @@ EngineState some_state() {
   state.layouts = {{"1 8 5 0,", 1}};
   state.objects = {{.number = 9, .path = "/f", .facts = {"abcd", true}, .size_bytes = 0x1000}};
   state.slots = {{5, {1, 2, 3, 4, 0x100, 0}, 0, true}};
-  PartState part{.object = 0, .order = 1, .sides = 0, .pid = 3, .birth = 4};
+  PartState part;
+  part.order = 1, part.pid = 3, part.birth = 4;
   part.probes = std::make_shared<const std::vector<Probe>>(probes);
   const WantState want{
       .part = 0, .probe = 0, .site = 0, .sides = 0, .former = {11, 12, 13, 14, 15}};

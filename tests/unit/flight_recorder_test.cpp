@@ -34,7 +34,7 @@ Dumped dumped(FlightRecorder& recorder, Compression compression = Compression::n
   Dumped done{{}, (*dump)->state(), bytes_of(file)};
   EXPECT_EQ(done.state.phase, Dump::Phase::done);
   EXPECT_EQ(done.state.bytes, done.bytes.size());
-  const Recorded got = read_all(done.bytes);
+  const ReadBack got = read_all(done.bytes);
   EXPECT_EQ(got.error, "");
   EXPECT_TRUE(is_whole(got.damage));
   EXPECT_EQ(got.reason, "a test");

@@ -66,7 +66,7 @@ bool is_part_of(const Lines& got, const Lines& all) {
 TEST(Recording, IsReadAsItWasWritten) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const auto items = RandomItems(seed).make(5000);
-    const Recorded got = read_all(recorded(items));
+    const ReadBack got = read_all(recorded(items));
     EXPECT_EQ(got.error, "");
     EXPECT_TRUE(is_whole(got.damage));
     EXPECT_EQ(sorted(got.lines), sorted(lines_of(items))) << seed;
@@ -88,7 +88,7 @@ TEST(Recording, HasRecordsOfAnyLength) {
     event.strings = {std::string(size, 'x')};
     items.push_back(std::move(event));
   }
-  const Recorded got = read_all(recorded(items));
+  const ReadBack got = read_all(recorded(items));
   EXPECT_TRUE(is_whole(got.damage));
   EXPECT_EQ(got.lines, lines_of(items));
 }
@@ -136,7 +136,7 @@ TEST(Recording, CutOffAnywhereLosesOnlyItsEnd) {
   ASSERT_EQ(sorted(all), sorted(lines_of(items)));
   size_t most = 0;
   for (size_t size = kFileHeaderBytes; size < whole.size(); ++size) {
-    const Recorded got = read_all(whole.substr(0, size));
+    const ReadBack got = read_all(whole.substr(0, size));
     ASSERT_EQ(got.error, "") << size;
     ASSERT_LE(got.lines.size(), all.size());
     ASSERT_TRUE(is_part_of(got.lines, all)) << size;
@@ -154,7 +154,7 @@ TEST(Recording, TornAnywhereGivesNothingWrong) {
     for (const char bits : {'\x01', '\x80', '\xff'}) {
       std::string torn = whole;
       torn[at] = static_cast<char>(torn[at] ^ bits);
-      const Recorded got = read_all(torn);
+      const ReadBack got = read_all(torn);
       ASSERT_EQ(got.error, "") << at;
       ASSERT_TRUE(is_part_of(got.lines, all)) << at;
       ASSERT_LT(got.lines.size(), all.size() + 1) << at;
@@ -203,7 +203,7 @@ TEST(Recording, WithAHoleGoesOnBehindIt) {
   for (size_t at = kFileHeaderBytes; at + 200 < whole.size(); at += 7) {
     std::string torn = whole;
     std::fill_n(torn.begin() + static_cast<ptrdiff_t>(at), 200, '\0');
-    const Recorded got = read_all(torn);
+    const ReadBack got = read_all(torn);
     ASSERT_TRUE(is_part_of(got.lines, all)) << at;
     ASSERT_FALSE(is_whole(got.damage)) << at;
     // What is behind the hole is read where it needs nothing that was in it.
@@ -270,7 +270,7 @@ TEST(Recording, SkipsWhatOnlyLaterVersionsKnow) {
        .first_ns = UINT64_MAX / 2,
        .last_ns = UINT64_MAX / 2},
       lost + std::string("\x02\x07\x01", 3) + lost);
-  const Recorded got = read_all(bytes);
+  const ReadBack got = read_all(bytes);
   EXPECT_EQ(got.lines.size(), items.size() + 2);
   EXPECT_EQ(got.damage.unknown, 2u);
   EXPECT_EQ(got.damage.blocks, 0u);
@@ -292,7 +292,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   EXPECT_EQ(state.phase, Recorder::Phase::failed);
   ASSERT_TRUE(state.error);
   // What the state says is in the file is, and all else is counted as lost.
-  const Recorded got = read_all(bytes_of(file));
+  const ReadBack got = read_all(bytes_of(file));
   uint64_t events = 0;
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
   EXPECT_EQ(state.events, events);
@@ -351,7 +351,7 @@ TEST(Recording, TakesThePlaceOfWhatTheFileHad) {
   (*recorder)->take(items);
   (*recorder)->end();
   ASSERT_TRUE((*recorder)->wait_ms(10'000));
-  const Recorded got = read_all(bytes_of(file));
+  const ReadBack got = read_all(bytes_of(file));
   EXPECT_TRUE(is_whole(got.damage));
   EXPECT_EQ(sorted(got.lines), sorted(lines_of(items)));
 }

@@ -63,7 +63,7 @@ TEST(Rotation, LeavesNothingOutBetweenFiles) {
     ASSERT_LT(done.files.size(), 64u);
     Lines all;
     for (const std::string& file : done.files) {
-      const Recorded got = read_all(file);
+      const ReadBack got = read_all(file);
       EXPECT_EQ(got.error, "");
       EXPECT_TRUE(is_whole(got.damage));
       all.insert(all.end(), got.lines.begin(), got.lines.end());
@@ -83,7 +83,7 @@ TEST(Rotation, KeepsTheEndOfWhatCame) {
   for (const std::string& file : done.files) {
     EXPECT_LE(file.size(), kFileBytes + 2048);  // the last record, and what it defines
     bytes += file.size();
-    const Recorded got = read_all(file);
+    const ReadBack got = read_all(file);
     EXPECT_TRUE(is_whole(got.damage));
     kept.insert(kept.end(), got.lines.begin(), got.lines.end());
     // No file has what is older than all of the one before.
