@@ -11,6 +11,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -128,8 +129,14 @@ class FakeKernel final : public Kernel {
   Status add_member(pid_t, uint32_t, Follow) override { return ok(); }
   void remove_member(pid_t, uint32_t) override {}
   void clear_members(uint32_t) override {}
-  void note_ring_seen(uint32_t, unsigned, const RingSeen&) override {}
-  RingSeen ring_seen(uint32_t, unsigned) const override { return {}; }
+  void note_ring_seen(uint32_t session, unsigned cpu, const RingSeen& seen) override {
+    const std::lock_guard lock(mutex_);
+    rings_seen_[{session, cpu}] = seen;
+  }
+  RingSeen ring_seen(uint32_t session, unsigned cpu) const override {
+    const std::lock_guard lock(mutex_);
+    return rings_seen_.at({session, cpu});
+  }
   bool is_adopted() const override { return false; }
   Status keep_in(DescriptorStore&) override { return ok(); }
   tc_session session_of(uint32_t) const override { return {}; }
@@ -147,6 +154,8 @@ class FakeKernel final : public Kernel {
   uint64_t epoch_ = 0;
   Progress progress_ = Progress::of_programs;
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
+  mutable std::mutex mutex_;      // of what follows, which readers' threads ask for
+  std::map<std::pair<uint32_t, unsigned>, RingSeen> rings_seen_;
 };
 
 }  // namespace tracectl::on_kernel
