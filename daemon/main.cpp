@@ -66,12 +66,12 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   if (!listener) return listener.error();
   auto kept = open_service_store();
   if (!kept) return kept.error();
-  auto kernel = open_kernel({.fast_nops = configuration.fast_nops});
+  auto kernel = open_kernel({.fast_nops = configuration.fast_nops, .store = kept->get()});
   if (!kernel) return kernel.error();
   auto reading = ConfinedReading::start();
   if (!reading) return reading.error();
-  auto engine =
-      Engine::start(std::move(*kernel), engine_options(configuration), std::move(*reading));
+  auto engine = Engine::start(std::move(*kernel), engine_options(configuration),
+                              std::move(*reading), kept->get());
   if (!engine) return engine.error();
   auto loop = EventLoop::open();
   if (!loop) return loop.error();
@@ -92,6 +92,8 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();
   tell_service_stopping();
+  (*engine)->end_reading();
+  (*server)->send_rest();
   return ended;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -416,6 +417,23 @@ void Server::send(Connection& connection) {
   }
   connection.out.clear();
   connection.sent = 0;
+}
+
+// The last events, to clients that take them. One that does not is not waited for longer.
+void Server::send_rest() {
+  constexpr uint64_t kLongestNs = 2'000'000'000;
+  for (const uint64_t until = boot_ns() + kLongestNs; boot_ns() < until;) {
+    std::vector<pollfd> unsent;
+    for (Connection& connection : connections_) {
+      if (connection.peer.subscriptions.empty()) continue;
+      take_events(connection);
+      send(connection);
+      if (!connection.out.empty() && !connection.closing)
+        unsent.push_back({connection.socket.get(), POLLOUT, 0});
+    }
+    if (unsent.empty()) return;
+    ::poll(unsent.data(), unsent.size(), 100);
+  }
 }
 
 // After anything has happened to a connection: requests answered as long as the client takes the

@@ -33,6 +33,9 @@ class Server {
   // Before the loop runs: saved_sessions.h.
   void begin_saved(const std::string& folder);
 
+  // When the reading of events has ended: gives what is left of them to the clients.
+  void send_rest();
+
   // What all flight recorders hold, to files in the folder.
   void dump_recorders(const std::string& reason);
 
