@@ -33,7 +33,8 @@ enum tc_hook_flag {
 	TC_WITHIN_GRAPH = 1 << 6,	/* takes hits only while a call of its session's graph is open */
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
 	TC_FIRST_OF_GROUP = 1 << 8,
-	TC_SERIAL_SHIFT = 9,	/* above: tells the hook from others that had its slot before */
+	TC_BY_CGROUP = 1 << 9,	/* its set is of cgroups, not of processes */
+	TC_SERIAL_SHIFT = 10,	/* above: tells the hook from others that had its slot before */
 };
 
 struct tc_hook {
@@ -168,6 +169,12 @@ struct tc_sets {
 	__u64 words[TC_MEMBER_WORDS];
 };
 
+/* A cgroup by its place: the id of the one above, and its own name. */
+struct tc_cgroup_name {
+	__u64 parent;
+	char name[TC_CGROUP_NAME_LEN];
+};
+
 /* The sets that a process belongs to, and of them those it hands on. */
 struct tc_member {
 	struct tc_sets of;
@@ -180,6 +187,12 @@ struct tc_executable {
 	__u64 inode;
 	__u32 device;
 	__u32 pad;
+};
+
+/* What has been told of: a file that was executed in a cgroup. */
+struct tc_told_exec {
+	struct tc_executable file;
+	__u64 cgroup;
 };
 
 /* What hits are to look at beside their slot; nothing most of the time. */
@@ -239,6 +252,7 @@ struct tc_account {
 enum tc_notice_kind {
 	TC_NOTICE_DUMP,		/* a hit asks for what a session's flight recorder holds */
 	TC_NOTICE_CRASH,	/* a process was ended by a signal */
+	TC_NOTICE_EXEC,		/* a process in a cgroup that is followed executes a file */
 };
 
 struct tc_notice {
@@ -256,6 +270,8 @@ struct tc_notice {
 	__u32 uid, gid;
 	__u32 pad;
 	struct tc_sets of;	/* sets that the process belonged to */
+	/* Of an exec. */
+	struct tc_executable file;
 };
 #define TC_NOTICES_BYTES 65536
 
@@ -317,13 +333,14 @@ TC_ASSERT_SIZE(struct tc_start, 16);
 TC_ASSERT_SIZE(struct tc_slow, 64);
 TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
 TC_ASSERT_SIZE(struct tc_sets, 32);
+TC_ASSERT_SIZE(struct tc_cgroup_name, 136);
 TC_ASSERT_SIZE(struct tc_member, 96);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_owner, 24);
 TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_account, 64);
-TC_ASSERT_SIZE(struct tc_notice, 96);
+TC_ASSERT_SIZE(struct tc_notice, 112);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_own_tag_state, 80);

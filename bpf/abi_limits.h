@@ -26,6 +26,9 @@ enum {
 	TC_MAX_SET_TARGETS = 256,
 	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
 	TC_MAX_PROCESSES = 65536,	/* that belong to a set target */
+	TC_MAX_CGROUPS = 16384,		/* that belong to a set target */
+	TC_MAX_TOLD_EXECS = 4096,	/* what is forgotten is told once more */
+	TC_CGROUP_NAME_LEN = 128,	/* with the 0 behind it */
 	TC_COMM_LEN = 16,
 	TC_MAX_INSNS = 64,		/* of one expression */
 	TC_REGISTERS = 8,		/* of the machine that runs it */

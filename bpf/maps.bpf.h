@@ -228,4 +228,28 @@ struct {
 	__type(value, __u32);
 } executables SEC(".maps");
 
+/* By the id of a cgroup: which set targets the processes in it belong to. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_CGROUPS);
+	__type(key, __u64);
+	__type(value, struct tc_sets);
+} cgroups SEC(".maps");
+
+/* The sets that a cgroup is to belong to when one is made there under this name. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TC_MAX_SET_TARGETS);
+	__type(key, struct tc_cgroup_name);
+	__type(value, struct tc_sets);
+} cgroup_names SEC(".maps");
+
+/* In which listing of files that are executed it was told of (exec_listing). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TC_MAX_TOLD_EXECS);
+	__type(key, struct tc_told_exec);
+	__type(value, __u32);
+} told_execs SEC(".maps");
+
 #endif

@@ -48,20 +48,35 @@ static __always_inline const struct thread *thread_of(struct hit *hit)
 	return &hit->thread;
 }
 
+static __always_inline bool has_set(const struct tc_sets *sets, __u32 target)
+{
+	__u32 word = target / 64;
+
+	if (!sets || word >= TC_MEMBER_WORDS)
+		return false;
+	return sets->words[word] >> (target % 64) & 1;
+}
+
 static __always_inline bool is_member(__u32 pid, __u32 target)
 {
 	struct tc_member *member = bpf_map_lookup_elem(&members, &pid);
-	__u32 word = target / 64;
 
-	if (!member || word >= TC_MEMBER_WORDS)
-		return false;
-	return member->of.words[word] >> (target % 64) & 1;
+	return member && has_set(&member->of, target);
+}
+
+static __always_inline bool is_in_cgroup_of(__u32 target)
+{
+	__u64 id = bpf_get_current_cgroup_id();
+
+	return has_set(bpf_map_lookup_elem(&cgroups, &id), target);
 }
 
 static __always_inline bool is_of_target(const struct tc_hook *hook, struct hit *hit)
 {
 	if (hook->tgid)
 		return hook->tgid == thread_of(hit)->pid;
+	if (hook->flags & TC_BY_CGROUP)
+		return is_in_cgroup_of(hook->set_target - 1);
 	if (hook->set_target)
 		return is_member(thread_of(hit)->pid, hook->set_target - 1);
 	return true;

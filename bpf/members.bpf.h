@@ -93,6 +93,7 @@ int on_exec(__u64 *ctx)
 
 	key.inode = binprm->file->f_inode->i_ino;
 	key.device = binprm->file->f_inode->i_sb->s_dev;
+	tell_of_exec(task, &key);
 	before = bpf_map_lookup_elem(&members, &pid);
 	kept = bpf_map_lookup_elem(&families, &key);
 	if (before && kept)

@@ -78,11 +78,37 @@ static __always_inline __u32 own_pid_of(struct task_struct *task)
 	return number;
 }
 
+__u32 exec_listing;	/* user space begins a new one where what has been told is to be told again */
+
+/* Once in each listing: a shell's loop fills no ring with it. */
+static __always_inline void tell_of_exec(struct task_struct *task, const struct tc_executable *file)
+{
+	struct tc_told_exec key = { .file = *file, .cgroup = bpf_get_current_cgroup_id() };
+	struct tc_sets *sets = bpf_map_lookup_elem(&cgroups, &key.cgroup);
+	__u32 listing = *(volatile __u32 *)&exec_listing;
+	__u32 *told = bpf_map_lookup_elem(&told_execs, &key);
+	struct tc_notice *notice;
+
+	if (!sets || (told && *told == listing))
+		return;
+	notice = new_notice(TC_NOTICE_EXEC, task);
+	if (!notice)
+		return;
+	notice->initial_pid = task->tgid;
+	notice->of = *sets;
+	notice->file = *file;
+	bpf_map_update_elem(&told_execs, &key, &listing, BPF_ANY);
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+}
+
 static __always_inline void tell_of_crash(struct task_struct *task)
 {
 	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);
+	__u64 cgroup = bpf_get_current_cgroup_id();
 	__u32 pid = task->tgid;
 	struct tc_member *member;
+	struct tc_sets *sets;
+	__u32 i;
 
 	if (!notice)
 		return;
@@ -94,6 +120,9 @@ static __always_inline void tell_of_crash(struct task_struct *task)
 	member = bpf_map_lookup_elem(&members, &pid);
 	if (member)
 		notice->of = member->of;
+	sets = bpf_map_lookup_elem(&cgroups, &cgroup);
+	for (i = 0; sets && i < TC_MEMBER_WORDS; i++)
+		notice->of.words[i] |= sets->words[i];
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 

@@ -163,5 +163,6 @@ int on_site(struct pt_regs *ctx)
 #include "bpf/returns.bpf.h"
 #include "bpf/pairs.bpf.h"
 #include "bpf/members.bpf.h"
+#include "bpf/cgroups.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

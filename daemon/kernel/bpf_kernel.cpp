@@ -17,6 +17,7 @@
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/cgroup_sets.h"
 #include "daemon/kernel/kept_tables.h"
 #include "daemon/kernel/layout.h"
 #include "daemon/kernel/notices.h"
@@ -225,6 +226,16 @@ class BpfKernel final : public Kernel {
     process_sets_.remove_member(pid, set_target);
   }
   void clear_members(uint32_t set_target) override { process_sets_.clear_members(set_target); }
+  Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target) override {
+    return cgroup_sets_.follow_cgroup(parent, name, set_target);
+  }
+  Status add_cgroup(uint64_t id, uint32_t set_target) override {
+    return cgroup_sets_.add_cgroup(id, set_target);
+  }
+  void clear_cgroups(uint32_t set_target) override { cgroup_sets_.clear_cgroups(set_target); }
+  void tell_of_execs() override {
+    __atomic_add_fetch(&skeleton_->bss->exec_listing, 1, __ATOMIC_SEQ_CST);
+  }
 
   bool is_adopted() const override { return !adopted_programs_.empty(); }
   Status keep_in(DescriptorStore& store) override {
@@ -244,7 +255,9 @@ class BpfKernel final : public Kernel {
         process_sets_({.executables = bpf_map__fd(skeleton_->maps.executables),
                        .families = bpf_map__fd(skeleton_->maps.families),
                        .members = bpf_map__fd(skeleton_->maps.members)},
-                      skeleton_->rodata->in_own_pid_namespace) {}
+                      skeleton_->rodata->in_own_pid_namespace),
+        cgroup_sets_({.cgroups = bpf_map__fd(skeleton_->maps.cgroups),
+                      .names = bpf_map__fd(skeleton_->maps.cgroup_names)}) {}
 
   Status map_arrays();
   void go_on();
@@ -265,6 +278,7 @@ class BpfKernel final : public Kernel {
   Programs programs_;
   ProgressWait progress_;
   ProcessSets process_sets_;
+  CgroupSets cgroup_sets_;
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, accounts_, tags_,
       own_tags_;
   std::optional<Notices> notices_;  // once they are open

@@ -256,6 +256,17 @@ class Kernel {
   virtual Status keep_in(DescriptorStore& store) = 0;
   // Of an adopted kernel.
   virtual tc_session session_of(uint32_t session) const = 0;
+
+  // ---- sets of cgroups ----
+  // Whatever cgroup is made under this name in that one belongs to the set, and all below it.
+  virtual Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target) = 0;
+  // One that is there. Those that are made in it from now on belong to the set, too.
+  virtual Status add_cgroup(uint64_t id, uint32_t set_target) = 0;
+  // The set target ends.
+  virtual void clear_cgroups(uint32_t set_target) = 0;
+  // What processes of these sets execute from now on is told by notices, each file once for each cgroup.
+  // What was told before is told again.
+  virtual void tell_of_execs() = 0;
 };
 
 }  // namespace tracectl

@@ -140,6 +140,10 @@ class FakeKernel final : public Kernel {
   bool is_adopted() const override { return false; }
   Status keep_in(DescriptorStore&) override { return ok(); }
   tc_session session_of(uint32_t) const override { return {}; }
+  Status follow_cgroup(uint64_t, const std::string&, uint32_t) override { return ok(); }
+  Status add_cgroup(uint64_t, uint32_t) override { return ok(); }
+  void clear_cgroups(uint32_t) override {}
+  void tell_of_execs() override {}
 
  private:
   // Whether the other end of a pipe is: the link's owner has let go of it.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/base/result.h"
+
+struct tc_cgroup_name;
+
+namespace tracectl {
+
+// Which cgroups belong to which set targets, in the kernel's tables, to which the programs add cgroups
+// that are made later (bpf/cgroups.bpf.h). What the functions mean: daemon/kernel/kernel.h.
+class CgroupSets {
+ public:
+  // Of BPF maps, borrowed.
+  struct Tables {
+    int cgroups;
+    int names;
+  };
+  explicit CgroupSets(const Tables& tables) : tables_(tables) {}
+
+  Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target);
+  Status add_cgroup(uint64_t id, uint32_t set_target);
+  void clear_cgroups(uint32_t set_target);
+
+ private:
+  Tables tables_;
+};
+
+}  // namespace tracectl
