@@ -3,13 +3,17 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "daemon/process/maps.h"
 #include "daemon/process/process.h"
@@ -67,6 +71,20 @@ std::vector<pid_t> processes_running(dev_t device, ino_t inode) {
     return !is_file("/proc/" + std::to_string(pid) + "/exe", device, inode);
   });
   return pids;
+}
+
+// The 22nd field; the second, the name, is in parentheses and can have others in it.
+std::optional<uint64_t> started_ns(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t end = text.rfind(')');
+  if (end == text.npos) return std::nullopt;
+  std::istringstream rest(text.substr(end + 1));
+  std::string field;
+  for (int i = 3; i < 22; ++i) rest >> field;
+  uint64_t ticks = 0;
+  if (!(rest >> ticks)) return std::nullopt;
+  return ticks * (1'000'000'000 / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 std::vector<pid_t> processes_mapping(dev_t device, ino_t inode) {

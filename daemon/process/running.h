@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tracectl {
@@ -11,5 +13,8 @@ namespace tracectl {
 // looked into, is left out. In ascending order.
 std::vector<pid_t> processes_running(dev_t device, ino_t inode);  // whose executable the file is
 std::vector<pid_t> processes_mapping(dev_t device, ino_t inode);  // with executable mappings of it
+
+// When the process was forked, since boot and at most a clock tick too early; none if it has ended.
+std::optional<uint64_t> started_ns(pid_t pid);
 
 }  // namespace tracectl
