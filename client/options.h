@@ -37,6 +37,8 @@ struct ProbeOptions {
   bool local = false;  // the default, for those who want to say it
   std::vector<int64_t> pids;
   std::vector<std::string> executables;
+  std::vector<std::string> units;
+  std::vector<std::string> cgroups;
   bool all = false;
   bool follow = false;               // children forked later, too
   bool first_child = false;          // the first of them only

@@ -122,7 +122,8 @@ int run_stage_remove(const CommonOptions& common, const StageOptions& options) {
   auto target = choose_target(options.probes);
   if (!target) return fail(target.error());
   const TargetPart& part = target->part;
-  const bool any = !part.pids.empty() || !part.executables.empty() || part.all;
+  const bool any = !part.pids.empty() || !part.executables.empty() || part.all ||
+                   !part.units.empty() || !part.cgroups.empty();
   return ask(common, kDaemon,
              StageRemove{.session = options.session,
                          .patterns = options.probes.patterns,

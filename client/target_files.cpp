@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "daemon/model/pattern.h"
+#include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/running.h"
 
@@ -21,7 +22,10 @@ class Opening {
     if (!target_.will_map.empty()) return add_starting(object);
     for (const int64_t pid : target_.pids) add_mapped(object, static_cast<pid_t>(pid));
     for (const std::string& path : target_.executables) add_executable(object, path);
-    const bool by_path = target_.all || (target_.pids.empty() && target_.executables.empty());
+    for (const std::string& path : cgroups()) add_in_cgroup(object, path);
+    const bool none = target_.pids.empty() && target_.executables.empty() &&
+                      target_.cgroups.empty() && target_.units.empty();
+    const bool by_path = target_.all || none;
     if (by_path && is_path(object)) add_path(object);
   }
 
@@ -69,6 +73,21 @@ class Opening {
     struct stat status {};
     if (object.empty() || names_file(object, path) || ::stat(path.c_str(), &status) != 0) return;
     for (const pid_t pid : processes_running(status.st_dev, status.st_ino)) add_mapped(object, pid);
+  }
+
+  // What cannot be found the daemon says.
+  std::vector<std::string> cgroups() const {
+    auto paths = target_.cgroups;
+    const auto tree = CgroupTree::open();
+    if (!tree) return {};
+    for (const std::string& unit : target_.units)
+      if (auto path = tree->of_unit(unit)) paths.push_back(std::move(*path));
+    return paths;
+  }
+
+  void add_in_cgroup(const std::string& object, const std::string& path) {
+    if (const auto tree = CgroupTree::open())
+      for (const pid_t pid : tree->processes_in(path)) add_mapped(object, pid);
   }
 
   const protocol::TargetPart& target_;

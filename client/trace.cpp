@@ -181,7 +181,9 @@ class Trace {
 
   // Their end ends the trace, unless other processes can still come.
   Status hold_targets() {
-    if (target_.part.all || !target_.part.executables.empty()) return ok();
+    const auto& part = target_.part;
+    if (part.all || !part.executables.empty() || !part.units.empty() || !part.cgroups.empty())
+      return ok();
     if (target_.command) {
       waiter_.end_with(target_.command->pidfd());
       return ok();

@@ -20,6 +20,12 @@ void add_target_options(CLI::App& verb, ProbeOptions& probes) {
   verb.add_option("-x,--executable", probes.executables,
                   "every process that runs this file, now or later")
       ->allow_extra_args(false);
+  verb.add_option("-u,--unit", probes.units,
+                  "every process of this unit of systemd's, now or later")
+      ->allow_extra_args(false);
+  verb.add_option("--cgroup", probes.cgroups,
+                  "every process in this cgroup or below it, now or later")
+      ->allow_extra_args(false);
   verb.add_flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
   verb.add_flag("--first-child", probes.first_child, "the first child forked later, too");
   verb.add_flag("-a,--all", probes.all, "every process that maps the object");

@@ -132,11 +132,13 @@ def _item(notification):
     return kind(**{name: value for name, value in notification['params'].items() if name in members})
 
 
-def target(pids=(), executables=(), everything=False, follow=None):
+def target(pids=(), executables=(), everything=False, follow=None, units=(), cgroups=()):
     """The processes in which probes are to fire.
 
     pids         numbers of processes
     executables  absolute paths: every process that runs one of them, now or later
+    units        names of systemd's units, 'ssh.service': every process of them, now or later
+    cgroups      of version 2, as '/system.slice/ssh.service': every process in them, now or later
     everything   every process that has the probe's file mapped
     follow       'children' or 'first_child': those that the processes in `pids` fork later, too
     """
@@ -145,6 +147,10 @@ def target(pids=(), executables=(), everything=False, follow=None):
         chosen['pids'] = list(pids)
     if executables:
         chosen['executables'] = list(executables)
+    if units:
+        chosen['units'] = list(units)
+    if cgroups:
+        chosen['cgroups'] = list(cgroups)
     if everything:
         chosen['all'] = True
     if follow:

@@ -47,6 +47,8 @@ std::string target_text(const TargetPart& target) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
   for (const int64_t pid : target.pids) add(fmt::format("-p {}", pid));
   for (const std::string& path : target.executables) add("-x " + path);
+  for (const std::string& unit : target.units) add("-u " + unit);
+  for (const std::string& path : target.cgroups) add("--cgroup " + path);
   if (target.all) add("-a");
   if (target.follow) add(*target.follow == "children" ? "-f" : "--first-child");
   return text;
@@ -155,6 +157,14 @@ std::string percent_text(double percent) {
   return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
+std::string followed_text(const FollowedPart& followed) {
+  const std::string file =
+      followed.object + (followed.cgroup.empty() ? "" : " in " + followed.cgroup);
+  if (followed.pid == 0) return file + ", before its first instruction";
+  return fmt::format("{}, {:.3f} s after process {} began it", file,
+                     static_cast<double>(followed.unobserved_us) / 1e6, followed.pid);
+}
+
 }  // namespace
 
 std::string left_out_text(const LeftOutPart& left_out) {
@@ -202,6 +212,8 @@ std::string session_text(const SessionPart& session) {
   if (session.recorder) out += recorder_text(*session.recorder);
   for (const LeftOutPart& one : session.left_out.value_or(std::vector<LeftOutPart>{}))
     out += "left out: " + left_out_text(one) + "\n";
+  for (const FollowedPart& one : session.followed)
+    out += "armed later: " + followed_text(one) + "\n";
   add_settings(out, "IN FORCE", session.settings);
   if (session.draft) {
     add_settings(out, "DRAFT", *session.draft);

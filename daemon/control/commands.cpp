@@ -185,6 +185,7 @@ SessionPart Commands::part_of(const Session& session) const {
     part.left_out = parts_of(session.budget->left_out);
   }
   part.recorder = flight_recorders_.part_of(session.name);
+  part.followed = followed_parts(session.followed);
   return part;
 }
 

@@ -231,4 +231,15 @@ std::vector<GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_
   return parts;
 }
 
+std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files) {
+  std::vector<protocol::FollowedPart> parts;
+  for (const Followed& file : files)
+    parts.push_back({.object = file.path,
+                     .cgroup = file.cgroup,
+                     .pid = file.pid,
+                     .ts = file.ts_ns,
+                     .unobserved_us = file.unobserved_ns / 1000});
+  return parts;
+}
+
 }  // namespace tracectl

@@ -133,6 +133,19 @@ void Commands::take_notices() {
       flight_recorders_.dump_triggered(*asked);
     else
       flight_recorders_.dump_crashed(std::get<SeenCrash>(notice));
+  follow_programs();
+}
+
+void Commands::follow_programs() try {
+  for (const FollowSummary& done : engine_.follow()) {
+    if (!done.done)
+      spdlog::warn("follow session={} failed: {}", done.session, done.done.error().message);
+    for (const Followed& file : done.files)
+      spdlog::info("follow session={} object={} cgroup={} pid={} unobserved_us={}", done.session,
+                   file.path, file.cgroup, file.pid, file.unobserved_ns / 1000);
+  }
+} catch (const std::bad_alloc&) {
+  spdlog::error("follow failed: {}", out_of_memory().message);
 }
 
 void Commands::end_recording(const std::string& session) {

@@ -83,6 +83,12 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                              [raw](uint32_t) { raw->take_notices(); });
   if (!noticing) return noticing.error();
   server->noticing_ = std::move(*noticing);
+  if (engine.replaced_fd() >= 0) {
+    auto replacing = loop.watch(engine.replaced_fd(), EventLoop::kReadable,
+                                [raw](uint32_t) { raw->take_replaced(); });
+    if (!replacing) return replacing.error();
+    server->replacing_ = std::move(*replacing);
+  }
   if (engine.reading().fd() >= 0) {
     auto reading = loop.watch(engine.reading().fd(), EventLoop::kReadable,
                               [raw](uint32_t) { raw->take_read(); });
@@ -323,6 +329,7 @@ void Server::take_read() {
     at = next;
   }
   if (any_commit) committing_.ask();
+  commands_.follow_programs();
 }
 
 // ---- what lingers ----
@@ -366,6 +373,11 @@ void Server::dump_recorders(const std::string& reason) {
 void Server::take_notices() {
   commands_.take_notices();
   look_after_dumps();
+}
+
+void Server::take_replaced() {
+  engine_.take_replaced();
+  commands_.follow_programs();
 }
 
 void Server::dump_failed(const UnitFailure& failure) {

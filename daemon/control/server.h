@@ -83,6 +83,7 @@ class Server {
   void keep_budgets();
   void set_budget_timer();
   void take_notices();
+  void take_replaced();
   void dump_failed(const UnitFailure& failure);
   void look_after_dumps();
   void pump_streams();
@@ -99,7 +100,7 @@ class Server {
   Commands commands_;
   Fd wake_;   // the reader's thread has given events to a stream
   Fd spare_;  // to be closed where there is no other
-  EventLoop::Watch listening_, waking_, noticing_, reading_;
+  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_;
   EventLoop::Later committing_;
   EventLoop::Timer lingering_, budgeting_, dumping_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to

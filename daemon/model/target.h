@@ -24,12 +24,20 @@ struct Target {
   // come to mean another one. 0: it has ended, and is passed over.
   std::vector<uint64_t> births = {};
   Follow follow = Follow::none;  // of `pids`
+  // Every process in one of these cgroups of version 2 or below it, now or later: paths from the root of
+  // their hierarchy, /system.slice/ssh.service.
+  std::vector<std::string> cgroups = {};
+  std::vector<std::string> units = {};  // of systemd's: as the cgroups it makes for them
+  // Those cgroups, in the order of `units`, once the setting is staged.
+  std::vector<std::string> unit_cgroups = {};
 
-  bool empty() const { return pids.empty() && executables.empty() && !all; }
+  bool follows_cgroups() const { return !cgroups.empty() || !units.empty(); }
+  bool empty() const { return pids.empty() && executables.empty() && !all && !follows_cgroups(); }
   // Whether users would say the same of both.
   bool operator==(const Target& other) const {
     return pids == other.pids && executables == other.executables && all == other.all &&
-           will_map == other.will_map && follow == other.follow;
+           will_map == other.will_map && follow == other.follow && cgroups == other.cgroups &&
+           units == other.units;
   }
 };
 

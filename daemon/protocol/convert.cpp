@@ -37,6 +37,26 @@ Status check_absolute(const char* list, const std::vector<std::string>& paths) {
   return ok();
 }
 
+bool goes_up(const std::string& path) {
+  return path.ends_with("/..") || path.find("/../") != std::string::npos;
+}
+
+Status check_cgroups(const std::vector<std::string>& paths) {
+  if (auto absolute = check_absolute("cgroups", paths); !absolute) return absolute;
+  for (size_t i = 0; i < paths.size(); i++)
+    if (goes_up(paths[i]) || (paths[i].ends_with('/') && paths[i] != "/"))
+      return refused(element("cgroups", i), "give a path without .. and without a / at its end");
+  return ok();
+}
+
+Status check_units(const std::vector<std::string>& units) {
+  for (size_t i = 0; i < units.size(); i++)
+    if (units[i].empty() || units[i].find('/') != std::string::npos ||
+        units[i].find('\0') != std::string::npos)
+      return refused(element("units", i), "give the name of a unit: ssh.service");
+  return ok();
+}
+
 Result<Follow> follow_of(const TargetPart& part) {
   if (!part.follow) return Follow::none;
   if (part.pids.empty())
@@ -70,6 +90,10 @@ Result<Target> target_of(const TargetPart& part) {
   if (!follow) return follow.error();
   Target target{*std::move(pids), part.executables, part.all, part.will_map};
   target.follow = *follow;
+  if (auto checked = check_cgroups(part.cgroups); !checked) return checked.error();
+  if (auto checked = check_units(part.units); !checked) return checked.error();
+  target.cgroups = part.cgroups;
+  target.units = part.units;
   return target;
 }
 
@@ -78,7 +102,9 @@ TargetPart part_of(const Target& target) {
           target.executables,
           target.all,
           target.will_map,
-          follow_name(target.follow)};
+          follow_name(target.follow),
+          target.cgroups,
+          target.units};
 }
 
 Result<Scope> scope_of(std::string_view name) {

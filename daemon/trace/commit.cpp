@@ -20,7 +20,7 @@ bool stays(const SessionHook& held, const Want& want) {
        held.setting->returns == want.setting().returns &&
        held.setting->latency == want.setting().latency);
   return same_setting && held.hook.pair_sides == want.sides && *held.probe == want.probe->name &&
-         same_process(held.process, want.part->process);
+         same_process(held.process, want.part->process) && held.cgroup == want.part->cgroup;
 }
 
 // As coverage groups them.
@@ -123,7 +123,8 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
                      .setting = want.part->setting,
                      .process = want.part->process,
                      .returns = want.site->returns,
-                     .cost = want.site->cost};
+                     .cost = want.site->cost,
+                     .cgroup = want.part->cgroup};
 }
 
 Status Commit::put(const SlotSite& site, SessionHooks held) {

@@ -17,11 +17,11 @@ bool same_probe(const Want& a, const Want& b) {
 // Whether the later one takes every hit that the earlier one would.
 bool covers(const Want& later, const Want& earlier) {
   if (!same_probe(later, earlier)) return false;
-  if (!later.part->process && !later.part->executable) return true;
+  if (!later.part->process && !later.part->executable && !later.part->cgroup) return true;
   const bool same_children =
       later.part->follow == earlier.part->follow || later.part->follow == Follow::children;
   return same_children && same_process(later.part->process, earlier.part->process) &&
-         later.executable() == earlier.executable();
+         later.executable() == earlier.executable() && later.part->cgroup == earlier.part->cgroup;
 }
 
 bool same_setting(const Want& a, const Want& b) { return a.part->setting == b.part->setting; }
@@ -241,7 +241,7 @@ Status check(const Setting& setting) {
   if (setting.target.empty())
     return Error{Code::invalid,
                  "choose the processes for " + to_string(setting.pattern) +
-                     ": -p PID, -x PATH, -a, or -- COMMAND",
+                     ": -p PID, -x PATH, -u UNIT, --cgroup PATH, -a, or -- COMMAND",
                  "target"};
   if (setting.spec.graph && setting.latency)
     return Error{Code::invalid, "a graph is of calls, and has no other probe as its start", "from"};

@@ -213,8 +213,10 @@ Status Engine::check_specs(const Coverage& coverage) {
 Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Setting> settings) {
   auto session = find(name);
   if (!session) return session.error();
-  for (Setting& setting : settings)
+  for (Setting& setting : settings) {
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
+    if (auto noted = note_units(setting.target); !noted) return noted.error();
+  }
   if (auto known = triggers_of(**session, settings); !known) return known.error();
   auto covered = cover({resolver_, (*session)->access}, settings);
   if (!covered) return covered.error();

@@ -16,6 +16,7 @@
 #include "daemon/events/reader.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/model/quota.h"
+#include "daemon/process/replaced_files.h"
 #include "daemon/trace/adoption.h"
 #include "daemon/trace/cgroup_rows.h"
 #include "daemon/trace/commit.h"
@@ -67,6 +68,13 @@ struct GrowSummary {
   std::vector<std::string> added;  // functions, by the names of their probes
   std::vector<Refusal> refused;    // each told once
   size_t unknown = 0;  // addresses called since the last time that begin no known function
+};
+
+// What a session has followed programs into.
+struct FollowSummary {
+  std::string session;
+  std::vector<Followed> files;
+  Status done;  // or why what was executed could not be armed
 };
 
 // What a look at a session's budget led to.
@@ -211,6 +219,15 @@ class Engine {
   // Those of sessions that are still there, and of processes that one that is dumped has chosen.
   std::vector<Notice> take_notices();
 
+  // Readable when another file may have been put at a path that a session has chosen, or -1. The engine's
+  // own. To be taken by take_replaced().
+  int replaced_fd() const { return replaced_.fd(); }
+  void take_replaced();
+  // Arms, by commits, what take_notices() has seen to be executed in cgroups that sessions follow, and what
+  // take_replaced() has seen to be put in place. Of each session for which there was something to do. Where reading().awaited() tells of a file it is to be
+  // called again when that is read. engine_follow.cpp.
+  std::vector<FollowSummary> follow();
+
   uint64_t epoch() const { return kernel_->epoch(); }
   const Slots& slots() const { return slots_; }
   const EngineStats& stats() const { return stats_; }
@@ -237,6 +254,7 @@ class Engine {
     Coverage coverage;
     CommitOptions options;
     std::shared_ptr<Coverage> kept = {};  // room for it, where the session is saved
+    std::vector<FollowedFile> followed = {};
   };
   Result<Intent> intend(const std::string& session, const CommitOptions& options);
   Result<CommitSummary> dry_run(Intent intent);
@@ -255,6 +273,11 @@ class Engine {
   Result<GrowSummary> grow_by(Session& session, const CalledAddresses& called);
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
   Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
+
+  // What comes later: engine_follow.cpp.
+  void note_exec(const tc_notice& notice);
+  void watch_what_is_chosen(Session& session);
+  std::optional<FollowSummary> follow(Session& session);
 
   // Quotas: engine_quotas.cpp. What an owner's sessions have together, and would have.
   template <class Count> size_t sum_of_user(uid_t user, const Session* but, Count count) const;
@@ -323,6 +346,7 @@ class Engine {
   std::set<uint32_t> kept_links_;   // of the state that it was given last
   std::optional<Adoption> adoption_;
   CgroupNames cgroup_names_;
+  ReplacedFiles replaced_;
   IdPool session_ids_{0, TC_MAX_SESSIONS};
   IdPool account_ids_{1, TC_MAX_ACCOUNTS};
   std::map<std::string, Session> sessions_;

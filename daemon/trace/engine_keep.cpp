@@ -13,11 +13,13 @@
 namespace tracectl {
 namespace {
 
-// Nothing in it was added to what the user has set: graphs and tags add probes.
+// Nothing in it was added to what the user has set, as for graphs and tags; and all its processes are chosen by
+// themselves or by their executable.
 bool is_of_settings_alone(const Coverage& coverage) {
   return std::all_of(coverage.parts.begin(), coverage.parts.end(), [](const WantedPart& part) {
     const Spec& spec = part.setting->spec;
-    return part.order > 0 && !spec.graph && spec.triggers.empty() && !part.unmapped;
+    return part.order > 0 && !spec.graph && spec.triggers.empty() && !part.unmapped &&
+           !part.cgroup;
   });
 }
 
@@ -291,7 +293,9 @@ void Engine::settle(Adopted& adopted) {
     for (const Want& want : at.wants) retire_ended(*adopted.session, want);
   for (SlotWants& at : adopted.coverage->wants)
     for (Want& want : at.wants) want.former = nullptr;
+  adopted.session->access.followed = followed_files(*adopted.coverage);
   adopted.session->coverage = std::move(adopted.coverage);
+  watch_what_is_chosen(*adopted.session);
 }
 
 void Engine::retire_ended(Session& session, const Want& want) {

@@ -76,6 +76,10 @@ std::vector<Notice> Engine::take_notices() {
       if (!seen.sessions.empty()) taken.emplace_back(std::move(seen));
       continue;
     }
+    if (notice.kind == TC_NOTICE_EXEC) {
+      note_exec(notice);
+      continue;
+    }
     const Session* session = session_of(notice.session);
     const Session* by = session_of(notice.asking_session);
     if (session && session->is_dumped)

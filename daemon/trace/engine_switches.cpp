@@ -39,6 +39,22 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   return summary;
 }
 
+// Each once.
+std::vector<FollowedFile> followed_files(const Coverage& coverage) {
+  std::vector<FollowedFile> files;
+  for (const WantedPart& part : coverage.parts) {
+    const std::string cgroup = part.cgroup.value_or("");
+    const auto is_it = [&](const FollowedFile& file) {
+      return file.cgroup == cgroup && file.object->path() == part.object->path() &&
+             file.object->identity().device == part.object->identity().device &&
+             file.object->identity().inode == part.object->identity().inode;
+    };
+    if (part.process || part.probes->empty()) continue;
+    if (std::none_of(files.begin(), files.end(), is_it)) files.push_back({cgroup, part.object});
+  }
+  return files;
+}
+
 // Moves what the kernel refused from what is wanted to what is refused; false if that is not why. What tells
 // of tags, and of what is called, is none of the user's: without it only those are not seen.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
@@ -81,10 +97,14 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto session = find(name);
   if (!session) return session.error();
   auto settings = (*session)->draft.value_or((*session)->settings);
+  // Before it is looked what runs there: what is executed later is told of.
+  if (!options.dry_run)
+    if (auto followed = hooks_.follow_cgroups(**session, settings); !followed)
+      return followed.error();
   auto coverage = cover_within_budget(**session, settings);
   if (!coverage) return coverage.error();
   if (auto within = check_sites(**session, coverage->wants.size()); !within) return within.error();
-  return Intent{*session, std::move(settings), std::move(*coverage), options};
+  return Intent{*session, std::move(settings), std::move(*coverage), options, {}};
 }
 
 Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
@@ -138,6 +158,7 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     if (auto planned = commit.plan(coverage); !planned) return planned.error();
     changes.push_back(commit.changes());
     if (intent.session->saved) intent.kept = std::make_shared<Coverage>();
+    intent.followed = followed_files(coverage);
   }
   if (auto planned = plan_gates(intents, change); !planned) return planned.error();
   if (auto built = build(change); !built) return built.error();
@@ -146,6 +167,7 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
   const SwitchFigures figures = change.take_figures();
   for (size_t i = 0; i < intents.size(); ++i) settle(intents[i], epoch, figures, summaries[i]);
   keep_past();
+  for (const Intent& intent : intents) watch_what_is_chosen(*intent.session);
   return summaries;
 }
 
@@ -166,6 +188,7 @@ void Engine::settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures
   if (intent.kept) *intent.kept = std::move(intent.coverage);
   session.coverage = std::move(intent.kept);
   session.draft.reset();
+  session.access.followed = std::move(intent.followed);
   session.epoch = epoch;
   summary.epoch = epoch;
   summary.figures = figures;

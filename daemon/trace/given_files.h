@@ -7,6 +7,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
@@ -40,11 +41,20 @@ class GivenFiles {
   std::list<File> files_;
 };
 
+// A file that is armed for more than one process. Where a process in a cgroup has been seen to run it: for all
+// that run it there later. Else it was found at its path: it stays armed for those that have it when
+// another is put in its place.
+struct FollowedFile {
+  std::string cgroup;  // or empty
+  ObjectPtr object;
+};
+
 // For whom something is resolved, and by which files. A file that was not given this process opens itself, if it
 // is for one who may trace everything.
 struct Access {
   std::optional<Owner> owner;  // none: may trace every process
   GivenFiles files;
+  std::vector<FollowedFile> followed = {};
 
   // As GivenFiles::add(); of an owner it also refuses files whose bytes another process makes up when they are
   // asked for (FUSE): who reads them may wait for ever.

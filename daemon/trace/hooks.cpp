@@ -2,6 +2,8 @@
 #include "daemon/trace/hooks.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "daemon/spec/names.h"
 
@@ -100,6 +102,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   auto set = set_of(session, want);
   if (!set) return set.error();
   hook.set_target = *set;
+  if (want.part->cgroup) hook.flags |= TC_BY_CGROUP;
   if (want.former) {
     hook.stat = want.former->stat;
     return hook;
@@ -123,8 +126,31 @@ Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
   const uint16_t former = want.former ? want.former->set_target : uint16_t{0};
   if (const auto executable = want.executable())
     return set_targets_.take(executable->first, executable->second, former);
+  if (want.part->cgroup) return set_targets_.take(*want.part->cgroup);
   if (want.part->follow == Follow::none) return uint16_t{0};
   return set_targets_.take_family(session.id, *want.part->process, want.setting().target, former);
+}
+
+Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings)
+    for (const std::string& path : followed_cgroups(setting.target)) {
+      if (session.cgroup_sets.contains(path)) continue;
+      auto set = set_targets_.take(path);
+      if (!set) return set.error();
+      session.cgroup_sets.emplace(path, *set);
+    }
+  return ok();
+}
+
+void Hooks::leave_cgroups(Session& session, const std::vector<Setting>& settings) {
+  std::set<std::string> wanted;
+  for (const Setting& setting : settings)
+    for (std::string& path : followed_cgroups(setting.target)) wanted.insert(std::move(path));
+  std::erase_if(session.cgroup_sets, [&](const auto& entry) {
+    if (wanted.contains(entry.first)) return false;
+    set_targets_.give_back(entry.second);
+    return true;
+  });
 }
 
 Status Hooks::check(const Want& want) {

@@ -49,6 +49,11 @@ class Hooks {
   uint32_t last_source() const { return last_source_; }
   uint32_t last_serial() const { return last_serial_; }
   uint32_t last_pair() const { return pairs_.last_number(); }
+  // The session hears of what is executed in the cgroups of the settings, from now on.
+  Status follow_cgroups(Session& session, const std::vector<Setting>& settings);
+  // In others it hears of nothing any more.
+  void leave_cgroups(Session& session, const std::vector<Setting>& settings);
+
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);
   // Calls that the hook has followed so far are nothing to it any more.

@@ -253,7 +253,7 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
     if (!match) return match.error();
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
-    if (!all_well && file.one_of_many && !is_as_seen(file)) continue;
+    if (!all_well && file.one_of_many && file.process && !is_as_seen(file)) continue;
     if (!checked) return checked.error();
     std::shared_ptr<const std::vector<Probe>> probes{*match, &(*match)->probes};
     if (!checked->empty())
@@ -263,14 +263,16 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
     if (file.process) only = std::make_shared<const Process>(std::move(file.process->process));
     const bool follows = only && !file.one_of_many;
     resolution.parts.push_back({file.object, only, unmapped, follows ? target.follow : Follow::none,
-                                file.executable, std::move(probes)});
+                                file.executable, std::move(probes), file.cgroup});
     refused.insert(refused.end(), (*match)->refused.begin(), (*match)->refused.end());
     std::move(checked->begin(), checked->end(), std::back_inserter(refused));
   }
   const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
                                [](const Resolved& part) { return !part.probes->empty(); });
-  if (!any && refused.empty() && !(below && below->reached))
-    return nothing_matches(pattern, *files);
+  const bool can_be_none = (below && below->reached) || files->can_come;
+  if (!any && refused.empty() && !can_be_none) return nothing_matches(pattern, *files);
+  if (!any && refused.empty() && files->can_come && !files->files.empty())
+    resolution.notes.push_back(nothing_matches(pattern, *files).message);
   return resolution;
 }
 

@@ -22,6 +22,7 @@ struct Resolved {
   Follow follow = Follow::none;                      // of that process
   std::optional<std::string> executable;             // every process that runs it
   std::shared_ptr<const std::vector<Probe>> probes;  // shared with later resolutions
+  std::optional<std::string> cgroup = {};            // every process in it
 
   // The process that a link of its own is for.
   const Process* filter() const { return follow == Follow::none ? process.get() : nullptr; }

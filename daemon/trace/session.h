@@ -37,6 +37,7 @@ struct SessionHook {
   std::shared_ptr<const ReturnPlan> returns;  // if it follows calls
   uint64_t epoch = 0;                         // under which it came into force
   CostClass cost = CostClass::slow;           // of its site
+  std::optional<std::string> cgroup = {};     // that it is for
 };
 
 // Those of one slot, in the order of Wants.
@@ -71,12 +72,31 @@ struct Results {
 // spec if it has values of its own. So replacing a spec a thousand times makes no new source.
 using SourceKey = std::tuple<std::string, uint32_t, std::string>;
 
+struct Learned;
+
 // Where a call has led: device, inode and offset of a file.
 using CalleePlace = std::tuple<dev_t, ino_t, uint64_t>;
 
 struct Triggered {
   SessionId id = 0;
   bool is_dumped = false;
+};
+
+// A file that has been executed in a cgroup which a session follows.
+struct ExecutedFile {
+  ino_t inode = 0;
+  pid_t pid = 0;  // by whom
+  uint64_t ts_ns = 0;
+};
+
+// A file that was armed because it was executed in a cgroup, or put in place at a path, and how long it ran
+// unobserved before.
+struct Followed {
+  std::string path;
+  std::string cgroup;  // or empty
+  pid_t pid = 0;       // that executed it first; 0: nobody had when it was armed
+  uint64_t ts_ns = 0;  // when
+  uint64_t unobserved_ns = 0;
 };
 
 // One user's named, isolated set of settings, with its own results.
@@ -105,8 +125,13 @@ struct Session {
       callees_seen;               // that grow() has looked at; whether a function begins there
   CalledAddresses called_unread;  // that grow() has taken, in files that were still being read
   std::optional<Budget> budget;
-  std::map<std::string, Triggered> triggers;  // the sessions that its settings name
-  bool is_dumped = false;                     // by triggers, which leave its gate alone
+  std::map<std::string, Triggered> triggers;    // the sessions that its settings name
+  bool is_dumped = false;                       // by triggers, which leave its gate alone
+  std::map<std::string, uint16_t> cgroup_sets;  // that it hears of, as tc_hook.set_target
+  std::vector<ExecutedFile> executed;           // that follow() has not looked at
+  bool was_replaced = false;                    // a file of its, perhaps, since follow() has looked
+  std::shared_ptr<Learned> follow_learned;      // of files that follow() waits for
+  std::vector<Followed> followed;               // the last ones, the earliest first
 };
 
 }  // namespace tracectl

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "daemon/process/cgroup_tree.h"
 #include "daemon/process/running.h"
 
 namespace tracectl {
@@ -27,6 +28,8 @@ Result<std::pair<dev_t, ino_t>> executable_of(const Process& process, const Targ
 Result<uint16_t> SetTargets::take(dev_t device, ino_t inode, uint16_t former) {
   return take(Executable{device, inode}, former);
 }
+
+Result<uint16_t> SetTargets::take(const std::string& cgroup) { return take(Cgroup{cgroup}, 0); }
 
 Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& process,
                                          const Target& target, uint16_t former) {
@@ -57,8 +60,9 @@ Result<uint16_t> SetTargets::take(const Key& key, uint16_t former) {
 Result<uint32_t> SetTargets::make(const Key& key) {
   const auto number = numbers_.take();
   if (!number)
-    return Error{Code::exhausted, "more than " + std::to_string(int{TC_MAX_SET_TARGETS}) +
-                                      " executables and processes with children are followed"};
+    return Error{Code::exhausted,
+                 "more than " + std::to_string(int{TC_MAX_SET_TARGETS}) +
+                     " executables, processes with children and cgroups are followed"};
   auto begun = std::visit([&](const auto& one) { return begin(one, *number); }, key);
   if (!begun) {
     numbers_.give_back(*number);
@@ -81,6 +85,30 @@ Status SetTargets::begin(const Family& family, uint32_t number) {
   return added;
 }
 
+Status SetTargets::begin(const Cgroup& cgroup, uint32_t number) {
+  auto added = add_cgroups(cgroup.path, number);
+  if (!added) kernel_.clear_cgroups(number);
+  return added;
+}
+
+// Each before what is below it is looked for: what is made in it from then on the programs see to.
+Status SetTargets::add_cgroups(const std::string& path, uint32_t number) {
+  const auto tree = CgroupTree::open();
+  if (!tree) return tree.error();
+  const size_t slash = path.rfind('/');
+  if (const std::string name = path.substr(slash + 1); !name.empty()) {
+    const auto parent = tree->id_of(path.substr(0, slash));
+    if (!parent) return parent.error();
+    if (auto named = kernel_.follow_cgroup(*parent, name, number); !named) return named;
+  }
+  Status all = ok();
+  tree->visit(path, [&](uint64_t id) {
+    if (auto added = kernel_.add_cgroup(id, number); !added) all = added;
+  });
+  kernel_.tell_of_execs();
+  return all;
+}
+
 // From here on the programs see every exec and exit. A process that was listed and has executed
 // something else or ended before it was added must not stay in the set, so it is looked at again.
 void SetTargets::add_running(const Executable& executable, uint32_t number) {
@@ -101,6 +129,8 @@ void SetTargets::end(const Executable& executable, uint32_t) {
 void SetTargets::end(const Family& family, uint32_t number) {
   kernel_.end_at_exec(family.executable.first, family.executable.second, number);
 }
+
+void SetTargets::end(const Cgroup&, uint32_t number) { kernel_.clear_cgroups(number); }
 
 void SetTargets::give_back(uint16_t set_target) {
   const uint32_t number = set_target - 1u;

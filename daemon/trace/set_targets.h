@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -17,7 +18,8 @@
 
 namespace tracectl {
 
-// Sets of processes: those that run an executable (`-x`), and a process with its children (`-f`). The
+// Sets of processes: those that run an executable (`-x`), a process with its children (`-f`), and those in a
+// cgroup (`-u`, `--cgroup`). The
 // programs in the kernel keep a set true from the moment it exists; this adds the processes that were
 // there before, and ends sets that nobody uses.
 class SetTargets {
@@ -31,6 +33,8 @@ class SetTargets {
   // its own: when it begins decides which children are its.
   Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
                                uint16_t former = 0);
+  // Of the cgroup at this path from the root of its hierarchy. It need not be there.
+  Result<uint16_t> take(const std::string& cgroup);
   // Those of a former daemon. One that nobody takes stays as it is: nobody knows any more what ends it.
   void adopt(const std::vector<uint32_t>& numbers) { numbers_.adopt(numbers); }
   void give_back(uint16_t set_target);
@@ -46,7 +50,12 @@ class SetTargets {
 
     auto operator<=>(const Family&) const = default;
   };
-  using Key = std::variant<Executable, Family>;
+  struct Cgroup {
+    std::string path;
+
+    auto operator<=>(const Cgroup&) const = default;
+  };
+  using Key = std::variant<Executable, Family, Cgroup>;
   struct Set {
     uint32_t number = 0;
     size_t users = 0;
@@ -56,8 +65,11 @@ class SetTargets {
   Result<uint32_t> make(const Key& key);
   Status begin(const Executable& executable, uint32_t number);
   Status begin(const Family& family, uint32_t number);
+  Status begin(const Cgroup& cgroup, uint32_t number);
   void end(const Executable& executable, uint32_t number);
   void end(const Family& family, uint32_t number);
+  void end(const Cgroup& cgroup, uint32_t number);
+  Status add_cgroups(const std::string& path, uint32_t number);
   void add_running(const Executable& executable, uint32_t number);
 
   Kernel& kernel_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/credentials.h"
 #include "daemon/process/running.h"
@@ -56,6 +57,45 @@ void note_cost(TargetFiles& found) {
         "and cost them their time");
 }
 
+bool is_within(const std::string& path, const std::string& cgroup) {
+  return cgroup == "/" || path == cgroup || path.starts_with(cgroup + "/");
+}
+
+// Who is not meant, and runs into what is armed in the file nevertheless.
+std::optional<std::string> sharers(const TargetFile& file) {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> named;
+  for (const TargetProcess& other : file.others) {
+    const pid_t pid = other.process.pid();
+    const std::string path = cgroup_of(pid);
+    if (!is_within(path, *file.cgroup)) named.push_back(std::to_string(pid) + " in " + path);
+  }
+  if (named.empty()) return std::nullopt;
+  std::string note = file.object->path() +
+                     " is armed in every process that maps it; others than "
+                     "those in " +
+                     *file.cgroup + " pay for their hits: ";
+  for (size_t i = 0; i < std::min(kMostNamed, named.size()); ++i)
+    note += (i ? ", process " : "process ") + named[i];
+  if (named.size() > kMostNamed)
+    note += " and " + std::to_string(named.size() - kMostNamed) + " more";
+  return note;
+}
+
+std::string only_what_is_mapped(const Pattern& pattern, const std::string& cgroup) {
+  return "where \"" + pattern.object + "\" is a library it is traced in what the processes in " +
+         cgroup + " have mapped now, not in what is mapped later";
+}
+
+void note_cover(const Pattern& pattern, const std::string& cgroup, TargetFiles& found) {
+  const auto is_library = [](const TargetFile& file) { return file.process && file.one_of_many; };
+  if (std::any_of(found.files.begin(), found.files.end(), is_library))
+    found.notes.push_back(only_what_is_mapped(pattern, cgroup));
+  for (const TargetFile& file : found.files)
+    if (file.cgroup == cgroup)
+      if (auto note = sharers(file)) found.notes.push_back(std::move(*note));
+}
+
 }  // namespace
 
 Status note_processes(Target& target) {
@@ -66,6 +106,25 @@ Status note_processes(Target& target) {
     target.births.push_back(process->birth());
   }
   return ok();
+}
+
+Status note_units(Target& target) {
+  target.unit_cgroups.clear();
+  if (target.units.empty()) return ok();
+  const auto tree = CgroupTree::open();
+  if (!tree) return tree.error();
+  for (const std::string& unit : target.units) {
+    auto path = tree->of_unit(unit);
+    if (!path) return path.error();
+    target.unit_cgroups.push_back(std::move(*path));
+  }
+  return ok();
+}
+
+std::vector<std::string> followed_cgroups(const Target& target) {
+  auto paths = target.cgroups;
+  paths.insert(paths.end(), target.unit_cgroups.begin(), target.unit_cgroups.end());
+  return paths;
 }
 
 bool pass_over_ended(Target& target) {
@@ -86,6 +145,7 @@ Result<TargetFiles> TargetFinder::find() {
   }
   for (const std::string& path : target_.executables)
     if (auto added = add_executable(path); !added) return added.error();
+  if (auto added = add_cgroups(); !added) return added.error();
   if (target_.follow != Follow::none) {
     for (const TargetFile& file : found_.files)
       if (auto may = may_arm_for_all(*file.object); !may) return may.error();
@@ -142,20 +202,24 @@ Status TargetFinder::add_mapped(const Process& process) {
     for (const MappedFile& file : *files) seen.push_back(base_name(file.path));
     return nothing_fits(pattern_, "process " + std::to_string(process.pid()) + " maps", seen);
   }
-  for (const MappedFile& file : *chosen) {
-    auto fd = access_.open(process, file);
-    if (!fd) return fd.error();
-    auto object = objects_.open(std::move(*fd), file.path);
-    if (!object && pattern_.object == kAnyObject && object.error().code == Code::invalid) {
-      found_.notes.push_back("left out: " + object.error().message);
-      continue;
-    }
-    if (!object) return object.error();
-    auto held = Process::open(process.pid());
-    if (!held) return held.error();
-    if (auto there = process.still_there(); !there) return there;
-    found_.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}, false});
+  for (const MappedFile& file : *chosen)
+    if (auto added = add_file(process, file); !added) return added;
+  return ok();
+}
+
+Status TargetFinder::add_file(const Process& process, const MappedFile& file) {
+  auto fd = access_.open(process, file);
+  if (!fd) return fd.error();
+  auto object = objects_.open(std::move(*fd), file.path);
+  if (!object && pattern_.object == kAnyObject && object.error().code == Code::invalid) {
+    found_.notes.push_back("left out: " + object.error().message);
+    return ok();
   }
+  if (!object) return object.error();
+  auto held = Process::open(process.pid());
+  if (!held) return held.error();
+  if (auto there = process.still_there(); !there) return there;
+  found_.files.push_back({*object, TargetProcess{std::move(*held), file.ranges}, {}, {}, false});
   return ok();
 }
 
@@ -187,6 +251,7 @@ Status TargetFinder::add_executable(const std::string& path) {
   if (pattern_.object.empty() || names_file(pattern_.object, path)) {
     if (auto may = may_arm_for_all(**object); !may) return may;
     found_.files.push_back({*object, {}, path, processes_with(**object), false});
+    add_former(**object, path);
     return ok();
   }
   auto covered = add_running(**object);
@@ -225,6 +290,90 @@ Result<size_t> TargetFinder::add_running(const Object& executable) {
   return covered;
 }
 
+// ---- whoever is in a cgroup ----
+
+Status TargetFinder::add_cgroups() {
+  if (!target_.follows_cgroups()) return ok();
+  found_.can_come = true;
+  Target noted = target_;
+  if (noted.unit_cgroups.size() != noted.units.size())
+    if (auto known = note_units(noted); !known) return known;
+  for (const std::string& path : followed_cgroups(noted))
+    if (auto added = add_cgroup(path); !added) return added;
+  return ok();
+}
+
+// What its processes run is armed for all of them, and stays it: a unit that is started again runs the same
+// file. A library is armed in the processes that are there. The cgroup may be gone for a while.
+Status TargetFinder::add_cgroup(const std::string& path) {
+  const auto tree = CgroupTree::open();
+  if (!tree) return tree.error();
+  const bool was_followed = add_followed(path);
+  if (auto id = tree->id_of(path); !id && !was_followed) return id.error();
+  const size_t before = found_.files.size();
+  std::optional<Error> error;
+  for (const pid_t pid : tree->processes_in(path)) {
+    auto process = Process::open(pid);
+    if (!process || !may_trace_in(*process)) continue;
+    const auto added = add_in_cgroup(*process, path);
+    if (!added && process->still_there()) error = added.error();
+  }
+  const bool any = was_followed || found_.files.size() > before;
+  if (error && !any && error->code != Code::not_found) return *error;
+  if (error && error->code != Code::not_found)
+    found_.notes.push_back("left out in " + path + ": " + error->message);
+  if (any)
+    note_cover(pattern_, path, found_);
+  else
+    found_.notes.push_back("nothing that runs in " + path +
+                           " now fits the pattern; programs are looked at when they are executed "
+                           "there");
+  return ok();
+}
+
+bool TargetFinder::add_followed(const std::string& cgroup) {
+  bool any = false;
+  for (const FollowedFile& file : access_.followed) {
+    if (file.cgroup != cgroup) continue;
+    any = true;
+    if (pattern_.object.empty() || names_file(pattern_.object, file.object->path()))
+      found_.files.push_back({file.object, {}, {}, processes_with(*file.object), false, cgroup});
+  }
+  return any;
+}
+
+Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cgroup) {
+  struct stat executable {};
+  const auto files = executable_files(process);
+  if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
+  const auto chosen = choose_files(process, *files, pattern_.object);
+  if (!chosen) return chosen.error();
+  for (const MappedFile& file : *chosen) {
+    const bool is_executable = file.inode == executable.st_ino;
+    const size_t before = found_.files.size();
+    auto added = is_executable ? add_executable_of(process, file, cgroup) : add_file(process, file);
+    if (!added) return added;
+    for (size_t i = before; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;
+  }
+  return ok();
+}
+
+Status TargetFinder::add_executable_of(const Process& process, const MappedFile& file,
+                                       const std::string& cgroup) {
+  for (const TargetFile& known : found_.files)
+    if (known.cgroup == cgroup && known.object->identity().inode == file.inode &&
+        known.object->path() == file.path)
+      return ok();
+  auto fd = access_.open(process, file);
+  if (!fd) return fd.error();
+  auto object = objects_.open(std::move(*fd), file.path);
+  if (!object) return object.error();
+  if (auto may = may_arm_for_all(**object); !may) return may;
+  auto others = processes_with(**object);
+  found_.files.push_back({std::move(*object), {}, {}, std::move(others), false, cgroup});
+  return ok();
+}
+
 Status TargetFinder::add_by_path() {
   if (!is_path(pattern_.object))
     return Error{Code::invalid,
@@ -245,7 +394,20 @@ Status TargetFinder::add_by_path() {
   }
   if (auto may = may_arm_for_all(**object); !may) return may;
   found_.files.push_back({*object, {}, {}, processes_with(**object), false});
+  add_former(**object, {});
   return ok();
+}
+
+// What was at the path when the session was committed, until the last process that has it ends.
+void TargetFinder::add_former(const Object& now, const std::optional<std::string>& executable) {
+  for (const FollowedFile& file : access_.followed) {
+    const bool is_it = file.object->identity().device == now.identity().device &&
+                       file.object->identity().inode == now.identity().inode;
+    if (!file.cgroup.empty() || is_it || file.object->path() != now.path()) continue;
+    auto processes = processes_with(*file.object);
+    if (!processes.empty())
+      found_.files.push_back({file.object, {}, executable, std::move(processes), false});
+  }
 }
 
 // Those that vanish meanwhile need no look at their code.

@@ -28,19 +28,25 @@ struct TargetProcess {
 // A file in which to look for probes, and for whom.
 struct TargetFile {
   ObjectPtr object;
-  std::optional<TargetProcess> process;   // armed in this process only
-  std::optional<std::string> executable;  // armed for every process that runs this file
-  std::vector<TargetProcess> others;      // that map it now, where it is armed for more than one
-  bool one_of_many = false;               // the process was not asked for by its number
+  std::optional<TargetProcess> process;    // armed in this process only
+  std::optional<std::string> executable;   // armed for every process that runs this file
+  std::vector<TargetProcess> others;       // that map it now, where it is armed for more than one
+  bool one_of_many = false;                // the process was not asked for by its number
+  std::optional<std::string> cgroup = {};  // armed for every process that runs this file in it
 };
 
 struct TargetFiles {
   std::vector<TargetFile> files;
   std::vector<std::string> notes;  // what the user should know of what is not covered
+  bool can_come = false;           // files that fit can be executed later, and are armed then
 };
 
 // Notes which processes the target's numbers mean now; fails where there is none.
 Status note_processes(Target& target);
+// Notes which cgroups the target's units are; fails where there is none.
+Status note_units(Target& target);
+// All that the target follows; what its units are has been noted.
+std::vector<std::string> followed_cgroups(const Target& target);
 // Of processes that were noted: those that have ended are passed over from now on, if one is left. Whether
 // there was any.
 bool pass_over_ended(Target& target);
@@ -59,9 +65,17 @@ class TargetFinder {
  private:
   Status add_process(pid_t pid);
   Status add_mapped(const Process& process);
+  Status add_file(const Process& process, const MappedFile& file);
   Status add_starting(const Process& process);
   Status add_executable(const std::string& path);
   Result<size_t> add_running(const Object& executable);
+  void add_former(const Object& now, const std::optional<std::string>& executable);
+  Status add_cgroups();
+  Status add_cgroup(const std::string& path);
+  bool add_followed(const std::string& cgroup);
+  Status add_in_cgroup(const Process& process, const std::string& cgroup);
+  Status add_executable_of(const Process& process, const MappedFile& file,
+                           const std::string& cgroup);
   Status add_by_path();
   std::vector<TargetProcess> processes_with(const Object& object) const;
   Status may_trace_in(const Process& process) const;

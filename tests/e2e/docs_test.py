@@ -18,7 +18,7 @@ MAN = support.ROOT / 'docs/man'
 COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
           '--verbose', '--host', '--end-with-input'}
 TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', '--first-child',
-          '--global', '--local'}
+          '-u', '--unit', '--cgroup', '--global', '--local'}
 
 
 def page(name):

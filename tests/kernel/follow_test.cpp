@@ -206,6 +206,79 @@ TEST_F(Cgroups, AreNamedByUnitAndContainerAndRememberedWhenTheyAreGone) {
   expect();
 }
 
+// ---- what is chosen by its cgroup ----
+
+Target in_cgroup(const std::string& path) {
+  Target target;
+  target.cgroups = {path};
+  return target;
+}
+
+class InCgroups : public KernelTest {
+ protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    mount_ = mount_of_cgroups();
+    ASSERT_FALSE(mount_.empty());
+    tree_ = std::make_unique<CgroupTree>(mount_);
+    tree_->add("a/x");
+    path_ = "/tracectl-test-" + std::to_string(::getpid()) + "/a";
+  }
+  // Which ends before its cgroups do.
+  Program& started(const std::string& cgroup) {
+    auto& program = programs_.emplace_back(
+        std::make_unique<Program>("counters", std::vector<std::string>{"1", "10", "1"}));
+    tree_->move(program->pid(), cgroup);
+    return *program;
+  }
+
+  std::string mount_, path_;
+  std::unique_ptr<CgroupTree> tree_;
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+TEST_F(InCgroups, TwoSessionsTakeHitsOfTheirOwnCgroupsOnly) {
+  Program& of_both = started("a/x");
+  Program& of_one = started("a");
+  create("one");
+  create("both");
+  set("one", "uprobe::f0000", in_cgroup(path_), "count by pid");
+  set("both", "uprobe::f0000", in_cgroup(path_ + "/x"), "count by pid");
+  of_both.run();
+  of_one.run();
+  EXPECT_EQ(sum(read("one")), 20u);
+  const auto below = read("both");
+  ASSERT_EQ(below.rows.size(), 1u);
+  EXPECT_EQ(pid_of(below.rows.begin()->first), of_both.pid());
+}
+
+TEST_F(InCgroups, OfTwoSettingsThatMeetTheLastStagedTakesWhatIsInBoth) {
+  Program& of_both = started("a/x");
+  Program& of_one = started("a");
+  create("s");
+  set("s", "uprobe::f0000", in_cgroup(path_), "count by pid");
+  set("s", "uprobe::f0000", in_cgroup(path_ + "/x"), "count by cpu");
+  of_both.run();
+  of_one.run();
+  std::map<std::string, uint64_t> counts;
+  for (const auto& [key, row] : read("s").rows) counts[key.by.at(0).name] += row.count;
+  EXPECT_EQ(counts, (std::map<std::string, uint64_t>{{"pid", 10}, {"cpu", 10}}));
+}
+
+TEST_F(InCgroups, NothingIsLeftOfASetThatEnds) {
+  Program& program = started("a/x");
+  create("s");
+  set("s", "uprobe::f0000", in_cgroup(path_), "count");
+  must(engine->delete_session("s"));
+  EXPECT_EQ(engine->slots().by_id.size(), 0u);
+  tree_->add("a/y");
+  create("s");
+  set("s", "uprobe::f0000", in_cgroup(path_ + "/y"), "count");
+  program.run();
+  EXPECT_EQ(sum(read("s")), 0u);
+  EXPECT_TRUE(engine->take_notices().empty());
+}
+
 TEST_F(Cgroups, ThatWereNeverLookedUpHaveTheirNumber) {
   CgroupNames names;
   EXPECT_EQ(names.path_of(1), "/");

@@ -148,6 +148,11 @@ TEST(Convert, TargetKeepsEveryField) {
   EXPECT_EQ(*target_of(part_of(target)), target);
   Target waiting{{1}, {}, false, {"/bin/x", "/lib/y"}};
   EXPECT_EQ(*target_of(part_of(waiting)), waiting);
+  Target following;
+  following.cgroups = {"/a/b"};
+  following.units = {"x.service"};
+  EXPECT_EQ(*target_of(part_of(following)), following);
+  EXPECT_FALSE(following.empty());
 }
 
 TEST(Convert, WrongTargetsAreRefusedByField) {
@@ -155,6 +160,17 @@ TEST(Convert, WrongTargetsAreRefusedByField) {
   EXPECT_EQ(target_of({{int64_t{1} << 32}, {}, false, {}}).error().field, "target.pids[0]");
   EXPECT_EQ(target_of({{}, {"x"}, false, {}}).error().field, "target.executables[0]");
   EXPECT_EQ(target_of({{}, {}, false, {"/x"}}).error().field, "target.will_map");
+  TargetPart following;
+  for (const char* wrong : {"", "a", "/a/../b", "/a/..", "/a/"}) {
+    following.cgroups = {wrong};
+    EXPECT_EQ(target_of(following).error().field, "target.cgroups[0]") << wrong;
+  }
+  for (const char* right : {"/", "/a", "/a..b/c"}) {
+    following.cgroups = {right};
+    EXPECT_TRUE(target_of(following)) << right;
+  }
+  following.units = {"x.service", "a/b"};
+  EXPECT_EQ(target_of(following).error().field, "target.units[1]");
 }
 
 TEST(Convert, ScopesAreKnownByName) {

@@ -28,12 +28,18 @@ struct TargetPart {
   std::vector<std::string> will_map;
   // Which children of `pids`, forked later, too: "children", "first_child"; none: no child.
   std::optional<std::string> follow = {};
+  // Every process in one of these cgroups of version 2 or below it, now or later: paths from the root
+  // of their hierarchy.
+  std::vector<std::string> cgroups = {};
+  std::vector<std::string> units = {};  // of systemd's, "ssh.service": as the cgroups of these
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("pids", s.pids);
     f.optional("executables", s.executables);
     f.optional("all", s.all);
     f.optional("will_map", s.will_map);
     f("follow", s.follow);
+    f.optional("cgroups", s.cgroups);
+    f.optional("units", s.units);
   }
 };
 
@@ -247,6 +253,22 @@ struct RecorderPart {
   }
 };
 
+// A file that was armed because a process in a cgroup of the session's has executed it.
+struct FollowedPart {
+  std::string object;
+  std::string cgroup;
+  int64_t pid = 0;             // that executed it first
+  uint64_t ts = 0;             // when, ns since boot
+  uint64_t unobserved_us = 0;  // from then to the switch: its hits in that time were not seen
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("object", s.object);
+    f("cgroup", s.cgroup);
+    f("pid", s.pid);
+    f("ts", s.ts);
+    f("unobserved_us", s.unobserved_us);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                  // false: ends with the connection that made it
@@ -265,6 +287,7 @@ struct SessionPart {
   std::optional<double> budget = {};  // what its hits may cost, in percent of one CPU
   std::optional<std::vector<LeftOutPart>> left_out = {};  // for that, the earliest first
   std::optional<RecorderPart> recorder = {};
+  std::vector<FollowedPart> followed = {};  // the last 64, the earliest first
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
@@ -284,6 +307,7 @@ struct SessionPart {
     f("budget", s.budget);
     f("left_out", s.left_out);
     f("recorder", s.recorder);
+    f("followed", s.followed);
   }
 };
 

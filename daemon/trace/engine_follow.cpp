@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What comes after the commit that chose it. A program that is executed in a cgroup is armed for all that run
+// it there, so that each file runs unobserved once, between the exec and the switch, and that time is told.
+// A file that is put in place at a path, as by an upgrade, is armed beside the one that was there.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "daemon/base/clock.h"
+#include "daemon/process/running.h"
+#include "daemon/trace/engine.h"
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostTold = 64;       // of a session
+constexpr size_t kMostExecuted = 256;  // that wait to be looked at
+
+constexpr size_t kMostFollowed = 256;  // files of a session
+
+// For an owner the daemon opens no file, and those of a container could be without end.
+bool may_follow(const Session& session) {
+  return !session.access.owner && session.access.followed.size() < kMostFollowed;
+}
+
+bool has_set(const tc_notice& notice, uint16_t set_target) {
+  const uint32_t set = set_target - 1u;
+  return notice.of.words[set / 64] >> (set % 64) & 1;
+}
+
+// Its times change when another takes its name.
+bool is_same_file(const Object& a, const Object& b) {
+  return a.identity().device == b.identity().device && a.identity().inode == b.identity().inode;
+}
+
+bool is_known(const std::vector<FollowedFile>& files, const FollowedFile& sought) {
+  return std::any_of(files.begin(), files.end(), [&](const FollowedFile& file) {
+    return file.cgroup == sought.cgroup && is_same_file(*file.object, *sought.object);
+  });
+}
+
+// Not that of another mount namespace which is called the same there.
+bool was_at(const std::string& path, const Session& session) {
+  return std::any_of(session.access.followed.begin(), session.access.followed.end(),
+                     [&](const FollowedFile& file) {
+                       if (!file.cgroup.empty() || file.object->path() != path) return false;
+                       const auto now = FileIdentity::of(file.object->fd());
+                       return now && !(*now == file.object->identity());
+                     });
+}
+
+// What is there now, instead of what the session was given. `session`: whose user may trace everything.
+bool take_up(const std::string& path, Session& session) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  return fd && session.access.give(std::move(fd), path);
+}
+
+// Who runs the file that was put in place, the earliest.
+std::optional<ExecutedFile> first_that_runs(const Object& object) {
+  const FileIdentity& file = object.identity();
+  std::optional<ExecutedFile> first;
+  for (const pid_t pid : processes_running(file.device, file.inode))
+    if (const auto start_ns = started_ns(pid); start_ns && (!first || *start_ns < first->ts_ns))
+      first = ExecutedFile{.inode = file.inode, .pid = pid, .ts_ns = *start_ns};
+  return first;
+}
+
+// Who has executed it first, of what was told.
+std::optional<ExecutedFile> first_to_run(const FollowedFile& file,
+                                         const std::vector<ExecutedFile>& executed) {
+  if (file.cgroup.empty()) return first_that_runs(*file.object);
+  const auto by = std::find_if(executed.begin(), executed.end(), [&](const ExecutedFile& one) {
+    return one.inode == file.object->identity().inode;
+  });
+  return by == executed.end() ? std::nullopt : std::optional(*by);
+}
+
+// Those that the session has come to follow.
+std::vector<Followed> newly_followed(const Session& session,
+                                     const std::vector<FollowedFile>& before,
+                                     const std::vector<ExecutedFile>& executed) {
+  const uint64_t now_ns = boot_ns();
+  std::vector<Followed> added;
+  for (const FollowedFile& file : session.access.followed) {
+    if (is_known(before, file)) continue;
+    Followed followed{.path = file.object->path(), .cgroup = file.cgroup};
+    if (const auto by = first_to_run(file, executed)) {
+      followed.pid = by->pid;
+      followed.ts_ns = by->ts_ns;
+      followed.unobserved_ns = now_ns > by->ts_ns ? now_ns - by->ts_ns : 0;
+    }
+    added.push_back(std::move(followed));
+  }
+  return added;
+}
+
+// By which the session has chosen what is armed for more than one process.
+std::set<std::string> paths_of(const Session& session) {
+  std::set<std::string> paths;
+  for (const FollowedFile& file : session.access.followed)
+    if (file.cgroup.empty()) paths.insert(file.object->path());
+  return paths;
+}
+
+void remember(Session& session, const std::vector<Followed>& added) {
+  auto& told = session.followed;
+  told.insert(told.end(), added.begin(), added.end());
+  if (told.size() > kMostTold)
+    told.erase(told.begin(), told.end() - static_cast<std::ptrdiff_t>(kMostTold));
+}
+
+}  // namespace
+
+// What does not fit is found by the look that is due anyway; only who executed it is not told.
+void Engine::note_exec(const tc_notice& notice) {
+  for (auto& [name, session] : sessions_)
+    for (const auto& [path, set] : session.cgroup_sets)
+      if (has_set(notice, set) && may_follow(session) && session.executed.size() < kMostExecuted) {
+        session.executed.push_back({.inode = notice.file.inode,
+                                    .pid = static_cast<pid_t>(notice.pid),
+                                    .ts_ns = notice.ts_ns});
+        break;
+      }
+}
+
+// It comes behind the switch. What there is no memory for is watched by the next commit.
+void Engine::watch_what_is_chosen(Session& session) try {
+  hooks_.leave_cgroups(session, session.settings);
+  std::set<std::string> all;
+  for (const auto& [name, each] : sessions_) all.merge(paths_of(each));
+  replaced_.watch(std::move(all));
+} catch (const std::bad_alloc&) {}
+
+void Engine::take_replaced() {
+  const auto replaced = replaced_.take();
+  for (auto& [name, session] : sessions_)
+    for (const std::string& path : paths_of(session))
+      if (replaced.contains(path) && may_follow(session) && was_at(path, session))
+        session.was_replaced |= take_up(path, session);
+}
+
+std::vector<FollowSummary> Engine::follow() {
+  std::vector<FollowSummary> done;
+  for (auto& [name, session] : sessions_)
+    if (!session.executed.empty() || session.was_replaced)
+      if (auto summary = follow(session)) done.push_back(std::move(*summary));
+  return done;
+}
+
+// The user's draft stays what it is. None where a file is still being read.
+std::optional<FollowSummary> Engine::follow(Session& session) {
+  const auto before = session.access.followed;
+  auto draft = std::exchange(session.draft, std::nullopt);
+  if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
+  begin(session.follow_learned);
+  for (Setting& setting : session.settings) pass_over_ended(setting.target);
+  auto committed = commit_as_draft(session, session.settings);
+  session.draft = std::move(draft);
+  if (!committed && reading_->awaited()) return std::nullopt;
+  session.follow_learned.reset();
+  session.was_replaced = false;
+  const auto executed = std::exchange(session.executed, {});
+  FollowSummary summary{session.name, newly_followed(session, before, executed), ok()};
+  if (!committed) summary.done = committed.error();
+  remember(session, summary.files);
+  return summary;
+}
+
+}  // namespace tracectl
