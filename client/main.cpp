@@ -104,9 +104,10 @@ void add_sessions(CLI::App& app, CommandLine& line) {
   };
   auto& made = add_verb(*session, "new", "make an empty session", line.chosen, [&] {
     return run_session_new(line.common,
-                           {line.name, line.trace.budget, line.recorder, line.dump_on});
+                           {line.name, line.trace.budget, line.recorder, line.dump_on, line.saved});
   });
   made.add_option("NAME", line.name, "of the session")->required();
+  made.add_flag("--saved", line.saved, "it goes on when the daemon is restarted or upgraded");
   add_budget(made, line.trace.budget);
   auto* recorder = made.add_option("--recorder", line.recorder,
                                    "keep its last events in memory, for dump: 64M, 10s, or 64M,10s")

@@ -55,7 +55,7 @@ Error command_in_session() {
 }  // namespace
 
 int run_session_new(const CommonOptions& common, const SessionOptions& options) {
-  SessionCreate request{.name = options.name, .budget = options.budget};
+  SessionCreate request{.name = options.name, .budget = options.budget, .saved = options.saved};
   if (options.recorder) {
     auto bound = parse_recorder_bound(*options.recorder);
     if (!bound) return fail(bound.error());

@@ -27,6 +27,7 @@ struct CommandLine {
   std::string name;
   std::optional<std::string> recorder;
   std::vector<std::string> dump_on;
+  bool saved = false;
   bool all_sessions = false;
   std::optional<std::string> by;
   std::string of;

@@ -134,6 +134,7 @@ struct SessionOptions {
   std::optional<double> budget;
   std::optional<std::string> recorder;  // as --recorder takes it
   std::vector<std::string> dump_on;     // as --dump-on takes each
+  bool saved = false;
 };
 int run_session_new(const CommonOptions& common, const SessionOptions& options);
 int run_session_list(const CommonOptions& common);

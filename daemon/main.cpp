@@ -78,7 +78,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   if (auto waiting = loop->end_on_signals(); !waiting) return waiting;
   if (auto fed = loop->feed_watchdog(); !fed) return fed;
   DumpFolder dumps{configuration.dumps};
-  auto server = Server::start(*loop, listener->fd(), **engine, dumps);
+  auto server = Server::start(*loop, listener->fd(), **engine, dumps, kept->get());
   if (!server) return server.error();
   auto dumping =
       loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders("the daemon got SIGUSR2"); });

@@ -182,6 +182,7 @@ std::string sessions_text(const SessionListReply& reply) {
   Table table({{"SESSION"},
                {"SETTINGS", Align::right},
                {"DRAFT"},
+               {"SAVED"},
                {"PAUSED"},
                {"PROBES", Align::right},
                {"SITES", Align::right},
@@ -190,8 +191,8 @@ std::string sessions_text(const SessionListReply& reply) {
                {"RECORDER"}});
   for (const SessionPart& s : reply.sessions)
     table.add({s.name, std::to_string(s.settings.size()), s.draft ? "yes" : "no",
-               s.paused ? "yes" : "no", std::to_string(s.probes), std::to_string(s.sites),
-               std::to_string(s.hits), std::to_string(s.epoch),
+               s.saved ? "yes" : "no", s.paused ? "yes" : "no", std::to_string(s.probes),
+               std::to_string(s.sites), std::to_string(s.hits), std::to_string(s.epoch),
                s.recorder ? recorder_bound_text(s.recorder->bound) : "no"});
   return table.text();
 }
@@ -210,6 +211,11 @@ std::string session_text(const SessionPart& session) {
     out += plural(session.marks_lost, "thread") + " could not be marked for want of memory\n";
   if (session.budget) out += fmt::format("its hits may cost {:g} % of a CPU\n", *session.budget);
   if (session.recorder) out += recorder_text(*session.recorder);
+  if (session.saved) out += "saved: it goes on with the next daemon\n";
+  if (session.gap)
+    out += fmt::format("went on with this daemon after {:.3f} s at most; counts are those since\n",
+                       static_cast<double>(session.gap->ns) / 1e9);
+  for (const std::string& one : session.not_resumed) out += "not resumed: " + one + "\n";
   for (const LeftOutPart& one : session.left_out.value_or(std::vector<LeftOutPart>{}))
     out += "left out: " + left_out_text(one) + "\n";
   for (const FollowedPart& one : session.followed)

@@ -110,11 +110,12 @@ std::optional<Error> Commands::why_not(const Peer& peer, const std::string& name
 }
 
 Commands::Commands(Engine& engine, const ServerCounts& counts,
-                   std::optional<FlightRecorders::Unasked> unasked)
+                   std::optional<FlightRecorders::Unasked> unasked, DescriptorStore* store)
     : engine_(engine),
       counts_(counts),
       started_ns_(boot_ns()),
-      flight_recorders_(engine, std::move(unasked)) {}
+      flight_recorders_(engine, std::move(unasked)),
+      kept_(engine, flight_recorders_, store) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
   return HelloReply{.daemon = "tracectld",
@@ -160,6 +161,7 @@ SessionPart Commands::part_of(const Session& session) const {
   part.name = session.name;
   part.named = session.named;
   if (session.access.owner) part.user = session.access.owner->uid;
+  part.saved = session.saved;
   part.paused = engine_.is_paused(session);
   part.triggered_by = engine_.triggered_by(session);
   for (const Setting& setting : session.settings)
@@ -186,25 +188,53 @@ SessionPart Commands::part_of(const Session& session) const {
   }
   part.recorder = flight_recorders_.part_of(session.name);
   part.followed = followed_parts(session.followed);
+  if (const auto* facts = kept_.known_of(session.name)) {
+    part.gap = facts->gap;
+    part.not_resumed = facts->not_resumed;
+  }
   return part;
+}
+
+Status Commands::check_saved(const SessionCreate& request) const {
+  if (!request.saved) return ok();
+  if (!request.name) return Error{Code::invalid, "a session that is saved has a name", "saved"};
+  if (kept_.can_keep()) return ok();
+  return Error{
+      Code::unsupported,
+      "nobody keeps a session for the next daemon here: systemd does, for a daemon that it "
+      "has started",
+      "saved"};
+}
+
+void Commands::save_sessions() {
+  if (auto saved = kept_.save(); !saved)
+    spdlog::error("the next daemon will find saved sessions as they were: {}",
+                  saved.error().message);
 }
 
 Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (request.name && request.name->empty())
     return Error{Code::invalid, "a session's name is empty", "name"};
   if (auto good = check_recorder(request); !good) return good.error();
+  if (auto good = check_saved(request); !good) return good.error();
   if (request.recorder && peer.owner) {
     const uint64_t most = engine_.options().quota.ring_bytes;
     if (auto within = flight_recorders_.check_memory_of(peer.uid, *request.recorder, most); !within)
       return within.error();
   }
-  auto session = engine_.create_session(request.name.value_or(""), request.budget, peer.owner);
+  auto session =
+      engine_.create_session(request.name.value_or(""), request.budget, peer.owner, request.saved);
   if (!session) return session.error();
   if (request.recorder)
     if (auto kept = flight_recorders_.keep((*session)->name, request, peer.uid); !kept) {
       (void)engine_.delete_session((*session)->name);
       return kept.error();
     }
+  if (auto saved = kept_.save(); !saved) {
+    (void)engine_.delete_session((*session)->name);
+    flight_recorders_.forget(*request.name);
+    return saved.error();
+  }
   if (!(*session)->named) peer.unnamed_sessions.insert((*session)->name);
   return part_of(**session);
 }
@@ -314,6 +344,7 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
     replies.push_back(done[i] ? Result<CommitReply>(tracectl::part_of(*done[i]))
                               : Result<CommitReply>(done[i].error()));
   }
+  save_sessions();
   return replies;
 } catch (const std::bad_alloc&) {
   return {asked.size(), Result<CommitReply>(out_of_memory())};

@@ -16,6 +16,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/control/flight_recorders.h"
+#include "daemon/control/kept_sessions.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/sinks/recorder.h"
 #include "daemon/trace/engine.h"
@@ -47,9 +48,11 @@ struct ServerCounts {
 
 class Commands {
  public:
-  // Without what dumps take that nobody asks for, only those who ask get one.
+  // Without what dumps take that nobody asks for, only those who ask get one. Without a store, which is
+  // borrowed, no session is saved.
   Commands(Engine& engine, const ServerCounts& counts,
-           std::optional<FlightRecorders::Unasked> unasked = std::nullopt);
+           std::optional<FlightRecorders::Unasked> unasked = std::nullopt,
+           DescriptorStore* store = nullptr);
   // Gives recordings some seconds to be written to their end.
   ~Commands();
 
@@ -114,6 +117,11 @@ class Commands {
   // is told so.
   std::optional<Error> why_not(const Peer& peer, const std::string& session) const;
 
+  // Saved sessions, as the next daemon is to find them.
+  KeptSessions& kept() { return kept_; }
+  // After anything that may have changed one of them.
+  void save_sessions();
+
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);
 
@@ -121,6 +129,7 @@ class Commands {
   protocol::SessionPart part_of(const Session& session) const;
   std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
+  Status check_saved(const protocol::SessionCreate& request) const;
   void end_recording(const std::string& session);
 
   Engine& engine_;
@@ -130,6 +139,7 @@ class Commands {
   std::map<std::string, std::shared_ptr<Recorder>> recordings_;
   std::vector<std::shared_ptr<Recorder>> ending_;  // of sessions that are gone: being written
   FlightRecorders flight_recorders_;
+  KeptSessions kept_;
 };
 
 }  // namespace tracectl

@@ -25,6 +25,23 @@ template <class Request> std::optional<std::string> session_of(const Request& re
   return std::nullopt;
 }
 
+template <class Request, class... Changing> constexpr bool is_one_of() {
+  return (std::is_same_v<Request, Changing> || ...);
+}
+
+// What the next daemon would have to know of a session that is saved. A commit tells by itself.
+template <class Request>
+constexpr bool kChangesSession =
+    is_one_of<Request, SessionDelete, StageSet, StageRemove, StageGrow, StageAbort, SessionPause,
+              SessionResume, SessionRestart>();
+
+template <class Request>
+Answered do_now(const Call& call, const Request& request, Commands& commands, Peer& peer) {
+  const auto done = commands.handle(request, peer);
+  if (kChangesSession<Request> && done) commands.save_sessions();
+  return reply_to(call, done);
+}
+
 // Whose session it is is asked here, for all methods alike.
 template <class Request> Answered handle(const Call& call, Commands& commands, Peer& peer) {
   auto request = from_json<Request>(call.params);
@@ -35,7 +52,7 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
   if constexpr (std::is_same_v<Request, StageCommit>)
     return AskedCommit{call, std::move(*request)};
   else
-    return reply_to(call, commands.handle(*request, peer));
+    return do_now(call, *request, commands, peer);
 }
 
 template <class... Requests>

@@ -136,6 +136,11 @@ void FlightRecorders::watch_what_is_wanted() {
   if (unasked_) unasked_->units.forget_all_but(units);
 }
 
+std::optional<uid_t> FlightRecorders::user_of(const std::string& session) const {
+  const auto found = recorders_.find(session);
+  return found == recorders_.end() ? std::nullopt : std::optional(found->second.user);
+}
+
 std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session) const {
   const auto found = recorders_.find(session);
   if (found == recorders_.end()) return std::nullopt;

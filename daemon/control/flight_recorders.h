@@ -48,6 +48,8 @@ class FlightRecorders {
   // The session is gone. What is being written of it is written to its end.
   void forget(const std::string& session);
   std::optional<protocol::RecorderPart> part_of(const std::string& session) const;
+  // Who has made the session; none where it has no recorder.
+  std::optional<uid_t> user_of(const std::string& session) const;
 
   // Does not wait for the disk. The reason is told by the file.
   Result<protocol::DumpPart> dump(const std::string& session, Fd file,

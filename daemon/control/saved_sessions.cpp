@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/saved_sessions.h"
 
-#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "daemon/control/continued_sessions.h"
+#include "daemon/control/own_request.h"
 #include "daemon/control/text_file.h"
 #include "daemon/protocol/saved_session.h"
 
@@ -38,6 +41,31 @@ Result<SavedSession> read(const fs::path& file) {
   return protocol::saved_session(*text);
 }
 
+struct Found {
+  fs::path file;
+  SavedSession saved;
+  std::string text;  // as SavedSession has it
+};
+
+void tell(const fs::path& file, const Error& error) {
+  spdlog::error("{}: {}", file.string(), error.message);
+}
+
+// By the names of their sessions; what is wrong is told.
+std::map<std::string, Found> find_in(const std::string& folder) {
+  std::map<std::string, Found> all;
+  for (const fs::path& file : files_in(folder)) {
+    auto saved = read(file);
+    if (!saved) {
+      tell(file, saved.error());
+      continue;
+    }
+    std::string text = protocol::text_of(*saved);
+    all[file.stem()] = {file, std::move(*saved), std::move(text)};
+  }
+  return all;
+}
+
 class Beginning {
  public:
   Beginning(Engine& engine, Commands& commands) : engine_(engine), commands_(commands) {
@@ -45,69 +73,57 @@ class Beginning {
     self_.pid = ::getpid();
   }
 
-  void make(const fs::path& file) {
-    const std::string name = file.stem();
-    auto saved = read(file);
-    if (!saved) return tell(file, saved.error());
-    auto made = commands_.handle(protocol::creation_of(*saved, name), self_);
-    if (!made) return tell(file, made.error());
-    made_.push_back({name, file, std::move(*saved)});
+  void make(const std::string& name, const Found& found) {
+    auto creation = protocol::creation_of(found.saved, name);
+    creation.saved = commands_.kept().can_keep();
+    auto made = commands_.handle(creation, self_);
+    if (!made) return tell(found.file, made.error());
+    commands_.kept().facts(name).began = found.text;
+    made_.emplace_back(name, &found);
   }
 
   void commit_all() {
-    for (const Made& one : made_)
-      if (auto committed = commit(one); !committed) tell(one.file, committed.error());
+    for (const auto& [name, found] : made_)
+      if (auto committed = commit(name, *found); !committed) tell(found->file, committed.error());
   }
 
  private:
-  struct Made {
-    std::string name;
-    fs::path file;
-    SavedSession saved;
-  };
-
-  static void tell(const fs::path& file, const Error& error) {
-    spdlog::error("{}: {}", file.string(), error.message);
-  }
-
-  Status commit(const Made& one) {
-    for (const protocol::SettingPart& setting : one.saved.settings)
-      if (auto staged = finish(protocol::staging_of(setting, one.name)); !staged)
-        return staged.error();
-    if (one.saved.settings.empty()) return ok();
-    auto committed = finish(protocol::StageCommit{.session = one.name});
+  Status commit(const std::string& name, const Found& found) {
+    for (const protocol::SettingPart& setting : found.saved.settings)
+      if (auto staged = finish(protocol::staging_of(setting, name)); !staged) return staged.error();
+    if (found.saved.settings.empty()) return ok();
+    auto committed = finish(protocol::StageCommit{.session = name});
     if (!committed) return committed.error();
     return ok();
   }
 
-  // Nobody else is served yet, so it waits for what is read of files.
   template <class Request> Result<typename Request::Reply> finish(const Request& request) {
-    Reading& reading = engine_.reading();
-    for (const auto learned = std::make_shared<Learned>();;) {
-      engine_.begin(learned);
-      auto reply = commands_.handle(request, self_);
-      const auto awaited = reading.awaited();
-      if (reply || !awaited) return reply;
-      while (!reading.is_answered(*awaited)) {
-        pollfd readable{reading.fd(), POLLIN, 0};
-        (void)::poll(&readable, 1, -1);
-        reading.take_answers();
-      }
-    }
+    return when_read(engine_, [&] { return commands_.handle(request, self_); });
   }
 
   Engine& engine_;
   Commands& commands_;
   Peer self_;
-  std::vector<Made> made_;
+  std::vector<std::pair<std::string, const Found*>> made_;
 };
 
 }  // namespace
 
 void begin_saved_sessions(const std::string& folder, Engine& engine, Commands& commands) {
+  const auto found = find_in(folder);
+  const auto is_unchanged = [&](const std::string& name, const std::string& began) {
+    const auto at = found.find(name);
+    return at != found.end() && at->second.text == began;
+  };
+  if (auto left = commands.kept().take())
+    continue_sessions(std::move(*left), is_unchanged, engine, commands);
   Beginning beginning(engine, commands);
-  for (const fs::path& file : files_in(folder)) beginning.make(file);
+  for (const auto& [name, one] : found) {
+    const auto* known = commands.kept().known_of(name);
+    if (!known || !known->began) beginning.make(name, one);
+  }
   beginning.commit_all();
+  commands.kept().begin();
 }
 
 }  // namespace tracectl

@@ -47,29 +47,30 @@ void tell_unwatched(const Error& why) {
 
 }  // namespace
 
-Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, const Privileged& privileged,
-               Fd wake)
+Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
+               const Privileged& privileged, Fd wake)
     : loop_(loop),
       engine_(engine),
       privileged_(privileged),
       units_(
           loop, [this](const UnitFailure& failure) { dump_failed(failure); }, tell_unwatched),
-      commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}),
+      commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}, store),
       wake_(std::move(wake)),
       spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 Server::~Server() {
+  commands_.kept().beat();
   while (!connections_.empty()) drop(connections_.begin());
 }
 
 Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd, Engine& engine,
-                                              DumpFolder dumps) {
+                                              DumpFolder dumps, DescriptorStore* store) {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");
   const auto privileged = Privileged::of_this_process();
   if (!privileged) return privileged.error();
   std::unique_ptr<Server> server{
-      new Server(loop, engine, std::move(dumps), *privileged, std::move(wake))};
+      new Server(loop, engine, std::move(dumps), store, *privileged, std::move(wake))};
   auto* raw = server.get();
   auto listening = loop.watch(listening_fd, EventLoop::kReadable,
                               [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
@@ -107,12 +108,24 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto dumping = loop.timer([raw] { raw->look_after_dumps(); });
   if (!dumping) return dumping.error();
   server->dumping_ = std::move(*dumping);
+  auto beating = loop.timer([raw] { raw->note_alive(); });
+  if (!beating) return beating.error();
+  server->beating_ = std::move(*beating);
   return server;
 }
 
 void Server::begin_saved(const std::string& folder) {
   begin_saved_sessions(folder, engine_, commands_);
   set_budget_timer();
+  note_alive();
+}
+
+// It goes on while nothing is saved, too: whoever saves the first session need not know of it.
+void Server::note_alive() {
+  if (!commands_.kept().can_keep()) return;
+  if (commands_.kept().has_any()) commands_.kept().beat();
+  if (auto set = beating_.set(boot_ns() + KeptSessions::kBeatNs); !set)
+    spdlog::error("{}", set.error().message);
 }
 
 // ---- connections ----

@@ -25,12 +25,13 @@ namespace tracectl {
 
 class Server {
  public:
-  // `listening_fd` and the loop are borrowed.
+  // `listening_fd`, the loop and the store are borrowed. `store`: of what outlives the process; null: nothing does.
   static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine,
-                                               DumpFolder dumps);
+                                               DumpFolder dumps, DescriptorStore* store);
   ~Server();
 
-  // Before the loop runs: saved_sessions.h.
+  // Before the loop runs: goes on with what the daemon before has left, and begins what is in the folder
+  // (saved_sessions.h).
   void begin_saved(const std::string& folder);
 
   // When the reading of events has ended: gives what is left of them to the clients.
@@ -64,7 +65,8 @@ class Server {
   };
   using Connections = std::list<Connection>;
 
-  Server(EventLoop& loop, Engine& engine, DumpFolder dumps, const Privileged& privileged, Fd wake);
+  Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
+         const Privileged& privileged, Fd wake);
   void accept_one(int listening_fd);
   void turn_away(int listening_fd);
   Status check_connections_of(const PeerIdentity& peer, const std::optional<Owner>& owner) const;
@@ -82,6 +84,7 @@ class Server {
   void set_linger_timer();
   void keep_budgets();
   void set_budget_timer();
+  void note_alive();
   void take_notices();
   void take_replaced();
   void dump_failed(const UnitFailure& failure);
@@ -102,7 +105,7 @@ class Server {
   Fd spare_;  // to be closed where there is no other
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_;
   EventLoop::Later committing_;
-  EventLoop::Timer lingering_, budgeting_, dumping_;
+  EventLoop::Timer lingering_, budgeting_, dumping_, beating_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to
   std::shared_ptr<Learned> commits_learned_;            // by commits that wait for files
   Connections connections_;

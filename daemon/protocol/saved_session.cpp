@@ -12,6 +12,8 @@ Result<SavedSession> saved_session(std::string_view text) {
   return from_json<SavedSession>(*value);
 }
 
+std::string text_of(const SavedSession& saved) { return text_of(to_json(saved)); }
+
 SessionCreate creation_of(const SavedSession& saved, const std::string& name) {
   return {
       .name = name, .budget = saved.budget, .recorder = saved.recorder, .dump_on = saved.dump_on};

@@ -31,6 +31,9 @@ struct SavedSession {
 // An error says where: the line and column of what is no JSON, or the field.
 Result<SavedSession> saved_session(std::string_view text);
 
+// The same for files that say the same.
+std::string text_of(const SavedSession& saved);
+
 SessionCreate creation_of(const SavedSession& saved, const std::string& name);
 StageSet staging_of(const SettingPart& setting, const std::string& session);
 

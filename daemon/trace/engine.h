@@ -156,7 +156,8 @@ class Engine {
   // Removes all its settings, and its results.
   Result<SwitchSummary> delete_session(const std::string& name);
 
-  // Resolves as the commit will, so that the answer says what the draft covers.
+  // Resolves as the commit will, so that the answer says what the draft covers. A target with births is for the
+  // processes of these alone: those that have ended are passed over.
   Result<StageSummary> stage_set(const std::string& session, std::vector<Setting> settings);
   Result<StageSummary> stage_remove(const std::string& session,
                                     const std::vector<Pattern>& patterns,

@@ -27,17 +27,18 @@ class GivenFiles {
   Status add(Fd fd, const std::string& path);
   bool is_empty() const { return files_.empty(); }
 
-  // A descriptor of the caller's own, or none where it was not given.
-  std::optional<Fd> open(const MappedFile& file) const;
-  std::optional<Fd> open(const std::string& path) const;
-
- private:
   struct File {
     std::string path;
     FileIdentity identity;
     Fd fd;
   };
+  const std::list<File>& all() const { return files_; }
 
+  // A descriptor of the caller's own, or none where it was not given.
+  std::optional<Fd> open(const MappedFile& file) const;
+  std::optional<Fd> open(const std::string& path) const;
+
+ private:
   std::list<File> files_;
 };
 

@@ -98,8 +98,17 @@ void note_cover(const Pattern& pattern, const std::string& cgroup, TargetFiles& 
 
 }  // namespace
 
+// Of processes that were noted before.
+static Status pass_over_those_gone(Target& target) {
+  for (size_t i = 0; i < target.births.size(); ++i)
+    if (has_ended(target.pids[i], target.births[i])) target.births[i] = kPassedOver;
+  const auto is_gone = [](uint64_t birth) { return birth == kPassedOver; };
+  if (!std::all_of(target.births.begin(), target.births.end(), is_gone)) return ok();
+  return Error{Code::not_found, "the processes that it was for have ended", "target"};
+}
+
 Status note_processes(Target& target) {
-  target.births.clear();
+  if (!target.births.empty()) return pass_over_those_gone(target);
   for (const pid_t pid : target.pids) {
     auto process = Process::open(pid);
     if (!process) return process.error();

@@ -41,7 +41,8 @@ struct TargetFiles {
   bool can_come = false;           // files that fit can be executed later, and are armed then
 };
 
-// Notes which processes the target's numbers mean now; fails where there is none.
+// Notes which processes the target's numbers mean now; fails where there is none. Where it was noted before, those
+// that have ended since are passed over, and it fails where that is all of them.
 Status note_processes(Target& target);
 // Notes which cgroups the target's units are; fails where there is none.
 Status note_units(Target& target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A byte stream as a stranger sends it to the daemon, and as a strange daemon sends it to a client.
+// A byte stream as a stranger sends it to the daemon, and as a strange daemon sends it to a client or has
+// left it to the next one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/events.h"
 #include "daemon/protocol/frames.h"
+#include "daemon/protocol/kept_state.h"
 
 using namespace tracectl;
 using namespace tracectl::protocol;
@@ -63,10 +65,16 @@ void as_client(std::string_view line) {
   if (event) must(nlohmann::json::accept(event_json(*event, wall)));
 }
 
+void as_next_daemon(std::string_view text) {
+  const auto state = kept_state(text);
+  if (state) must(bool{kept_state(text_of(*state))});
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view stream{reinterpret_cast<const char*>(data), size};
+  as_next_daemon(stream);
   LineBuffer buffer;
   while (!stream.empty()) {
     // Pieces as a socket may cut them.

@@ -269,10 +269,23 @@ struct FollowedPart {
   }
 };
 
+// While no daemon ran, nothing was counted or streamed. It is this long at most, as when the daemon before ended
+// is known to a second where it was killed.
+struct GapPart {
+  uint64_t since = 0, until = 0;  // ns since boot
+  uint64_t ns = 0;                // between them
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("since", s.since);
+    f("until", s.until);
+    f("ns", s.ns);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                  // false: ends with the connection that made it
   std::optional<uint64_t> user = {};  // whose it is, if that user may not trace every process
+  bool saved = false;                 // it goes on with the next daemon
   bool paused = false;                // its sites are armed, and nothing is counted
   std::vector<std::string> triggered_by = {};     // sessions that let it speak, or silence it
   std::vector<SettingPart> settings;              // in force
@@ -288,10 +301,14 @@ struct SessionPart {
   std::optional<std::vector<LeftOutPart>> left_out = {};  // for that, the earliest first
   std::optional<RecorderPart> recorder = {};
   std::vector<FollowedPart> followed = {};  // the last 64, the earliest first
+  // Of one that has gone on with this daemon: counts and events are those since.
+  std::optional<GapPart> gap = {};
+  std::vector<std::string> not_resumed = {};  // what of it has not, and why
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("named", s.named);
     f("user", s.user);
+    f("saved", s.saved);
     f("paused", s.paused);
     f("triggered_by", s.triggered_by);
     f("settings", s.settings);
@@ -308,6 +325,8 @@ struct SessionPart {
     f("left_out", s.left_out);
     f("recorder", s.recorder);
     f("followed", s.followed);
+    f("gap", s.gap);
+    f("not_resumed", s.not_resumed);
   }
 };
 

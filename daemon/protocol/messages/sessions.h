@@ -23,11 +23,14 @@ struct SessionCreate {
   std::optional<RecorderBoundPart> recorder = {};
   // Only with a recorder.
   std::optional<DumpOnPart> dump_on = {};
+  // It goes on with the next daemon, with its settings. Has a name; refused where nobody keeps it.
+  bool saved = false;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("budget", s.budget);
     f("recorder", s.recorder);
     f("dump_on", s.dump_on);
+    f.optional("saved", s.saved);
   }
 };
 struct SessionListReply {

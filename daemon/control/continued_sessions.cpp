@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/continued_sessions.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/control/own_request.h"
+#include "daemon/control/stage_request.h"
+#include "daemon/protocol/saved_session.h"
+
+namespace tracectl {
+namespace {
+
+using protocol::KeptSession;
+using protocol::KeptSetting;
+
+class Continuing {
+ public:
+  Continuing(KeptSessions::Left left, Engine& engine, Commands& commands)
+      : left_(std::move(left)), engine_(engine), commands_(commands) {}
+
+  // All are there before any has settings, as these may trigger others.
+  void run(const IsToGoOn& is_to_go_on) {
+    std::vector<const KeptSession*> made;
+    for (const KeptSession& session : left_.state.sessions)
+      if ((!session.began || is_to_go_on(session.name, *session.began)) && make(session))
+        made.push_back(&session);
+    for (const KeptSession* session : made) put_in_force(*session);
+    for (const KeptSession* session : made) stage_draft(*session);
+  }
+
+ private:
+  bool make(const KeptSession& session) {
+    Peer peer = peer_of(session);
+    auto made = commands_.handle(protocol::SessionCreate{.name = session.name,
+                                                         .budget = session.budget,
+                                                         .recorder = session.recorder,
+                                                         .dump_on = session.dump_on,
+                                                         .saved = true},
+                                 peer);
+    if (!made) {
+      spdlog::error("session {} does not go on: {}", session.name, made.error().message);
+      return false;
+    }
+    commands_.kept().facts(session.name).began = session.began;
+    for (const protocol::KeptFile& file : session.files)
+      if (auto given = give(session, file); !given) tell(session, file.path, given.error());
+    if (session.paused) check(session, "pause", commands_.handle(pause(session), peer));
+    return true;
+  }
+
+  static Peer peer_of(const KeptSession& session) {
+    Peer peer;
+    peer.uid = static_cast<uid_t>(session.user);
+    peer.pid = ::getpid();
+    if (session.owner) peer.owner = protocol::owner_of(*session.owner);
+    return peer;
+  }
+
+  static protocol::SessionPause pause(const KeptSession& session) { return {session.name}; }
+
+  Status give(const KeptSession& session, const protocol::KeptFile& file) {
+    const auto found = left_.files.find(file.kept);
+    if (found == left_.files.end())
+      return Error{Code::not_found, "its descriptor has not been kept"};
+    Fd copy{::fcntl(found->second.get(), F_DUPFD_CLOEXEC, 0)};
+    if (!copy) return Error::from_errno("keep the file");
+    return engine_.give_file(session.name, std::move(copy), file.path);
+  }
+
+  void put_in_force(const KeptSession& session) {
+    if (session.settings.empty()) return;
+    stage_all(session, session.settings);
+    commit(session);
+    note_gap(session);
+  }
+
+  void stage_all(const KeptSession& session, const std::vector<KeptSetting>& settings) {
+    for (const KeptSetting& kept : settings)
+      if (auto staged = stage(session, kept); !staged)
+        tell(session, kept.setting.pattern, staged.error());
+  }
+
+  // A process that waited to execute its program when the setting was staged has done so.
+  Status stage(const KeptSession& session, const KeptSetting& kept) {
+    auto request = protocol::staging_of(kept.setting, session.name);
+    request.target.will_map.clear();
+    auto settings = settings_of(request);
+    if (!settings) return settings.error();
+    for (Setting& setting : *settings) setting.target.births = kept.births;
+    auto staged = when_read(engine_, [&] { return engine_.stage_set(session.name, *settings); });
+    return staged ? ok() : Status(staged.error());
+  }
+
+  // What is refused now is left out.
+  void commit(const KeptSession& session) {
+    const auto there = engine_.session(session.name);
+    if (!there || !(*there)->draft) return;
+    Peer peer = peer_of(session);
+    const auto ask = [&](bool partial) {
+      const protocol::StageCommit request{.session = session.name, .partial = partial};
+      return when_read(engine_, [&] { return commands_.handle(request, peer); });
+    };
+    auto committed = ask(false);
+    if (!committed) committed = ask(true);
+    if (!committed) return tell(session, "its settings are its draft", committed.error());
+    for (const protocol::RefusalPart& refused : committed->refused)
+      tell(session, refused.probe, Error{Code::invalid, refused.reason});
+  }
+
+  void note_gap(const KeptSession& session) {
+    const uint64_t now = boot_ns(), since = std::min(left_.last_ns, now);
+    auto& facts = commands_.kept().facts(session.name);
+    facts.gap = protocol::GapPart{since, now, now - since};
+    spdlog::info("continue session={} uid={} gapns={} settings={} failed={}", session.name,
+                 session.user, now - since, session.settings.size(), facts.not_resumed.size());
+  }
+
+  // A draft is a whole of its own.
+  void stage_draft(const KeptSession& session) {
+    if (!session.draft) return;
+    const auto there = engine_.session(session.name);
+    if (!there || (*there)->draft) return;
+    for (const Setting& setting : std::vector<Setting>((*there)->settings))
+      check(session, "draft",
+            engine_.stage_remove(session.name, {setting.pattern}, setting.target));
+    stage_all(session, *session.draft);
+  }
+
+  template <class T>
+  void check(const KeptSession& session, const std::string& what, const Result<T>& done) {
+    if (!done) tell(session, what, done.error());
+  }
+
+  void tell(const KeptSession& session, const std::string& what, const Error& error) {
+    const std::string text = what + ": " + error.message;
+    spdlog::warn("session {} goes on without {}", session.name, text);
+    commands_.kept().facts(session.name).not_resumed.push_back(text);
+  }
+
+  KeptSessions::Left left_;
+  Engine& engine_;
+  Commands& commands_;
+};
+
+}  // namespace
+
+void continue_sessions(KeptSessions::Left left, const IsToGoOn& is_to_go_on, Engine& engine,
+                       Commands& commands) {
+  Continuing(std::move(left), engine, commands).run(is_to_go_on);
+}
+
+}  // namespace tracectl

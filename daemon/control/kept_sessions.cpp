@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/kept_sessions.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "daemon/base/clock.h"
+#include "daemon/control/parts.h"
+
+namespace tracectl {
+namespace {
+
+using protocol::KeptSession;
+using protocol::KeptSetting;
+using protocol::KeptState;
+
+constexpr std::string_view kStates = "sessions.";
+constexpr auto kAlive = "sessions.alive";
+constexpr std::string_view kFiles = "file.";
+
+// systemd keeps one descriptor of an open file, whatever the names, so a file is kept once for all sessions.
+std::string name_of(const GivenFiles::File& file) {
+  return std::string(kFiles) + std::to_string(file.identity.device) + "." +
+         std::to_string(file.identity.inode);
+}
+
+std::string state_name(uint64_t number) { return std::string(kStates) + std::to_string(number); }
+
+std::optional<uint64_t> state_number(const std::string& name) {
+  uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [after, error] = std::from_chars(name.data() + kStates.size(), end, number);
+  return error == std::errc{} && after == end ? std::optional(number) : std::nullopt;
+}
+
+KeptSetting kept(const Setting& setting) { return {part_of(setting), setting.target.births}; }
+
+std::vector<KeptSetting> kept(const std::vector<Setting>& settings) {
+  std::vector<KeptSetting> all;
+  for (const Setting& setting : settings) all.push_back(kept(setting));
+  return all;
+}
+
+Result<Fd> file_in_memory(const std::string& text) {
+  Fd file{::memfd_create("tracectld-sessions", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (!file) return Error::from_errno("memfd_create");
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0) return Error::from_errno("write down saved sessions");
+    done += static_cast<size_t>(count);
+  }
+  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(file.get(), F_ADD_SEALS, seals) != 0) return Error::from_errno("seal a memfd");
+  return file;
+}
+
+Result<std::string> text_in(const Fd& file) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return Error::from_errno("fstat");
+  if (!S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(KeptState::kMostBytes))
+    return Error{Code::invalid, "it is no file, or too long"};
+  std::string text(static_cast<size_t>(status.st_size), '\0');
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
+  if (count < 0) return Error::from_errno("pread");
+  text.resize(static_cast<size_t>(count));
+  return text;
+}
+
+Result<KeptState> state_in(const Fd& file) {
+  const auto text = text_in(file);
+  if (!text) return text.error();
+  return protocol::kept_state(*text);
+}
+
+uint64_t beat_in(const Fd& alive) {
+  uint64_t ns = 0;
+  return ::pread(alive.get(), &ns, sizeof(ns), 0) == sizeof(ns) ? ns : 0;
+}
+
+}  // namespace
+
+// ---- what was left ----
+
+std::optional<KeptSessions::Left> KeptSessions::take() {
+  if (!store_) return std::nullopt;
+  Left left;
+  for (KeptDescriptor& one : store_->take(kFiles)) {
+    files_.insert(one.name);
+    left.files[one.name] = std::move(one.fd);
+  }
+  std::map<uint64_t, Fd> states;
+  for (KeptDescriptor& one : store_->take(kStates)) {
+    const auto number = state_number(one.name);
+    if (one.name == kAlive) alive_ = std::move(one.fd);
+    if (!number) continue;
+    old_names_.insert(one.name);
+    states[*number] = std::move(one.fd);
+    number_ = std::max(number_, *number);
+  }
+  for (auto at = states.rbegin(); at != states.rend(); ++at) {
+    auto state = state_in(at->second);
+    if (state) {
+      left.last_ns = std::max(state->written_ns, alive_ ? beat_in(alive_) : 0);
+      left.state = std::move(*state);
+      return left;
+    }
+    spdlog::error("what the daemon before has kept of saved sessions cannot be read: {}",
+                  state.error().message);
+  }
+  return std::nullopt;
+}
+
+void KeptSessions::begin() {
+  begun_ = true;
+  if (auto saved = save(); !saved) return spdlog::error("{}", saved.error().message);
+  if (!has_any()) forget_files_but({});
+  for (const std::string& name : old_names_) store_->forget(name);
+  old_names_.clear();
+}
+
+// ---- what is ----
+
+KeptSession KeptSessions::part_of(const Session& session) const {
+  KeptSession part{.name = session.name, .paused = engine_.is_paused(session)};
+  if (session.access.owner) part.owner = protocol::part_of(*session.access.owner);
+  if (session.access.owner) part.user = session.access.owner->uid;
+  if (const auto user = recorders_.user_of(session.name)) part.user = *user;
+  if (const Facts* facts = known_of(session.name)) part.began = facts->began;
+  if (session.budget) part.budget = session.budget->percent;
+  if (const auto recorder = recorders_.part_of(session.name)) {
+    part.recorder = recorder->bound;
+    part.dump_on = recorder->dump_on;
+  }
+  for (const GivenFiles::File& file : session.access.files.all())
+    part.files.push_back({file.path, name_of(file)});
+  part.settings = kept(session.settings);
+  if (session.draft) part.draft = kept(*session.draft);
+  return part;
+}
+
+std::vector<KeptSession> KeptSessions::parts() const {
+  std::vector<KeptSession> all;
+  for (const Session* session : engine_.sessions())
+    if (session->saved) all.push_back(part_of(*session));
+  return all;
+}
+
+const KeptSessions::Facts* KeptSessions::known_of(const std::string& session) const {
+  const auto found = facts_.find(session);
+  return found == facts_.end() ? nullptr : &found->second;
+}
+
+// ---- writing ----
+
+// First the files, then what names them; what is not named any more goes last.
+Status KeptSessions::save() {
+  std::erase_if(facts_, [&](const auto& entry) { return !engine_.session(entry.first); });
+  if (!begun_ || !store_) return ok();
+  KeptState state{.written_ns = 0, .sessions = parts()};
+  const std::string text = state.sessions.empty() ? "" : protocol::text_of(state);
+  if (text == written_) return ok();
+  std::set<std::string> wanted;
+  for (const KeptSession& session : state.sessions)
+    for (const protocol::KeptFile& file : session.files) wanted.insert(file.kept);
+  if (auto kept = keep_files(wanted); !kept) return kept;
+  state.written_ns = boot_ns();
+  if (auto written = write(state); !written) return written;
+  written_ = text;
+  forget_files_but(wanted);
+  return ok();
+}
+
+Status KeptSessions::keep_files(const std::set<std::string>& wanted) {
+  for (const Session* session : engine_.sessions())
+    for (const GivenFiles::File& file : session->access.files.all()) {
+      const std::string name = name_of(file);
+      if (!wanted.contains(name) || files_.contains(name)) continue;
+      if (auto kept = store_->keep(name, file.fd.get()); !kept) return kept;
+      files_.insert(name);
+    }
+  return ok();
+}
+
+void KeptSessions::forget_files_but(const std::set<std::string>& wanted) {
+  std::erase_if(files_, [&](const std::string& name) {
+    if (wanted.contains(name)) return false;
+    store_->forget(name);
+    return true;
+  });
+}
+
+Status KeptSessions::write(const KeptState& state) {
+  beat();
+  const auto file = file_in_memory(protocol::text_of(state));
+  if (!file) return file.error();
+  if (auto kept = store_->keep(state_name(number_ + 1), file->get()); !kept) return kept;
+  if (number_) store_->forget(state_name(number_));
+  ++number_;
+  return ok();
+}
+
+void KeptSessions::beat() {
+  if (!begun_ || !store_) return;
+  if (!alive_) {
+    alive_ = Fd{::memfd_create("tracectld-alive", MFD_CLOEXEC)};
+    if (!alive_ || !store_->keep(kAlive, alive_.get())) return;
+  }
+  const uint64_t now = boot_ns();
+  (void)!::pwrite(alive_.get(), &now, sizeof(now), 0);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/protocol/kept_state.h"
+
+#include <limits>
+
+#include "daemon/protocol/codec.h"
+
+namespace tracectl::protocol {
+namespace {
+
+Status check_version(const nlohmann::json& state) {
+  const auto found = state.is_object() ? state.find("version") : state.end();
+  if (found == state.end() || *found == KeptState::kVersion) return ok();
+  return Error{Code::unsupported,
+               "saved sessions were written down by a tracectld that does it in another way: "
+               "version " +
+                   text_of(*found) + ", not " + std::to_string(KeptState::kVersion)};
+}
+
+Status check(const KeptOwner& owner) {
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  if (owner.uid <= kMost && owner.gid <= kMost && owner.user_namespace <= kMost) return ok();
+  return Error{Code::invalid, "an owner has a number beyond 32 bits"};
+}
+
+Status check(const KeptSetting& kept) {
+  if (kept.births.size() == kept.setting.target.pids.size()) return ok();
+  return Error{Code::invalid, kept.setting.pattern + " has not one birth for each process"};
+}
+
+Status check(const KeptSession& session) {
+  if (session.user > std::numeric_limits<uint32_t>::max())
+    return Error{Code::invalid, "a user has a number beyond 32 bits"};
+  if (session.owner)
+    if (auto good = check(*session.owner); !good) return good;
+  for (const KeptSetting& kept : session.settings)
+    if (auto good = check(kept); !good) return good;
+  for (const KeptSetting& kept : session.draft.value_or(std::vector<KeptSetting>{}))
+    if (auto good = check(kept); !good) return good;
+  return ok();
+}
+
+}  // namespace
+
+std::string text_of(const KeptState& state) { return text_of(to_json(state)); }
+
+Result<KeptState> kept_state(std::string_view text) {
+  if (text.size() > KeptState::kMostBytes)
+    return Error{Code::exhausted, "what was written down of saved sessions is too long"};
+  auto json = parse_json(text);
+  if (!json) return json.error();
+  if (auto known = check_version(*json); !known) return known.error();
+  auto state = from_json<KeptState>(*json);
+  if (!state) return state;
+  for (const KeptSession& session : state->sessions)
+    if (auto good = check(session); !good) return good.error().in("session " + session.name);
+  return state;
+}
+
+KeptOwner part_of(const Owner& owner) {
+  return {owner.uid, owner.gid, owner.capabilities, owner.user_namespace};
+}
+
+Owner owner_of(const KeptOwner& part) {
+  return {static_cast<uid_t>(part.uid), static_cast<gid_t>(part.gid), part.capabilities,
+          static_cast<uint32_t>(part.user_namespace)};
+}
+
+}  // namespace tracectl::protocol

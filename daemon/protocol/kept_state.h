@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What is written down of saved sessions for the next daemon, which begins them again from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/model/owner.h"
+#include "daemon/protocol/messages.h"
+
+namespace tracectl::protocol {
+
+struct KeptOwner {
+  uint64_t uid = 0, gid = 0, capabilities = 0, user_namespace = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("uid", s.uid);
+    f("gid", s.gid);
+    f("capabilities", s.capabilities);
+    f("user_namespace", s.user_namespace);
+  }
+};
+
+struct KeptSetting {
+  SettingPart setting;
+  std::vector<uint64_t> births = {};  // of the target's pids, in their order: Target::births
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("setting", s.setting);
+    f("births", s.births);
+  }
+};
+
+// One that the session's user has given.
+struct KeptFile {
+  std::string path;
+  std::string kept;  // its name in the store of descriptors
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("kept", s.kept);
+  }
+};
+
+struct KeptSession {
+  std::string name;
+  uint64_t user = 0;                      // who has made it
+  std::optional<KeptOwner> owner = {};    // none: it may trace every process
+  std::optional<std::string> began = {};  // as a file of the daemon's folder says: its text
+  std::optional<double> budget = {};
+  std::optional<RecorderBoundPart> recorder = {};
+  std::optional<DumpOnPart> dump_on = {};
+  bool paused = false;
+  std::vector<KeptFile> files = {};
+  std::vector<KeptSetting> settings = {};  // in force
+  std::optional<std::vector<KeptSetting>> draft = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("user", s.user);
+    f("owner", s.owner);
+    f("began", s.began);
+    f("budget", s.budget);
+    f("recorder", s.recorder);
+    f("dump_on", s.dump_on);
+    f("paused", s.paused);
+    f("files", s.files);
+    f("settings", s.settings);
+    f("draft", s.draft);
+  }
+};
+
+struct KeptState {
+  // One that says what is here in another way has another number.
+  static constexpr uint64_t kVersion = 1;
+  static constexpr size_t kMostBytes = 64 << 20;
+  uint64_t version = kVersion;
+  uint64_t written_ns = 0;  // since boot
+  std::vector<KeptSession> sessions = {};
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("version", s.version);
+    f("written_ns", s.written_ns);
+    f("sessions", s.sessions);
+  }
+};
+
+std::string text_of(const KeptState& state);
+// Whoever wrote it, it is read as a stranger's. Fails with Code::unsupported for another version.
+Result<KeptState> kept_state(std::string_view text);
+
+KeptOwner part_of(const Owner& owner);
+Owner owner_of(const KeptOwner& part);
+
+}  // namespace tracectl::protocol

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Saved sessions go on when the daemon is restarted or killed; others end with it."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import service_manager
+import support
+from support import target
+
+HOT = target('hot')
+CALLS = 100
+RESTARTS = 5  # and as many kills
+KILLS = 10
+
+
+@support.needs_root
+class Restart(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.service = service_manager.Service('--sessions', folder.name)
+        self.addCleanup(self.service.end)
+        self.service.start()
+
+    def program(self, name='hot', *arguments):
+        program = support.Program(target(name), *arguments)
+        self.addCleanup(program.end)
+        return program
+
+    def call(self, program):
+        program.send(f'hot_push {CALLS}')
+        program.result()
+
+    def make(self, name, *setting, options=('--saved',)):
+        do = () if '--do' in setting else ('--do', 'count')
+        self.service.json('session', 'new', name, *options)
+        self.service.json('stage', name, 'set', 'uprobe::hot_push', *setting, *do)
+        self.service.json('commit', name)
+
+    def show(self, name):
+        return self.service.json('session', 'show', name)
+
+    def count(self, name):
+        return sum(row['count'] for row in self.service.json('read', name)['rows'])
+
+    def names(self):
+        return [one['name'] for one in self.service.json('session', 'list')['sessions']]
+
+    def test_a_saved_session_goes_on_and_says_how_long_it_did_not_count(self):
+        program = self.program()
+        before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.make('s', '-p', str(program.pid), '--when', 'arg0 >= 10',
+                  options=('--saved', '--budget', '50'))
+        self.make('unsaved', '-p', str(program.pid), options=())
+        was = self.show('s')
+        self.assertEqual((was['saved'], 'gap' in was), (True, False))
+        self.assertEqual(self.service.restart(), 0)
+        self.assertEqual(self.names(), ['s'])
+        now = self.show('s')
+        for part in 'settings', 'budget', 'sites', 'saved', 'paused':
+            self.assertEqual(now[part], was[part])
+        gap = now['gap']
+        self.assertLess(before, gap['since'])
+        self.assertLess(gap['since'], gap['until'])
+        self.assertEqual(gap['ns'], gap['until'] - gap['since'])
+        self.assertEqual(now['not_resumed'], [])
+        self.assertRegex(self.service.log(), r'continue session=s uid=0 gapns=\d+ settings=1 failed=0')
+        self.call(program)
+        self.assertEqual(self.count('s'), CALLS - 10)
+        shown = self.show('s')
+        self.assertEqual((shown['hits'], shown['filtered']), (CALLS, 10))
+
+    def test_a_kill_at_any_moment_leaves_all_that_was_answered(self):
+        client = self.service.connect()
+        random.seed(8)
+        made = 0
+        for _ in range(KILLS):
+            end = threading.Timer(random.uniform(0, 0.05), os.kill, (self.service.pid, signal.SIGKILL))
+            end.start()
+            try:
+                while True:
+                    client.result('session.create', name=f's{made}', saved=True)
+                    made += 1
+                    client.result('session.delete', session=f's{made - 1}')
+                    made -= 1
+                    client.result('session.create', name=f's{made}', saved=True)
+                    made += 1
+            except (AssertionError, ConnectionError):
+                pass
+            end.join()
+            client.close()
+            self.service.restart(signal.SIGKILL)
+            there = {int(name[1:]) for name in self.names()}
+            # The last request may have been done and not been answered, or the other way round.
+            self.assertLessEqual(set(range(made - 1)), there)
+            self.assertLessEqual(there, set(range(made + 1)))
+            client = self.service.connect()
+            for number in there:
+                client.result('session.delete', session=f's{number}')
+            made = 0
+        client.close()
+
+    def test_a_paused_session_a_draft_and_a_recorder_stay_what_they_are(self):
+        program = self.program()
+        self.make('p', '-p', str(program.pid))
+        self.service.json('stage', 'p', 'remove', 'uprobe::hot_push', '-p', str(program.pid))
+        self.service.json('stage', 'p', 'set', 'uprobe::hot_nop5', '-p', str(program.pid))
+        self.service.json('pause', 'p')
+        self.service.json('session', 'new', 'z', '--saved', '--recorder', '2M', '--dump-on', 'crash')
+        was = self.show('p')
+        self.service.restart(signal.SIGKILL)
+        now = self.show('p')
+        for part in 'settings', 'draft', 'paused', 'saved':
+            self.assertEqual(now[part], was[part])
+        self.call(program)
+        self.assertEqual(self.count('p'), 0)
+        self.service.json('resume', 'p')
+        self.call(program)
+        self.assertEqual(self.count('p'), CALLS)
+        recorder = self.show('z')['recorder']
+        self.assertEqual((recorder['bound'], recorder['dump_on']['crash']), ({'bytes': 2 << 20}, True))
+
+    def test_sessions_that_trigger_one_another_go_on_together(self):
+        program = self.program()
+        on = ['-p', str(program.pid), '--do']
+        self.make('z', *on, 'count')
+        self.make('a', *on, 'trigger(z)')
+        self.service.restart()
+        self.assertEqual(self.show('z')['triggered_by'], ['a'])
+        self.assertEqual(self.show('z')['not_resumed'] + self.show('a')['not_resumed'], [])
+
+    def test_a_process_that_has_ended_is_said_and_stops_nothing_else(self):
+        gone, stays = self.program(), self.program()
+        self.make('s', '-p', str(gone.pid))
+        self.service.json('stage', 's', 'set', 'uprobe::hot_push', '-p', str(stays.pid), '--do', 'count')
+        self.service.json('commit', 's')
+        self.service.finish()
+        gone.end()
+        self.service.start()
+        shown = self.show('s')
+        self.assertEqual(len(shown['settings']), 1)
+        self.assertIn('have ended', shown['not_resumed'][0])
+        self.assertIn('not resumed: uprobe::hot_push', self.service.run('session', 'show', 's').stdout)
+        self.call(stays)
+        self.assertEqual(self.count('s'), CALLS)
+
+    def test_a_number_that_means_another_process_is_passed_over(self):
+        program = self.program()
+        self.make('s', '-p', str(program.pid))
+        self.service.finish()
+        state, = self.states()
+        text = os.pread(state[1], 1 << 20, 0).decode()
+        kept = json.loads(text)
+        kept['sessions'][0]['settings'][0]['births'][0] += 1
+        self.replace(state, json.dumps(kept))
+        self.service.start()
+        self.assertIn('have ended', self.show('s')['not_resumed'][0])
+        self.assertEqual(self.show('s')['sites'], 0)
+
+    def states(self):
+        """In the store; one, but for a moment while another is written."""
+        return [one for one in self.service.store if one[0].partition('.sessions.')[2].isdigit()]
+
+    def replace(self, state, text):
+        """In the store, what one that was kept says."""
+        fd = os.memfd_create('state')
+        os.pwrite(fd, text.encode(), 0)
+        self.service.store[self.service.store.index(state)] = (state[0], fd)
+        os.close(state[1])
+
+    def test_what_cannot_be_read_is_said_and_the_daemon_begins(self):
+        for text in ('', '{"version": 2, "sessions": []}', '{"version": 1', '[' * 100000,
+                     '{"version": 1, "written_ns": 1, "sessions": [{"name": "s"}]}'):
+            with self.subTest(text[:40]):
+                self.service.json('session', 'new', 's', '--saved')
+                self.service.finish()
+                for state in self.states():
+                    self.replace(state, text)
+                self.service.start()
+                self.assertEqual(self.names(), [])
+                self.assertIn('cannot be read', self.service.log())
+                self.assertEqual([name for name in self.service.names() if 'alive' not in name], [])
+
+    def test_a_session_is_saved_only_where_that_means_something(self):
+        refused = self.service.connect().call('session.create', saved=True)['error']
+        self.assertIn('has a name', refused['message'])
+        daemon = support.Daemon()
+        self.addCleanup(daemon.end)
+        done = daemon.run('session', 'new', 's', '--saved')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('nobody keeps', done.stderr)
+        self.assertEqual(daemon.json('session', 'list')['sessions'], [])
+
+    def test_a_stop_ends_it(self):
+        self.service.json('session', 'new', 's', '--saved')
+        self.assertEqual(self.service.stop(), 0)
+        self.service.start()
+        self.assertEqual(self.names(), [])
+
+    def test_one_of_a_file_begins_once_and_anew_when_the_file_has_changed(self):
+        setting = {'pattern': 'uprobe::hot_push', 'scope': 'local', 'do': 'count',
+                   'target': {'executables': [HOT]}}
+        file = self.folder / 'f.json'
+        file.write_text(json.dumps({'settings': [setting]}), encoding='utf-8')
+        self.service.restart()
+        self.assertTrue(self.show('f')['saved'])
+        self.service.json('stage', 'f', 'set', 'uprobe::hot_nop5', '-x', HOT)
+        self.service.json('commit', 'f')
+        self.service.restart()
+        self.assertEqual(len(self.show('f')['settings']), 2)
+        self.assertIn('gap', self.show('f'))
+        file.write_text(json.dumps({'settings': [{**setting, 'when': 'arg0 > 1'}]}), encoding='utf-8')
+        self.service.restart()
+        self.assertEqual([one.get('when') for one in self.show('f')['settings']], ['arg0 > 1'])
+        self.assertNotIn('gap', self.show('f'))
+        file.unlink()
+        self.service.restart()
+        self.assertEqual(self.names(), [])
+        self.assertEqual(self.service.log().count('error'), 0, self.service.log())
+
+    def test_a_user_s_session_goes_on_with_the_user_s_files_and_rights(self):
+        as_user = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps=-all',
+                   '--bounding-set=-all']
+        os.chmod(self.service.directory.name, 0o755)
+        os.chmod(self.service.socket, 0o666)
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = folder + '/hot'
+            subprocess.run(['cp', HOT, path], check=True)
+            own = support.Program(*as_user, path)
+            self.addCleanup(own.end)
+            for words in (['session', 'new', 'u', '--saved'],
+                          ['stage', 'u', 'set', 'uprobe::hot_push', '-p', str(own.pid), '--do',
+                           'count'],
+                          ['commit', 'u']):
+                done = subprocess.run([*as_user, support.TRACECTL, '--socket', self.service.socket, *words],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            status = os.stat(path)
+            name = f'.file.{status.st_dev}.{status.st_ino}'
+            self.assertTrue(any(one.endswith(name) for one in self.service.names()), self.service.names())
+            self.service.restart(signal.SIGKILL)
+            shown = self.show('u')
+            self.assertEqual((shown['user'], shown['not_resumed'], shown['sites']), (65534, [], 1))
+            self.call(own)
+            self.assertEqual(self.count('u'), CALLS)
+            self.service.json('session', 'delete', 'u')
+            self.assertFalse(any('.file.' in one for one in self.service.names()))
+
+
+if __name__ == '__main__':
+    unittest.main()
