@@ -239,6 +239,11 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   return part_of(**session);
 }
 
+Status Commands::take_up(const SessionCreate& request, const Peer& peer) {
+  if (!request.recorder) return ok();
+  return flight_recorders_.keep(*request.name, request, peer.uid);
+}
+
 Result<SessionListReply> Commands::handle(const SessionList&, Peer& peer) {
   SessionListReply reply;
   for (const Session* session : engine_.sessions())

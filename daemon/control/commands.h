@@ -121,6 +121,8 @@ class Commands {
   KeptSessions& kept() { return kept_; }
   // After anything that may have changed one of them.
   void save_sessions();
+  // As creating it, of a session that goes on in the engine.
+  Status take_up(const protocol::SessionCreate& request, const Peer& peer);
 
   // The peer is gone: what was only for it ends.
   void leave(Peer& peer);

@@ -5,6 +5,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "daemon/base/clock.h"
 #include "daemon/control/own_request.h"
 #include "daemon/control/stage_request.h"
@@ -23,23 +25,59 @@ class Continuing {
 
   // All are there before any has settings, as these may trigger others.
   void run(const IsToGoOn& is_to_go_on) {
-    std::vector<const KeptSession*> made;
+    std::vector<const KeptSession*> wanted, made;
     for (const KeptSession& session : left_.state.sessions)
-      if ((!session.began || is_to_go_on(session.name, *session.began)) && make(session))
-        made.push_back(&session);
-    for (const KeptSession* session : made) put_in_force(*session);
+      if (!session.began || is_to_go_on(session.name, *session.began)) wanted.push_back(&session);
+    go_on_whole(wanted);
+    for (const KeptSession* session : wanted)
+      if (make(*session)) made.push_back(session);
+    for (const KeptSession* session : made)
+      if (!whole_.contains(session->name)) put_in_force(*session);
     for (const KeptSession* session : made) stage_draft(*session);
   }
 
  private:
+  // Those of which the engine finds all that they had in force.
+  void go_on_whole(const std::vector<const KeptSession*>& sessions) {
+    std::vector<Returning> returning;
+    for (const KeptSession* session : sessions)
+      if (auto settings = settings_in_force(*session); settings && !settings->empty())
+        returning.push_back(
+            {session->name, std::move(*settings), session->budget, peer_of(*session).owner});
+    std::vector<std::string> names;
+    for (const Returning& one : returning) names.push_back(one.name);
+    const auto answers = engine_.go_on(std::move(returning));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (answers[i]) whole_.insert(names[i]);
+      if (answers[i])
+        spdlog::info("continue session={} gapns=0", names[i]);
+      else
+        spdlog::info("session {} begins anew: {}", names[i], answers[i].error().message);
+    }
+  }
+
+  static Result<std::vector<Setting>> settings_in_force(const KeptSession& session) {
+    std::vector<Setting> all;
+    for (const KeptSetting& kept : session.settings) {
+      auto settings = settings_of(protocol::staging_of(kept.setting, session.name));
+      if (!settings) return settings.error();
+      for (Setting& setting : *settings) {
+        setting.target.births = kept.births;
+        all.push_back(std::move(setting));
+      }
+    }
+    return all;
+  }
+
   bool make(const KeptSession& session) {
     Peer peer = peer_of(session);
-    auto made = commands_.handle(protocol::SessionCreate{.name = session.name,
-                                                         .budget = session.budget,
-                                                         .recorder = session.recorder,
-                                                         .dump_on = session.dump_on,
-                                                         .saved = true},
-                                 peer);
+    const bool is_whole = whole_.contains(session.name);
+    const protocol::SessionCreate request{.name = session.name,
+                                          .budget = session.budget,
+                                          .recorder = session.recorder,
+                                          .dump_on = session.dump_on,
+                                          .saved = true};
+    const Status made = is_whole ? commands_.take_up(request, peer) : create(request, peer);
     if (!made) {
       spdlog::error("session {} does not go on: {}", session.name, made.error().message);
       return false;
@@ -47,8 +85,14 @@ class Continuing {
     commands_.kept().facts(session.name).began = session.began;
     for (const protocol::KeptFile& file : session.files)
       if (auto given = give(session, file); !given) tell(session, file.path, given.error());
-    if (session.paused) check(session, "pause", commands_.handle(pause(session), peer));
+    if (session.paused && !is_whole)
+      check(session, "pause", commands_.handle(pause(session), peer));
     return true;
+  }
+
+  Status create(const protocol::SessionCreate& request, Peer& peer) {
+    auto made = commands_.handle(request, peer);
+    return made ? ok() : Status(made.error());
   }
 
   static Peer peer_of(const KeptSession& session) {
@@ -141,6 +185,7 @@ class Continuing {
   }
 
   KeptSessions::Left left_;
+  std::set<std::string> whole_;  // that go on with what they had in force
   Engine& engine_;
   Commands& commands_;
 };

@@ -345,6 +345,21 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 
 }  // namespace
 
+std::vector<FollowedFile> followed_files(const Coverage& coverage) {
+  std::vector<FollowedFile> files;
+  for (const WantedPart& part : coverage.parts) {
+    const std::string cgroup = part.cgroup.value_or("");
+    const auto is_it = [&](const FollowedFile& file) {
+      return file.cgroup == cgroup && file.object->path() == part.object->path() &&
+             file.object->identity().device == part.object->identity().device &&
+             file.object->identity().inode == part.object->identity().inode;
+    };
+    if (part.process || part.probes->empty()) continue;
+    if (std::none_of(files.begin(), files.end(), is_it)) files.push_back({cgroup, part.object});
+  }
+  return files;
+}
+
 std::string tags_not_seen(const std::string& why) {
   return "tags of the program's own are not seen: " + why;
 }

@@ -76,6 +76,8 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 // Also the probes by which programs tell of their threads' tags (<tracectl/tag.h>), where settings use
 // tags and their processes have such probes. One that cannot be armed is a note.
 Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
+// The files that are armed for more than one process, each once.
+std::vector<FollowedFile> followed_files(const Coverage& coverage);
 // A note.
 std::string tags_not_seen(const std::string& why);
 

@@ -63,22 +63,6 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
 
 }  // namespace
 
-// Each once.
-std::vector<FollowedFile> followed_files(const Coverage& coverage) {
-  std::vector<FollowedFile> files;
-  for (const WantedPart& part : coverage.parts) {
-    const std::string cgroup = part.cgroup.value_or("");
-    const auto is_it = [&](const FollowedFile& file) {
-      return file.cgroup == cgroup && file.object->path() == part.object->path() &&
-             file.object->identity().device == part.object->identity().device &&
-             file.object->identity().inode == part.object->identity().inode;
-    };
-    if (part.process || part.probes->empty()) continue;
-    if (std::none_of(files.begin(), files.end(), is_it)) files.push_back({cgroup, part.object});
-  }
-  return files;
-}
-
 uint64_t Engine::linger_until() const {
   return options_.linger_ns ? boot_ns() + options_.linger_ns : 0;
 }
