@@ -167,6 +167,18 @@ class Cgroups(support.DaemonTest):
             self.call(program)
         self.assertEqual(self.counts(), {there.pid: CALLS, new.pid: CALLS, again.pid: CALLS})
 
+    def test_a_session_that_comes_later_is_told_of_what_others_were_told(self):
+        path, copy = self.make('a'), self.copy_of('hot')
+        self.choose('--cgroup', path)
+        self.begin_in(path, copy).end()
+        support.wait_until(self.followed, 'the program to be followed')
+        self.daemon.json('session', 'new', 'later')
+        self.daemon.json('stage', 'later', 'set', UPROBE, '--cgroup', path, '--do', 'count by pid')
+        self.daemon.json('commit', 'later')
+        self.begin_in(path, copy)
+        support.wait_until(lambda: self.daemon.json('session', 'show', 'later')['followed'],
+                           'the later session to follow it')
+
     def test_what_ran_unobserved_ran_within_the_gap_that_is_told(self):
         path = self.make('a')
         self.choose('--cgroup', path)
