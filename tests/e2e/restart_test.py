@@ -80,6 +80,21 @@ class Restart(unittest.TestCase):
         shown = self.show('s')
         self.assertEqual((shown['hits'], shown['filtered']), (CALLS, 10))
 
+    def test_restarts_and_kills_in_a_row_leave_it_as_it_was(self):
+        program = self.program()
+        self.make('s', '-p', str(program.pid))
+        self.service.json('session', 'new', 'draft', '--saved')
+        self.service.json('stage', 'draft', 'set', 'uprobe::hot_nop5', '-p', str(program.pid))
+        for number in [signal.SIGTERM, signal.SIGKILL] * RESTARTS:
+            self.service.restart(number)
+            self.assertEqual(self.count('s'), 0)
+            self.call(program)
+            self.assertEqual(self.count('s'), CALLS)
+            self.assertEqual(len(self.show('draft')['draft']), 1)
+            # One for the state, one for the time, and the program's file.
+            self.assertEqual(len(self.service.names()), 3, self.service.names())
+        self.assertEqual(self.service.log().count('continue session=s'), 2 * RESTARTS)
+
     def test_a_kill_at_any_moment_leaves_all_that_was_answered(self):
         client = self.service.connect()
         random.seed(8)
