@@ -68,7 +68,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   if (!kept) return kept.error();
   auto kernel = open_kernel({.fast_nops = configuration.fast_nops, .store = kept->get()});
   if (!kernel) return kernel.error();
-  auto reading = ConfinedReading::start();
+  auto reading = ConfinedReading::start({}, [](const std::string& what) { spdlog::warn(what); });
   if (!reading) return reading.error();
   auto engine = Engine::start(std::move(*kernel), engine_options(configuration),
                               std::move(*reading), kept->get());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/events/process_image.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
+
+#include "daemon/reading/file_identity.h"
 
 namespace tracectl {
 
@@ -13,14 +13,6 @@ Status still_executes(const Process& process, uint64_t program) {
   if (process.image() == program) return ok();
   return Error{Code::not_found,
                "process " + std::to_string(process.pid()) + " executes another program now"};
-}
-
-// Up to where the stack pointer is in the frame's caller. Tables that lead down the stack are wrong.
-std::optional<uint64_t> size_of_frame(const std::vector<uint64_t>& stack_pointers, size_t index) {
-  if (index + 1 >= stack_pointers.size()) return std::nullopt;
-  const uint64_t own = stack_pointers[index], of_caller = stack_pointers[index + 1];
-  if (!own || of_caller < own) return std::nullopt;
-  return of_caller - own;
 }
 
 // Of that program only: asked before and behind, as it can execute another in between.
@@ -33,27 +25,24 @@ Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t progra
 
 }  // namespace
 
-std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return nullptr;
-  const Known::Identity identity{status.st_dev, status.st_ino, status.st_size,
-                                 status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
-  const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const Known& known) {
-    return known.identity == identity && known.path == path;
+std::shared_ptr<const OpenedFile> MappedFiles::keep(Fd fd, const std::string& path) {
+  OpenedFile opened{std::move(fd), path, {}};
+  if (::fstat(opened.fd.get(), &opened.status) != 0) return nullptr;
+  const auto identity = FileIdentity::of(opened.status);
+  const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const auto& known) {
+    return FileIdentity::of(known->status) == identity && known->path == path;
   });
   if (kept != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, kept);
-    return recent_.front().symbols;
+    return recent_.front();
   }
-  auto symbols = ObjectSymbols::open(fd, path, debug_root_);
-  if (!symbols) return nullptr;
-  recent_.push_front({identity, path, *symbols});
+  recent_.push_front(std::make_shared<const OpenedFile>(std::move(opened)));
   if (recent_.size() > kMostKept) recent_.pop_back();
-  return *symbols;
+  return recent_.front();
 }
 
 Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
-                                      SymbolFiles& files) {
+                                      MappedFiles& files) {
   auto mapped = files_of(process, program);
   if (!mapped) return mapped.error();
   ProcessImage image;
@@ -62,75 +51,36 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
     image.add(process, rest.first(some), files);
     rest = rest.subspan(some);
   }
-  std::sort(image.mapped_.begin(), image.mapped_.end(),
-            [](const Mapped& a, const Mapped& b) { return a.start < b.start; });
+  std::sort(image.places_.begin(), image.places_.end(),
+            [](const Place& a, const Place& b) { return a.start < b.start; });
   return image;
 }
 
-// All are opened before any is read, which takes far longer: a process that ends takes the way to its
-// files along.
+// At first nothing but opening them: a process that ends takes the way to its files along.
 void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
-                       SymbolFiles& files) {
+                       MappedFiles& files) {
   std::vector<Result<Fd>> fds;
   for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
   for (size_t i = 0; i < fds.size(); ++i) {
     if (!fds[i]) continue;
-    if (const auto symbols = files.open(fds[i]->get(), mapped[i].path)) add(mapped[i], symbols);
+    if (auto file = files.keep(std::move(*fds[i]), mapped[i].path)) add(mapped[i], std::move(file));
   }
 }
 
-// A file can be loaded twice, at two places.
-void ProcessImage::add(const MappedFile& file, const std::shared_ptr<ObjectSymbols>& symbols) {
-  std::vector<uint64_t> biases;
-  for (const ExecutableRange& range : file.ranges) {
-    const auto address = symbols->elf().address_of(range.file_offset);
-    if (!address) continue;
-    const uint64_t bias = range.start - *address;
-    mapped_.push_back({range.start, range.end, bias, symbols});
-    if (std::find(biases.begin(), biases.end(), bias) != biases.end()) continue;
-    biases.push_back(bias);
-    loaded_.push_back({symbols->image(), bias});
+void ProcessImage::add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file) {
+  LoadedFile& loaded = files_.emplace_back(LoadedFile{file, {}});
+  for (const ExecutableRange& range : mapped.ranges) {
+    loaded.ranges.push_back({range.start, range.end, range.file_offset});
+    places_.push_back({range.start, range.end, file});
   }
 }
 
-const ProcessImage::Mapped* ProcessImage::find(uint64_t address) const {
-  auto after = std::upper_bound(mapped_.begin(), mapped_.end(), address,
-                                [](uint64_t a, const Mapped& m) { return a < m.start; });
-  if (after == mapped_.begin()) return nullptr;
-  const Mapped& mapped = *std::prev(after);
-  return address < mapped.end ? &mapped : nullptr;
-}
-
-Stack ProcessImage::stack_of(const RawStack& raw) {
-  Stack stack{.by = StackBy::frame_pointers, .end = raw.end, .frames = {}};
-  std::vector<uint64_t> addresses = raw.addresses, stack_pointers;
-  if (addresses.empty()) {
-    if (!unwinder_) unwinder_.emplace(loaded_);
-    auto found = unwinder_->unwind(raw, raw.most_frames);
-    stack.by = StackBy::unwind_tables;
-    stack.end = found.end;
-    addresses = std::move(found.addresses);
-    stack_pointers = std::move(found.stack_pointers);
-  }
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    append(addresses[i], i == 0 && !raw.begins_with_caller, stack.frames);
-    stack.frames.back().size_bytes = size_of_frame(stack_pointers, i);
-  }
-  return stack;
-}
-
-void ProcessImage::append(uint64_t address, bool is_first, std::vector<Frame>& frames) const {
-  // A call at the very end of a mapping returns behind it.
-  const Mapped* mapped = find(is_first ? address : address - 1);
-  if (!mapped) {
-    Frame& unknown = frames.emplace_back();
-    unknown.address = address;
-    return;
-  }
-  using Of = ObjectSymbols::Of;
-  const auto of = is_first ? Of::instruction : Of::return_address;
-  for (const Frame& known : mapped->symbols->frames_at(address - mapped->bias, of))
-    frames.emplace_back(known).address = address;
+const std::string* ProcessImage::path_at(uint64_t address) const {
+  const auto after = std::upper_bound(places_.begin(), places_.end(), address,
+                                      [](uint64_t a, const Place& p) { return a < p.start; });
+  if (after == places_.begin()) return nullptr;
+  const Place& place = *std::prev(after);
+  return address < place.end ? &place.file->path : nullptr;
 }
 
 }  // namespace tracectl

@@ -16,10 +16,15 @@ namespace tracectl {
 namespace {
 
 constexpr int kPollMs = 1;
-constexpr int kHeldMs = 1000;  // where a stream is held that may be read by then
+constexpr int kNoSinkMs = 1000;  // where a stream waits for a sink, and may be read by then
 constexpr int kIdlePasses = 50;
 constexpr std::chrono::seconds kFlushLimit{10};
 constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
+// For an event's stack: who asks for a flush waits for it, and all requests with him. And how much waits
+// behind it, of one session.
+constexpr uint64_t kStackPatienceNs = 600'000'000;
+constexpr size_t kMostOrdersAtOnce = 256;
+constexpr size_t kMostHeld = 1 << 14, kMostHeldBytes = 32 << 20;
 constexpr const char* kUnknownTag = "?";  // of an own tag that is no longer there
 
 // How many of the records in the ring are final as they lie there (events/merger.h). Nothing where they
@@ -78,12 +83,19 @@ void EventReader::end() {
   release_all();
 }
 
-// What comes behind it stays in the rings, for who reads them next.
+// What comes behind it stays in the rings, for who reads them next. Stacks that are not made by now are
+// addresses.
 void EventReader::release_all() {
   const std::lock_guard lock(mutex_);
   for (auto& [session, stream] : streams_) {
     released_.clear();
     stream.merger.release_all(released_);
+    hold_stacks(stream);
+    StackOrders late;
+    for (const HeldItem& held : stream.held)
+      if (held.order && !held.order->stack) late.push_back(held.order);
+    symbolizer_.give_up(late);
+    release_held(stream);
     if (!released_.empty())
       for (const auto& sink : stream.sinks) sink->take(released_);
   }
@@ -107,9 +119,9 @@ Status EventReader::go_on(uint32_t session, Rings rings) {
   return open(session, std::move(rings), boot_ns() + kSubscribersComeNs);
 }
 
-Status EventReader::open(uint32_t session, Rings rings, uint64_t held_until_ns) {
+Status EventReader::open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns) {
   Stream stream(rings.by_cpu.size());
-  stream.held_until_ns = held_until_ns;
+  stream.sink_comes_by_ns = sink_comes_by_ns;
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
@@ -127,6 +139,10 @@ Status EventReader::open(uint32_t session, Rings rings, uint64_t held_until_ns) 
 void EventReader::close(uint32_t session) {
   const std::lock_guard lock(mutex_);
   streams_.erase(session);
+  if (streams_.empty()) {
+    key_orders_.clear();
+    symbolizer_.rest();
+  }
   wake();
 }
 
@@ -154,7 +170,7 @@ void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
   if (per_cpu && !per_cpu->needs_one_order())
     stream->second.per_cpu_sinks.push_back(std::move(per_cpu));
   stream->second.sinks.push_back(std::move(sink));
-  if (stream->second.held_until_ns) wake();
+  if (stream->second.sink_comes_by_ns) wake();
 }
 
 void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
@@ -170,7 +186,7 @@ Result<uint64_t> EventReader::flush(uint32_t session) {
   const uint64_t asked_ns = boot_ns();
   std::unique_lock lock(mutex_);
   if (const auto stream = streams_.find(session); stream != streams_.end())
-    stream->second.held_until_ns = 0;
+    stream->second.sink_comes_by_ns = 0;
   const auto done = [&] {
     const auto stream = streams_.find(session);
     return stream == streams_.end() || stream->second.released_ns > asked_ns;
@@ -215,23 +231,23 @@ bool EventReader::pass() {
   // Streams can come and go in a pass, which unlocks.
   for (auto at = streams_.begin(); at != streams_.end();) {
     const uint32_t session = at->first;
-    if (!is_held(at->second)) any |= pass(session, lock);
+    if (!waits_for_sink(at->second)) any |= pass(session, lock);
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
   return any;
 }
 
-bool EventReader::is_held(Stream& stream) const {
-  if (stream.held_until_ns && (!stream.sinks.empty() || boot_ns() > stream.held_until_ns))
-    stream.held_until_ns = 0;
-  return stream.held_until_ns != 0;
+bool EventReader::waits_for_sink(Stream& stream) const {
+  if (stream.sink_comes_by_ns && (!stream.sinks.empty() || boot_ns() > stream.sink_comes_by_ns))
+    stream.sink_comes_by_ns = 0;
+  return stream.sink_comes_by_ns != 0;
 }
 
-bool EventReader::any_held() const {
+bool EventReader::any_waits_for_sink() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(streams_.begin(), streams_.end(),
-                     [](const auto& entry) { return entry.second.held_until_ns != 0; });
+                     [](const auto& entry) { return entry.second.sink_comes_by_ns != 0; });
 }
 
 // Of each ring the clock is read first, then the losses, then the ring. So all that was lost before the
@@ -244,44 +260,103 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   const uint64_t events_before = stats_.events + stats_.dropped;
   const bool one_order = stream.per_cpu_sinks.size() < stream.sinks.size();
   released_.clear();
-  for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) read(session, stream, cpu, one_order);
-  if (one_order) stream.merger.release(released_);
+  // Else the rings count what is lost, until there is room here.
+  if (stream.held.size() < kMostHeld && stream.held_bytes < kMostHeldBytes) {
+    for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) read(session, stream, cpu, one_order);
+    if (one_order) stream.merger.release(released_);
+    stream.read_until_ns = std::min(stream.merger.bound_ns(), began_ns);
+  }
   const bool any = !released_.empty() || stats_.events + stats_.dropped != events_before;
+  hold_stacks(stream);
+  order_key_stacks();
   if (!make_stacks(session, stream.opened, lock)) return any;
+  if (!stream.held.empty()) release_held(stream);
   if (!released_.empty())
     for (const auto& sink : stream.sinks) sink->take(released_);
-  stream.released_ns = std::min(stream.merger.bound_ns(), began_ns);
-  return any;
+  stream.released_ns = stream.read_until_ns;
+  for (const HeldItem& held : stream.held)
+    stream.released_ns = std::min(stream.released_ns, ts_of(held.item));
+  return any || awaits_stacks();
 }
 
-// Files can take long to read: whoever asks something of the reader does not wait for that. False if
-// the stream has been closed meanwhile.
+// Of what was released, all from the first stack on.
+void EventReader::hold_stacks(Stream& stream) {
+  const auto raw_of = [](StreamItem& item) {
+    auto* event = std::get_if<Event>(&item);
+    return event ? std::exchange(event->raw_stack, nullptr) : nullptr;
+  };
+  size_t kept = 0;
+  for (StreamItem& item : released_) {
+    auto raw = raw_of(item);
+    if (!raw && stream.held.empty()) {
+      ++kept;
+      continue;
+    }
+    HeldItem held{std::move(item), nullptr};
+    if (raw) {
+      stream.held_bytes += raw->bytes.size();
+      held.order = std::make_shared<StackOrder>(
+          StackOrder{std::get<Event>(held.item).pid, std::move(raw), boot_ns()});
+    }
+    stream.held.push_back(std::move(held));
+  }
+  released_.erase(released_.begin() + static_cast<std::ptrdiff_t>(kept), released_.end());
+}
+
+// While their processes live.
+void EventReader::order_key_stacks() {
+  if (key_stacks_.empty()) return;
+  for (const StackAddresses& of : std::exchange(key_stacks_, {}))
+    if (key_orders_.size() < kMostHeld)
+      if (auto order = Symbolizer::order_of(of)) key_orders_.push_back(std::move(order));
+}
+
+bool EventReader::awaits_stacks() const {
+  return !key_orders_.empty() ||
+         std::any_of(streams_.begin(), streams_.end(),
+                     [](const auto& stream) { return !stream.second.held.empty(); });
+}
+
+// Whoever asks something of the reader does not wait for that. False if the stream has been closed
+// meanwhile.
 bool EventReader::make_stacks(uint32_t session, uint64_t opened,
                               std::unique_lock<std::mutex>& lock) {
-  const auto raw_of = [](const StreamItem& item) {
-    const auto* event = std::get_if<Event>(&item);
-    return event ? event->raw_stack.get() : nullptr;
-  };
-  const auto key_stacks = std::exchange(key_stacks_, {});
-  if (key_stacks.empty() && std::none_of(released_.begin(), released_.end(), raw_of)) return true;
+  StackOrders orders = key_orders_;
+  for (const HeldItem& held : streams_.at(session).held) {
+    if (!held.order || held.order->stack) continue;
+    if (orders.size() >= key_orders_.size() + kMostOrdersAtOnce) break;
+    orders.push_back(held.order);
+  }
+  if (orders.empty()) return true;
+  StackOrders late;
+  std::copy_if(orders.begin(), orders.end(), std::back_inserter(late),
+               [](const auto& order) { return boot_ns() - order->since_ns > kStackPatienceNs; });
   lock.unlock();
-  // While their processes live, and so that who asks for the rows need not wait for files.
-  for (const StackAddresses& stack : key_stacks) symbolizer_.stack_of(stack);
-  for (StreamItem& item : released_)
-    if (const RawStack* raw = raw_of(item)) {
-      auto& event = std::get<Event>(item);
-      event.stack = std::make_shared<const Stack>(symbolizer_.stack_of(event.pid, *raw));
-      event.raw_stack.reset();
-    }
+  symbolizer_.go_on(orders);
+  if (!late.empty()) symbolizer_.give_up(late);
   lock.lock();
+  std::erase_if(key_orders_, [](const auto& order) { return order->stack != nullptr; });
   const auto stream = streams_.find(session);
   return stream != streams_.end() && stream->second.opened == opened;
+}
+
+// Up to the first whose stack is not made.
+void EventReader::release_held(Stream& stream) {
+  auto& held = stream.held;
+  for (; !held.empty() && (!held.front().order || held.front().order->stack); held.pop_front()) {
+    if (const auto& order = held.front().order) {
+      std::get<Event>(held.front().item).stack = order->stack;
+      stream.held_bytes -= order->raw->bytes.size();
+    }
+    released_.push_back(std::move(held.front().item));
+  }
 }
 
 void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_order) {
   const uint64_t looked_at_ns = boot_ns();
   const uint64_t dropped = kernel_.ring_dropped(session, cpu);
-  const bool straight = !one_order && read_straight(stream, cpu, looked_at_ns);
+  const bool straight =
+      !one_order && stream.held.empty() && read_straight(stream, cpu, looked_at_ns);
   if (straight || drain(stream, cpu) == Ring::End::drained) {
     notice_loss(stream, cpu, dropped, looked_at_ns);
     Lane& lane = stream.lanes[cpu];
@@ -410,7 +485,7 @@ void EventReader::sleep_until_event() {
       const std::lock_guard lock(mutex_);
       ++stats_.sleeps;
     }
-    wait(any_held() ? kHeldMs : -1);
+    wait(any_waits_for_sink() ? kNoSinkMs : -1);
   }
   kernel_.set_reader_sleeps(false);
 }
@@ -418,10 +493,14 @@ void EventReader::sleep_until_event() {
 // True if something other than the time ended the wait.
 bool EventReader::wait(int timeout_ms) {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (awaits_stacks()) fds.push_back({symbolizer_.fd(), POLLIN, 0});
+  }
   if (timeout_ms != kPollMs) {
     const std::lock_guard lock(mutex_);
     for (const auto& [session, stream] : streams_)
-      if (!stream.held_until_ns)
+      if (!stream.sink_comes_by_ns)
         for (const Lane& lane : stream.lanes) fds.push_back({lane.fd.get(), POLLIN, 0});
   }
   const int ready = ::poll(fds.data(), fds.size(), timeout_ms);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -72,6 +73,10 @@ class EventReader {
 
     void seen_until(uint64_t ts_ns) { since_ns = std::max(since_ns, ts_ns); }
   };
+  struct HeldItem {
+    StreamItem item;
+    std::shared_ptr<StackOrder> order;  // null: it has no stack
+  };
   struct Stream {
     explicit Stream(size_t cpus) : merger(cpus) {}
     std::vector<Lane> lanes;
@@ -80,8 +85,12 @@ class EventReader {
     std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
     Batch::Sinks per_cpu_sinks;  // those of them that are
+    // Released, and not given to the sinks yet, as files are read for a stack of it or before it.
+    std::deque<HeldItem> held;
+    size_t held_bytes = 0;       // of their copied stacks
+    uint64_t read_until_ns = 0;  // everything before has been released by the merger
     uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
-    uint64_t held_until_ns = 0;  // since boot; it is not read until then, or a sink is there
+    uint64_t sink_comes_by_ns = 0;  // since boot; it is not read until then, or until a sink is there
     uint64_t opened = 0;         // no other stream has this number
   };
 
@@ -89,7 +98,11 @@ class EventReader {
   void run();
   bool pass();
   bool pass(uint32_t session, std::unique_lock<std::mutex>& lock);
+  void hold_stacks(Stream& stream);
   bool make_stacks(uint32_t session, uint64_t opened, std::unique_lock<std::mutex>& lock);
+  void release_held(Stream& stream);
+  void order_key_stacks();
+  bool awaits_stacks() const;
   void read(uint32_t session, Stream& stream, unsigned cpu, bool one_order);
   bool read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns);
   void take_straight(Stream& stream, unsigned cpu, std::span<const std::byte> record);
@@ -107,9 +120,9 @@ class EventReader {
   bool wait(int timeout_ms);
   void wake();
   void release_all();
-  bool is_held(Stream& stream) const;
-  bool any_held() const;
-  Status open(uint32_t session, Rings rings, uint64_t held_until_ns);
+  bool waits_for_sink(Stream& stream) const;
+  bool any_waits_for_sink() const;
+  Status open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns);
 
   Kernel& kernel_;
   Symbolizer& symbolizer_;
@@ -122,6 +135,7 @@ class EventReader {
   std::vector<StreamItem> released_;        // kept for its memory
   Batch batch_;                             // likewise
   std::vector<StackAddresses> key_stacks_;  // that the pass has come upon
+  StackOrders key_orders_;                  // of such, so that who asks for rows need not wait
   bool stop_ = false;
   std::thread thread_;
 };

@@ -28,19 +28,6 @@ constexpr size_t kMostAnswersKept = 4;  // that nobody has come for, of a file
 constexpr size_t kMostFailures = 64;
 constexpr uint64_t kFailureNs = 60 * kSecondNs;
 
-struct stat status_of_own_program() {
-  struct stat status {};
-  (void)::stat("/proc/self/exe", &status);
-  return status;
-}
-
-// A file system that somebody else has made can say of any file that it is root's.
-bool is_of_root(const struct stat& status) {
-  static const struct stat own = status_of_own_program();
-  return status.st_uid == 0 && !(status.st_mode & (S_IWGRP | S_IWOTH)) &&
-         status.st_dev == own.st_dev;
-}
-
 }  // namespace
 
 // ---- a file ----
@@ -131,18 +118,23 @@ std::string key_of(wire::Kind kind, const std::string& question) {
 
 // ---- opening ----
 
-Result<std::unique_ptr<ConfinedReading>> ConfinedReading::start(const ReadingLimits& limits) {
+Result<std::unique_ptr<ConfinedReading>> ConfinedReading::start(
+    const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure) {
   auto ready = ReadableSet::open();
   if (!ready) return ready.error();
   Fd timer{::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
   if (!timer) return Error::from_errno("timerfd_create");
   if (auto added = ready->add(timer.get()); !added) return added.error();
   return std::unique_ptr<ConfinedReading>{
-      new ConfinedReading(limits, std::move(*ready), std::move(timer))};
+      new ConfinedReading(limits, std::move(on_failure), std::move(*ready), std::move(timer))};
 }
 
-ConfinedReading::ConfinedReading(const ReadingLimits& limits, ReadableSet ready, Fd timer)
-    : limits_(limits), ready_(std::move(ready)), timer_(std::move(timer)) {}
+ConfinedReading::ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
+                                 ReadableSet ready, Fd timer)
+    : limits_(limits),
+      on_failure_(std::move(on_failure)),
+      ready_(std::move(ready)),
+      timer_(std::move(timer)) {}
 
 ConfinedReading::~ConfinedReading() = default;
 
@@ -160,6 +152,12 @@ Result<std::shared_ptr<FileReader>> ConfinedReading::open(Fd fd, const std::stri
     if (recent_.size() > kMostRecent) recent_.pop_back();
   }
   return std::shared_ptr<FileReader>{recent_.front()};
+}
+
+Result<std::unique_ptr<StackReading>> ConfinedReading::for_stacks() const {
+  auto stacks = ConfinedStacks::start(limits_, on_failure_);
+  if (!stacks) return stacks.error();
+  return std::unique_ptr<StackReading>{std::move(*stacks)};
 }
 
 // One of the processes stays, as making one takes longer than most files.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/base/readable_set.h"
+#include "daemon/reading/confined_stacks.h"
 #include "daemon/reading/file_identity.h"
 #include "daemon/reading/file_reader.h"
 #include "daemon/reading/reading_process.h"
@@ -22,10 +23,13 @@ namespace tracectl {
 
 class ConfinedReading : public Reading {
  public:
-  static Result<std::unique_ptr<ConfinedReading>> start(const ReadingLimits& limits = {});
+  // `on_failure` is called by whichever thread reads for stacks.
+  static Result<std::unique_ptr<ConfinedReading>> start(
+      const ReadingLimits& limits = {}, ConfinedStacks::OnFailure on_failure = nullptr);
   ~ConfinedReading() override;
 
   Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) override;
+  Result<std::unique_ptr<StackReading>> for_stacks() const override;
   void forget_files() override;
   void begin() override;
   std::optional<Ticket> awaited() const override { return awaited_; }
@@ -61,7 +65,8 @@ class ConfinedReading : public Reading {
     uint64_t until_ns = 0;
   };
 
-  ConfinedReading(const ReadingLimits& limits, ReadableSet ready, Fd timer);
+  ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
+                  ReadableSet ready, Fd timer);
 
   // None where it is still read.
   std::optional<Result<std::string>> ask(const FilePtr& file, wire::Kind kind,
@@ -88,6 +93,7 @@ class ConfinedReading : public Reading {
   void set_timer();
 
   ReadingLimits limits_;
+  ConfinedStacks::OnFailure on_failure_;
   ReadableSet ready_;
   Fd timer_;
   std::list<Reader> readers_;

@@ -8,6 +8,12 @@ bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+struct stat status_of_own_program() {
+  struct stat status {};
+  (void)::stat("/proc/self/exe", &status);
+  return status;
+}
+
 }  // namespace
 
 FileIdentity FileIdentity::of(const struct stat& status) {
@@ -23,6 +29,12 @@ Result<FileIdentity> FileIdentity::of(int fd) {
 bool FileIdentity::operator==(const FileIdentity& other) const {
   return device == other.device && inode == other.inode && size == other.size &&
          same_time(modified, other.modified) && same_time(changed, other.changed);
+}
+
+bool is_of_root(const struct stat& status) {
+  static const struct stat own = status_of_own_program();
+  return status.st_uid == 0 && !(status.st_mode & (S_IWGRP | S_IWOTH)) &&
+         status.st_dev == own.st_dev;
 }
 
 }  // namespace tracectl

@@ -20,4 +20,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity& other) const;
 };
 
+// Whether root alone may write it. It lies where this program does: a file system that somebody else has
+// made can say of any file that it is root's.
+bool is_of_root(const struct stat& status);
+
 }  // namespace tracectl

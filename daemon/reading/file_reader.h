@@ -13,6 +13,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/reading/probes.h"
+#include "daemon/reading/stack_reader.h"
 
 namespace tracectl {
 
@@ -53,6 +54,8 @@ class Reading {
   virtual ~Reading() = default;
 
   virtual Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) = 0;
+  // In the same way, for whichever thread wants it.
+  virtual Result<std::unique_ptr<StackReading>> for_stacks() const = 0;
   // Gives up what is kept of files for the next question.
   virtual void forget_files() {}
 

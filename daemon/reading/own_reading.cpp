@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/reading/own_reading.h"
 
+#include "daemon/reading/own_stacks.h"
+
 namespace tracectl {
 
 Result<std::shared_ptr<OpenFile>> OpenFile::open(int fd, const std::string& path) {
@@ -31,6 +33,10 @@ Result<std::shared_ptr<FileReader>> OwnReading::open(Fd fd, const std::string& p
   auto file = OpenFile::open(fd.get(), path);
   if (!file) return file.error();
   return std::shared_ptr<FileReader>{std::move(*file)};
+}
+
+Result<std::unique_ptr<StackReading>> OwnReading::for_stacks() const {
+  return std::unique_ptr<StackReading>{std::make_unique<OwnStacks>()};
 }
 
 }  // namespace tracectl

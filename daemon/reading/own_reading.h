@@ -25,6 +25,7 @@ class OpenFile : public FileReader {
 class OwnReading : public Reading {
  public:
   Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) override;
+  Result<std::unique_ptr<StackReading>> for_stacks() const override;
 };
 
 }  // namespace tracectl

@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "daemon/reading/confinement.h"
+#include "daemon/reading/loaded_program.h"
 #include "daemon/reading/own_reading.h"
+#include "daemon/reading/stack_wire.h"
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_socket.h"
 #include "daemon/recording/bytes.h"
@@ -48,7 +50,7 @@ class Daemon {
   WireSocket socket_{kSocket};
 };
 
-// The files that it has been given.
+// The files that it has been given, and the programs.
 class Files {
  public:
   void open(uint64_t number, std::string_view path, const Fd& fd) {
@@ -57,7 +59,22 @@ class Files {
 
   void close(uint64_t number) {
     files_.erase(number);
+    programs_.erase(number);
     ::malloc_trim(0);
+  }
+
+  void load(uint64_t number, const wire::LoadedPlace& place, const Fd& fd) {
+    LoadedProgram& program = programs_[number];
+    if (const auto symbols = symbols_.open(fd.get(), place.path))
+      program.add(place.ranges, symbols);
+  }
+
+  std::string answer_of_program(uint64_t number, std::string_view bytes) {
+    const auto program = programs_.find(number);
+    const auto question = wire::decode_stack_question(bytes);
+    if (program == programs_.end() || !question)
+      return wire::encode(Error{Code::invalid, "this is no question"});
+    return wire::encode(program->second.answer(*question));
   }
 
   std::string answer(Kind kind, uint64_t number, ByteReader& question) {
@@ -77,7 +94,15 @@ class Files {
   }
 
   std::map<uint64_t, Result<std::shared_ptr<OpenFile>>> files_;
+  SymbolFiles symbols_;
+  std::map<uint64_t, LoadedProgram> programs_;
 };
+
+wire::LoadedPlace place_in(std::string_view bytes) {
+  auto place = wire::decode_place(bytes);
+  if (!place) ::_exit(kCutOff);
+  return std::move(*place);
+}
 
 void serve(Daemon& daemon, Files& files) {
   const auto message = daemon.receive();
@@ -86,6 +111,9 @@ void serve(Daemon& daemon, Files& files) {
   switch (message.kind) {
     case Kind::open: return files.open(number, bytes.text(), message.descriptor);
     case Kind::close: return files.close(number);
+    case Kind::load: return files.load(number, place_in(bytes.rest()), message.descriptor);
+    case Kind::stacks:
+      return daemon.send(Kind::answer, files.answer_of_program(number, bytes.rest()));
     case Kind::facts:
     case Kind::find:
     case Kind::function_at:

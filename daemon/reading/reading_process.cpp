@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "daemon/base/clock.h"
 #include "daemon/reading/confinement.h"
 #include "daemon/reading/reading_main.h"
+#include "daemon/reading/stack_wire.h"
 #include "daemon/recording/bytes.h"
 
 namespace tracectl {
@@ -65,14 +67,27 @@ class Spawned {
   posix_spawnattr_t attributes_{};
 };
 
-// Those that could not be waited for yet: a read of a file system that stands still ends late.
-std::list<pid_t>& ending() {
-  static std::list<pid_t> processes;
-  return processes;
-}
+// Those that could not be waited for yet: a read of a file system that stands still ends late. Of all
+// threads.
+class Ending {
+ public:
+  void add(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    processes_.push_back(pid);
+  }
+  void wait_for_some() {
+    const std::lock_guard lock(mutex_);
+    processes_.remove_if([](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  }
 
-void wait_for_ending() {
-  ending().remove_if([](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+ private:
+  std::mutex mutex_;
+  std::list<pid_t> processes_;
+};
+
+Ending& ending() {
+  static Ending processes;
+  return processes;
 }
 
 // Its status, where it ends soon.
@@ -82,7 +97,7 @@ std::optional<int> status_of_ending(pid_t pid) {
   if (handle) (void)::poll(&end, 1, kMostExitTimeMs);
   int status = 0;
   if (::waitpid(pid, &status, WNOHANG) == pid) return status;
-  ending().push_back(pid);
+  ending().add(pid);
   return std::nullopt;
 }
 
@@ -96,7 +111,7 @@ std::string numbered(uint64_t file, std::string_view rest) {
 }  // namespace
 
 Result<std::unique_ptr<ReadingProcess>> ReadingProcess::start(const ReadingLimits& limits) {
-  wait_for_ending();
+  ending().wait_for_some();
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return Error::from_errno("socketpair");
@@ -115,8 +130,8 @@ ReadingProcess::ReadingProcess(pid_t pid, Fd socket, const ReadingLimits& limits
 ReadingProcess::~ReadingProcess() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
-  ending().push_back(pid_);
-  wait_for_ending();
+  ending().add(pid_);
+  ending().wait_for_some();
 }
 
 // ---- questions ----
@@ -130,13 +145,28 @@ uint64_t ReadingProcess::deadline_ns() const {
 }
 
 Status ReadingProcess::open(uint64_t file, const std::string& path, int descriptor) {
-  if (files_.size() == kMostFiles)
-    if (auto closed = close(files_.back()); !closed) return closed;
+  if (auto room = make_room(); !room) return room;
   std::string with_path;
   recording::ByteWriter(with_path).text(path);
   auto sent = WireSocket(fd()).send(wire::Kind::open, numbered(file, with_path), descriptor);
   if (sent) files_.push_front(file);
   return sent;
+}
+
+Status ReadingProcess::load(uint64_t program, const std::vector<LoadedFile>& files) {
+  if (auto room = make_room(); !room) return room;
+  for (const LoadedFile& loaded : files) {
+    const std::string place = wire::encode(wire::LoadedPlace{loaded.file->path, loaded.ranges});
+    auto sent =
+        WireSocket(fd()).send(wire::Kind::load, numbered(program, place), loaded.file->fd.get());
+    if (!sent) return sent;
+  }
+  files_.push_front(program);
+  return ok();
+}
+
+Status ReadingProcess::make_room() {
+  return files_.size() < kMostFiles ? ok() : close(files_.back());
 }
 
 Status ReadingProcess::close(uint64_t file) {
@@ -211,8 +241,8 @@ ReadingProcess::receive() {
 // Nobody waits for its end: giving back much memory takes a while.
 ReadingProcess::Death ReadingProcess::stop() {
   ::kill(pid_, SIGKILL);
-  ending().push_back(std::exchange(pid_, -1));
-  wait_for_ending();
+  ending().add(std::exchange(pid_, -1));
+  ending().wait_for_some();
   return {"reading it took more than " + std::to_string(limits_.time_s) + " s"};
 }
 

@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/reading/stack_reader.h"
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_socket.h"
 
@@ -25,7 +27,7 @@ struct ReadingLimits {
 };
 
 // A process that reads files for this one, and can do nothing else (confinement.h). Nothing that it says
-// is believed but that somebody has said it. Ends with its owner.
+// is believed but that somebody has said it. Ends with its owner, and with the thread that started it.
 class ReadingProcess {
  public:
   static Result<std::unique_ptr<ReadingProcess>> start(const ReadingLimits& limits);
@@ -42,6 +44,8 @@ class ReadingProcess {
 
   // Gives it a file. The one that was used least recently goes where there are many.
   Status open(uint64_t file, const std::string& path, int descriptor);
+  // Gives it a program, which has a number as a file has.
+  Status load(uint64_t program, const std::vector<LoadedFile>& files);
   Status close(uint64_t file);
   Status close_all();
   // Of a file that it has, and while it is not busy.
@@ -66,6 +70,7 @@ class ReadingProcess {
 
  private:
   ReadingProcess(pid_t pid, Fd socket, const ReadingLimits& limits);
+  Status make_room();
   bool fill();
   Death death();
   std::string reason_of(int status) const;

@@ -7,7 +7,7 @@ namespace tracectl::wire {
 namespace {
 
 constexpr size_t kMostQuestionItems = 1 << 20;
-constexpr size_t kMostBuildIdBytes = 128;  // in hex
+constexpr size_t kMostBuildIdBytes = 128;
 constexpr size_t kMostMessageBytes = 256 << 10;
 
 void write(ByteWriter& to, const Pattern& pattern) {
@@ -132,6 +132,12 @@ std::optional<Error> read_error(ByteReader& from) {
   return error;
 }
 
+std::string read_build_id(ByteReader& from) {
+  std::string text = read_text(from, kMostBuildIdBytes);
+  if (text.find_first_not_of("0123456789abcdef") != std::string::npos) from.take(UINT64_MAX);
+  return text;
+}
+
 Error untrue() { return Error{Code::invalid, "what was read of it cannot be true"}; }
 
 std::string encode(const Result<FileFacts>& facts) {
@@ -148,10 +154,9 @@ Result<FileFacts> decode_facts(std::string_view answer) {
   ByteReader from(answer);
   if (auto error = read_error(from)) return *error;
   FileFacts facts;
-  facts.build_id = read_text(from, kMostBuildIdBytes);
+  facts.build_id = read_build_id(from);
   facts.has_unwind_table = from.fixed<uint8_t>();
-  const bool is_hex = facts.build_id.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (from.failed() || !from.at_end() || !is_hex) return untrue();
+  if (from.failed() || !from.at_end()) return untrue();
   return facts;
 }
 

@@ -27,6 +27,8 @@ enum class Kind : uint8_t {
   facts,        // an answer is awaited
   find,         // an answer is awaited
   function_at,  // an answer is awaited
+  load,         // a file of a program, which has a number as a file has; a descriptor comes with it
+  stacks,       // of a program: an answer is awaited (stack_wire.h)
   debug_file,   // what was wished for: a descriptor, or none
   // From it.
   answer,

@@ -40,6 +40,9 @@ template <std::unsigned_integral T> std::optional<T> read_optional(ByteReader& f
   return from.fixed<T>();
 }
 
+// In hex; failed where it is not.
+std::string read_build_id(ByteReader& from);
+
 std::optional<Error> read_error(ByteReader& from);
 Error untrue();
 

@@ -35,10 +35,12 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
                                               const EngineOptions& options,
                                               std::unique_ptr<Reading> reading,
                                               DescriptorStore* store) {
-  auto symbolizer = std::make_unique<Symbolizer>();
+  if (!reading) reading = std::make_unique<OwnReading>();
+  auto for_stacks = reading->for_stacks();
+  if (!for_stacks) return for_stacks.error();
+  auto symbolizer = std::make_unique<Symbolizer>(std::move(*for_stacks));
   auto reader = EventReader::start(*kernel, *symbolizer);
   if (!reader) return reader.error();
-  if (!reading) reading = std::make_unique<OwnReading>();
   std::unique_ptr<Engine> engine{new Engine(std::move(kernel), std::move(symbolizer),
                                             std::move(*reader), std::move(reading), options)};
   if (store) engine->adopt(*store);

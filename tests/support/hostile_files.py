@@ -4,7 +4,10 @@ an extreme. What is large is mostly a hole."""
 
 import lzma
 import os
+import re
 import struct
+import subprocess
+import tempfile
 import zlib
 
 CODE = 0x1000           # address and offset of the code
@@ -325,3 +328,86 @@ ALL = [deep_nesting, type_cycle, type_of_itself, many_abbreviations, endless_abb
        headers_behind_the_end, count_in_first_section, many_segments, segment_around_everything,
        note_sizes, notes_of_a_hole, many_notes, long_arguments, debug_data_bomb,
        unwind_table_of_overlaps, debug_link_to_a_secret]
+
+
+# ---- programs that run ----
+# Each changes a program in place; what it loads and does stays as it is.
+
+def with_sections(path, **sections):
+    """Those sections put in, or in the place of others; __ stands for a dot."""
+    words = ['objcopy']
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in sections.items():
+            name = name.replace('__', '.')
+            file = f'{folder}/{name}'
+            with open(file, 'wb') as out:
+                out.write(data)
+            words += [f'--remove-section={name}', f'--add-section={name}={file}']
+        subprocess.run([*words, path], check=True)
+
+
+def everywhere(dies):
+    """A unit that says it describes all code."""
+    body = struct.pack('<HIB', 4, 0, 8) + uleb(1) + struct.pack('<QQ', 0, 1 << 46) + dies
+    return struct.pack('<I', len(body)) + body
+
+
+def nests_deeply(path):
+    with_sections(path, __debug_info=everywhere(uleb(2) * 2_000_000), __debug_abbrev=ABBREV_NEST)
+
+
+def describes_a_million_functions(path):
+    die = uleb(5) + struct.pack('<QQ', 0, 1 << 46)
+    with_sections(path, __debug_info=everywhere(die * 1_000_000), __debug_abbrev=ABBREV_NEST)
+
+
+def has_a_million_units(path):
+    with_sections(path, __debug_info=everywhere(b'\0') * 1_000_000, __debug_abbrev=ABBREV_NEST)
+
+
+def has_endless_abbreviations(path):
+    abbrev = uleb(1) + uleb(0x11) + b'\1' + (uleb(0x49) + uleb(0x16)) * 5_000_000
+    with_sections(path, __debug_info=everywhere(uleb(1) * 100_000), __debug_abbrev=abbrev)
+
+
+def has_lines_of_anything(path):
+    with_sections(path, __debug_line=bytes(range(256)) * 4096)
+
+
+def packs_a_bomb(path):
+    with_sections(path, __gnu_debugdata=lzma.compress(bytes(1 << 27), preset=0))
+
+
+def wants_a_secret(path):
+    link = b'../../etc/shadow\0'
+    with_sections(path, __gnu_debuglink=link + bytes(-len(link) % 4 + 4))
+
+
+def damaged(path, section, change):
+    """The bytes of a section that is loaded, changed where they stand."""
+    said = subprocess.run(['readelf', '-SW', path], check=True, capture_output=True, text=True).stdout
+    fields = re.search(rf'\s{re.escape(section)}\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)', said)
+    offset, size = int(fields[2], 16), int(fields[3], 16)
+    with open(path, 'r+b') as file:
+        file.seek(offset)
+        data = change(file.read(size))
+        assert len(data) == size
+        file.seek(offset)
+        file.write(data)
+
+
+def has_unwind_tables_of_anything(path):
+    damaged(path, '.eh_frame', lambda data: bytes((i * 151 + 7) & 0xFF for i in range(len(data))))
+
+
+def has_a_huge_unwind_entry(path):
+    damaged(path, '.eh_frame', lambda data: b'\xff' * 4 + b'\x7f' * 8 + data[12:])
+
+
+def lies_about_where_unwind_entries_are(path):
+    damaged(path, '.eh_frame_hdr', lambda data: data[:4] + b'\xff' * (len(data) - 4))
+
+
+PROGRAMS = [nests_deeply, describes_a_million_functions, has_a_million_units, has_endless_abbreviations,
+            has_lines_of_anything, packs_a_bomb, wants_a_secret, has_unwind_tables_of_anything,
+            has_a_huge_unwind_entry, lies_about_where_unwind_entries_are]

@@ -14,6 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/events/reader.h"
 #include "daemon/protocol/events.h"
+#include "daemon/reading/own_stacks.h"
 #include "daemon/recording/reader.h"
 #include "daemon/sinks/recorder.h"
 #include "tests/support/fake_kernel.h"
@@ -156,7 +157,7 @@ class Reading {
   }
 
   on_kernel::FakeKernel kernel_;
-  Symbolizer symbols_;
+  Symbolizer symbols_{std::make_unique<OwnStacks>()};
   std::unique_ptr<EventReader> reader_;
 };
 

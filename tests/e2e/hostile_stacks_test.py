@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Stacks of programs whose files mean harm, or whose files' reader stands still or dies: events come with
+addresses, the daemon goes on, and nobody else is held up."""
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import hostile_files
+import support
+from support import DaemonTest, needs_root, target, wait_until
+
+HELD_UP_S = 1  # what no client may be by another's program
+WITH_ROOT_S = 10
+CALLS = 20
+CHAIN = ['leaf', 'deep', 'middle', 'outer', 'work', 'main']
+A_STRANGER = 54321
+
+
+def functions(event):
+    return [frame.get('function', '') for frame in event['stack']]
+
+
+LIBRARY = 'void leaf(unsigned long n) { static volatile unsigned long sum; sum += n; }'
+PROGRAM = '''
+#include <stdint.h>
+#include "stdin_protocol.h"
+
+void leaf(unsigned long n);
+
+__attribute__((noipa)) void work(unsigned long calls) {
+  for (unsigned long n = 0; n < calls; ++n) leaf(n);
+}
+
+int main(int argc, char** argv) {
+  for (int rounds = atoi(argv[argc - 1]); rounds > 0; --rounds) {
+    ready_and_wait_for_go();
+    work(strtoul(argv[1], NULL, 10));
+    printf("done\\n{}\\n");
+    fflush(stdout);
+  }
+  wait_for_exit();
+  return 0;
+}
+'''
+
+
+class Trace:
+    """The events of a program's calls of `leaf`, with their stacks. `library`: whose function it is, if
+    not the program's."""
+
+    def __init__(self, test, path, library='', rounds=1):
+        self.program = support.Program(path, str(CALLS), str(rounds))
+        test.addCleanup(self.program.end)
+        self.verb = subprocess.Popen(
+            [support.TRACECTL, '--socket', test.daemon.socket, '--json', 'trace',
+             f'uprobe:{library}:leaf', '--do', 'stack', '-p', str(self.program.pid)],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, 'DEBUGINFOD_URLS': ''})
+        test.addCleanup(self.kill)
+        wait_until(lambda: support.text_differs(self.program.pid, library or path), 'the probe')
+
+    def go(self):
+        self.program.send('go')
+        self.program.result()
+
+    def events(self, count):
+        """The next ones."""
+        found = []
+        while len(found) < count:
+            said = json.loads(self.verb.stdout.readline())
+            if 'stack' in said:
+                found.append(said)
+        return found
+
+    def end(self):
+        """The events that are left."""
+        self.program.send('exit')
+        said = self.verb.stdout.read()
+        assert self.verb.wait() == 0, self.verb.stderr.read()
+        return [event for event in map(json.loads, said.splitlines()) if 'stack' in event]
+
+    def kill(self):
+        if self.verb.poll() is None:
+            self.verb.kill()
+            self.verb.communicate()
+        for stream in (self.verb.stdout, self.verb.stderr):
+            stream.close()
+
+
+@needs_root
+class HostileStacks(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)
+
+    def readers(self):
+        """Numbers of the processes that read for stacks. Those of probes are the main thread's."""
+        daemon = self.daemon.process.pid
+        found = []
+        for task in pathlib.Path(f'/proc/{daemon}/task').iterdir():
+            if task.name != str(daemon):
+                found += [int(pid) for pid in (task / 'children').read_text().split()]
+        # One that has ended and not been waited for has no command line any more.
+        return sorted(pid for pid in found if pathlib.Path(f'/proc/{pid}/cmdline').read_bytes())
+
+    def trace(self, path, library=''):
+        trace = Trace(self, path, library)
+        trace.go()
+        return trace.end()
+
+    def copy(self, name, owner):
+        path = str(self.folder / name)
+        shutil.copyfile(target('stacks_no_fp'), path)
+        os.chmod(path, 0o755)
+        os.chown(path, owner, owner)
+        return path
+
+    def longest_wait_while(self, act):
+        """Of another client."""
+        done = threading.Thread(target=act)
+        other = self.daemon.connect()
+        longest = 0
+        done.start()
+        while done.is_alive():
+            begun = time.monotonic()
+            other.result('daemon.status')
+            longest = max(longest, time.monotonic() - begun)
+        done.join()
+        other.close()
+        return longest
+
+    def build(self):
+        """A program that calls a function of its library; the paths of both."""
+        program, library = (str(self.folder / name) for name in ('program', 'libleaf.so'))
+        (self.folder / 'leaf.c').write_text(LIBRARY)
+        (self.folder / 'program.c').write_text(PROGRAM)
+        subprocess.run(['gcc', '-O2', '-g', '-shared', '-fPIC', '-o', library,
+                        self.folder / 'leaf.c'], check=True)
+        subprocess.run(['gcc', '-O2', '-g', '-fno-optimize-sibling-calls', '-I',
+                        support.ROOT / 'tests/targets', '-o', program, self.folder / 'program.c',
+                        library], check=True)
+        return program, library
+
+    def check_bare(self, events):
+        self.assertEqual(len(events), CALLS)
+        for event in events:
+            self.assertEqual(set(functions(event)), {''})
+            self.assertTrue(all(frame['address'] for frame in event['stack']))
+
+    def check_named(self, events):
+        self.assertEqual(len(events), CALLS)
+        for event in events:
+            self.assertEqual(functions(event)[:len(CHAIN)], CHAIN)
+
+    def test_another_process_reads_what_stacks_are_made_by(self):
+        one = Trace(self, target('stacks_no_fp'))
+        self.assertEqual(self.readers(), [])
+        one.go()
+        self.check_named(one.events(CALLS))
+        [reader] = self.readers()
+        open_files = {os.readlink(link) for link in pathlib.Path(f'/proc/{reader}/fd').iterdir()}
+        self.assertIn(target('stacks_no_fp'), open_files)
+        status = dict(line.split(':\t', 1)
+                      for line in pathlib.Path(f'/proc/{reader}/status').read_text().splitlines()
+                      if ':\t' in line)
+        self.assertEqual((int(status['CapEff'], 16), status['Seccomp']), (0, '2'))
+        self.assertEqual(one.end(), [])
+        wait_until(lambda: self.readers() == [], 'the process to end with the last session')
+
+    def test_who_stands_still_delays_stacks_and_nothing_else(self):
+        program, library = self.build()
+        os.chown(program, A_STRANGER, A_STRANGER)
+        one = Trace(self, program, library, rounds=2)
+        one.go()
+        for event in one.events(CALLS):
+            self.assertEqual(functions(event)[:3], ['leaf', 'work', 'main'])
+        [reader] = self.readers()
+        os.kill(reader, signal.SIGSTOP)
+        one.go()
+        # Copied stacks, so that each is asked about.
+        found = []
+        self.assertLess(self.longest_wait_while(lambda: found.extend(one.end())), HELD_UP_S)
+        os.kill(reader, signal.SIGCONT)
+        self.check_bare(found)
+        self.assertEqual([len(event['stack']) for event in found], [1] * CALLS)
+
+    def test_who_dies_leaves_addresses_and_the_reason(self):
+        path = self.copy('theirs', A_STRANGER)
+        one = Trace(self, path)
+        two = Trace(self, target('stacks_no_fp'))
+        two.go()
+        self.check_named(two.events(CALLS))
+        [common] = self.readers()
+        os.kill(common, signal.SIGSTOP)
+        another = Trace(self, target('stacks_no_fp'))
+        another.go()  # its stacks are asked for, and not answered
+        os.kill(common, signal.SIGKILL)
+        self.check_bare(another.end())
+        # What was not asked about when it died is read by a new one.
+        one.go()
+        self.check_named(one.end())
+        two.end()
+        _, log = self.end_and_read_log()
+        self.assertRegex(log, r'the stacks of \S*stacks_no_fp stay addresses for a minute, as its files '
+                              r'could not be read: .* \(signal 9\)')
+
+    def end_and_read_log(self):
+        ended = self.daemon.end()
+        self.daemon = support.Daemon()
+        return ended
+
+    def test_a_stranger_s_program_shares_its_process_with_no_other(self):
+        traces = [Trace(self, path) for path in
+                  (target('stacks_no_fp'), target('stacks'), self.copy('theirs', A_STRANGER),
+                   self.copy('others', A_STRANGER + 1))]
+        for trace in traces:
+            trace.go()
+            trace.events(CALLS)
+        owns = []
+        for pid in self.readers():
+            names = {os.path.basename(os.readlink(link))
+                     for link in pathlib.Path(f'/proc/{pid}/fd').iterdir()}
+            owns.append(sorted(names & {'stacks_no_fp', 'stacks', 'theirs', 'others'}))
+        self.assertEqual(sorted(owns), [['others'], ['stacks', 'stacks_no_fp'], ['theirs']])
+        for trace in traces:
+            trace.end()
+
+    def test_no_program_takes_the_daemon_down_or_holds_up_another_client(self):
+        program, library = self.build()
+        for event in self.trace(program, library):
+            self.assertEqual(functions(event)[:3], ['leaf', 'work', 'main'])
+        for make, owner in itertools.product(hostile_files.PROGRAMS, (0, A_STRANGER)):
+            with self.subTest(make.__name__, owner=owner):
+                path = str(self.folder / f'{make.__name__}_{owner}')
+                shutil.copyfile(program, path)
+                os.chmod(path, 0o755)
+                make(path)
+                os.chown(path, owner, owner)
+                trace, found = Trace(self, path, library), []
+                trace.go()
+                waited = self.longest_wait_while(lambda: found.extend(trace.end()))
+                # What root has installed is taken to mean no harm, and to be worth waiting for.
+                self.assertLess(waited, HELD_UP_S if owner else WITH_ROOT_S)
+                self.assertEqual(len(found), CALLS)
+                for event in found:
+                    self.assertTrue(event['stack'][0]['address'])
+        self.assertTrue(self.daemon.json('list', f'uprobe:{library}:leaf')['probes'])
+
+
+if __name__ == '__main__':
+    unittest.main()
