@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/reading/stack_wire.h"
 #include "daemon/reading/wire.h"
 
 using namespace tracectl;
@@ -56,12 +57,54 @@ void check(const ProbeMatch& match) {
   must(heard && wire::encode(heard) == said);
 }
 
+// ---- stacks ----
+
+std::shared_ptr<const RawStack> copy_of(uint64_t rip) {
+  auto copy = std::make_shared<RawStack>();
+  copy->registers.back() = rip;
+  copy->most_frames = 4;
+  return copy;
+}
+
+const StackQuestion kCopies = Copies{copy_of(0x1000), copy_of(0x2000)};
+const StackQuestion kAddresses = std::vector<CodeAddress>{{0x1000, false}, {0x2000, true}};
+
+void check(const Unwound& unwound, const RawStack& copy) {
+  must(!unwound.addresses.empty() && unwound.addresses.size() <= copy.most_frames);
+  must(unwound.addresses.front() == copy.registers.back());
+  must(unwound.stack_pointers.size() == unwound.addresses.size());
+  must(unwound.end <= StackEnd::unknown_process);
+}
+
+void check(const Frames& frames, const CodeAddress& code) {
+  for (const Frame& frame : frames) {
+    must(frame.address == code.address && frame.module.empty());
+    must(frame.inlined == (&frame != &frames.back()));
+    must(frame.function.size() <= 16 << 10 && frame.file.size() <= 4 << 10);
+  }
+}
+
+void check(const StackAnswer& answer, const StackQuestion& question) {
+  if (const auto* copies = std::get_if<Copies>(&question)) {
+    const auto& unwound = std::get<std::vector<Unwound>>(answer);
+    must(unwound.size() == copies->size());
+    for (size_t i = 0; i < unwound.size(); ++i) check(unwound[i], *(*copies)[i]);
+  } else {
+    const auto& addresses = std::get<std::vector<CodeAddress>>(question);
+    const auto& frames = std::get<std::vector<Frames>>(answer);
+    must(frames.size() == addresses.size());
+    for (size_t i = 0; i < frames.size(); ++i) check(frames[i], addresses[i]);
+  }
+  const std::string said = wire::encode(answer);
+  must(wire::decode_stack_answer(said, question).has_value());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 8) {
     case 0:
       if (const auto match = wire::decode_match(bytes, {kPath, kFileBytes, ProbeKind::function}))
         check(*match);
@@ -75,6 +118,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 4:
       if (const auto frame = wire::first_frame(bytes); frame && *frame)
         must(wire::size_of(**frame) <= bytes.size());
+      break;
+    case 5:
+      if (const auto answer = wire::decode_stack_answer(bytes, kCopies)) check(*answer, kCopies);
+      break;
+    case 6:
+      if (const auto answer = wire::decode_stack_answer(bytes, kAddresses))
+        check(*answer, kAddresses);
+      break;
+    case 7:
+      if (const auto question = wire::decode_stack_question(bytes))
+        must(wire::decode_stack_question(wire::encode(*question)).has_value());
+      if (const auto place = wire::decode_place(bytes))
+        must(wire::encode(*place) == bytes || wire::decode_place(wire::encode(*place)));
       break;
   }
   return 0;
