@@ -23,7 +23,8 @@ class DescriptorStore {
   virtual ~DescriptorStore() = default;
 
   // A name has letters, digits, '.', '_' and '-'; several descriptors may have it. The store keeps a duplicate,
-  // from the moment this returns also if the process is killed.
+  // from the moment this returns also if the process is killed. Of an open file that it has already, under
+  // whatever name, it may keep no other.
   virtual Status keep(const std::string& name, int fd) = 0;
   // All of that name. Cannot fail: what is left is forgotten by who takes it.
   virtual void forget(const std::string& name) = 0;
@@ -31,6 +32,8 @@ class DescriptorStore {
   // What a former process has left under names that begin so, in the order in which it was kept. The store
   // keeps it on; here it is handed out once.
   virtual std::vector<KeptDescriptor> take(std::string_view prefix) = 0;
+  // The same of what is still to be taken; it can be taken all the same.
+  virtual std::vector<KeptDescriptor> look(std::string_view prefix) const = 0;
 };
 
 }  // namespace tracectl

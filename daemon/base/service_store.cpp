@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/base/service_store.h"
 
+#include <fcntl.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
@@ -79,6 +80,14 @@ void ServiceStore::forget(const std::string& name) {
     ::sd_notify(0, ("FDSTOREREMOVE=1\nFDNAME=" + stored.text()).c_str());
     return true;
   });
+}
+
+std::vector<KeptDescriptor> ServiceStore::look(std::string_view prefix) const {
+  std::vector<KeptDescriptor> seen;
+  for (const Stored& one : passed_)
+    if (one.name.name.starts_with(prefix))
+      seen.push_back({one.name.name, Fd{::fcntl(one.fd.get(), F_DUPFD_CLOEXEC, 0)}});
+  return seen;
 }
 
 std::vector<KeptDescriptor> ServiceStore::take(std::string_view prefix) {

@@ -42,6 +42,7 @@ class ServiceStore : public DescriptorStore {
   Status keep(const std::string& name, int fd) override;
   void forget(const std::string& name) override;
   std::vector<KeptDescriptor> take(std::string_view prefix) override;
+  std::vector<KeptDescriptor> look(std::string_view prefix) const override;
 
   // What nobody has taken is nobody's: the store lets go of it.
   void forget_untaken();

@@ -40,20 +40,28 @@ class Continuing {
   // Those of which the engine finds all that they had in force.
   void go_on_whole(const std::vector<const KeptSession*>& sessions) {
     std::vector<Returning> returning;
-    for (const KeptSession* session : sessions)
-      if (auto settings = settings_in_force(*session); settings && !settings->empty())
-        returning.push_back(
-            {session->name, std::move(*settings), session->budget, peer_of(*session).owner});
-    std::vector<std::string> names;
-    for (const Returning& one : returning) names.push_back(one.name);
-    const auto answers = engine_.go_on(std::move(returning));
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (answers[i]) whole_.insert(names[i]);
-      if (answers[i])
-        spdlog::info("continue session={} gapns=0", names[i]);
-      else
-        spdlog::info("session {} begins anew: {}", names[i], answers[i].error().message);
+    std::vector<const KeptSession*> asked;
+    for (const KeptSession* session : sessions) {
+      auto settings = settings_in_force(*session);
+      if (!settings || settings->empty()) continue;
+      returning.push_back(
+          {session->name, std::move(*settings), session->budget, peer_of(*session).owner});
+      asked.push_back(session);
     }
+    const auto answers = engine_.go_on(std::move(returning));
+    for (size_t i = 0; i < answers.size(); ++i) {
+      const KeptSession& session = *asked[i];
+      if (answers[i])
+        tell_whole(session);
+      else
+        spdlog::info("session {} begins anew: {}", session.name, answers[i].error().message);
+    }
+  }
+
+  void tell_whole(const KeptSession& session) {
+    whole_.insert(session.name);
+    spdlog::info("continue session={} uid={} gapns=0 settings={} failed=0", session.name,
+                 session.user, session.settings.size());
   }
 
   static Result<std::vector<Setting>> settings_in_force(const KeptSession& session) {

@@ -90,8 +90,9 @@ class EventReader {
     size_t held_bytes = 0;       // of their copied stacks
     uint64_t read_until_ns = 0;  // everything before has been released by the merger
     uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
-    uint64_t sink_comes_by_ns = 0;  // since boot; it is not read until then, or until a sink is there
-    uint64_t opened = 0;         // no other stream has this number
+    uint64_t sink_comes_by_ns =
+        0;                // since boot; it is not read until then, or until a sink is there
+    uint64_t opened = 0;  // no other stream has this number
   };
 
   EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);

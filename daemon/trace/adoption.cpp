@@ -39,6 +39,18 @@ void sort_unique(std::vector<uint32_t>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
+// An object that a user has given is one open file with the descriptor that the session keeps of it, and a store
+// may have that only.
+Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
+  for (KeptDescriptor& one : store.look("file.")) {
+    struct stat status {};
+    if (::fstat(one.fd.get(), &status) == 0 && status.st_dev == wanted.device &&
+        status.st_ino == wanted.inode)
+      return std::move(one.fd);
+  }
+  return Fd{};
+}
+
 }  // namespace
 
 // The former daemon may have died right behind its switch: programs may still run under the epoch before.
@@ -60,7 +72,7 @@ Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& readin
       adoption.rings_[numbers[0]][numbers[1]] = std::move(one.fd);
   if (kernel.prepare_wait(Progress::of_hits)) kernel.wait_for_progress();
   if (adoption.take_state(std::move(states), kernel.epoch()) &&
-      adoption.take_objects(std::move(objects), reading))
+      adoption.take_objects(std::move(objects), store, reading))
     adoption.take_slots(kernel, slots);
   else
     adoption.state_ = {};
@@ -82,13 +94,15 @@ bool Adoption::take_state(std::vector<KeptDescriptor> states, uint64_t epoch) {
   return false;
 }
 
-bool Adoption::take_objects(std::vector<KeptDescriptor> objects, Reading& reading) {
+bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
+                            Reading& reading) {
   for (const ObjectState& wanted : state_.objects) {
     const auto kept = std::find_if(objects.begin(), objects.end(), [&](const auto& one) {
       return one.name == name_of_object(wanted.number);
     });
-    if (kept == objects.end()) return false;
-    auto object = Object::known(reading, std::move(kept->fd), wanted.path, wanted.facts);
+    Fd fd = kept != objects.end() ? std::move(kept->fd) : given_by_user(store, wanted);
+    if (!fd) return false;
+    auto object = Object::known(reading, std::move(fd), wanted.path, wanted.facts);
     if (!object) return false;
     objects_.push_back(std::move(*object));
   }

@@ -40,7 +40,8 @@ class Adoption {
   };
 
   bool take_state(std::vector<KeptDescriptor> states, uint64_t epoch);
-  bool take_objects(std::vector<KeptDescriptor> objects, Reading& reading);
+  bool take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
+                    Reading& reading);
   void take_slots(Kernel& kernel, Slots& slots);
   bool take_slot(const SlotState& state, Kernel& kernel, Slots& slots);
   void take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks, Slot& slot);

@@ -18,8 +18,7 @@ namespace {
 bool is_of_settings_alone(const Coverage& coverage) {
   return std::all_of(coverage.parts.begin(), coverage.parts.end(), [](const WantedPart& part) {
     const Spec& spec = part.setting->spec;
-    return part.order > 0 && !spec.graph && spec.triggers.empty() && !part.unmapped &&
-           !part.cgroup;
+    return part.order > 0 && !spec.graph && spec.triggers.empty() && !part.unmapped && !part.cgroup;
   });
 }
 
@@ -49,6 +48,8 @@ Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Keeper& keeper)
   state_.objects.push_back({.number = *number,
                             .path = object->path(),
                             .facts = object->facts(),
+                            .device = object->identity().device,
+                            .inode = object->identity().inode,
                             .size_bytes = static_cast<uint64_t>(object->identity().size)});
   return objects_[object.get()] = static_cast<uint32_t>(state_.objects.size() - 1);
 }

@@ -49,7 +49,8 @@ class Writer {
 
   void write(const std::string& text) { to_.text(text); }
   void write(const ObjectState& object) {
-    numbers(object.number, object.facts.has_unwind_table, object.size_bytes);
+    numbers(object.number, object.facts.has_unwind_table, object.device, object.inode,
+            object.size_bytes);
     to_.text(object.path);
     to_.text(object.facts.build_id);
   }
@@ -165,7 +166,8 @@ class Reader {
 
   bool read(std::string& value) { return text(value); }
   bool read(ObjectState& object) {
-    return numbers(object.number, object.facts.has_unwind_table, object.size_bytes) &&
+    return numbers(object.number, object.facts.has_unwind_table, object.device, object.inode,
+                   object.size_bytes) &&
            text(object.path) && text(object.facts.build_id);
   }
   bool read(SlotState& slot) {

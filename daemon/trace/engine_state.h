@@ -26,7 +26,7 @@ struct ObjectState {
   uint32_t number = 0;  // by which its descriptor is kept
   std::string path;
   FileFacts facts;
-  uint64_t size_bytes = 0;
+  uint64_t device = 0, inode = 0, size_bytes = 0;
 };
 
 struct SlotState {

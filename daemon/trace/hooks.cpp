@@ -138,7 +138,8 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
       auto set = set_targets_.take(path);
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
-      kernel_.tell_of_execs();  // also where another session has the set: it was told, this one was not
+      kernel_
+          .tell_of_execs();  // also where another session has the set: it was told, this one was not
     }
   return ok();
 }

@@ -23,11 +23,12 @@ class MemoryStore final : public DescriptorStore {
   void forget(const std::string& name) override {
     std::erase_if(kept_, [&](const KeptDescriptor& one) { return one.name == name; });
   }
-  std::vector<KeptDescriptor> take(std::string_view prefix) override {
-    std::vector<KeptDescriptor> taken;
+  std::vector<KeptDescriptor> take(std::string_view prefix) override { return look(prefix); }
+  std::vector<KeptDescriptor> look(std::string_view prefix) const override {
+    std::vector<KeptDescriptor> seen;
     for (const KeptDescriptor& one : kept_)
-      if (one.name.starts_with(prefix)) taken.push_back({one.name, duplicate(one.fd.get())});
-    return taken;
+      if (one.name.starts_with(prefix)) seen.push_back({one.name, duplicate(one.fd.get())});
+    return seen;
   }
 
   void forget_all(std::string_view prefix) {

@@ -22,7 +22,12 @@ EngineState some_state() {
   state.ring_bytes = 4096;
   state.last_source = 1, state.last_serial = 2, state.last_pair = 3, state.last_incarnation = 4;
   state.layouts = {{"1 8 5 0,", 1}};
-  state.objects = {{.number = 9, .path = "/f", .facts = {"abcd", true}, .size_bytes = 0x1000}};
+  state.objects = {{.number = 9,
+                    .path = "/f",
+                    .facts = {"abcd", true},
+                    .device = 1,
+                    .inode = 2,
+                    .size_bytes = 0x1000}};
   state.slots = {{5, {1, 2, 3, 4, 0x100, 0}, 0, true}};
   PartState part;
   part.order = 1, part.pid = 3, part.birth = 4;

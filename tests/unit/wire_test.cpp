@@ -229,7 +229,7 @@ TEST(Wire, AFrameLongerThanAnAnswerCanBeIsRefusedByItsHeader) {
   EXPECT_TRUE(wire::first_frame(frame));
   frame[3] = '\x7f';
   EXPECT_FALSE(wire::first_frame(frame));
-  frame = wire::frame_of(static_cast<wire::Kind>(9), "");
+  frame = wire::frame_of(static_cast<wire::Kind>(99), "");
   EXPECT_FALSE(wire::first_frame(frame));
 }
 
