@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/engine_state.h"
 
-#include "bpf/abi.h"
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_parts.h"
 #include "daemon/trace/past_state.h"

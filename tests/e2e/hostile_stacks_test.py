@@ -32,7 +32,7 @@ def functions(event):
 LIBRARY = 'void leaf(unsigned long n) { static volatile unsigned long sum; sum += n; }'
 PROGRAM = '''
 #include <stdint.h>
-#include "stdin_protocol.h"
+#include "tests/targets/stdin_protocol.h"
 
 void leaf(unsigned long n);
 
@@ -149,7 +149,7 @@ class HostileStacks(DaemonTest):
         subprocess.run(['gcc', '-O2', '-g', '-shared', '-fPIC', '-o', library,
                         self.folder / 'leaf.c'], check=True)
         subprocess.run(['gcc', '-O2', '-g', '-fno-optimize-sibling-calls', '-I',
-                        support.ROOT / 'tests/targets', '-o', program, self.folder / 'program.c',
+                        support.ROOT, '-o', program, self.folder / 'program.c',
                         library], check=True)
         return program, library
 
