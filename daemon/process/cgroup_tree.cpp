@@ -75,8 +75,7 @@ std::vector<pid_t> CgroupTree::processes_in(const std::string& path) const {
       if (pid > 0) pids.push_back(pid);
   });
   std::ranges::sort(pids);
-  const auto same = std::ranges::unique(pids);
-  pids.erase(same.begin(), same.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   return pids;
 }
 

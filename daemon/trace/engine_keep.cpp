@@ -338,7 +338,8 @@ Status Engine::cover_again(const Session& session, const SessionState& state, Co
   }
   for (const SlotWantsState& at : state.wants) {
     const auto slot = slots_.by_id.find(at.slot);
-    if (slot == slots_.by_id.end()) continue;
+    if (slot == slots_.by_id.end())
+      return Error{Code::not_found, "what kept its probes armed is gone"};
     SlotWants alive{slot->second.key, {}}, dead{slot->second.key, {}};
     for (const WantState& one : at.wants) {
       const WantedPart* part = parts[one.part];

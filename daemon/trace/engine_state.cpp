@@ -13,6 +13,7 @@ using recording::ByteWriter;
 using wire::read_enum;
 using wire::read_text;
 
+// Another one also where specs come to be assembled in another way: counters go on under the numbers of aggregates.
 constexpr uint32_t kVersion = 1;
 constexpr size_t kMostItems = 1 << 20;
 constexpr size_t kMostText = 64 << 10;

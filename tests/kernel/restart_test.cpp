@@ -267,6 +267,29 @@ TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
   EXPECT_EQ(store.size("link."), 0u);
 }
 
+// A store that is full keeps some of it.
+TEST_F(Restarts, ASessionOfWhichALinkIsMissingDoesNotGoOn) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  save("whole");
+  set("s", "uprobe::f000*", process(program.pid()), "count");
+  set("whole", "uprobe::f001*", process(program.pid()), "count");
+  engine.reset();
+  store.forget("link.1.0");
+  open();
+  std::vector<Returning> returning;
+  for (const char* name : {"s", "whole"})
+    returning.push_back({name,
+                         {setting(name == std::string("s") ? "uprobe::f000*" : "uprobe::f001*",
+                                  process(program.pid()), "count")},
+                         std::nullopt,
+                         std::nullopt});
+  const auto answers = engine->go_on(std::move(returning));
+  EXPECT_EQ(answers.at(0).error().code, Code::not_found);
+  must(answers.at(1));
+  EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 10u);
+}
+
 TEST_F(Restarts, WhereNothingCanBeKeptNothingIsCommitted) {
   Program program("counters", {"1", "0", "100"});
   save("s");
