@@ -22,7 +22,8 @@ COMMITTED = {'epoch': 1, 'probes': 1, 'sites': 1, 'added': 1, 'updated': 0, 'rem
              'lingering': 0, 'skew_ns': [],
              'phases_us': {'stage': 0, 'arm': 0, 'wait': 0, 'switch': 0, 'disarm': 0}}
 ANSWERS = {
-    'session.create': {'name': 's', 'named': False, 'paused': False, 'triggered_by': [], 'settings': [], 'epoch': 0, 'probes': 0,
+    'session.create': {'name': 's', 'named': False, 'saved': False, 'paused': False, 'triggered_by': [],
+                       'settings': [], 'followed': [], 'not_resumed': [], 'epoch': 0, 'probes': 0,
                        'sites': 0, 'hits': 0, 'filtered': 0, 'silenced': 0, 'lost': 0, 'marks_lost': 0},
     'stage.set': STAGED, 'stage.remove': STAGED, 'session.subscribe': {}, 'session.flush': {'ts': 1},
     'stage.commit': COMMITTED,
