@@ -22,7 +22,7 @@ SECONDS = float(os.environ.get('OVERLOAD_SECONDS', '60'))
 CLIENTS = 1000
 CALLS_AT_ONCE = 200_000
 MOST_GROWTH = 256 << 20  # bytes: buffers of subscribers, and what the allocator keeps
-USUAL_ANSWER_S = 0.1     # half of the answers take no longer, beside programs that take all CPUs
+USUAL_ANSWER_S = 0.1     # 99 of 100 answers take no longer, beside programs that take all CPUs
 
 
 def resident_bytes(pid):
@@ -178,7 +178,7 @@ class Overload(support.DaemonTest):
         print(f'overload: {calls} hits, {workers[2].turns} vanished, {len(self.waits)} requests '
               f'answered in {p50:.1f} ms (median), {p99:.1f} ms (99 %), {self.waits[-1] * 1e3:.0f} '
               f'ms (longest); memory +{(most - before) >> 20} MiB')
-        self.assertLess(p50, USUAL_ANSWER_S * 1e3)
+        self.assertLess(p99, USUAL_ANSWER_S * 1e3)
         # Nothing of those who vanished is left.
         for client, name in slow:
             client.close()
