@@ -11,6 +11,7 @@ import unittest
 
 import container
 import support
+from installed import newer_package
 
 PACKAGES = ['tracectl', 'tracectld', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
 # What dpkg, the journal and the tools for users write down of whatever happens.
@@ -166,18 +167,6 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.files() ^ files, set())
         self.assertEqual(self.users(), users)
 
-    def newer(self, name, folder):
-        """The package of our own, as of a later version."""
-        subprocess.run(['dpkg-deb', '--raw-extract', container.package(name), f'{folder}/{name}'],
-                       check=True)
-        control = pathlib.Path(folder, name, 'DEBIAN/control')
-        control.write_text(re.sub(r'(?m)^Version: .*', 'Version: 99-1', control.read_text()))
-        path = pathlib.Path(folder, name + '.deb')
-        output_of('dpkg-deb', '-Znone', '--root-owner-group', '--build', f'{folder}/{name}', path)
-        there = self.container.path('/root') / path.name
-        there.write_bytes(path.read_bytes())
-        return '/root/' + path.name
-
     def start(self, *words):
         process = subprocess.Popen(self.container.command(*words), stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -194,8 +183,7 @@ class Installed(unittest.TestCase):
         trace = self.start('tracectl', 'count', 'uprobe::hot_*', '-p', pid)
         self.assertIn('tracing', trace.stdout.readline())
         before = self.run_there('systemctl', 'show', 'tracectld', '-P', 'MainPID')
-        with tempfile.TemporaryDirectory() as folder:
-            self.container.install(*(self.newer(name, folder) for name in PACKAGES[:2]))
+        self.container.install(*(newer_package(name, self.container) for name in PACKAGES[:2]))
         said = trace.communicate(timeout=60)[0]
         self.assertEqual((said, trace.returncode),
                          ('tracectl: the daemon has closed the connection\n', 1))

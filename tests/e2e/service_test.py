@@ -3,50 +3,24 @@
 
 import json
 import re
-import subprocess
 import unittest
 
-import container
+import installed
 import support
+from installed import CONFIGURATION, FOLDER
 
-CONFIGURATION = '/etc/tracectl/tracectld.json'
 STATE = '/var/lib/tracectl'
 CAPABILITIES = 1 << 19 | 1 << 38 | 1 << 39  # CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF
-HOT = '/usr/local/bin/hot'  # outside of what the sandbox hides
+HOT = FOLDER + '/hot'
 CALLS = 100
 EXPOSURE = 1.0  # of 10; that of systemd-analyze security, at most
 STARTS = 5      # StartLimitBurst= of the unit
 
 
-def setUpModule():
-    ServiceTest.container = there = container.Container()
-    unittest.addModuleCleanup(there.end)
-    there.run('systemctl', 'is-system-running', '--wait')
-    there.install(container.package('tracectl'), container.package('tracectld'))
-    there.run('cp', support.target('hot'), support.target('busy'), '/usr/local/bin')
+setUpModule = installed.boot
 
 
-class ServiceTest(unittest.TestCase):
-    container = None  # one for all, with our packages
-
-    def run_there(self, *words, **options):
-        return self.container.run(*words, **options)
-
-    def setUp(self):
-        self.container.path(CONFIGURATION).unlink(missing_ok=True)
-        self.systemctl('stop', 'tracectld.socket', 'tracectld.service')
-        self.systemctl('reset-failed')
-        self.systemctl('start', 'tracectld.socket')
-
-    def systemctl(self, *words, **options):
-        return self.run_there('systemctl', *words, **options)
-
-    def property(self, name, unit='tracectld.service'):
-        return self.systemctl('show', unit, '-P', name).strip()
-
-    def wait_for(self, name, value, unit='tracectld.service'):
-        support.wait_until(lambda: self.property(name, unit) == value, f'{name} to be {value}')
-
+class ServiceTest(installed.ServiceTest):
     def configure(self, text):
         self.container.path(CONFIGURATION).write_text(text, encoding='utf-8')
 
@@ -58,9 +32,6 @@ class ServiceTest(unittest.TestCase):
     def status(self):
         return json.loads(self.run_there('tracectl', '--json', 'status'))
 
-    def tracectl(self, *words, **options):
-        return self.run_there('tracectl', *words, **options)
-
     def counted(self):
         """Calls of a command that makes CALLS of them, as `tracectl count` saw them; half of them at a
         5-byte nop, for which a child of the daemon runs code."""
@@ -68,25 +39,6 @@ class ServiceTest(unittest.TestCase):
         out = self.tracectl('--json', 'count', 'uprobe::hot_*', '--', HOT, input=calls)
         document = next(line for line in out.splitlines() if '"rows"' in line)
         return sum(row['count'] for row in json.loads(document)['rows'])
-
-    def start(self, path):
-        """A target of ours in there, which is ready."""
-        program = subprocess.Popen(self.container.command(path), stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-        self.addCleanup(program.communicate)
-        self.addCleanup(program.kill)
-        self.assertIn('ready', program.stdout.readline())
-        return program
-
-    def entries(self, *matches):
-        """Of the journal, since the service was started."""
-        self.run_there('journalctl', '--sync')
-        out = self.run_there('journalctl', '--output=json', '_SYSTEMD_INVOCATION_ID='
-                             + self.property('InvocationID'), *matches)
-        return [json.loads(line) for line in out.splitlines()]
-
-    def messages(self):
-        return [entry['MESSAGE'] for entry in self.entries()]
 
 
 @support.needs_root
@@ -193,10 +145,9 @@ class Sandbox(ServiceTest):
 
     def test_what_it_is_for_works(self):
         self.assertEqual(self.counted(), CALLS)
-        busy = self.start('/usr/local/bin/busy')
+        busy, pid = self.start_target('busy')
         busy.stdin.write('go\n')
         busy.stdin.flush()
-        pid = self.run_there('pidof', '/usr/local/bin/busy').strip()
         for words, expected in (
                 (('list', 'uprobe::busy_*'), r'\d+ probes'),
                 (('trace', 'uprobe::busy_cool', '--for', '100ms'), r'[1-9]\d* events, 0 lost'),
@@ -217,8 +168,7 @@ class Sandbox(ServiceTest):
         self.record('failed', 'failed:hot', '-a')
         self.systemctl('start', 'hot')
         self.wait_for_dump('failed')
-        hot = self.start(HOT)
-        pid = self.run_there('pidof', HOT).strip()
+        hot, pid = self.start_target('hot')
         self.record('crash', 'crash', '-p', pid)
         hot.stdin.write('hot_push 1\n')
         hot.stdin.flush()

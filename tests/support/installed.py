@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The daemon as a service of systemd, as its packages install it, in a container."""
+
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import container
+import support
+
+CONFIGURATION = '/etc/tracectl/tracectld.json'
+FOLDER = '/usr/local/bin'  # of targets: outside of what the sandbox hides
+
+
+def boot():
+    """For the tests of a module: one container, which ends with them, with our packages in it."""
+    ServiceTest.container = there = container.Container()
+    unittest.addModuleCleanup(there.end)
+    there.run('systemctl', 'is-system-running', '--wait')
+    there.install(container.package('tracectl'), container.package('tracectld'))
+    there.run('cp', support.target('hot'), support.target('busy'), FOLDER)
+
+
+def newer_package(name, there, change=None):
+    """Of a later version than our own, as a file in this container. `change`: is given the folder of what it
+    has, and may do something to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree, file = pathlib.Path(folder, name), pathlib.Path(folder, name + '.deb')
+        subprocess.run(['dpkg-deb', '--raw-extract', container.package(name), tree], check=True)
+        control = tree / 'DEBIAN/control'
+        control.write_text(re.sub(r'(?m)^Version: .*', 'Version: 99-1', control.read_text()))
+        if change:
+            change(tree)
+        subprocess.run(['dpkg-deb', '-Znone', '--root-owner-group', '--build', tree, file], check=True,
+                       stdout=subprocess.DEVNULL)
+        there.path('/root/' + file.name).write_bytes(file.read_bytes())
+    return '/root/' + file.name
+
+
+class ServiceTest(unittest.TestCase):
+    container = None  # one for all
+
+    def setUp(self):
+        self.container.path(CONFIGURATION).unlink(missing_ok=True)
+        self.systemctl('stop', 'tracectld.socket', 'tracectld.service')
+        self.systemctl('reset-failed')
+        self.systemctl('start', 'tracectld.socket')
+
+    def run_there(self, *words, **options):
+        return self.container.run(*words, **options)
+
+    def systemctl(self, *words, **options):
+        return self.run_there('systemctl', *words, **options)
+
+    def property(self, name, unit='tracectld.service'):
+        return self.systemctl('show', unit, '-P', name).strip()
+
+    def wait_for(self, name, value, unit='tracectld.service'):
+        support.wait_until(lambda: self.property(name, unit) == value, f'{name} to be {value}')
+
+    def tracectl(self, *words, **options):
+        return self.run_there('tracectl', *words, **options)
+
+    def json(self, *words):
+        return json.loads(self.tracectl('--json', *words))
+
+    def start(self, *words, **options):
+        """A command in there, with its input and output."""
+        program = subprocess.Popen(self.container.command(*words), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, **options)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        return program
+
+    def start_target(self, name):
+        """A target of ours in there, which is ready, and the number that it has there."""
+        program = self.start(f'{FOLDER}/{name}')
+        word, pid = program.stdout.readline().split()
+        self.assertEqual(word, 'ready')
+        return program, pid
+
+    def entries(self, *matches):
+        """Of the journal, since the service was started."""
+        self.run_there('journalctl', '--sync')
+        out = self.run_there('journalctl', '--output=json', '_SYSTEMD_INVOCATION_ID='
+                             + self.property('InvocationID'), *matches)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def messages(self):
+        return [entry['MESSAGE'] for entry in self.entries()]
