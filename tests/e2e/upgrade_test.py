@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Saved sessions over what systemd and dpkg do to the daemon, held against what the traced program counted
+itself."""
+
+import json
+import time
+import unittest
+
+import container
+import installed
+import support
+from installed import FOLDER
+
+SESSIONS = '/etc/tracectl/sessions.d'
+BUSY = FOLDER + '/busy'
+
+setUpModule = installed.boot
+
+
+def change_programs(tree):
+    """Of BPF, in the package's daemon: the name of a section that nobody reads."""
+    daemon = tree / 'usr/sbin/tracectld'
+    code = daemon.read_bytes()
+    assert b'\0.llvm_addrsig\0' in code
+    daemon.write_bytes(code.replace(b'\0.llvm_addrsig\0', b'\0.llvm_addrsiG\0'))
+
+
+@support.needs_root
+class Upgrade(installed.ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.busy, self.pid = self.start_target('busy')
+
+    def tell(self, word):
+        self.busy.stdin.write(word + '\n')
+        self.busy.stdin.flush()
+
+    def truth(self):
+        """How often the target has called each of its functions, now that it has ended to."""
+        self.tell('stop')
+        self.assertEqual(self.busy.stdout.readline(), 'done\n')
+        return json.loads(self.busy.stdout.readline())
+
+    def make(self, name, pattern='busy_*', do='count'):
+        self.tracectl('session', 'new', name, '--saved')
+        self.tracectl('stage', name, 'set', f'uprobe:{BUSY}:{pattern}', '-p', self.pid, '--do', do)
+        self.tracectl('commit', name)
+        self.tell('go')
+
+    def show(self, name):
+        return self.json('session', 'show', name)
+
+    def counts(self, name):
+        """By function."""
+        return {row['probe'].rpartition(':')[2]: row['count'] for row in self.json('read', name)['rows']}
+
+    def wait_for_calls(self, name):
+        before = self.counts(name)['busy_cool']
+        support.wait_until(lambda: self.counts(name)['busy_cool'] > before, 'calls to be counted')
+
+    def stop(self, name):
+        """Ends the target's work: what was counted of it, and what it has counted."""
+        truth = self.truth()
+        return self.counts(name), truth
+
+    def check_all_was_counted(self, name):
+        self.assertEqual(*self.stop(name))
+        shown = self.show(name)
+        self.assertNotIn('gap', shown)
+        self.assertEqual(shown['not_resumed'], [])
+
+    def check_it_is_another(self, pid):
+        """Daemon, than this one; and that it runs."""
+        self.assertNotIn(self.property('MainPID'), ('0', pid))
+
+    def test_restarts_miss_no_call(self):
+        self.make('s')
+        for before in None, 'daemon-reload', 'daemon-reexec':
+            pid = self.property('MainPID')
+            if before:
+                self.systemctl(before)
+            self.systemctl('restart', 'tracectld')
+            self.check_it_is_another(pid)
+            self.wait_for_calls('s')
+        self.check_all_was_counted('s')
+
+    def kept(self):
+        """Descriptors that systemd keeps of the daemon."""
+        return int(self.property('NFileDescriptorStore'))
+
+    def test_what_is_kept_of_a_session_goes_with_it(self):
+        left = []
+        for name in 's', 't':
+            self.make(name)
+            self.systemctl('restart', 'tracectld')
+            there = self.kept()
+            self.tracectl('session', 'delete', name)
+            self.systemctl('restart', 'tracectld')
+            left.append(self.kept())
+            self.assertGreater(there, left[-1])
+        # The tables of the programs stay, once they are there.
+        self.assertEqual(left[0], left[1])
+
+    def test_killed_it_goes_on(self):
+        self.make('s')
+        pid = self.property('MainPID')
+        self.wait_for_calls('s')
+        self.systemctl('kill', '--signal=KILL', 'tracectld')
+        self.wait_for('NRestarts', '1')
+        self.wait_for('ActiveState', 'active')
+        self.check_it_is_another(pid)
+        self.wait_for_calls('s')
+        self.check_all_was_counted('s')
+
+    def test_an_upgrade_of_the_package_misses_no_call(self):
+        self.make('s')
+        self.wait_for_calls('s')
+        pid = self.property('MainPID')
+        self.upgrade()
+        self.check_it_is_another(pid)
+        self.wait_for_calls('s')
+        self.check_all_was_counted('s')
+
+    def upgrade(self, change=None):
+        """By dpkg, to another package, with what is there before behind it."""
+        package = installed.newer_package('tracectld', self.container, change)
+        self.container.install(package)
+        self.addCleanup(self.container.install, container.package('tracectld'))
+        version = self.run_there('dpkg-query', '--show', '--showformat=${Version}', 'tracectld')
+        self.assertEqual(version, '99-1')
+
+    def test_an_upgrade_to_other_programs_begins_anew_and_tells_the_gap(self):
+        self.make('s')
+        self.wait_for_calls('s')
+        before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.upgrade(change_programs)
+        after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        gap = self.show('s')['gap']
+        self.assertLess(before, gap['since'])
+        self.assertLess(gap['until'], after)
+        self.assertEqual(gap['ns'], gap['until'] - gap['since'])
+        self.wait_for_calls('s')
+        counted, truth = self.stop('s')
+        for function, calls in truth.items():
+            self.assertTrue(0 < counted[function] < calls, function)
+        self.systemctl('stop', 'tracectld')
+        self.assertEqual(self.differences(), 0)
+
+    def test_a_stop_ends_it_and_leaves_nothing_armed(self):
+        self.make('s')
+        self.systemctl('stop', 'tracectld')
+        self.assertEqual(self.property('NFileDescriptorStore'), '0')
+        self.assertEqual(self.differences(), 0)
+        self.systemctl('start', 'tracectld')
+        self.assertEqual(self.json('session', 'list')['sessions'], [])
+
+    def test_one_of_a_file_begins_with_the_daemon_and_goes_on_with_it(self):
+        self.systemctl('stop', 'tracectld')
+        setting = {'pattern': f'uprobe:{BUSY}:busy_*', 'scope': 'local', 'do': 'count',
+                   'target': {'all': True}}
+        file = self.container.path(SESSIONS) / 'web.json'
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.addCleanup(file.unlink)
+        file.write_text(json.dumps({'settings': [setting]}), encoding='utf-8')
+        self.systemctl('start', 'tracectld')
+        self.assertEqual(self.show('web')['sites'], 4)
+        self.tell('go')
+        for _ in range(2):
+            self.wait_for_calls('web')
+            self.systemctl('restart', 'tracectld')
+        self.check_all_was_counted('web')
+        self.systemctl('stop', 'tracectld')
+        self.systemctl('start', 'tracectld')
+        shown = self.show('web')
+        self.assertEqual((shown['sites'], shown['hits']), (4, 0))
+
+    def differences(self):
+        """In the target's code, to its file's."""
+        pid, = container.children(self.busy.pid)
+        return support.text_differs(pid, BUSY, self.container.path(BUSY))
+
+
+if __name__ == '__main__':
+    unittest.main()
