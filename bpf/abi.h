@@ -189,6 +189,12 @@ struct tc_executable {
 	__u32 pad;
 };
 
+/* A dynamic linker that is armed in one process. */
+struct tc_linker {
+	__u32 pid;	/* as the engine sees it */
+	__u32 hears;	/* the next hit tells of itself, and zeroes this */
+};
+
 /* What has been told of: a file that was executed in a cgroup. */
 struct tc_told_exec {
 	struct tc_executable file;
@@ -253,6 +259,8 @@ enum tc_notice_kind {
 	TC_NOTICE_DUMP,		/* a hit asks for what a session's flight recorder holds */
 	TC_NOTICE_CRASH,	/* a process was ended by a signal */
 	TC_NOTICE_EXEC,		/* a process in a cgroup that is followed executes a file */
+	TC_NOTICE_MAPPED,	/* the dynamic linker of a process has mapped libraries, or is about to */
+	TC_NOTICE_JOINED,	/* a process that was forked or executes a file is of sets in `hearing` */
 };
 
 struct tc_notice {
@@ -269,7 +277,7 @@ struct tc_notice {
 	__u32 initial_pid;	/* in the initial one */
 	__u32 uid, gid;
 	__u32 pad;
-	struct tc_sets of;	/* sets that the process belonged to */
+	struct tc_sets of;	/* sets that the process belonged to; of one that has joined: those that hear of it */
 	/* Of an exec. */
 	struct tc_executable file;
 };
@@ -335,6 +343,7 @@ TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
 TC_ASSERT_SIZE(struct tc_sets, 32);
 TC_ASSERT_SIZE(struct tc_cgroup_name, 136);
 TC_ASSERT_SIZE(struct tc_member, 96);
+TC_ASSERT_SIZE(struct tc_linker, 8);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_owner, 24);

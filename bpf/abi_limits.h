@@ -26,6 +26,7 @@ enum {
 	TC_MAX_SET_TARGETS = 256,
 	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
 	TC_MAX_PROCESSES = 65536,	/* that belong to a set target */
+	TC_MAX_LINKERS = 4096,		/* dynamic linkers of processes, that tell what they map */
 	TC_MAX_CGROUPS = 16384,		/* that belong to a set target */
 	TC_MAX_TOLD_EXECS = 4096,	/* what is forgotten is told once more */
 	TC_CGROUP_NAME_LEN = 128,	/* with the 0 behind it */

@@ -15,17 +15,6 @@ static __always_inline bool is_of_version_2(const struct cgroup *cgroup)
 	return cgroup->root->hierarchy_id == 0;
 }
 
-static __always_inline bool add_sets(struct tc_sets *to, const struct tc_sets *more)
-{
-	__u32 i;
-
-	if (!more)
-		return false;
-	for (i = 0; i < TC_MEMBER_WORDS; i++)
-		to->words[i] |= more->words[i];
-	return true;
-}
-
 SEC("tp_btf/cgroup_mkdir")
 int on_cgroup_made(__u64 *ctx)
 {

@@ -11,6 +11,17 @@
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
 
+static __always_inline bool add_sets(struct tc_sets *to, const struct tc_sets *more)
+{
+	__u32 i;
+
+	if (!more)
+		return false;
+	for (i = 0; i < TC_MEMBER_WORDS; i++)
+		to->words[i] |= more->words[i];
+	return true;
+}
+
 /* Two threads of the parent may fork at a time: one of them takes what is for one child only. */
 static __always_inline bool hand_on(struct tc_member *parent, struct tc_member *child)
 {
@@ -36,6 +47,7 @@ int on_fork(__u64 *ctx)
 	struct task_struct *parent = (void *)ctx[0];
 	struct task_struct *child = (void *)ctx[1];
 	__u32 parent_pid = parent->tgid, child_pid = child->tgid;
+	__u64 cgroup = bpf_get_current_cgroup_id();
 	struct tc_member *member, handed = {};
 
 	if (child->pid != child->tgid)
@@ -45,6 +57,8 @@ int on_fork(__u64 *ctx)
 		bpf_map_update_elem(&members, &child_pid, &handed, BPF_ANY);
 	else
 		bpf_map_delete_elem(&members, &child_pid);
+	add_sets(&handed.of, bpf_map_lookup_elem(&cgroups, &cgroup));
+	tell_of_joining(child, &handed.of);
 	return 0;
 }
 
@@ -88,6 +102,7 @@ int on_exec(__u64 *ctx)
 	struct tc_executable key = {};
 	struct tc_member member = {}, *before;
 	struct tc_sets *kept;
+	__u64 cgroup = bpf_get_current_cgroup_id();
 	__u32 pid = task->tgid;
 	__u32 *target;
 
@@ -105,6 +120,8 @@ int on_exec(__u64 *ctx)
 		bpf_map_update_elem(&members, &pid, &member, BPF_ANY);
 	else
 		bpf_map_delete_elem(&members, &pid);
+	add_sets(&member.of, bpf_map_lookup_elem(&cgroups, &cgroup));
+	tell_of_joining(task, &member.of);
 	return 0;
 }
 

@@ -101,6 +101,41 @@ static __always_inline void tell_of_exec(struct task_struct *task, const struct 
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
+struct tc_sets hearing;	/* of a process that joins them the engine wants to hear, once */
+
+static __always_inline bool take_hearing(const struct tc_sets *joined, struct tc_sets *told)
+{
+	__u64 any = 0;
+	__u32 i;
+
+	for (i = 0; i < TC_MEMBER_WORDS; i++) {
+		__u64 wanted = joined->words[i] & ((volatile struct tc_sets *)&hearing)->words[i];
+
+		told->words[i] = wanted ? __sync_fetch_and_and(&hearing.words[i], ~wanted) & wanted : 0;
+		any |= told->words[i];
+	}
+	return any;
+}
+
+/* Once for each set, until user space has looked and hears again: a server that forks for every request fills no ring. */
+static __always_inline void tell_of_joining(struct task_struct *task, const struct tc_sets *joined)
+{
+	struct tc_notice *notice;
+	struct tc_sets told;
+	__u32 i;
+
+	if (!take_hearing(joined, &told))
+		return;
+	notice = new_notice(TC_NOTICE_JOINED, task);
+	if (!notice) {
+		for (i = 0; i < TC_MEMBER_WORDS; i++)	/* the next one tells */
+			__sync_fetch_and_or(&hearing.words[i], told.words[i]);
+		return;
+	}
+	notice->of = told;
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+}
+
 static __always_inline void tell_of_crash(struct task_struct *task)
 {
 	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);

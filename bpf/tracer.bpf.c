@@ -164,5 +164,6 @@ int on_site(struct pt_regs *ctx)
 #include "bpf/pairs.bpf.h"
 #include "bpf/members.bpf.h"
 #include "bpf/cgroups.bpf.h"
+#include "bpf/linkers.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -237,6 +237,18 @@ class BpfKernel final : public Kernel {
     __atomic_add_fetch(&skeleton_->bss->exec_listing, 1, __ATOMIC_SEQ_CST);
   }
 
+  Result<Fd> arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
+                        uint32_t number) override;
+  std::span<tc_linker> linkers() override { return skeleton_->bss->linkers; }
+  void hear_of_joining(uint32_t set_target) override {
+    __atomic_fetch_or(&hearing_word(set_target), uint64_t{1} << (set_target % 64),
+                      __ATOMIC_SEQ_CST);
+  }
+  void hear_no_more(uint32_t set_target) override {
+    __atomic_fetch_and(&hearing_word(set_target), ~(uint64_t{1} << (set_target % 64)),
+                       __ATOMIC_SEQ_CST);
+  }
+
   bool is_adopted() const override { return !adopted_programs_.empty(); }
   Status keep_in(DescriptorStore& store) override {
     if (auto kept = keep_tables(*skeleton_, adopted_programs_, store); !kept) return kept;
@@ -261,6 +273,9 @@ class BpfKernel final : public Kernel {
 
   Status map_arrays();
   void go_on();
+  __u64& hearing_word(uint32_t set_target) {
+    return skeleton_->bss->hearing.words[set_target / 64];
+  }
   void attend_to(uint32_t what) {
     __atomic_store_n(&skeleton_->bss->attention, what, __ATOMIC_SEQ_CST);
   }
@@ -340,6 +355,8 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  bpf_program__set_expected_attach_type(skeleton.progs.on_linker,
+                                        static_cast<bpf_attach_type>(kAttachUprobeMulti));
   if (times_fit(cpu_count)) bpf_map__set_map_flags(skeleton.maps.times, 0);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
   bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
@@ -387,6 +404,8 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
 void BpfKernel::go_on() {
   attend_to(0);
   set_reader_sleeps(false);
+  std::ranges::fill(linkers(), tc_linker{});
+  skeleton_->bss->hearing = {};
   for (const tc_session& session : view<tc_session>(sessions_))
     last_marks_ = std::max(last_marks_, session.marks);
 }
@@ -408,6 +427,22 @@ Status BpfKernel::map_arrays() {
   if (auto s = take(tags_, map_array<tc_tag>(maps.tags)); !s) return s;
   if (auto s = take(own_tags_, map_array<tc_own_tag>(maps.own_tags)); !s) return s;
   return take(losses_, map_array<tc_ring_loss>(maps.ring_losses));
+}
+
+// ---- what is mapped later ----
+
+// All places have the linker's number. Without a filter it would be armed in every process of the machine.
+Result<Fd> BpfKernel::arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
+                                 uint32_t number) {
+  if (pid <= 0) return Error{Code::invalid, "a dynamic linker is armed in one process only"};
+  const std::vector<uint64_t> cookies(offsets.size(), number);
+  Fd link = link_uprobe_multi({.program_fd = bpf_program__fd(skeleton_->progs.on_linker),
+                               .object_fd = object_fd,
+                               .filter = pid,
+                               .offsets = offsets,
+                               .cookies = cookies});
+  if (!link) return Error::from_errno("arm the dynamic linker of process " + std::to_string(pid));
+  return link;
 }
 
 // ---- settings ----

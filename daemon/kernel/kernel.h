@@ -249,6 +249,18 @@ class Kernel {
   // The set target ends: no process belongs to it any more.
   virtual void clear_members(uint32_t set_target) = 0;
 
+  // ---- what is mapped later ----
+  // Arms these places of a dynamic linker in this process alone; its hits tell of themselves by notices as
+  // `linkers()[number]` says. Closing what is returned disarms them.
+  virtual Result<Fd> arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
+                                uint32_t number) = 0;
+  // Memory shared with the programs.
+  virtual std::span<tc_linker> linkers() = 0;
+  // The next process that joins the set by a fork or an exec is told by a notice; none behind it is, until this
+  // is called again.
+  virtual void hear_of_joining(uint32_t set_target) = 0;
+  virtual void hear_no_more(uint32_t set_target) = 0;
+
   // ---- what outlives the daemon ----
   // Its tables are a former daemon's, and say what that had in force. So are the programs that follow processes.
   virtual bool is_adopted() const = 0;

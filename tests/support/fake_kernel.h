@@ -137,6 +137,12 @@ class FakeKernel final : public Kernel {
     const std::lock_guard lock(mutex_);
     return rings_seen_.at({session, cpu});
   }
+  Result<Fd> arm_linker(int, std::span<const uint64_t>, pid_t, uint32_t) override {
+    return Error{Code::unsupported, "no linker is armed here"};
+  }
+  std::span<tc_linker> linkers() override { return linkers_; }
+  void hear_of_joining(uint32_t) override {}
+  void hear_no_more(uint32_t) override {}
   bool is_adopted() const override { return false; }
   Status keep_in(DescriptorStore&) override { return ok(); }
   tc_session session_of(uint32_t) const override { return {}; }
@@ -154,6 +160,7 @@ class FakeKernel final : public Kernel {
 
   std::vector<tc_slot> slots_;
   std::vector<tc_hook> hooks_;
+  std::vector<tc_linker> linkers_ = std::vector<tc_linker>(TC_MAX_LINKERS);
   std::array<uint32_t, 2> in_force_{};
   uint64_t epoch_ = 0;
   Progress progress_ = Progress::of_programs;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Dynamic linkers, at the place where they tell debuggers of what they have mapped, before constructors of it
+ * run. A link of this program is for one process; user space looks then what that maps. The cookie is the
+ * linker's number.
+ */
+#ifndef TRACECTL_LINKERS_BPF_H
+#define TRACECTL_LINKERS_BPF_H
+
+struct tc_linker linkers[TC_MAX_LINKERS];
+
+/* A child that was forked has the breakpoint, too, until the kernel finds that it is not for it. */
+SEC("uprobe")
+int on_linker(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 number = bpf_get_attach_cookie(ctx);
+	struct tc_notice *notice;
+	struct tc_linker *linker;
+	struct thread thread;
+
+	if (number >= TC_MAX_LINKERS)
+		return 0;
+	linker = &linkers[number];
+	if (!*(volatile __u32 *)&linker->hears)
+		return 0;
+	learn_ids(&thread, task);
+	if (thread.pid != linker->pid || !__sync_lock_test_and_set(&linker->hears, 0))
+		return 0;
+	notice = new_notice(TC_NOTICE_MAPPED, task);
+	if (!notice) {
+		*(volatile __u32 *)&linker->hears = 1;	/* the next hit tells */
+		return 0;
+	}
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+#endif
