@@ -44,7 +44,8 @@ void block_signals() {
 EngineOptions engine_options(const Configuration& configuration) {
   return {.ring_bytes = configuration.ring_bytes,
           .linger_ns = static_cast<uint64_t>(configuration.linger_s * 1e9),
-          .quota = configuration.quota};
+          .quota = configuration.quota,
+          .awaits_libraries = true};
 }
 
 // Where systemd has made the socket, it stays systemd's.

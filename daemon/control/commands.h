@@ -105,7 +105,8 @@ class Commands {
   void dump_recorders(const std::string& reason) { flight_recorders_.dump_all(reason); }
   // Dumps for what the engine has noticed: to be called when its notices_fd() is readable.
   void take_notices();
-  // Arms what was executed in cgroups that sessions follow: also to be called when files have been read.
+  // Arms what was executed in cgroups that sessions follow, and what was mapped: also to be called when files have
+  // been read, and at Engine::next_follow_ns().
   void follow_programs();
   void dump_failed(const UnitFailure& failure) { flight_recorders_.dump_failed(failure); }
   // To be called now and then, after these, until it is false.

@@ -105,6 +105,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto budgeting = loop.timer([raw] { raw->keep_budgets(); });
   if (!budgeting) return budgeting.error();
   server->budgeting_ = std::move(*budgeting);
+  auto following = loop.timer([raw] { raw->follow_programs(); });
+  if (!following) return following.error();
+  server->following_ = std::move(*following);
   auto dumping = loop.timer([raw] { raw->look_after_dumps(); });
   if (!dumping) return dumping.error();
   server->dumping_ = std::move(*dumping);
@@ -117,6 +120,7 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
 void Server::begin_saved(const std::string& folder) {
   begin_saved_sessions(folder, engine_, commands_);
   set_budget_timer();
+  set_follow_timer();
   note_alive();
 }
 
@@ -342,7 +346,7 @@ void Server::take_read() {
     at = next;
   }
   if (any_commit) committing_.ask();
-  commands_.follow_programs();
+  follow_programs();
 }
 
 // ---- what lingers ----
@@ -376,6 +380,21 @@ void Server::set_budget_timer() {
   if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
 }
 
+// ---- what comes later ----
+
+void Server::follow_programs() {
+  follow_timer_ns_ = 0;
+  commands_.follow_programs();
+  set_follow_timer();
+}
+
+void Server::set_follow_timer() {
+  const uint64_t next = engine_.next_follow_ns();
+  if (!next || next == follow_timer_ns_) return;
+  follow_timer_ns_ = next;
+  if (auto set = following_.set(next); !set) spdlog::error("{}", set.error().message);
+}
+
 // ---- dumps ----
 
 void Server::dump_recorders(const std::string& reason) {
@@ -386,11 +405,12 @@ void Server::dump_recorders(const std::string& reason) {
 void Server::take_notices() {
   commands_.take_notices();
   look_after_dumps();
+  set_follow_timer();
 }
 
 void Server::take_replaced() {
   engine_.take_replaced();
-  commands_.follow_programs();
+  follow_programs();
 }
 
 void Server::dump_failed(const UnitFailure& failure) {
@@ -471,6 +491,7 @@ void Server::settle(Connections::iterator at) {
     send(connection);
   } while (!connection.closing && unsent() < kMostUnsentBytes && answer_next(connection));
   if (connection.closing) send(connection);  // what the client may still read: why
+  set_follow_timer();
   set_linger_timer();
   set_budget_timer();
   const bool waits = connection.commit || connection.put_aside;

@@ -87,6 +87,8 @@ class Server {
   void note_alive();
   void take_notices();
   void take_replaced();
+  void follow_programs();
+  void set_follow_timer();
   void dump_failed(const UnitFailure& failure);
   void look_after_dumps();
   void pump_streams();
@@ -105,9 +107,10 @@ class Server {
   Fd spare_;  // to be closed where there is no other
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_;
   EventLoop::Later committing_;
-  EventLoop::Timer lingering_, budgeting_, dumping_, beating_;
-  uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0;  // what they are set to
-  std::shared_ptr<Learned> commits_learned_;            // by commits that wait for files
+  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_;
+  uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
+           follow_timer_ns_ = 0;              // what they are set to
+  std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files
   Connections connections_;
 };
 

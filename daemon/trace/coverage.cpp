@@ -92,13 +92,21 @@ Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
 
 constexpr size_t kBeforeAll = 0;  // as the order of a setting
 
+void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Coverage& coverage) {
+  for (const auto& process : processes)
+    if (std::none_of(coverage.awaiting.begin(), coverage.awaiting.end(),
+                     [&](const auto& known) { return same_process(known, process); }))
+      coverage.awaiting.push_back(process);
+}
+
 // `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
 Status add_pattern(const ResolverFor& resolver, const Pattern& pattern,
                    const std::shared_ptr<const Setting>& setting, size_t order, uint32_t sides,
                    Coverage& coverage, const Below* below = nullptr) {
   const auto returns = follows_calls(*setting) ? std::optional(setting->returns) : std::nullopt;
-  auto resolved = resolver.resolve(pattern, setting->target, returns, below);
+  auto resolved = resolver.resolve(pattern, setting->target, returns, below, order != kBeforeAll);
   if (!resolved) return resolved.error();
+  await_in(resolved->awaiting, coverage);
   for (Resolved& part : resolved->parts)
     coverage.parts.push_back({std::move(part), order, sides, setting});
   std::move(resolved->refused.begin(), resolved->refused.end(),
@@ -358,6 +366,28 @@ std::vector<FollowedFile> followed_files(const Coverage& coverage) {
     if (std::none_of(files.begin(), files.end(), is_it)) files.push_back({cgroup, part.object});
   }
   return files;
+}
+
+std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t most_unmapped) {
+  std::vector<FollowedLibrary> libraries;
+  for (const WantedPart& part : coverage.parts) {
+    const auto& process = part.process;
+    if (!process || part.probes->empty()) continue;
+    const auto is_it = [&](const FollowedLibrary& library) {
+      return library.pid == process->pid() && library.birth == process->birth() &&
+             library.object->path() == part.object->path() &&
+             library.object->identity().device == part.object->identity().device &&
+             library.object->identity().inode == part.object->identity().inode;
+    };
+    const bool is_awaiting =
+        std::any_of(coverage.awaiting.begin(), coverage.awaiting.end(),
+                    [&](const auto& one) { return same_process(one, process); });
+    if (!is_awaiting || std::any_of(libraries.begin(), libraries.end(), is_it)) continue;
+    if (part.unmapped && most_unmapped == 0) continue;
+    most_unmapped -= part.unmapped;
+    libraries.push_back({process->pid(), process->birth(), part.object, !part.unmapped});
+  }
+  return libraries;
 }
 
 std::string tags_not_seen(const std::string& why) {

@@ -62,6 +62,8 @@ struct Coverage {
   std::vector<Refusal> refused;
   std::vector<Refusal> not_shown;  // below graphs; notes tell of the first few
   std::vector<std::string> notes;
+  // Processes that may map further files which the settings choose, each once.
+  std::vector<std::shared_ptr<const Process>> awaiting;
 
   Coverage() = default;
   Coverage(Coverage&&) = default;
@@ -78,6 +80,9 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // The files that are armed for more than one process, each once.
 std::vector<FollowedFile> followed_files(const Coverage& coverage);
+// The libraries that are armed in single processes which may come to map more, each once; of those that are not
+// mapped now no more than `most_unmapped`.
+std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t most_unmapped);
 // A note.
 std::string tags_not_seen(const std::string& why);
 

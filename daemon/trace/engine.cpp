@@ -57,7 +57,8 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       reading_(std::move(reading)),
       resolver_(*reading_),
       slots_(*kernel_),
-      hooks_(*kernel_, slots_, *reader_, *symbolizer_) {}
+      hooks_(*kernel_, slots_, *reader_, *symbolizer_),
+      linkers_(*kernel_) {}
 
 Engine::~Engine() {
   if (keeper_) hooks_.leave_all();
@@ -153,6 +154,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   session.named = named;
   session.saved = saved;
   session.access.owner = owner;
+  session.access.awaits_libraries = options_.awaits_libraries && !owner;
   session.account = *account;
   if (budget) session.budget = Budget{.percent = *budget};
   kernel_->begin_session(session.id, owner, *account);

@@ -40,6 +40,8 @@ struct EngineOptions {
   // again needs the switch only. Not those with a semaphore.
   uint64_t linger_ns = 0;
   Quota quota = {};  // of each user who may not trace every process
+  // Somebody takes notices and calls follow(): what processes map later can be awaited.
+  bool awaits_libraries = false;
 };
 
 struct StageSummary {
@@ -51,6 +53,7 @@ struct StageSummary {
 struct CommitOptions {
   bool partial = false;  // leave refused sites out instead of failing
   bool dry_run = false;
+  bool if_changed = false;  // there is no switch where what is in force covers the same
 };
 
 struct CommitSummary {
@@ -224,7 +227,10 @@ class Engine {
   // own. To be taken by take_replaced().
   int replaced_fd() const { return replaced_.fd(); }
   void take_replaced();
-  // Arms, by commits, what take_notices() has seen to be executed in cgroups that sessions follow, and what
+  // Since boot; when follow() is wanted, beside the notices. 0: nothing is to be looked at.
+  uint64_t next_follow_ns() const;
+  // Arms, by commits, what processes that sessions have chosen have mapped, as take_notices() has seen; what
+  // take_notices() has seen to be executed in cgroups that sessions follow; and what
   // take_replaced() has seen to be put in place. Of each session for which there was something to do. Where reading().awaited() tells of a file it is to be
   // called again when that is read. engine_follow.cpp.
   std::vector<FollowSummary> follow();
@@ -256,8 +262,13 @@ class Engine {
     CommitOptions options;
     std::shared_ptr<Coverage> kept = {};  // room for it, where the session is saved
     std::vector<FollowedFile> followed = {};
+    std::vector<FollowedLibrary> libraries = {};
+    std::vector<LinkerPtr> linkers = {};
+    uint64_t began_ns = 0;
   };
   Result<Intent> intend(const std::string& session, const CommitOptions& options);
+  Status hear_of_programs(Session& session, const std::vector<Setting>& settings);
+  Status cover_for(Intent& intent);
   Result<CommitSummary> dry_run(Intent intent);
   Result<CommitSummary> apply_leaving_out(Intent intent);
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
@@ -273,11 +284,17 @@ class Engine {
   Result<GrowSummary> grow_by_what_was_called(Session& session);
   Result<GrowSummary> grow_by(Session& session, const CalledAddresses& called);
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
-  Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings);
+  Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings,
+                                        bool if_changed = false);
 
   // What comes later: engine_follow.cpp.
   void note_exec(const tc_notice& notice);
+  void note_mapped(const tc_notice& notice);
+  void note_joined(const tc_notice& notice);
+  Status await_libraries(Intent& intent);
+  void take_awaited(Intent& intent);
   void watch_what_is_chosen(Session& session);
+  bool is_due(const Session& session, uint64_t now_ns) const;
   std::optional<FollowSummary> follow(Session& session);
 
   // Quotas: engine_quotas.cpp. What an owner's sessions have together, and would have.
@@ -343,6 +360,7 @@ class Engine {
   Resolver resolver_;
   Slots slots_;
   Hooks hooks_;
+  Linkers linkers_;
   std::unique_ptr<Keeper> keeper_;  // where there is a store
   std::set<uint32_t> kept_links_;   // of the state that it was given last
   std::optional<Adoption> adoption_;

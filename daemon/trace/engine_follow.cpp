@@ -2,7 +2,8 @@
 //
 // What comes after the commit that chose it. A program that is executed in a cgroup is armed for all that run
 // it there, so that each file runs unobserved once, between the exec and the switch, and that time is told.
-// A file that is put in place at a path, as by an upgrade, is armed beside the one that was there.
+// A file that is put in place at a path, as by an upgrade, is armed beside the one that was there. A library is
+// armed in the process that has mapped it (engine_await.cpp).
 #include <fcntl.h>
 
 #include <algorithm>
@@ -20,6 +21,9 @@ constexpr size_t kMostTold = 64;       // of a session
 constexpr size_t kMostExecuted = 256;  // that wait to be looked at
 
 constexpr size_t kMostFollowed = 256;  // files of a session
+
+// A program that loads and closes libraries without end costs a look each time.
+constexpr uint64_t kBetweenLooksNs = 100'000'000;
 
 // For an owner the daemon opens no file, and those of a container could be without end.
 bool may_follow(const Session& session) {
@@ -97,6 +101,35 @@ std::vector<Followed> newly_followed(const Session& session,
   return added;
 }
 
+bool is_known(const std::vector<FollowedLibrary>& libraries, const FollowedLibrary& sought) {
+  return std::any_of(libraries.begin(), libraries.end(), [&](const FollowedLibrary& library) {
+    return library.pid == sought.pid && library.birth == sought.birth &&
+           is_same_file(*library.object, *sought.object);
+  });
+}
+
+// Those that were mapped since, at the earliest when their process was heard of first, and else at `since_ns`.
+void add_libraries(const Session& session, const std::vector<FollowedLibrary>& before,
+                   const std::vector<MapperSeen>& seen, uint64_t since_ns,
+                   std::vector<Followed>& added) {
+  const uint64_t now_ns = boot_ns();
+  for (const FollowedLibrary& library : session.access.libraries) {
+    if (!library.is_mapped || is_known(before, library)) continue;
+    const auto by = std::find_if(seen.begin(), seen.end(),
+                                 [&](const MapperSeen& one) { return one.pid == library.pid; });
+    const uint64_t ts_ns = by == seen.end() ? since_ns : by->ts_ns;
+    added.push_back({.path = library.object->path(),
+                     .cgroup = {},
+                     .pid = library.pid,
+                     .ts_ns = ts_ns,
+                     .unobserved_ns = now_ns > ts_ns ? now_ns - ts_ns : 0});
+  }
+}
+
+bool awaits_look(const Session& session) {
+  return !session.awaited.seen.empty() || session.awaited.again;
+}
+
 // By which the session has chosen what is armed for more than one process.
 std::set<std::string> paths_of(const Session& session) {
   std::set<std::string> paths;
@@ -129,6 +162,7 @@ void Engine::note_exec(const tc_notice& notice) {
 // It comes behind the switch. What there is no memory for is watched by the next commit.
 void Engine::watch_what_is_chosen(Session& session) try {
   hooks_.leave_cgroups(session, session.settings);
+  hooks_.leave_executables(session, session.settings);
   std::set<std::string> all;
   for (const auto& [name, each] : sessions_) all.merge(paths_of(each));
   replaced_.watch(std::move(all));
@@ -142,10 +176,25 @@ void Engine::take_replaced() {
         session.was_replaced |= take_up(path, session);
 }
 
+bool Engine::is_due(const Session& session, uint64_t now_ns) const {
+  if (!session.executed.empty() || session.was_replaced || session.follow_learned) return true;
+  return awaits_look(session) && now_ns >= session.awaited.next_look_ns;
+}
+
+uint64_t Engine::next_follow_ns() const {
+  uint64_t next = 0;
+  for (const auto& [name, session] : sessions_) {
+    if (!awaits_look(session) || session.follow_learned) continue;
+    const uint64_t due = std::max<uint64_t>(session.awaited.next_look_ns, 1);
+    next = next ? std::min(next, due) : due;
+  }
+  return next;
+}
+
 std::vector<FollowSummary> Engine::follow() {
   std::vector<FollowSummary> done;
   for (auto& [name, session] : sessions_)
-    if (!session.executed.empty() || session.was_replaced)
+    if (is_due(session, boot_ns()))
       if (auto summary = follow(session)) done.push_back(std::move(*summary));
   return done;
 }
@@ -153,18 +202,27 @@ std::vector<FollowSummary> Engine::follow() {
 // The user's draft stays what it is. None where a file is still being read.
 std::optional<FollowSummary> Engine::follow(Session& session) {
   const auto before = session.access.followed;
+  const auto libraries_before = session.access.libraries;
+  const uint64_t looked_ns = session.awaited.looked_ns;
+  const bool was_unseen = session.awaited.again;
   auto draft = std::exchange(session.draft, std::nullopt);
   if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
   begin(session.follow_learned);
   for (Setting& setting : session.settings) pass_over_ended(setting.target);
-  auto committed = commit_as_draft(session, session.settings);
+  session.awaited.next_look_ns = boot_ns() + kBetweenLooksNs;
+  auto committed = commit_as_draft(session, session.settings, true);
   session.draft = std::move(draft);
   if (!committed && reading_->awaited()) return std::nullopt;
   session.follow_learned.reset();
   session.was_replaced = false;
+  if (!committed) session.awaited.again = false;
   const auto executed = std::exchange(session.executed, {});
+  const auto seen = std::exchange(session.awaited.seen, {});
   FollowSummary summary{session.name, newly_followed(session, before, executed), ok()};
-  if (!committed) summary.done = committed.error();
+  const uint64_t since_ns = was_unseen || seen.empty() ? looked_ns : seen.front().ts_ns;
+  add_libraries(session, libraries_before, seen, since_ns, summary.files);
+  const bool has_ended = !committed && committed.error().code == Code::not_found;
+  if (!committed && !(has_ended && executed.empty())) summary.done = committed.error();
   remember(session, summary.files);
   return summary;
 }

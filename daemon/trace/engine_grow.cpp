@@ -134,14 +134,18 @@ Result<GrowSummary> Engine::grow_by(Session& session, const CalledAddresses& cal
 }
 
 // The draft is gone then, whatever comes of it.
-Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Setting> settings) {
+Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Setting> settings,
+                                              bool if_changed) {
   session.draft = std::move(settings);
+  session.access.is_in_force = if_changed;
   try {
-    auto committed = commit(session.name, {.partial = true});
+    auto committed = commit(session.name, {.partial = true, .if_changed = if_changed});
     session.draft.reset();
+    session.access.is_in_force = false;
     return committed;
   } catch (const std::bad_alloc&) {
     session.draft.reset();
+    session.access.is_in_force = false;
     throw;
   }
 }

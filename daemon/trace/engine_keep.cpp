@@ -237,6 +237,8 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   session.name = returning.name;
   session.saved = true;
   session.access.owner = returning.owner;
+  session.access.awaits_libraries = options_.awaits_libraries && !returning.owner;
+  session.awaited.again = session.access.awaits_libraries;
   session.account = kernel_->session_of(state->id).account;
   if (returning.budget) session.budget = Budget{.percent = *returning.budget};
   session.settings = std::move(returning.settings);

@@ -80,6 +80,14 @@ std::vector<Notice> Engine::take_notices() {
       note_exec(notice);
       continue;
     }
+    if (notice.kind == TC_NOTICE_MAPPED) {
+      note_mapped(notice);
+      continue;
+    }
+    if (notice.kind == TC_NOTICE_JOINED) {
+      note_joined(notice);
+      continue;
+    }
     const Session* session = session_of(notice.session);
     const Session* by = session_of(notice.asking_session);
     if (session && session->is_dumped)

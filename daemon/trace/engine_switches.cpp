@@ -27,6 +27,12 @@ Error refusal_error(const std::vector<Refusal>& refused) {
                "patterns"};
 }
 
+constexpr size_t kMostUnmapped = 64;  // libraries of a session that no process maps any more
+
+bool is_none(const Changes& changes) {
+  return changes.added == 0 && changes.updated == 0 && changes.removed == 0;
+}
+
 CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   CommitSummary summary;
   summary.probes = coverage.probe_count();
@@ -83,12 +89,23 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto settings = (*session)->draft.value_or((*session)->settings);
   // Before it is looked what runs there: what is executed later is told of.
   if (!options.dry_run)
-    if (auto followed = hooks_.follow_cgroups(**session, settings); !followed)
-      return followed.error();
-  auto coverage = cover_within_budget(**session, settings);
+    if (auto heard = hear_of_programs(**session, settings); !heard) return heard.error();
+  Intent intent{.session = *session,
+                .settings = std::move(settings),
+                .coverage = {},
+                .options = options,
+                .began_ns = boot_ns()};
+  if (auto covered = cover_for(intent); !covered) return covered.error();
+  const size_t sites = intent.coverage.wants.size();
+  if (auto within = check_sites(**session, sites); !within) return within.error();
+  return intent;
+}
+
+Status Engine::cover_for(Intent& intent) {
+  auto coverage = cover_within_budget(*intent.session, intent.settings);
   if (!coverage) return coverage.error();
-  if (auto within = check_sites(**session, coverage->wants.size()); !within) return within.error();
-  return Intent{*session, std::move(settings), std::move(*coverage), options, {}};
+  intent.coverage = std::move(*coverage);
+  return intent.options.dry_run ? ok() : await_libraries(intent);
 }
 
 Result<CommitSummary> Engine::commit(const std::string& name, const CommitOptions& options) {
@@ -122,9 +139,7 @@ Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
     if (applied) return std::move(applied->front());
     if (leave_out(change.refused(), intent.coverage)) continue;
     if (applied.error().code != Code::not_found || looks++ == kMostLooks) return applied.error();
-    auto coverage = cover_within_budget(*intent.session, intent.settings);
-    if (!coverage) return coverage.error();
-    intent.coverage = std::move(*coverage);
+    if (auto covered = cover_for(intent); !covered) return covered.error();
   }
 }
 
@@ -143,6 +158,13 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     changes.push_back(commit.changes());
     if (intent.session->saved) intent.kept = std::make_shared<Coverage>();
     intent.followed = followed_files(coverage);
+    intent.libraries = followed_libraries(coverage, kMostUnmapped);
+  }
+  if (intents.size() == 1 && intents[0].options.if_changed && is_none(changes[0])) {
+    auto summaries = expected(intents, changes);
+    take_awaited(intents[0]);
+    watch_what_is_chosen(*intents[0].session);
+    return summaries;
   }
   if (auto planned = plan_gates(intents, change); !planned) return planned.error();
   if (auto built = build(change); !built) return built.error();
@@ -172,7 +194,7 @@ void Engine::settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures
   if (intent.kept) *intent.kept = std::move(intent.coverage);
   session.coverage = std::move(intent.kept);
   session.draft.reset();
-  session.access.followed = std::move(intent.followed);
+  take_awaited(intent);
   session.epoch = epoch;
   summary.epoch = epoch;
   summary.figures = figures;

@@ -50,12 +50,24 @@ struct FollowedFile {
   ObjectPtr object;
 };
 
+// A library that was armed in one process. It stays so while the process has it not mapped: when it is loaded
+// again it is traced from its first instruction.
+struct FollowedLibrary {
+  pid_t pid = 0;
+  uint64_t birth = 0;  // Process::birth
+  ObjectPtr object;
+  bool is_mapped = true;  // when it was looked last
+};
+
 // For whom something is resolved, and by which files. A file that was not given this process opens itself, if it
 // is for one who may trace everything.
 struct Access {
   std::optional<Owner> owner;  // none: may trace every process
   GivenFiles files;
   std::vector<FollowedFile> followed = {};
+  std::vector<FollowedLibrary> libraries = {};
+  bool awaits_libraries = false;  // what is mapped later is looked for then
+  bool is_in_force = false;       // it is looked again: that nothing fits now is no error
 
   // As GivenFiles::add(); of an owner it also refuses files whose bytes another process makes up when they are
   // asked for (FUSE): who reads them may wait for ever.

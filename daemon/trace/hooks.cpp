@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/hooks.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
 
+#include "daemon/process/chosen_files.h"
 #include "daemon/spec/names.h"
 
 namespace tracectl {
@@ -74,6 +77,26 @@ Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const Pa
   auto assembled = assemble(spec, arguments, nullptr, side);
   if (!assembled) return assembled.error();
   return (*assembled)->reads_memory;
+}
+
+// Whose processes may map what the settings choose, later. One that is not at its path has none.
+std::set<std::pair<dev_t, ino_t>> executables_of(const std::vector<Setting>& settings) {
+  std::set<std::pair<dev_t, ino_t>> executables;
+  for (const Setting& setting : settings)
+    for (const std::string& path : setting.target.executables) {
+      struct stat status {};
+      const auto& object = setting.pattern.object;
+      if (object.empty() || names_file(object, path) || ::stat(path.c_str(), &status) != 0)
+        continue;
+      executables.emplace(status.st_dev, status.st_ino);
+    }
+  return executables;
+}
+
+bool awaits_in_cgroups(const std::vector<Setting>& settings) {
+  return std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
+    return setting.target.follows_cgroups() && !setting.pattern.object.empty();
+  });
 }
 
 // As tc_hook has it.
@@ -150,6 +173,32 @@ void Hooks::leave_cgroups(Session& session, const std::vector<Setting>& settings
     for (std::string& path : followed_cgroups(setting.target)) wanted.insert(std::move(path));
   std::erase_if(session.cgroup_sets, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return false;
+    kernel_.hear_no_more(entry.second - 1u);
+    set_targets_.give_back(entry.second);
+    return true;
+  });
+}
+
+Status Hooks::hear_of_joining(Session& session, const std::vector<Setting>& settings) {
+  auto& sets = session.awaited.executable_sets;
+  for (const auto& [device, inode] : executables_of(settings)) {
+    if (sets.contains({device, inode})) continue;
+    auto set = set_targets_.take(device, inode);
+    if (!set) return set.error();
+    sets.emplace(std::pair{device, inode}, *set);
+  }
+  for (const auto& [executable, set] : sets) kernel_.hear_of_joining(set - 1u);
+  if (awaits_in_cgroups(settings))
+    for (const auto& [path, set] : session.cgroup_sets) kernel_.hear_of_joining(set - 1u);
+  return ok();
+}
+
+// A set that is used again must not tell for the one before.
+void Hooks::leave_executables(Session& session, const std::vector<Setting>& settings) {
+  const auto wanted = executables_of(settings);
+  std::erase_if(session.awaited.executable_sets, [&](const auto& entry) {
+    if (wanted.contains(entry.first)) return false;
+    kernel_.hear_no_more(entry.second - 1u);
     set_targets_.give_back(entry.second);
     return true;
   });

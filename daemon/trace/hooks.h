@@ -51,8 +51,12 @@ class Hooks {
   uint32_t last_pair() const { return pairs_.last_number(); }
   // The session hears of what is executed in the cgroups of the settings, from now on.
   Status follow_cgroups(Session& session, const std::vector<Setting>& settings);
+  // The session hears of processes that come to run the settings' programs (`-x`) or to be in their cgroups, and
+  // may map what the settings choose: of the next one of each set.
+  Status hear_of_joining(Session& session, const std::vector<Setting>& settings);
   // In others it hears of nothing any more.
   void leave_cgroups(Session& session, const std::vector<Setting>& settings);
+  void leave_executables(Session& session, const std::vector<Setting>& settings);
 
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);

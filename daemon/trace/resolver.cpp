@@ -235,18 +235,21 @@ Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object
 
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
                                      const Access& access, std::optional<Returns> returns,
-                                     const Below* below) {
-  auto resolution = resolve_files(pattern, target, access, returns, below);
+                                     const Below* below, bool awaits) {
+  auto resolution = resolve_files(pattern, target, access, returns, below, awaits);
   if (auto read = check_all_read(); !read) return read.error();
   return resolution;
 }
 
 Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target& target,
                                            const Access& access, std::optional<Returns> returns,
-                                           const Below* below) {
-  auto files = TargetFinder(objects_, pattern, target, access).find();
+                                           const Below* below, bool awaits) {
+  auto files = TargetFinder(objects_, pattern, target, access, awaits).find();
   if (!files) return files.error();
-  Resolution resolution{.parts = {}, .refused = {}, .notes = std::move(files->notes)};
+  Resolution resolution{.parts = {},
+                        .refused = {},
+                        .notes = std::move(files->notes),
+                        .awaiting = std::move(files->awaiting)};
   auto& refused = resolution.refused;
   for (TargetFile& file : files->files) {
     const auto match = find(file.object, pattern, returns, below);

@@ -32,6 +32,7 @@ struct Resolution {
   std::vector<Resolved> parts;
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
+  std::vector<std::shared_ptr<const Process>> awaiting = {};  // as in TargetFiles
 
   size_t probe_count() const;
   size_t site_count() const;
@@ -61,7 +62,7 @@ class Resolver {
   // makes of the pattern's.
   Result<Resolution> resolve(const Pattern& pattern, const Target& target, const Access& access,
                              std::optional<Returns> returns = std::nullopt,
-                             const Below* below = nullptr);
+                             const Below* below = nullptr, bool awaits = false);
 
   // The file of a target under that path.
   Result<ObjectPtr> open(Fd fd, const std::string& path) {
@@ -88,7 +89,7 @@ class Resolver {
   std::shared_ptr<const ProbeMatch> known_match(const ObjectPtr& object, const Question& question);
   Result<Resolution> resolve_files(const Pattern& pattern, const Target& target,
                                    const Access& access, std::optional<Returns> returns,
-                                   const Below* below);
+                                   const Below* below, bool awaits);
 
   static constexpr size_t kMostKept = 8;
   std::list<FoundMatch> matches_;  // last used first
@@ -98,14 +99,15 @@ class Resolver {
   Objects objects_;
 };
 
-// For one who asks. Both are borrowed.
+// For one who asks. Both are borrowed. What is mapped later is awaited of what users have chosen themselves.
 struct ResolverFor {
   Resolver& resolver;
   const Access& access;
 
   Result<Resolution> resolve(const Pattern& pattern, const Target& target,
-                             std::optional<Returns> returns, const Below* below) const {
-    return resolver.resolve(pattern, target, access, returns, below);
+                             std::optional<Returns> returns, const Below* below,
+                             bool awaits) const {
+    return resolver.resolve(pattern, target, access, returns, below, awaits);
   }
   Status check_all_read() const { return resolver.check_all_read(); }
 };

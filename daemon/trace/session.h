@@ -19,6 +19,7 @@
 #include "daemon/process/process.h"
 #include "daemon/trace/budget.h"
 #include "daemon/trace/given_files.h"
+#include "daemon/trace/linkers.h"
 #include "daemon/trace/slots.h"
 
 namespace tracectl {
@@ -99,6 +100,22 @@ struct Followed {
   uint64_t unobserved_ns = 0;
 };
 
+// A process whose dynamic linker was hit, or that has joined a set that a session follows.
+struct MapperSeen {
+  pid_t pid = 0;
+  uint64_t ts_ns = 0;
+};
+
+// What a session waits for in programs that it traces or will trace, and what it has heard.
+struct Awaited {
+  std::vector<LinkerPtr> linkers;
+  std::map<std::pair<dev_t, ino_t>, uint16_t> executable_sets;  // as tc_hook.set_target
+  std::vector<MapperSeen> seen;                                 // that follow() has not looked at
+  bool again = false;         // what was mapped while the linkers were armed nobody has told
+  uint64_t looked_ns = 0;     // when the last look that holds began
+  uint64_t next_look_ns = 0;  // not before
+};
+
 // One user's named, isolated set of settings, with its own results.
 struct Session {
   SessionId id = 0;
@@ -131,7 +148,8 @@ struct Session {
   std::vector<ExecutedFile> executed;           // that follow() has not looked at
   bool was_replaced = false;                    // a file of its, perhaps, since follow() has looked
   std::shared_ptr<Learned> follow_learned;      // of files that follow() waits for
-  std::vector<Followed> followed;               // the last ones, the earliest first
+  Awaited awaited;
+  std::vector<Followed> followed;  // the last ones, the earliest first
 };
 
 }  // namespace tracectl

@@ -9,6 +9,7 @@
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/credentials.h"
+#include "daemon/process/linker.h"
 #include "daemon/process/running.h"
 
 namespace tracectl {
@@ -27,6 +28,11 @@ Error nothing_fits(const Pattern& pattern, const std::string& where,
     message += (i ? ", " : "") + seen[i];
   if (seen.size() > 8) message += " and " + std::to_string(seen.size() - 8) + " more";
   return Error{Code::not_found, message, "patterns"};
+}
+
+std::string not_yet(const Pattern& pattern, const std::string& where) {
+  return "nothing that " + where + " maps now fits OBJECT \"" + pattern.object +
+         "\"; libraries are looked at when they are loaded";
 }
 
 bool is_another(const Process& process, const Target& target) {
@@ -87,13 +93,25 @@ std::string only_what_is_mapped(const Pattern& pattern, const std::string& cgrou
          cgroup + " have mapped now, not in what is mapped later";
 }
 
-void note_cover(const Pattern& pattern, const std::string& cgroup, TargetFiles& found) {
+void note_cover(const Pattern& pattern, const std::string& cgroup, bool awaits,
+                TargetFiles& found) {
   const auto is_library = [](const TargetFile& file) { return file.process && file.one_of_many; };
-  if (std::any_of(found.files.begin(), found.files.end(), is_library))
+  if (!awaits && std::any_of(found.files.begin(), found.files.end(), is_library))
     found.notes.push_back(only_what_is_mapped(pattern, cgroup));
   for (const TargetFile& file : found.files)
     if (file.cgroup == cgroup)
       if (auto note = sharers(file)) found.notes.push_back(std::move(*note));
+}
+
+std::string not_followed(const Process& process) {
+  return "libraries that process " + std::to_string(process.pid()) +
+         " loads later are not traced: the daemon opens no file for you";
+}
+
+bool is_in(const std::vector<MappedFile>& files, const Object& object) {
+  return std::any_of(files.begin(), files.end(), [&](const MappedFile& file) {
+    return file.inode == object.identity().inode && file.path == object.path();
+  });
 }
 
 }  // namespace
@@ -148,6 +166,7 @@ bool pass_over_ended(Target& target) {
 }
 
 Result<TargetFiles> TargetFinder::find() {
+  found_.can_come = access_.is_in_force;
   for (size_t i = 0; i < target_.pids.size(); ++i) {
     if (is_passed_over(target_, i)) continue;
     if (auto added = add_process(target_.pids[i]); !added) return added.error();
@@ -198,7 +217,12 @@ Status TargetFinder::add_process(pid_t pid) {
                      "again if that is to be traced",
                  "target"};
   if (auto may = may_trace_in(*process); !may) return may;
-  return target_.will_map.empty() ? add_mapped(*process) : add_starting(*process);
+  if (!target_.will_map.empty()) return add_starting(*process);
+  const size_t before = found_.files.size();
+  auto added = add_mapped(*process);
+  if (added && found_.files.size() == before)
+    found_.notes.push_back(not_yet(pattern_, "process " + std::to_string(pid)));
+  return added;
 }
 
 Status TargetFinder::add_mapped(const Process& process) {
@@ -206,6 +230,12 @@ Status TargetFinder::add_mapped(const Process& process) {
   if (!files) return files.error();
   const auto chosen = choose_files(process, *files, pattern_.object);
   if (!chosen) return chosen.error();
+  const size_t awaiting = found_.awaiting.size();
+  if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
+  if (chosen->empty() && found_.awaiting.size() > awaiting) {
+    found_.can_come = true;
+    return ok();
+  }
   if (chosen->empty()) {
     std::vector<std::string> seen;
     for (const MappedFile& file : *files) seen.push_back(base_name(file.path));
@@ -213,6 +243,34 @@ Status TargetFinder::add_mapped(const Process& process) {
   }
   for (const MappedFile& file : *chosen)
     if (auto added = add_file(process, file); !added) return added;
+  return ok();
+}
+
+// One that is given by its path and mapped is traced already.
+Status TargetFinder::await_libraries(const Process& process,
+                                     const std::vector<MappedFile>& chosen) {
+  if (!awaits_ || pattern_.object.empty()) return ok();
+  if (is_path(pattern_.object) && !chosen.empty()) return ok();
+  if (access_.owner) found_.notes.push_back(not_followed(process));
+  if (!access_.awaits_libraries) return ok();
+  if (auto linker = dynamic_linker(process); !linker || !*linker) return ok();
+  auto held = Process::open(process.pid());
+  if (!held) return held.error();
+  found_.awaiting.push_back(std::make_shared<const Process>(std::move(*held)));
+  return add_former_libraries(process, chosen);
+}
+
+// Those that it has closed.
+Status TargetFinder::add_former_libraries(const Process& process,
+                                          const std::vector<MappedFile>& chosen) {
+  for (const FollowedLibrary& library : access_.libraries) {
+    if (library.pid != process.pid() || library.birth != process.birth()) continue;
+    if (is_in(chosen, *library.object)) continue;
+    if (!names_file(pattern_.object, library.object->path())) continue;
+    auto held = Process::open(process.pid());
+    if (!held) return held.error();
+    found_.files.push_back({library.object, TargetProcess{std::move(*held), {}}, {}, {}, false});
+  }
   return ok();
 }
 
@@ -252,8 +310,8 @@ Status TargetFinder::add_starting(const Process& process) {
 
 // ---- whoever runs or maps a file ----
 
-// The executable's own code is armed for everybody who runs it. A library of it is armed in the
-// processes that are there: for later ones nothing tells when they have mapped it.
+// The executable's own code is armed for everybody who runs it. A library of it is armed in the processes
+// that are there, and in later ones when it is seen that they have mapped it (engine_follow.cpp).
 Status TargetFinder::add_executable(const std::string& path) {
   auto object = open_path(path);
   if (!object) return object.error();
@@ -265,6 +323,13 @@ Status TargetFinder::add_executable(const std::string& path) {
   }
   auto covered = add_running(**object);
   if (!covered) return covered.error();
+  if (awaits_ && access_.awaits_libraries) {
+    found_.can_come |= *covered == 0;
+    found_.notes.push_back("\"" + pattern_.object + "\" is traced in the " +
+                           std::to_string(*covered) + " processes that run " + path +
+                           " now, and in later ones from when it is seen that they have mapped it");
+    return ok();
+  }
   if (*covered == 0)
     return Error{Code::not_found,
                  "no process runs " + path +
@@ -332,7 +397,7 @@ Status TargetFinder::add_cgroup(const std::string& path) {
   if (error && error->code != Code::not_found)
     found_.notes.push_back("left out in " + path + ": " + error->message);
   if (any)
-    note_cover(pattern_, path, found_);
+    note_cover(pattern_, path, awaits_ && access_.awaits_libraries, found_);
   else
     found_.notes.push_back("nothing that runs in " + path +
                            " now fits the pattern; programs are looked at when they are executed "
@@ -357,6 +422,9 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
   if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
   const auto chosen = choose_files(process, *files, pattern_.object);
   if (!chosen) return chosen.error();
+  const size_t former = found_.files.size();
+  if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
+  for (size_t i = former; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;
   for (const MappedFile& file : *chosen) {
     const bool is_executable = file.inode == executable.st_ino;
     const size_t before = found_.files.size();

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ struct TargetFile {
 struct TargetFiles {
   std::vector<TargetFile> files;
   std::vector<std::string> notes;  // what the user should know of what is not covered
-  bool can_come = false;           // files that fit can be executed later, and are armed then
+  bool can_come = false;  // files that fit can be executed or mapped later, and are armed then
+  // That may map further ones that fit.
+  std::vector<std::shared_ptr<const Process>> awaiting = {};
 };
 
 // Notes which processes the target's numbers mean now; fails where there is none. Where it was noted before, those
@@ -55,8 +58,10 @@ bool pass_over_ended(Target& target);
 class TargetFinder {
  public:
   // All are borrowed.
-  TargetFinder(Objects& objects, const Pattern& pattern, const Target& target, const Access& access)
-      : objects_(objects), pattern_(pattern), target_(target), access_(access) {}
+  // `awaits`: what processes map later is looked for then, where the access has it so.
+  TargetFinder(Objects& objects, const Pattern& pattern, const Target& target, const Access& access,
+               bool awaits)
+      : objects_(objects), pattern_(pattern), target_(target), access_(access), awaits_(awaits) {}
 
   // Fails where nothing fits OBJECT, and says what was looked at. A file that fits and is not an
   // ELF file fails the whole; of all that is mapped, `*`, it is left out, with a note. Fails with
@@ -67,6 +72,8 @@ class TargetFinder {
   Status add_process(pid_t pid);
   Status add_mapped(const Process& process);
   Status add_file(const Process& process, const MappedFile& file);
+  Status await_libraries(const Process& process, const std::vector<MappedFile>& chosen);
+  Status add_former_libraries(const Process& process, const std::vector<MappedFile>& chosen);
   Status add_starting(const Process& process);
   Status add_executable(const std::string& path);
   Result<size_t> add_running(const Object& executable);
@@ -87,6 +94,7 @@ class TargetFinder {
   const Pattern& pattern_;
   const Target& target_;
   const Access& access_;
+  bool awaits_;
   TargetFiles found_;
 };
 

@@ -224,14 +224,31 @@ class Cgroups(support.DaemonTest):
         self.assertEqual(len(notes), 1, staged['notes'])
         self.assertIn(f'process {other.pid} in {elsewhere}', notes[0])
 
-    def test_a_library_is_traced_in_the_processes_that_are_there(self):
+    def test_a_library_is_traced_in_the_processes_that_are_there_and_in_later_ones(self):
         path = self.make('a')
         there, outside = self.begin_in(path, target('hot')), self.outside()
-        staged = self.choose('--cgroup', path, pattern='uprobe:libc.so*:clock_gettime')
-        self.assertIn('not in what is mapped later', ' '.join(staged['notes']))
-        for program in there, outside:
+        self.choose('--cgroup', path, pattern='uprobe:libc.so*:clock_gettime')
+        later = []
+        for number in range(1, 3):
+            later.append(self.begin_in(path, target('hot')))
+            support.wait_until(lambda: len(self.followed()) == number, 'it to be seen')
+        for program in (there, outside, *later):
             self.call(program)
-        self.assertEqual(self.counts(), {there.pid: 2})
+        self.assertEqual([one['pid'] for one in self.followed()], [one.pid for one in later])
+        self.assertEqual(self.counts(), {one.pid: 2 for one in (there, *later)})
+
+    def test_a_library_that_is_loaded_later_is_traced(self):
+        path = self.make('a')
+        program = self.begin_in(path, target('loads'))
+        self.choose('--cgroup', path, pattern='uprobe:loads_library*:loads_work')
+        program.send(f'open {target("loads_library")}')
+        program.result()
+        support.wait_until(self.followed, 'the library to be armed')
+        followed = self.followed()[-1]
+        self.assertEqual((followed['object'], followed['pid']), (target('loads_library'), program.pid))
+        program.send('call 30')
+        program.result()
+        self.assertEqual(self.counts(), {program.pid: 30})
 
     def test_a_user_is_refused_what_is_armed_for_all_and_not_its_own_file(self):
         path = self.make('a')
