@@ -379,10 +379,7 @@ std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t
              library.object->identity().device == part.object->identity().device &&
              library.object->identity().inode == part.object->identity().inode;
     };
-    const bool is_awaiting =
-        std::any_of(coverage.awaiting.begin(), coverage.awaiting.end(),
-                    [&](const auto& one) { return same_process(one, process); });
-    if (!is_awaiting || std::any_of(libraries.begin(), libraries.end(), is_it)) continue;
+    if (std::any_of(libraries.begin(), libraries.end(), is_it)) continue;
     if (part.unmapped && most_unmapped == 0) continue;
     most_unmapped -= part.unmapped;
     libraries.push_back({process->pid(), process->birth(), part.object, !part.unmapped});

@@ -80,8 +80,8 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // The files that are armed for more than one process, each once.
 std::vector<FollowedFile> followed_files(const Coverage& coverage);
-// The libraries that are armed in single processes which may come to map more, each once; of those that are not
-// mapped now no more than `most_unmapped`.
+// The files that are armed in single processes, each once; of those that are not mapped now no more than
+// `most_unmapped`.
 std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t most_unmapped);
 // A note.
 std::string tags_not_seen(const std::string& why);

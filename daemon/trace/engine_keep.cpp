@@ -297,6 +297,7 @@ void Engine::settle(Adopted& adopted) {
   for (SlotWants& at : adopted.coverage->wants)
     for (Want& want : at.wants) want.former = nullptr;
   adopted.session->access.followed = followed_files(*adopted.coverage);
+  adopted.session->access.libraries = followed_libraries(*adopted.coverage, 0);
   adopted.session->coverage = std::move(adopted.coverage);
   watch_what_is_chosen(*adopted.session);
 }
