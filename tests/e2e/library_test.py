@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Libraries that are loaded after the session has chosen them, as users see it."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import service_manager
+import support
+from support import target
+
+LIBRARY = target('loads_library')
+WORK = 'uprobe:loads_library*:loads_work'
+LINKER = os.path.realpath('/lib64/ld-linux-x86-64.so.2')
+
+
+def tell(program, line):
+    program.send(line)
+    return program.result()
+
+
+@support.needs_root
+class Libraries(support.DaemonTest):
+    def shown(self, session):
+        return self.daemon.json('session', 'show', session)
+
+    def wait_for_it(self, session, count=1):
+        support.wait_until(lambda: len(self.shown(session)['followed']) == count,
+                           'the library to be armed')
+        return self.shown(session)['followed'][-1]
+
+    def choose(self, pattern, *words):
+        self.daemon.json('session', 'new', 's')
+        staged = self.daemon.json('stage', 's', 'set', pattern, *words, '--do', 'count by pid')
+        self.daemon.json('commit', 's')
+        return staged
+
+    def counts(self):
+        return {row['by']['pid']: row['count'] for row in self.daemon.json('read', 's')['rows']}
+
+    def test_trace_begins_to_show_hits_when_a_library_is_loaded(self):
+        program, other = self.program('loads'), self.program('loads')
+        command = [support.TRACECTL, '--socket', self.daemon.socket, 'trace', WORK, '-p', str(program.pid)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as tracing:
+            support.wait_until(lambda: support.text_differs(program.pid, LINKER) == 1,
+                               'the linker to be armed')
+            self.assertEqual(support.text_differs(other.pid, LINKER), 0)
+            tell(program, f'open {LIBRARY}')
+            session = self.daemon.json('session', 'list')['sessions'][0]['name']
+            self.wait_for_it(session)
+            tell(program, 'call 3')
+            lines = [tracing.stdout.readline() for _ in range(3)]
+            tracing.send_signal(signal.SIGINT)
+            said = tracing.communicate(timeout=60)[1]
+        for line in lines:
+            self.assertIn(f'{LIBRARY}:loads_work', line)
+        self.assertIn('libraries are looked at when they are loaded', said)
+        self.assertEqual(support.text_differs(program.pid, LINKER), 0)
+
+    def test_what_ran_before_ran_within_the_gap_that_is_told(self):
+        program = self.program('loads')
+        self.choose(WORK, '-p', str(program.pid))
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        before_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        tell(program, f'open {LIBRARY}')
+        tell(program, 'call 70')
+        called_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.daemon.process.send_signal(signal.SIGCONT)
+        followed = self.wait_for_it('s')
+        tell(program, 'call 100')
+        self.assertEqual((followed['object'], followed['cgroup'], followed['pid']),
+                         (LIBRARY, '', program.pid))
+        self.assertGreater(followed['ts'], before_ns)
+        self.assertLess(followed['ts'], called_ns)
+        self.assertGreater(followed['ts'] + followed['unobserved_us'] * 1000 + 1000, called_ns)
+        self.assertEqual(self.counts(), {program.pid: 100})
+        self.assertIn(f'armed later: {LIBRARY}', self.daemon.run('session', 'show', 's').stdout)
+
+    def test_programs_that_begin_later_are_traced_in_their_libraries(self):
+        self.choose(WORK, '-x', target('loads'))
+        program = self.program('loads')
+        tell(program, f'open {LIBRARY}')
+        self.wait_for_it('s')
+        tell(program, 'call 20')
+        self.assertEqual(self.counts(), {program.pid: 20})
+
+    def test_a_library_that_never_comes_is_an_error_where_there_is_no_linker(self):
+        program = self.program('loads_static')
+        failed = self.daemon.run('count', WORK, '-p', str(program.pid))
+        self.assertNotEqual(failed.returncode, 0)
+        self.assertIn('nothing that process', failed.stderr)
+
+    def test_a_function_that_a_mapped_library_does_not_have_is_an_error(self):
+        program = self.program('loads')
+        tell(program, f'open {LIBRARY}')
+        failed = self.daemon.run('count', 'uprobe:loads_library*:loads_wrok', '-p', str(program.pid))
+        self.assertNotEqual(failed.returncode, 0)
+        self.assertIn('no function matches', failed.stderr)
+
+
+@support.needs_root
+class SavedLibraries(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.service = service_manager.Service('--sessions', folder.name)
+        self.addCleanup(self.service.end)
+        self.service.start()
+
+    def test_are_awaited_by_the_next_daemon(self):
+        program = support.Program(target('loads'))
+        self.addCleanup(program.end)
+        self.service.json('session', 'new', 's', '--saved')
+        for pattern in WORK, 'uprobe::main':
+            self.service.json('stage', 's', 'set', pattern, '-p', str(program.pid), '--do', 'count')
+        self.service.json('commit', 's')
+        for number in signal.SIGTERM, signal.SIGKILL:
+            self.service.restart(number)
+            support.wait_until(lambda: support.text_differs(program.pid, LINKER) == 1,
+                               'the linker to be armed')
+        tell(program, f'open {LIBRARY}')
+        support.wait_until(lambda: self.service.json('session', 'show', 's')['followed'],
+                           'the library to be armed')
+        tell(program, 'call 20')
+        rows = {row['probe'].rsplit(':', 1)[1]: row['count']
+                for row in self.service.json('read', 's')['rows']}
+        self.assertEqual(rows['loads_work'], 20)
+        self.assertNotIn('gap', self.service.json('session', 'show', 's'))
+
+
+if __name__ == '__main__':
+    unittest.main()
