@@ -44,8 +44,8 @@ class Continuing {
     for (const KeptSession* session : sessions) {
       auto settings = settings_in_force(*session);
       if (!settings || settings->empty()) continue;
-      returning.push_back(
-          {session->name, std::move(*settings), session->budget, peer_of(*session).owner});
+      returning.push_back({session->name, std::move(*settings), session->budget,
+                           peer_of(*session).owner, left_.last_ns});
       asked.push_back(session);
     }
     const auto answers = engine_.go_on(std::move(returning));

@@ -93,6 +93,7 @@ struct Returning {
   std::vector<Setting> settings;
   std::optional<double> budget;
   std::optional<Owner> owner;
+  uint64_t last_ns = 0;  // since boot: when that daemon is known to have been there
 };
 
 struct CommitRequest {

@@ -239,6 +239,7 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   session.access.owner = returning.owner;
   session.access.awaits_libraries = options_.awaits_libraries && !returning.owner;
   session.awaited.again = session.access.awaits_libraries;
+  session.awaited.looked_ns = returning.last_ns;
   session.account = kernel_->session_of(state->id).account;
   if (returning.budget) session.budget = Budget{.percent = *returning.budget};
   session.settings = std::move(returning.settings);

@@ -111,20 +111,41 @@ class SavedLibraries(unittest.TestCase):
         self.addCleanup(self.service.end)
         self.service.start()
 
-    def test_are_awaited_by_the_next_daemon(self):
+    def begin(self):
         program = support.Program(target('loads'))
         self.addCleanup(program.end)
         self.service.json('session', 'new', 's', '--saved')
         for pattern in WORK, 'uprobe::main':
             self.service.json('stage', 's', 'set', pattern, '-p', str(program.pid), '--do', 'count')
         self.service.json('commit', 's')
+        return program
+
+    def wait_for_it(self):
+        support.wait_until(lambda: self.service.json('session', 'show', 's')['followed'],
+                           'the library to be armed')
+        return self.service.json('session', 'show', 's')['followed'][-1]
+
+    def test_that_are_loaded_while_there_is_no_daemon_are_found_by_the_next(self):
+        program = self.begin()
+        before_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.service.finish()
+        tell(program, f'open {LIBRARY}')
+        loaded_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.service.start()
+        followed = self.wait_for_it()
+        self.assertEqual((followed['object'], followed['pid']), (LIBRARY, program.pid))
+        self.assertGreater(followed['ts'], before_ns - 2 * 10**9)  # it says once a second that it is there
+        self.assertLess(followed['ts'], loaded_ns)
+        self.assertGreater(followed['ts'] + followed['unobserved_us'] * 1000, loaded_ns)
+
+    def test_are_awaited_by_the_next_daemon(self):
+        program = self.begin()
         for number in signal.SIGTERM, signal.SIGKILL:
             self.service.restart(number)
             support.wait_until(lambda: support.text_differs(program.pid, LINKER) == 1,
                                'the linker to be armed')
         tell(program, f'open {LIBRARY}')
-        support.wait_until(lambda: self.service.json('session', 'show', 's')['followed'],
-                           'the library to be armed')
+        self.wait_for_it()
         tell(program, 'call 20')
         rows = {row['probe'].rsplit(':', 1)[1]: row['count']
                 for row in self.service.json('read', 's')['rows']}

@@ -261,7 +261,7 @@ TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
   engine.reset();
   store.forget_all("engine.");
   open();
-  const auto answers = engine->go_on({{"s", {}, std::nullopt, std::nullopt}});
+  const auto answers = engine->go_on({{"s", {}, std::nullopt, std::nullopt, 0}});
   EXPECT_EQ(answers.at(0).error().code, Code::not_found);
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
   EXPECT_EQ(store.size("link."), 0u);
