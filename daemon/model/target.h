@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Target {
   std::vector<std::string> units = {};  // of systemd's: as the cgroups it makes for them
   // Those cgroups, in the order of `units`, once the setting is staged.
   std::vector<std::string> unit_cgroups = {};
+  // Of those cgroups the ones that were not there: what systemd will execute in them.
+  std::map<std::string, std::vector<std::string>> planned = {};
 
   bool follows_cgroups() const { return !cgroups.empty() || !units.empty(); }
   bool empty() const { return pids.empty() && executables.empty() && !all && !follows_cgroups(); }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kProperties = "org.freedesktop.DBus.Properties";
+constexpr SystemdBus::Method kLoadUnit{"/org/freedesktop/systemd1",
+                                       "org.freedesktop.systemd1.Manager", "LoadUnit"};
 
 // What sd-bus takes for no time at all is a default of its own, and it counts microseconds.
 uint64_t us_until(uint64_t end_ns) {
@@ -115,6 +117,15 @@ Result<SystemdBus::Message> SystemdBus::call(const Method& method,
   return Error{Code::invalid, "systemd refuses " + std::string(method.name) + ": " + words};
 }
 
+Result<std::string> SystemdBus::object_of(const std::string& unit, uint64_t end_ns) {
+  auto loaded = call(kLoadUnit, {unit.c_str()}, end_ns);
+  if (!loaded) return loaded.error();
+  const char* path = nullptr;
+  if (const int err = sd_bus_message_read_basic(loaded->get(), 'o', &path); err < 0)
+    return Error::from_errno("read what systemd answers", -err);
+  return std::string(path);
+}
+
 Result<SystemdBus::Watch> SystemdBus::on_changes(const std::string& object,
                                                  std::function<void(sd_bus_message&)> callback,
                                                  uint64_t end_ns) {
@@ -128,6 +139,16 @@ Result<SystemdBus::Watch> SystemdBus::on_changes(const std::string& object,
   if (err < 0) return unreachable(err);
   watch.slot_.reset(slot);
   return watch;
+}
+
+Status check_loaded(const std::string& unit, const std::string& load_state) {
+  if (load_state == "not-found")
+    return Error{Code::not_found, "systemd knows no unit " + unit +
+                                      ": systemctl list-unit-files lists those it can start; one "
+                                      "made by systemd-run is there once it has been started"};
+  if (load_state == "loaded") return ok();
+  return Error{Code::invalid, "systemd cannot start the unit " + unit + ", which is " + load_state +
+                                  ": see systemctl status " + unit};
 }
 
 }  // namespace tracectl

@@ -38,6 +38,9 @@ class SystemdBus {
   Result<Message> call(const Method& method, std::initializer_list<const char*> arguments,
                        uint64_t end_ns);
 
+  // That stands for the unit of this name, which systemd reads if it has not.
+  Result<std::string> object_of(const std::string& unit, uint64_t end_ns);
+
   // Calls back, by the loop, while it lives. The callback may destroy its own watch.
   class Watch {
    private:
@@ -63,5 +66,8 @@ class SystemdBus {
   std::unique_ptr<sd_bus, BusDeleter> bus_;
   std::function<void()> lost_;
 };
+
+// Of a unit's property LoadState: whether it can be started.
+Status check_loaded(const std::string& unit, const std::string& load_state);
 
 }  // namespace tracectl

@@ -16,8 +16,6 @@ namespace {
 constexpr const char* kUnitInterface = "org.freedesktop.systemd1.Unit";
 constexpr SystemdBus::Method kSubscribe{"/org/freedesktop/systemd1",
                                         "org.freedesktop.systemd1.Manager", "Subscribe"};
-constexpr SystemdBus::Method kLoadUnit{"/org/freedesktop/systemd1",
-                                       "org.freedesktop.systemd1.Manager", "LoadUnit"};
 
 // ---- properties: 0 or more where they could be read, or a negative errno ----
 
@@ -77,15 +75,6 @@ int read_properties(sd_bus_message& message, UnitState& state) {
 
 // ---- what systemd is asked for ----
 
-Result<std::string> object_of(SystemdBus& bus, const std::string& unit, uint64_t end_ns) {
-  auto loaded = bus.call(kLoadUnit, {unit.c_str()}, end_ns);
-  if (!loaded) return loaded.error();
-  const char* path = nullptr;
-  if (const int err = sd_bus_message_read_basic(loaded->get(), 'o', &path); err < 0)
-    return Error::from_errno("read what systemd answers", -err);
-  return std::string(path);
-}
-
 Result<UnitState> state_of(SystemdBus& bus, const std::string& object, uint64_t end_ns) {
   // An empty interface: of all there are.
   const SystemdBus::Method get{object.c_str(), "org.freedesktop.DBus.Properties", "GetAll"};
@@ -95,16 +84,6 @@ Result<UnitState> state_of(SystemdBus& bus, const std::string& object, uint64_t 
   if (const int err = read_properties(**told, state); err < 0)
     return Error::from_errno("read the properties of a unit", -err);
   return state;
-}
-
-Status check_loaded(const std::string& unit, const UnitState& state) {
-  if (state.load_state == "not-found")
-    return Error{Code::not_found, "systemd knows no unit " + unit +
-                                      ": systemctl list-unit-files lists those it can start; one "
-                                      "made by systemd-run is there once it has been started"};
-  if (state.load_state == "loaded") return ok();
-  return Error{Code::invalid, "systemd cannot start the unit " + unit + ", which is " +
-                                  state.load_state + ": see systemctl status " + unit};
 }
 
 }  // namespace
@@ -158,7 +137,7 @@ void UnitFailures::watch_again(uint64_t end_ns) {
 
 // Signals first: what changes after the state has been read is told by one.
 Result<std::string> UnitFailures::begin(const std::string& name, uint64_t end_ns) {
-  auto object = object_of(*bus_, name, end_ns);
+  auto object = bus_->object_of(name, end_ns);
   if (!object) return object.error();
   auto unit = std::make_unique<Unit>();
   auto changes = bus_->on_changes(
@@ -166,7 +145,7 @@ Result<std::string> UnitFailures::begin(const std::string& name, uint64_t end_ns
   if (!changes) return changes.error();
   auto state = state_of(*bus_, *object, end_ns);
   if (!state) return state.error();
-  if (auto loaded = check_loaded(name, *state); !loaded) return loaded.error();
+  if (auto loaded = check_loaded(name, state->load_state); !loaded) return loaded.error();
   unit->state = std::move(*state);
   (void)unit->history.next(unit->state);  // what has failed before is no news
   unit->changes = std::move(*changes);

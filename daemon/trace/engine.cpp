@@ -219,7 +219,8 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
   if (!session) return session.error();
   for (Setting& setting : settings) {
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
-    if (auto noted = note_units(setting.target); !noted) return noted.error();
+    if (auto noted = note_units(setting.target, !(*session)->access.owner); !noted)
+      return noted.error();
   }
   if (auto known = triggers_of(**session, settings); !known) return known.error();
   auto covered = cover({resolver_, (*session)->access}, settings);

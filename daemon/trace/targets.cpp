@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <set>
 
+#include "daemon/base/clock.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/credentials.h"
 #include "daemon/process/linker.h"
 #include "daemon/process/running.h"
+#include "daemon/process/unit_plan.h"
 
 namespace tracectl {
 namespace {
@@ -41,7 +43,8 @@ bool is_another(const Process& process, const Target& target) {
   return false;
 }
 
-constexpr uint64_t kPassedOver = 0;  // as the birth of a process
+constexpr uint64_t kPassedOver = 0;                     // as the birth of a process
+constexpr uint64_t kLongestQuestionNs = 1'000'000'000;  // to systemd: others wait meanwhile
 
 bool is_passed_over(const Target& target, size_t i) {
   return i < target.births.size() && target.births[i] == kPassedOver;
@@ -135,15 +138,31 @@ Status note_processes(Target& target) {
   return ok();
 }
 
-Status note_units(Target& target) {
+// Where systemd cannot be asked, that the unit does not run is what there is to say.
+static Status note_planned(Target& target, const std::string& unit, const Error& not_there) {
+  auto plan = plan_of_unit(unit, boot_ns() + kLongestQuestionNs);
+  if (!plan && plan.error().code != Code::unsupported && plan.error().code != Code::busy)
+    return plan.error();
+  if (!plan) return not_there;
+  target.planned[plan->cgroup] = std::move(plan->programs);
+  target.unit_cgroups.push_back(std::move(plan->cgroup));
+  return ok();
+}
+
+Status note_units(Target& target, bool also_planned) {
   target.unit_cgroups.clear();
+  target.planned.clear();
   if (target.units.empty()) return ok();
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   for (const std::string& unit : target.units) {
     auto path = tree->of_unit(unit);
-    if (!path) return path.error();
-    target.unit_cgroups.push_back(std::move(*path));
+    if (path)
+      target.unit_cgroups.push_back(std::move(*path));
+    else if (!also_planned || path.error().code != Code::not_found)
+      return path.error();
+    else if (auto planned = note_planned(target, unit, path.error()); !planned)
+      return planned;
   }
   return ok();
 }
@@ -371,20 +390,24 @@ Status TargetFinder::add_cgroups() {
   found_.can_come = true;
   Target noted = target_;
   if (noted.unit_cgroups.size() != noted.units.size())
-    if (auto known = note_units(noted); !known) return known;
-  for (const std::string& path : followed_cgroups(noted))
-    if (auto added = add_cgroup(path); !added) return added;
+    if (auto known = note_units(noted, !access_.owner); !known) return known;
+  for (const std::string& path : followed_cgroups(noted)) {
+    const auto planned = noted.planned.find(path);
+    const auto* programs = planned == noted.planned.end() ? nullptr : &planned->second;
+    if (auto added = add_cgroup(path, programs); !added) return added;
+  }
   return ok();
 }
 
 // What its processes run is armed for all of them, and stays it: a unit that is started again runs the same
 // file. A library is armed in the processes that are there. The cgroup may be gone for a while.
-Status TargetFinder::add_cgroup(const std::string& path) {
+Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::string>* planned) {
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   const bool was_followed = add_followed(path);
-  if (auto id = tree->id_of(path); !id && !was_followed) return id.error();
+  if (auto id = tree->id_of(path); !id && !was_followed && !planned) return id.error();
   const size_t before = found_.files.size();
+  if (planned) add_planned(path, *planned);
   std::optional<Error> error;
   for (const pid_t pid : tree->processes_in(path)) {
     auto process = Process::open(pid);
@@ -403,6 +426,26 @@ Status TargetFinder::add_cgroup(const std::string& path) {
                            " now fits the pattern; programs are looked at when they are executed "
                            "there");
   return ok();
+}
+
+// What is no ELF file, or cannot be opened from here, is looked at when it is executed.
+void TargetFinder::add_planned(const std::string& cgroup,
+                               const std::vector<std::string>& programs) {
+  for (const std::string& program : programs) {
+    if (!pattern_.object.empty() && !names_file(pattern_.object, program)) continue;
+    auto object = open_path(program);
+    if (!object || is_found(cgroup, (*object)->identity().inode, program)) continue;
+    auto others = processes_with(**object);
+    found_.files.push_back({std::move(*object), {}, {}, std::move(others), false, cgroup});
+  }
+}
+
+bool TargetFinder::is_found(const std::string& cgroup, uint64_t inode,
+                            const std::string& path) const {
+  return std::any_of(found_.files.begin(), found_.files.end(), [&](const TargetFile& known) {
+    return known.cgroup == cgroup && known.object->identity().inode == inode &&
+           known.object->path() == path;
+  });
 }
 
 bool TargetFinder::add_followed(const std::string& cgroup) {
@@ -437,10 +480,7 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
 
 Status TargetFinder::add_executable_of(const Process& process, const MappedFile& file,
                                        const std::string& cgroup) {
-  for (const TargetFile& known : found_.files)
-    if (known.cgroup == cgroup && known.object->identity().inode == file.inode &&
-        known.object->path() == file.path)
-      return ok();
+  if (is_found(cgroup, file.inode, file.path)) return ok();
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
   auto object = objects_.open(std::move(*fd), file.path);

@@ -47,8 +47,9 @@ struct TargetFiles {
 // Notes which processes the target's numbers mean now; fails where there is none. Where it was noted before, those
 // that have ended since are passed over, and it fails where that is all of them.
 Status note_processes(Target& target);
-// Notes which cgroups the target's units are; fails where there is none.
-Status note_units(Target& target);
+// Notes which cgroups the target's units are, and with `also_planned` will be once they are started, for
+// which systemd is asked; fails where there is none.
+Status note_units(Target& target, bool also_planned);
 // All that the target follows; what its units are has been noted.
 std::vector<std::string> followed_cgroups(const Target& target);
 // Of processes that were noted: those that have ended are passed over from now on, if one is left. Whether
@@ -79,7 +80,9 @@ class TargetFinder {
   Result<size_t> add_running(const Object& executable);
   void add_former(const Object& now, const std::optional<std::string>& executable);
   Status add_cgroups();
-  Status add_cgroup(const std::string& path);
+  Status add_cgroup(const std::string& path, const std::vector<std::string>* planned);
+  void add_planned(const std::string& cgroup, const std::vector<std::string>& programs);
+  bool is_found(const std::string& cgroup, uint64_t inode, const std::string& path) const;
   bool add_followed(const std::string& cgroup);
   Status add_in_cgroup(const Process& process, const std::string& cgroup);
   Status add_executable_of(const Process& process, const MappedFile& file,

@@ -176,6 +176,22 @@ class Sandbox(ServiceTest):
         self.run_there('kill', '-SEGV', pid)
         self.wait_for_dump('crash')
 
+    def test_a_unit_that_was_never_started_is_traced_from_its_first_call(self):
+        unit = self.container.path('/run/systemd/system/never.service')
+        unit.write_text(f'[Service]\nExecStart={HOT}\nStandardInput=data\n'
+                        f'StandardInputText=hot_push {CALLS}\n')
+        self.addCleanup(unit.unlink)
+        self.systemctl('daemon-reload')
+        self.tracectl('session', 'new', 's')
+        self.tracectl('stage', 's', 'set', 'uprobe::hot_push', '-u', 'never', '--do', 'count')
+        self.tracectl('commit', 's')
+        for times in 1, 2:
+            self.systemctl('start', 'never')
+            self.wait_for('ActiveState', 'inactive', 'never.service')
+            self.assertEqual([row['count'] for row in self.json('read', 's')['rows']], [times * CALLS])
+        self.assertIn('systemd knows no unit nobody.service',
+                      self.tracectl('list', 'uprobe::*', '-u', 'nobody', check=False))
+
     def record(self, session, cause, *target):
         self.tracectl('session', 'new', session, '--recorder', '1M', '--dump-on', cause)
         self.tracectl('stage', session, 'set', f'uprobe:{HOT}:hot_push', '--do', 'event', *target)

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/process/unit_plan.h"
+
 namespace tracectl {
 namespace {
 
@@ -29,6 +31,14 @@ TEST(UnitOf, WithoutOneIsThePath) {
   EXPECT_EQ(unit_of("/user.slice"), "/user.slice");
   EXPECT_EQ(unit_of("/"), "/");
   EXPECT_EQ(unit_of(""), "");
+}
+
+TEST(CgroupOfSlice, IsBelowThoseThatItsNameBeginsWith) {
+  EXPECT_EQ(cgroup_of_slice("system.slice"), "/system.slice");
+  EXPECT_EQ(cgroup_of_slice("a-b-c.slice"), "/a.slice/a-b.slice/a-b-c.slice");
+  EXPECT_EQ(cgroup_of_slice("system-x\\x2dy.slice"), "/system.slice/system-x\\x2dy.slice");
+  EXPECT_EQ(cgroup_of_slice("-.slice"), "");
+  EXPECT_EQ(cgroup_of_slice(""), "");
 }
 
 TEST(ContainerOf, IsTheIdAsTheRuntimeListsIt) {
