@@ -79,11 +79,18 @@ Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const Pa
   return (*assembled)->reads_memory;
 }
 
+// What is executed later by a target.
+std::vector<std::string> to_be_executed(const Target& target) {
+  auto paths = target.executables;
+  if (!target.will_map.empty()) paths.push_back(target.will_map.front());
+  return paths;
+}
+
 // Whose processes may map what the settings choose, later. One that is not at its path has none.
 std::set<std::pair<dev_t, ino_t>> executables_of(const std::vector<Setting>& settings) {
   std::set<std::pair<dev_t, ino_t>> executables;
   for (const Setting& setting : settings)
-    for (const std::string& path : setting.target.executables) {
+    for (const std::string& path : to_be_executed(setting.target)) {
       struct stat status {};
       const auto& object = setting.pattern.object;
       if (object.empty() || names_file(object, path) || ::stat(path.c_str(), &status) != 0)

@@ -91,11 +91,7 @@ Result<LinkerPtr> Linkers::arm(const std::shared_ptr<const Process>& process, Re
   if (!*file) return Error{Code::not_found, "its program has no dynamic linker", "target"};
   const Key key{process->pid(), process->birth(), (*file)->device, (*file)->inode};
   std::erase_if(armed_, [](const auto& one) { return one.second.expired(); });
-  if (const auto known = armed_.find(key); known != armed_.end()) {
-    auto linker = known->second.lock();
-    linker->listen();
-    return linker;
-  }
+  if (const auto known = armed_.find(key); known != armed_.end()) return known->second.lock();
   const auto places = find_places(*process, **file, resolver, access);
   if (!places) return places.error();
   const auto number = numbers_.take();

@@ -47,7 +47,7 @@ class Linkers {
  public:
   explicit Linkers(Kernel& kernel) : kernel_(kernel) {}
 
-  // Armed and listened to. Fails with Code::not_found where the process has no dynamic linker, or one that has no
+  // Armed; one that is new is listened to. Fails with Code::not_found where the process has no dynamic linker, or one that has no
   // place for debuggers; and, for now, where its file is still being read.
   Result<LinkerPtr> arm(const std::shared_ptr<const Process>& process, Resolver& resolver,
                         const Access& access);

@@ -10,7 +10,6 @@
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/credentials.h"
-#include "daemon/process/linker.h"
 #include "daemon/process/running.h"
 #include "daemon/process/unit_plan.h"
 
@@ -104,17 +103,6 @@ void note_cover(const Pattern& pattern, const std::string& cgroup, bool awaits,
   for (const TargetFile& file : found.files)
     if (file.cgroup == cgroup)
       if (auto note = sharers(file)) found.notes.push_back(std::move(*note));
-}
-
-std::string not_followed(const Process& process) {
-  return "libraries that process " + std::to_string(process.pid()) +
-         " loads later are not traced: the daemon opens no file for you";
-}
-
-bool is_in(const std::vector<MappedFile>& files, const Object& object) {
-  return std::any_of(files.begin(), files.end(), [&](const MappedFile& file) {
-    return file.inode == object.identity().inode && file.path == object.path();
-  });
 }
 
 }  // namespace
@@ -265,34 +253,6 @@ Status TargetFinder::add_mapped(const Process& process) {
   return ok();
 }
 
-// One that is given by its path and mapped is traced already.
-Status TargetFinder::await_libraries(const Process& process,
-                                     const std::vector<MappedFile>& chosen) {
-  if (!awaits_ || pattern_.object.empty()) return ok();
-  if (is_path(pattern_.object) && !chosen.empty()) return ok();
-  if (access_.owner) found_.notes.push_back(not_followed(process));
-  if (!access_.awaits_libraries) return ok();
-  if (auto linker = dynamic_linker(process); !linker || !*linker) return ok();
-  auto held = Process::open(process.pid());
-  if (!held) return held.error();
-  found_.awaiting.push_back(std::make_shared<const Process>(std::move(*held)));
-  return add_former_libraries(process, chosen);
-}
-
-// Those that it has closed.
-Status TargetFinder::add_former_libraries(const Process& process,
-                                          const std::vector<MappedFile>& chosen) {
-  for (const FollowedLibrary& library : access_.libraries) {
-    if (library.pid != process.pid() || library.birth != process.birth()) continue;
-    if (is_in(chosen, *library.object)) continue;
-    if (!names_file(pattern_.object, library.object->path())) continue;
-    auto held = Process::open(process.pid());
-    if (!held) return held.error();
-    found_.files.push_back({library.object, TargetProcess{std::move(*held), {}}, {}, {}, false});
-  }
-  return ok();
-}
-
 Status TargetFinder::add_file(const Process& process, const MappedFile& file) {
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
@@ -321,7 +281,14 @@ Status TargetFinder::add_starting(const Process& process) {
     found_.files.push_back({*object, TargetProcess{std::move(*held), {}}, {}, {}, false});
     any = true;
   }
-  if (any) return ok();
+  const size_t files = found_.files.size(), awaiting = found_.awaiting.size();
+  if (auto added = add_mapped_since(process); !added) return added;
+  if (any || found_.files.size() > files) return ok();
+  if (found_.awaiting.size() > awaiting || awaits_start_of(process)) {
+    found_.can_come = true;
+    found_.notes.push_back(not_yet(pattern_, "the command"));
+    return ok();
+  }
   std::vector<std::string> seen;
   for (const std::string& path : target_.will_map) seen.push_back(base_name(path));
   return nothing_fits(pattern_, "the command will map", seen);

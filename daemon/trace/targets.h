@@ -76,6 +76,9 @@ class TargetFinder {
   Status await_libraries(const Process& process, const std::vector<MappedFile>& chosen);
   Status add_former_libraries(const Process& process, const std::vector<MappedFile>& chosen);
   Status add_starting(const Process& process);
+  bool is_found(const Process& process, ino_t inode) const;
+  bool awaits_start_of(const Process& process) const;
+  Status add_mapped_since(const Process& process);
   Status add_executable(const std::string& path);
   Result<size_t> add_running(const Object& executable);
   void add_former(const Object& now, const std::optional<std::string>& executable);

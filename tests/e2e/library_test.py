@@ -88,6 +88,19 @@ class Libraries(support.DaemonTest):
         tell(program, 'call 20')
         self.assertEqual(self.counts(), {program.pid: 20})
 
+    def test_a_command_is_traced_in_what_it_loads(self):
+        command = [support.TRACECTL, '--socket', self.daemon.socket, 'trace', WORK, '--', target('loads')]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True) as tracing:
+            line = next(line for line in tracing.stdout if line.startswith('ready'))
+            support.wait_until(lambda: support.text_differs(line.split()[1], LINKER) == 1,
+                               'the linker to be armed')
+            print(f'open {LIBRARY}', file=tracing.stdin, flush=True)
+            session = self.daemon.json('session', 'list')['sessions'][0]['name']
+            self.wait_for_it(session)
+            said = tracing.communicate('call 3\nexit\n', timeout=60)[0]
+        self.assertEqual(said.count(f'{LIBRARY}:loads_work'), 3, said)
+
     def test_a_library_that_never_comes_is_an_error_where_there_is_no_linker(self):
         program = self.program('loads_static')
         failed = self.daemon.run('count', WORK, '-p', str(program.pid))

@@ -123,6 +123,19 @@ TEST_F(Libraries, OnlyTheLinkerOfTheProcessItselfIsArmed) {
   EXPECT_EQ(engine->next_follow_ns(), 0u);
 }
 
+TEST_F(Libraries, AreNotAwaitedWhereThePatternNamesNone) {
+  Program program("loads", {});
+  tell(program, "open " + library_);
+  const std::string linker = linker_of(program);
+  for (const std::string& pattern : {std::string("uprobe::main"), std::string("uprobe:loads:main"),
+                                     "uprobe:" + library_ + ":loads_work"})
+    set("s", pattern, process(program.pid()), "count");
+  EXPECT_TRUE(changed_code(program.pid(), linker).empty());
+  EXPECT_EQ(session().hooks.size(), 2u);
+  set("s", "uprobe:loads*:main", process(program.pid()), "count");
+  EXPECT_FALSE(changed_code(program.pid(), linker).empty());
+}
+
 TEST_F(Libraries, ThatDoNotFitChangeNothing) {
   Program program("loads", {});
   set("s", kWork, process(program.pid()), "count");
@@ -233,6 +246,21 @@ TEST_F(Libraries, OfWhichThereAreEverMoreCostFewCommits) {
   EXPECT_LE(engine->stats().commits - commits, looks + 1);
   program.finish();
   EXPECT_EQ(session().followed.size(), 64u);  // of which is told
+}
+
+TEST_F(Libraries, OfALoopAreToldOnceUntilSomebodyLooks) {
+  Program program("loads", {});
+  set("s", kWork, process(program.pid()), "count");
+  follow_until_idle();
+  for (int i = 0; i < 3; ++i) {
+    tell(program, "loop " + target_path("grow_plugin") + " 100");
+    until([&] {
+      engine->take_notices();
+      return !session().awaited.seen.empty();
+    });
+    EXPECT_EQ(session().awaited.seen.size(), 1u);
+    follow_until_idle();
+  }
 }
 
 TEST_F(Libraries, OfAProgramWithoutALinkerAreNotAwaited) {
