@@ -83,6 +83,14 @@ RESTARTED_UNSAVED = 'Restarts.OfAnUnsavedSessionNothingIsLeft'
 RESTARTED_CALLS = 'Restarts.CallsThatAreOpenMeanwhileHaveTheirReturns'
 RESTARTED_PAIRS = 'Restarts.StartsThatWaitMeanwhileFindTheirEnds'
 RESTARTED_PAST = 'Restarts.WhatSettingsHadCountedThatWereReplacedIsStillThere'
+LIBRARIES_CLOSED = 'Libraries.ThatAreLoadedAgainAreTracedFromTheirFirstInstruction'
+LIBRARIES_REPLACED = 'Libraries.ThatWereReplacedAreAnother'
+LIBRARIES_MANY = 'Libraries.OfWhichThereAreEverMoreCostFewCommits'
+LIBRARIES_UNFIT = 'Libraries.ThatDoNotFitChangeNothing'
+LIBRARIES_LATER = 'Libraries.OfProgramsThatBeginLaterAreTraced'
+LIBRARIES_FORKED = 'Libraries.OfChildrenOfAProgramAreTraced'
+LIBRARIES_LOOP = 'Libraries.OfALoopAreToldOnceUntilSomebodyLooks'
+LIBRARIES_UNTOLD = 'Libraries.OnlyTheLinkerOfTheProcessItselfIsArmed'
 
 
 @dataclasses.dataclass
@@ -316,4 +324,23 @@ MUTATIONS = [
              '  if (keeper_) hooks_.leave_all();\n', '', RESTARTED_PAIRS),
     Mutation('past-ends-with-the-engine', 'daemon/trace/engine_keep.cpp',
              '  session.past = state->past;\n', '', RESTARTED_PAST),
+    Mutation('closed-libraries-are-disarmed', 'daemon/trace/targets_awaited.cpp',
+             '  return add_former_libraries(process, chosen);\n', '  return ok();\n', LIBRARIES_CLOSED),
+    Mutation('linkers-heard-once', 'daemon/trace/engine_await.cpp',
+             'session.awaited.linkers) linker->listen();', 'session.awaited.linkers) (void)linker;',
+             LIBRARIES_REPLACED),
+    Mutation('looks-without-end', 'daemon/trace/engine_follow.cpp',
+             'kBetweenLooksNs = 100\'000\'000', 'kBetweenLooksNs = 0', LIBRARIES_MANY),
+    Mutation('looks-always-switch', 'daemon/trace/engine_switches.cpp',
+             'options.if_changed && is_none(', 'options.if_changed && false && is_none(',
+             LIBRARIES_UNFIT),
+    Mutation('execs-of-sets-untold', 'bpf/members.bpf.h',
+             '\ttell_of_joining(task, &member.of);\n', '', LIBRARIES_LATER),
+    Mutation('forks-of-sets-untold', 'bpf/members.bpf.h',
+             '\ttell_of_joining(child, &handed.of);\n', '', LIBRARIES_FORKED),
+    Mutation('each-hit-of-a-linker-tells', 'bpf/linkers.bpf.h',
+             '!__sync_lock_test_and_set(&linker->hears, 0)', 'false', LIBRARIES_LOOP),
+    Mutation('linkers-stay-armed', 'daemon/trace/engine_await.cpp',
+             'awaited.linkers = std::move(intent.linkers);',
+             'for (auto& one : intent.linkers) awaited.linkers.push_back(one);', LIBRARIES_UNTOLD),
 ]
