@@ -50,13 +50,14 @@ void Waiter::forget_ended() {
 Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on_events,
                           int every_ms) {
   const bool has_targets = !pidfds_.empty();
-  for (;;) {
+  // Events that came before an answer have been read with it: for those nothing is readable any more.
+  for (int wait_ms = events_fd < 0 ? every_ms : 0;; wait_ms = every_ms) {
     std::vector<pollfd> fds{{signals_.get(), POLLIN, 0},
                             {timer_ ? timer_.get() : -1, POLLIN, 0},
                             {events_fd, POLLIN, 0},
                             {socket_, POLLRDHUP, 0}};
     for (const int pidfd : pidfds_) fds.push_back({pidfd, POLLIN, 0});
-    const int ready = ::poll(fds.data(), fds.size(), every_ms);
+    const int ready = ::poll(fds.data(), fds.size(), wait_ms);
     if (ready < 0 && errno != EINTR) return Error::from_errno("poll");
     if (fds[2].revents || ready == 0) {
       auto more = on_events();

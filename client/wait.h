@@ -24,8 +24,8 @@ class Waiter {
   // run() fails when the other end of this socket has closed. Borrowed.
   void depend_on(int socket) { socket_ = socket; }
 
-  // Calls `on_events` whenever `events_fd` (or -1) is readable, and `every_ms` after that again, if that
-  // is not negative.
+  // Calls `on_events` at the beginning and whenever `events_fd` is readable, unless that is -1, and `every_ms`
+  // after that again, if that is not negative.
   Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events,
                     int every_ms = -1);
 
