@@ -48,6 +48,11 @@ int Backend::events_fd() const {
   return std::get<std::unique_ptr<LocalEngine>>(to_)->events_fd();
 }
 
+bool Backend::is_closed() const {
+  const auto* connection = std::get_if<Connection>(&to_);
+  return connection && connection->is_closed();
+}
+
 Result<std::vector<StreamItem>> Backend::take_items() {
   if (auto* connection = std::get_if<Connection>(&to_)) return connection->take_items();
   return std::get<std::unique_ptr<LocalEngine>>(to_)->take_items();

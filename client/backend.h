@@ -39,6 +39,10 @@ class Backend {
   // Readable when events of subscribed sessions have come.
   int events_fd() const;
   Result<std::vector<StreamItem>> take_items();
+  // It was a daemon, which has ended, as a call has found out.
+  bool is_closed() const;
+  // Another daemon takes the place of what was there.
+  void go_on_with(Connection connection) { to_.emplace<Connection>(std::move(connection)); }
 
  private:
   using To = std::variant<Connection, std::unique_ptr<LocalEngine>>;

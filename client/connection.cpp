@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/connection.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -8,26 +9,31 @@
 
 namespace tracectl {
 
-Result<Connection> Connection::open(const std::string& path) {
+Result<Connection> Connection::open(const std::string& path, int flags) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path))
     return Error{Code::invalid, "the path of the socket is too long: " + path};
   path.copy(address.sun_path, path.size());
-  Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)};
   if (!socket) return Error::from_errno("socket");
-  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0)
+  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
+    if (flags & SOCK_NONBLOCK) ::fcntl(socket.get(), F_SETFL, 0);
     return Connection{std::move(socket)};
+  }
   if (errno == ENOENT || errno == ECONNREFUSED)
     return Error{Code::not_found, "no daemon listens on " + path};
   return Error::from_errno("connect to " + path);
 }
 
 // Of the last call: a daemon that has ended is told alike, whatever the call was.
-static Error failure(const char* what) {
-  if (errno == EPIPE || errno == ECONNRESET)
-    return Error{Code::not_found, "the daemon has closed the connection"};
-  return Error::from_errno(what);
+Error Connection::failure(const char* what) {
+  return errno == EPIPE || errno == ECONNRESET ? closed() : Error::from_errno(what);
+}
+
+Error Connection::closed() {
+  is_closed_ = true;
+  return Error{Code::not_found, "the daemon has closed the connection"};
 }
 
 static ssize_t send_some(int socket, std::string_view bytes, std::span<const int> descriptors) {
@@ -68,7 +74,7 @@ Result<bool> Connection::receive(bool wait) {
       lines_.feed({buffer, static_cast<size_t>(count)});
       return true;
     }
-    if (count == 0) return Error{Code::not_found, "the daemon has closed the connection"};
+    if (count == 0) return closed();
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
     return failure("receive from the daemon");
@@ -91,10 +97,7 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
   }
 }
 
-Result<nlohmann::json> Connection::exchange(const char* method, const nlohmann::json& params,
-                                            std::span<const int> descriptors) {
-  if (auto sent = send(protocol::call_line(++last_id_, method, params), descriptors); !sent)
-    return sent.error();
+Result<nlohmann::json> Connection::wait_for_answer() {
   for (;;) {
     auto answer = next_answer();
     if (!answer) return answer.error();

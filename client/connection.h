@@ -17,7 +17,8 @@ namespace tracectl {
 // A connection to the daemon. Calls wait for their answer; events that come meanwhile are kept.
 class Connection {
  public:
-  static Result<Connection> open(const std::string& path);
+  // `flags`: of socket(2). With SOCK_NONBLOCK it fails where it would have to wait for the daemon to take it.
+  static Result<Connection> open(const std::string& path, int flags = 0);
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
     return call_with(request, {});
@@ -26,28 +27,44 @@ class Connection {
   template <class Request>
   Result<typename Request::Reply> call_with(const Request& request,
                                             std::span<const int> descriptors) {
-    auto answer = exchange(Request::kMethod, protocol::to_json(request), descriptors);
+    if (auto asked = ask(request, descriptors); !asked) return asked.error();
+    return answer_to<Request>();
+  }
+
+  // The halves of a call, for who has something else to wait for between them: fd() is readable when the
+  // answer comes, or events do.
+  template <class Request>
+  Status ask(const Request& request, std::span<const int> descriptors = {}) {
+    return send(protocol::call_line(++last_id_, Request::kMethod, protocol::to_json(request)),
+                descriptors);
+  }
+  template <class Request> Result<typename Request::Reply> answer_to() {
+    auto answer = wait_for_answer();
     if (!answer) return answer.error();
     return protocol::from_json<typename Request::Reply>(*answer);
   }
 
   int fd() const { return socket_.get(); }
+  // The daemon has closed it, which some call has found out.
+  bool is_closed() const { return is_closed_; }
   // Events that have come; reads what the socket has without waiting.
   Result<std::vector<StreamItem>> take_items();
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
-  Result<nlohmann::json> exchange(const char* method, const nlohmann::json& params,
-                                  std::span<const int> descriptors);
+  Result<nlohmann::json> wait_for_answer();
   Status send(std::string_view bytes, std::span<const int> descriptors);
   Result<bool> receive(bool wait);
   Result<std::optional<protocol::Answer>> next_answer();
+  Error failure(const char* what);
+  Error closed();
 
   Fd socket_;
   protocol::LineBuffer lines_{protocol::kMaxAnswerBytes};
   protocol::NotificationReader notifications_;
   std::vector<StreamItem> items_;
   int64_t last_id_ = 0;
+  bool is_closed_ = false;
 };
 
 }  // namespace tracectl

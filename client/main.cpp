@@ -182,11 +182,17 @@ void add_results(CLI::App& app, CommandLine& line) {
   read.add_option("NAME", line.name, "of the session")->required();
   read.add_flag("--clear", line.clear, "read and zero, in one cut");
   auto& watch = add_verb(app, "watch", "stream a session's events until ^C", line.chosen, [&] {
-    return run_watch(line.common, line.name, parse_duration(line.duration));
+    return run_watch(line.common,
+                     {line.name, parse_duration(line.duration), *parse_duration(line.reconnect)});
   });
   watch.add_option("NAME", line.name, "of the session")->required();
   watch.add_option("--for", line.duration, "end after this time: 10s, 500ms, 2m")
       ->check(check_duration);
+  watch
+      .add_option("--reconnect", line.reconnect,
+                  "try so long to go on with a saved session when the daemon is restarted")
+      ->check(check_duration)
+      ->capture_default_str();
   add_verb(app, "flush", "return once every event fired before has been delivered", line.chosen,
            [&] { return run_flush(line.common, line.name); })
       .add_option("NAME", line.name)

@@ -3,10 +3,7 @@
 
 #include <utility>
 
-#include "client/budget.h"
 #include "client/output.h"
-#include "client/verbs.h"
-#include "client/wait.h"
 #include "daemon/base/clock.h"
 
 namespace tracectl {
@@ -89,33 +86,6 @@ void EventPrinter::finish() {
 
 std::string EventPrinter::summary() const {
   return plural(events_, "event") + ", " + std::to_string(lost_) + " lost\n";
-}
-
-int run_watch(const CommonOptions& common, const std::string& session,
-              std::optional<double> seconds) {
-  auto waiter = Waiter::open();
-  if (!waiter) return fail(waiter.error());
-  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-    if (auto subscribed = backend.call(protocol::SessionSubscribe{session, !common.json});
-        !subscribed)
-      return fail(subscribed.error());
-    if (seconds)
-      if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());
-    EventPrinter printer(common, session);
-    BudgetWatch budget(backend, session, common.json);
-    if (auto looked = budget.look(); !looked) return fail(looked.error());
-    const auto ended = waiter->run(
-        backend.events_fd(),
-        [&]() -> Result<bool> {
-          if (budget.has_budget())
-            if (auto looked = budget.go_on(); !looked) return looked.error();
-          return printer.print_from(backend);
-        },
-        budget.has_budget() ? BudgetWatch::kEveryMs : -1);
-    if (!ended) return fail(ended.error());
-    if (!common.quiet) print_error(printer.summary());
-    return *ended == Ended::interrupted ? kInterrupted : kDone;
-  });
 }
 
 }  // namespace tracectl

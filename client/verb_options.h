@@ -33,6 +33,7 @@ struct CommandLine {
   std::string of;
   std::string duration;
   std::string interval = "1s";
+  std::string reconnect = "10s";
   TopOptions top;
   RecordTo record;
   std::string rotate_size;

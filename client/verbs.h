@@ -152,8 +152,12 @@ int run_resume(const CommonOptions& common, const std::optional<std::string>& se
 int run_restart(const CommonOptions& common, const std::string& session);
 
 int run_read(const CommonOptions& common, const std::string& session, bool clear);
-int run_watch(const CommonOptions& common, const std::string& session,
-              std::optional<double> seconds);
+struct WatchOptions {
+  std::string session;
+  std::optional<double> seconds = {};  // none: until ^C
+  double reconnect_s = 10;  // how long it is tried after a daemon has ended; 0: not at all
+};
+int run_watch(const CommonOptions& common, const WatchOptions& options);
 int run_flush(const CommonOptions& common, const std::string& session);
 
 // What a session's flight recorder holds, to a file.

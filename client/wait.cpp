@@ -72,4 +72,14 @@ Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on
   }
 }
 
+Result<std::optional<Ended>> Waiter::wait(int fd, int longest_ms) {
+  pollfd fds[] = {
+      {signals_.get(), POLLIN, 0}, {timer_ ? timer_.get() : -1, POLLIN, 0}, {fd, POLLIN, 0}};
+  if (::poll(fds, std::size(fds), longest_ms) < 0 && errno != EINTR)
+    return Error::from_errno("poll");
+  if (fds[0].revents) return take_signal(), std::optional(Ended::interrupted);
+  if (fds[1].revents) return std::optional(Ended::time);
+  return std::optional<Ended>{};
+}
+
 }  // namespace tracectl

@@ -29,6 +29,9 @@ class Waiter {
   Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events,
                     int every_ms = -1);
 
+  // Until `fd` (or -1) is readable, or `longest_ms` are over; where ^C or the end of the time comes first, that.
+  Result<std::optional<Ended>> wait(int fd, int longest_ms);
+
  private:
   explicit Waiter(Fd signals) : signals_(std::move(signals)) {}
   void forget_ended();

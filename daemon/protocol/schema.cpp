@@ -102,6 +102,7 @@ json schema() {
   defs[ProbeNotification::kMethod] = type_of(Side::reply, ProbeNotification{});
   defs[LostNotification::kMethod] = type_of(Side::reply, LostNotification{});
   defs["left_out"] = type_of(Side::reply, LeftOutPart{});
+  defs["gap"] = type_of(Side::reply, GapPart{});
   defs["error"] = type_of(Side::reply, ErrorPart{});
   defs["recipe"] = type_of(Side::reply, RecipePart{});
   defs["recipes"] = type_of(Side::reply, RecipesPart{});

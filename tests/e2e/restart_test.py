@@ -159,7 +159,7 @@ class Restart(unittest.TestCase):
         self.service.json('commit', 's')
         self.service.finish()
         gone.end()
-        self.forget_what_is_armed()
+        self.service.forget_what_is_armed()
         self.service.start()
         shown = self.show('s')
         self.assertEqual(len(shown['settings']), 1)
@@ -179,19 +179,13 @@ class Restart(unittest.TestCase):
         self.call(stays)
         self.assertEqual(self.count('s'), 3 * CALLS)
 
-    def forget_what_is_armed(self):
-        """As another daemon finds it, whose programs are not the same."""
-        for one in [one for one in self.service.store if '.engine.' in one[0]]:
-            self.service.store.remove(one)
-            os.close(one[1])
-
     def test_what_cannot_be_taken_over_begins_anew_and_says_how_long_it_did_not_count(self):
         program = self.program()
         before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.make('s', '-p', str(program.pid))
         self.call(program)
         self.service.finish()
-        self.forget_what_is_armed()
+        self.service.forget_what_is_armed()
         self.service.start()
         gap = self.show('s')['gap']
         self.assertLess(before, gap['since'])
@@ -210,7 +204,7 @@ class Restart(unittest.TestCase):
         kept = json.loads(text)
         kept['sessions'][0]['settings'][0]['births'][0] += 1
         self.replace(state, json.dumps(kept))
-        self.forget_what_is_armed()
+        self.service.forget_what_is_armed()
         self.service.start()
         self.assertIn('have ended', self.show('s')['not_resumed'][0])
         self.assertEqual(self.show('s')['sites'], 0)

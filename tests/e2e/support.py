@@ -35,6 +35,12 @@ def wait_until(condition, what, limit_s=60):
         time.sleep(0.01)
 
 
+def wait_for_poll(pid):
+    """Of a program that waits for nothing else in poll(2): what came before that is done."""
+    call = pathlib.Path(f'/proc/{pid}/syscall')
+    wait_until(lambda: call.read_text().startswith('7 '), f'{pid} to wait')
+
+
 class Program:
     """A target program, driven by its line protocol."""
 
@@ -95,6 +101,29 @@ class Daemon:
         _, rest = self.process.communicate(timeout=60)
         self.directory.cleanup()
         return self.process.returncode, rest
+
+
+class Output:
+    """What a program prints into a file, as it comes: an object a line."""
+
+    def __init__(self, path):
+        self.file = open(path, encoding='utf-8')
+        self.rest = ''
+
+    def take(self):
+        *lines, self.rest = (self.rest + self.file.read()).split('\n')
+        return [json.loads(line) for line in lines]
+
+    def wait_for(self, calls, items=()):
+        """Events that have been delivered or are told as lost: how many of each. `items`: that were taken."""
+        items = list(items)
+        events = lambda: sum('probe' in item for item in items)
+        lost = lambda: sum(item['lost']['count'] for item in items if 'lost' in item)
+        def has_all():
+            items.extend(self.take())
+            return events() + lost() >= calls
+        wait_until(has_all, f'{calls} calls')
+        return events(), lost()
 
 
 def line_of(message):

@@ -3,6 +3,10 @@
 itself."""
 
 import json
+import os
+import signal
+import subprocess
+import tempfile
 import time
 import unittest
 
@@ -45,6 +49,9 @@ class Upgrade(installed.ServiceTest):
         self.tracectl('session', 'new', name, '--saved')
         self.tracectl('stage', name, 'set', f'uprobe:{BUSY}:{pattern}', '-p', self.pid, '--do', do)
         self.tracectl('commit', name)
+
+    def make_and_go(self, name):
+        self.make(name)
         self.tell('go')
 
     def show(self, name):
@@ -74,7 +81,7 @@ class Upgrade(installed.ServiceTest):
         self.assertNotIn(self.property('MainPID'), ('0', pid))
 
     def test_restarts_miss_no_call(self):
-        self.make('s')
+        self.make_and_go('s')
         for before in None, 'daemon-reload', 'daemon-reexec':
             pid = self.property('MainPID')
             if before:
@@ -101,8 +108,37 @@ class Upgrade(installed.ServiceTest):
         # The tables of the programs stay, once they are there.
         self.assertEqual(left[0], left[1])
 
+    def test_who_watches_gets_every_event_over_a_restart_and_an_upgrade(self):
+        self.make('s', 'busy_cool', 'event')
+        with tempfile.NamedTemporaryFile() as file:
+            out = support.Output(file.name)
+            self.addCleanup(out.file.close)
+            watching = subprocess.Popen(self.container.command('tracectl', '--json', 'watch', 's'),
+                                        stdout=file, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(watching.communicate)
+            self.addCleanup(watching.kill)
+            self.check_watching(watching, out)
+
+    def check_watching(self, watching, out):
+        support.wait_until(lambda: container.children(watching.pid), 'it to be in the container')
+        pid, = container.children(watching.pid)
+        support.wait_for_poll(pid)
+        self.tell('go')
+        events = []
+        for step in lambda: self.systemctl('restart', 'tracectld'), self.upgrade:
+            before = len(events)
+            support.wait_until(lambda: events.extend(out.take()) or len(events) > before, 'an event')
+            step()
+            for said in ('the daemon has closed the connection; waiting for session s to go on',
+                         'session s goes on'):
+                self.assertEqual(watching.stderr.readline(), f'tracectl: {said}\n')
+        calls = self.truth()['busy_cool']
+        self.assertEqual(out.wait_for(calls, events), (calls, 0))
+        os.kill(pid, signal.SIGINT)
+        self.assertEqual(watching.communicate(timeout=60)[1], f'{calls} events, 0 lost\n')
+
     def test_killed_it_goes_on(self):
-        self.make('s')
+        self.make_and_go('s')
         pid = self.property('MainPID')
         self.wait_for_calls('s')
         self.systemctl('kill', '--signal=KILL', 'tracectld')
@@ -113,7 +149,7 @@ class Upgrade(installed.ServiceTest):
         self.check_all_was_counted('s')
 
     def test_an_upgrade_of_the_package_misses_no_call(self):
-        self.make('s')
+        self.make_and_go('s')
         self.wait_for_calls('s')
         pid = self.property('MainPID')
         self.upgrade()
@@ -130,7 +166,7 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual(version, '99-1')
 
     def test_an_upgrade_to_other_programs_begins_anew_and_tells_the_gap(self):
-        self.make('s')
+        self.make_and_go('s')
         self.wait_for_calls('s')
         before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.upgrade(change_programs)
@@ -147,7 +183,7 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual(self.differences(), 0)
 
     def test_a_stop_ends_it_and_leaves_nothing_armed(self):
-        self.make('s')
+        self.make_and_go('s')
         self.systemctl('stop', 'tracectld')
         self.assertEqual(self.property('NFileDescriptorStore'), '0')
         self.assertEqual(self.differences(), 0)

@@ -138,6 +138,12 @@ class Service(support.Daemon):
         self.store = []
         return status
 
+    def forget_what_is_armed(self):
+        """What is left is as a daemon finds it whose programs are not the same."""
+        for one in [one for one in self.store if '.engine.' in one[0]]:
+            self.store.remove(one)
+            os.close(one[1])
+
     def log(self):
         self.log_file.flush()
         with open(self.log_file.name, encoding='utf-8') as log:

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// tracectl watch: a session's events, also over restarts of the daemon where the session is saved.
+#include <fmt/format.h>
+
+#include "client/budget.h"
+#include "client/output.h"
+#include "client/rejoin.h"
+#include "client/stream.h"
+#include "client/verbs.h"
+
+namespace tracectl {
+namespace {
+
+class Watch {
+ public:
+  Watch(const CommonOptions& common, const WatchOptions& options, Waiter& waiter, Backend& backend)
+      : common_(common),
+        options_(options),
+        waiter_(waiter),
+        backend_(backend),
+        request_{options.session, !common.json},
+        printer_(common, options.session),
+        budget_(backend, options.session, common.json) {}
+
+  Status begin();
+  // Until it is ended, or the session does not go on.
+  Result<Ended> run();
+  std::string summary() const { return printer_.summary(); }
+
+ private:
+  Status look();
+  Result<Ended> follow();
+  bool goes_on() const;
+  bool print_rest();
+  Result<std::optional<Ended>> rejoin();
+  void tell(const std::string& text) const;
+  void tell_how_it_went_on() const;
+
+  const CommonOptions& common_;
+  const WatchOptions& options_;
+  Waiter& waiter_;
+  Backend& backend_;
+  const protocol::SessionSubscribe request_;
+  EventPrinter printer_;
+  BudgetWatch budget_;
+  protocol::SessionPart session_;  // as it was when it was subscribed to
+};
+
+Status Watch::begin() {
+  if (auto subscribed = backend_.call(request_); !subscribed) return subscribed.error();
+  return look();
+}
+
+Status Watch::look() {
+  auto session = backend_.call(protocol::SessionShow{options_.session});
+  if (!session) return session.error();
+  session_ = std::move(*session);
+  return budget_.look();
+}
+
+Result<Ended> Watch::run() {
+  for (;;) {
+    auto ended = follow();
+    if (ended || !goes_on()) return ended;
+    if (!print_rest()) return Ended::output_closed;
+    auto stopped = rejoin();
+    if (!stopped) return stopped.error();
+    if (*stopped) return **stopped;
+  }
+}
+
+Result<Ended> Watch::follow() {
+  return waiter_.run(
+      backend_.events_fd(),
+      [&]() -> Result<bool> {
+        if (budget_.has_budget())
+          if (auto looked = budget_.go_on(); !looked) return looked.error();
+        return printer_.print_from(backend_);
+      },
+      budget_.has_budget() ? BudgetWatch::kEveryMs : -1);
+}
+
+bool Watch::goes_on() const {
+  return backend_.is_closed() && session_.saved && options_.reconnect_s > 0;
+}
+
+// What the daemon has sent before it ended. False: nobody reads our output any more.
+bool Watch::print_rest() {
+  for (;;) {
+    auto more = printer_.print_from(backend_);
+    if (!more) return true;
+    if (!*more) return false;
+  }
+}
+
+// A daemon that ends while it is asked is the next one to be waited for, which follow() finds out.
+Result<std::optional<Ended>> Watch::rejoin() {
+  tell("the daemon has closed the connection; waiting for session " + options_.session +
+       " to go on");
+  auto ended = Rejoin(common_.socket, request_, waiter_, options_.reconnect_s).run(backend_);
+  if (!ended || *ended) return ended;
+  if (auto looked = look())
+    tell_how_it_went_on();
+  else if (!backend_.is_closed())
+    return looked.error();
+  return std::optional<Ended>{};
+}
+
+void Watch::tell(const std::string& text) const {
+  if (!common_.quiet) print_error("tracectl: " + text + "\n");
+}
+
+void Watch::tell_how_it_went_on() const {
+  if (!session_.gap) return tell("session " + options_.session + " goes on");
+  tell(fmt::format("session {} has begun anew: for {:.3f} s at most nothing was counted",
+                   options_.session, static_cast<double>(session_.gap->ns) / 1e9));
+  for (const std::string& one : session_.not_resumed) tell("not resumed: " + one);
+  if (common_.json)
+    print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");
+}
+
+}  // namespace
+
+int run_watch(const CommonOptions& common, const WatchOptions& options) {
+  auto waiter = Waiter::open();
+  if (!waiter) return fail(waiter.error());
+  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+    Watch watch(common, options, *waiter, backend);
+    if (auto begun = watch.begin(); !begun) return fail(begun.error());
+    if (options.seconds)
+      if (auto set = waiter->end_after(*options.seconds); !set) return fail(set.error());
+    const auto ended = watch.run();
+    if (!ended) return fail(ended.error());
+    if (!common.quiet) print_error(watch.summary());
+    return *ended == Ended::interrupted ? kInterrupted : kDone;
+  });
+}
+
+}  // namespace tracectl
