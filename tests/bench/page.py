@@ -9,7 +9,6 @@ headless Chromium, from the navigation until all of it is drawn.
 import os
 import pathlib
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / 'tests/e2e')]
 
 import browser  # noqa: E402
+import rows  # noqa: E402
 import support  # noqa: E402
 
 EVENTS = 1_000_000
@@ -87,19 +87,11 @@ def writing_s(file, page):
     return time.monotonic() - began
 
 
-def row(name, times, reach_ms=None):
-    """As those of the other programs: the median, the quartiles, what is to be reached."""
-    first, median, third = (f'{1000 * time_s:.0f}' for time_s in statistics.quantiles(times, n=4))
-    reach = '' if reach_ms is None else \
-        f'<= {reach_ms}  {"met" if float(median) <= reach_ms else "MISSED"}'
-    print(f'{name:55} {f"{median} ({first}-{third})":53}{reach}'.rstrip(), flush=True)
-
-
 def measure(name, record_to, runs, directory):
     file, page = f'{directory}/{name}.tct', f'{directory}/{name}.html'
     record_to(file)
-    row(f'write the page of {name}, ms', [writing_s(file, page) for _ in range(runs)])
-    row(f'open the page of {name}, ms', [opening_s(page) for _ in range(runs)], MOST_MS)
+    rows.row(f'write the page of {name}, ms', [writing_s(file, page) for _ in range(runs)])
+    rows.row(f'open the page of {name}, ms', [opening_s(page) for _ in range(runs)], MOST_MS)
 
 
 def main():
@@ -107,7 +99,7 @@ def main():
         print('page: arming probes needs root')
         return
     runs = int(sys.argv[1]) if sys.argv[1:] else 5
-    print(f'{"median (quartiles)":55} {"tracectl":53}reach')
+    rows.heading()
     with tempfile.TemporaryDirectory() as directory:
         measure('1,000,000 hits', record_hits, runs, directory)
         measure('533,000 calls', record_calls, runs, directory)
