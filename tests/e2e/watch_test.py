@@ -137,7 +137,7 @@ class Watching(unittest.TestCase):
 
     def test_it_is_ended_while_it_waits(self):
         self.make(self.program('hot'), 'hot_push')
-        for options, number, status in ((), signal.SIGINT, 130), (('--for', '1s'), 0, 0):
+        for options, number, status in ((), signal.SIGINT, 130), (('--for', '3s'), 0, 0):
             with self.subTest(options=options):
                 watching, _ = self.watch(*options)
                 self.service.finish()
