@@ -108,21 +108,24 @@ class Upgrade(installed.ServiceTest):
         # The tables of the programs stay, once they are there.
         self.assertEqual(left[0], left[1])
 
-    def test_who_watches_gets_every_event_over_a_restart_and_an_upgrade(self):
-        self.make('s', 'busy_cool', 'event')
-        with tempfile.NamedTemporaryFile() as file:
-            out = support.Output(file.name)
-            self.addCleanup(out.file.close)
-            watching = subprocess.Popen(self.container.command('tracectl', '--json', 'watch', 's'),
-                                        stdout=file, stderr=subprocess.PIPE, text=True)
-            self.addCleanup(watching.communicate)
-            self.addCleanup(watching.kill)
-            self.check_watching(watching, out)
-
-    def check_watching(self, watching, out):
+    def watch(self):
+        """tracectl in there, which has subscribed, its number here, and what it prints."""
+        file = tempfile.NamedTemporaryFile()
+        self.addCleanup(file.close)
+        out = support.Output(file.name)
+        self.addCleanup(out.file.close)
+        watching = subprocess.Popen(self.container.command('tracectl', '--json', 'watch', 's'),
+                                    stdout=file, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watching.communicate)
+        self.addCleanup(watching.kill)
         support.wait_until(lambda: container.children(watching.pid), 'it to be in the container')
         pid, = container.children(watching.pid)
         support.wait_for_poll(pid)
+        return watching, pid, out
+
+    def test_who_watches_gets_every_event_over_a_restart_and_an_upgrade(self):
+        self.make('s', 'busy_cool', 'event')
+        watching, pid, out = self.watch()
         self.tell('go')
         events = []
         for step in lambda: self.systemctl('restart', 'tracectld'), self.upgrade:
@@ -136,6 +139,16 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual(out.wait_for(calls, events), (calls, 0))
         os.kill(pid, signal.SIGINT)
         self.assertEqual(watching.communicate(timeout=60)[1], f'{calls} events, 0 lost\n')
+
+    def test_who_watches_hears_that_a_stop_has_ended_the_session(self):
+        self.make('s', 'busy_cool', 'event')
+        watching, _, _ = self.watch()
+        self.systemctl('stop', 'tracectld')
+        self.assertEqual(watching.communicate(timeout=60)[1],
+                         'tracectl: the daemon has closed the connection; waiting for session s to go '
+                         'on\ntracectl: there is no session "s"\n')
+        self.assertEqual(watching.returncode, 1)
+        self.wait_for('ActiveState', 'active')
 
     def test_killed_it_goes_on(self):
         self.make_and_go('s')
