@@ -204,17 +204,20 @@ ReaderStats EventReader::stats() const {
 
 // ---- the thread ----
 
+// The last pass begins after the end was asked for: what fired before that is read.
 void EventReader::run() {
   int idle_passes = kIdlePasses;  // no stream yet, so nothing to look for
   for (;;) {
+    bool is_last = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_last = stop_;
+    }
     if (pass())
       idle_passes = 0;
     else
       ++idle_passes;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;
-    }
+    if (is_last) return;
     if (idle_passes < kIdlePasses) {
       wait(kPollMs);
     } else {
