@@ -85,12 +85,12 @@ RESTARTED_PAIRS = 'Restarts.StartsThatWaitMeanwhileFindTheirEnds'
 RESTARTED_PAST = 'Restarts.WhatSettingsHadCountedThatWereReplacedIsStillThere'
 LIBRARIES_CLOSED = 'Libraries.ThatAreLoadedAgainAreTracedFromTheirFirstInstruction'
 LIBRARIES_REPLACED = 'Libraries.ThatWereReplacedAreAnother'
-LIBRARIES_MANY = 'Libraries.OfWhichThereAreEverMoreCostFewCommits'
+LIBRARIES_MANY = 'Libraries.AreLookedForTenTimesASecondAtMost'
 LIBRARIES_UNFIT = 'Libraries.ThatDoNotFitChangeNothing'
 LIBRARIES_LATER = 'Libraries.OfProgramsThatBeginLaterAreTraced'
 LIBRARIES_FORKED = 'Libraries.OfChildrenOfAProgramAreTraced'
 LIBRARIES_LOOP = 'Libraries.OfALoopAreToldOnceUntilSomebodyLooks'
-LIBRARIES_UNTOLD = 'Libraries.OnlyTheLinkerOfTheProcessItselfIsArmed'
+LIBRARIES_UNTOLD = 'Libraries.AreAwaitedNoMoreWhenTheirSettingIsRemoved'
 
 
 @dataclasses.dataclass

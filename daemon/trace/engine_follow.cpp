@@ -22,7 +22,8 @@ constexpr size_t kMostExecuted = 256;  // that wait to be looked at
 
 constexpr size_t kMostFollowed = 256;  // files of a session
 
-// A program that loads and closes libraries without end costs a look each time.
+// A program that loads and closes libraries without end costs a look each time. Two may come together: the
+// function for debuggers is called before a library is mapped and behind.
 constexpr uint64_t kBetweenLooksNs = 100'000'000;
 
 // For an owner the daemon opens no file, and those of a container could be without end.
@@ -126,6 +127,10 @@ void add_libraries(const Session& session, const std::vector<FollowedLibrary>& b
   }
 }
 
+uint64_t next_look_ns(uint64_t due_ns, uint64_t now_ns) {
+  return std::max(due_ns, now_ns - std::min(now_ns, kBetweenLooksNs)) + kBetweenLooksNs;
+}
+
 bool awaits_look(const Session& session) {
   return !session.awaited.seen.empty() || session.awaited.again;
 }
@@ -209,7 +214,7 @@ std::optional<FollowSummary> Engine::follow(Session& session) {
   if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
   begin(session.follow_learned);
   for (Setting& setting : session.settings) pass_over_ended(setting.target);
-  session.awaited.next_look_ns = boot_ns() + kBetweenLooksNs;
+  session.awaited.next_look_ns = next_look_ns(session.awaited.next_look_ns, boot_ns());
   auto committed = commit_as_draft(session, session.settings, true);
   session.draft = std::move(draft);
   if (!committed && reading_->awaited()) return std::nullopt;
