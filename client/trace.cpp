@@ -161,6 +161,8 @@ class Trace {
     auto staged = backend_.call_with(request, opened.descriptors());
     if (!staged) return staged.error();
     staged_.push_back(&setting);
+    sites_staged_ += staged->sites;
+    if (awaited_.empty() && !staged->notes.empty()) awaited_ = staged->notes.front();
     return ok();
   }
 
@@ -176,14 +178,19 @@ class Trace {
       if (!found_nothing) found_nothing = staged.error();
     }
     if (staged_.empty()) return *found_nothing;
+    if (options_.any_of && sites_staged_ == 0 && !others_can_come())
+      return Error{Code::not_found, awaited_, "patterns"};
     return ok();
+  }
+
+  bool others_can_come() const {
+    const auto& part = target_.part;
+    return part.all || !part.executables.empty() || !part.units.empty() || !part.cgroups.empty();
   }
 
   // Their end ends the trace, unless other processes can still come.
   Status hold_targets() {
-    const auto& part = target_.part;
-    if (part.all || !part.executables.empty() || !part.units.empty() || !part.cgroups.empty())
-      return ok();
+    if (others_can_come()) return ok();
     if (target_.command) {
       waiter_.end_with(target_.command->pidfd());
       return ok();
@@ -205,6 +212,8 @@ class Trace {
   std::vector<Process> processes_;
   std::string session_;
   std::vector<const TraceOptions*> staged_;
+  uint64_t sites_staged_ = 0;
+  std::string awaited_;  // a note of the first that has one: why nothing is covered, if so
   CommitReply committed_;
   std::optional<Growth> growth_;
   std::optional<BudgetWatch> budget_;
