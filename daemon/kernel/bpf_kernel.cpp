@@ -254,6 +254,12 @@ class BpfKernel final : public Kernel {
     if (auto kept = keep_tables(*skeleton_, adopted_programs_, store); !kept) return kept;
     return programs_.keep_in(store);
   }
+  void end_sets_but(const tc_sets& kept) override {
+    process_sets_.end_sets_but(kept);
+    cgroup_sets_.end_sets_but(kept);
+    for (uint32_t i = 0; i < TC_MEMBER_WORDS; ++i)
+      __atomic_fetch_and(&hearing_word(i * 64), kept.words[i], __ATOMIC_SEQ_CST);
+  }
   tc_session session_of(uint32_t session) const override {
     return view<tc_session>(sessions_)[session];
   }

@@ -3,11 +3,10 @@
 
 #include <bpf/bpf.h>
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "bpf/abi.h"
+#include "daemon/kernel/sets.h"
 
 namespace tracectl {
 namespace {
@@ -23,21 +22,10 @@ Result<tc_cgroup_name> name_key(uint64_t parent, const std::string& name) {
   return key;
 }
 
-void set_bit(tc_sets& sets, uint32_t number, bool in) {
-  const uint64_t bit = uint64_t{1} << (number % 64);
-  auto& word = sets.words[number / 64];
-  word = in ? word | bit : word & ~bit;
-}
-
-bool has_none(const tc_sets& sets) {
-  return std::all_of(std::begin(sets.words), std::end(sets.words),
-                     [](uint64_t word) { return word == 0; });
-}
-
 Status add_to(int table, const void* key, uint32_t number, const char* what) {
   tc_sets sets{};
   bpf_map_lookup_elem(table, key, &sets);
-  set_bit(sets, number, true);
+  sets::put(sets, number, true);
   if (bpf_map_update_elem(table, key, &sets, BPF_ANY)) return Error::from_errno(what);
   return ok();
 }
@@ -45,20 +33,21 @@ Status add_to(int table, const void* key, uint32_t number, const char* what) {
 void remove_from(int table, const void* key, uint32_t number) {
   tc_sets sets{};
   if (bpf_map_lookup_elem(table, key, &sets) != 0) return;
-  set_bit(sets, number, false);
-  if (has_none(sets))
-    bpf_map_delete_elem(table, key);
-  else
-    bpf_map_update_elem(table, key, &sets, BPF_EXIST);
+  sets::put(sets, number, false);
+  sets::put_back(table, key, sets, sets);
 }
 
 template <class Key> void clear(int table, uint32_t number) {
-  std::vector<Key> keys;
-  Key key{};
-  for (const Key* previous = nullptr; bpf_map_get_next_key(table, previous, &key) == 0;
-       previous = &key)
-    keys.push_back(key);
-  for (const Key& each : keys) remove_from(table, &each, number);
+  for (const Key& each : sets::keys_of<Key>(table)) remove_from(table, &each, number);
+}
+
+template <class Key> void end_but(int table, const tc_sets& kept) {
+  for (const Key& key : sets::keys_of<Key>(table)) {
+    tc_sets sets{};
+    if (bpf_map_lookup_elem(table, &key, &sets) != 0) continue;
+    sets = sets::common(sets, kept);
+    sets::put_back(table, &key, sets, sets);
+  }
 }
 
 }  // namespace
@@ -76,6 +65,11 @@ Status CgroupSets::add_cgroup(uint64_t id, uint32_t set_target) {
 void CgroupSets::clear_cgroups(uint32_t set_target) {
   clear<uint64_t>(tables_.cgroups, set_target);
   clear<tc_cgroup_name>(tables_.names, set_target);
+}
+
+void CgroupSets::end_sets_but(const tc_sets& kept) {
+  end_but<uint64_t>(tables_.cgroups, kept);
+  end_but<tc_cgroup_name>(tables_.names, kept);
 }
 
 }  // namespace tracectl

@@ -7,6 +7,7 @@
 #include "daemon/base/result.h"
 
 struct tc_cgroup_name;
+struct tc_sets;
 
 namespace tracectl {
 
@@ -24,6 +25,7 @@ class CgroupSets {
   Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target);
   Status add_cgroup(uint64_t id, uint32_t set_target);
   void clear_cgroups(uint32_t set_target);
+  void end_sets_but(const tc_sets& kept);
 
  private:
   Tables tables_;

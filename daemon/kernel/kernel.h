@@ -268,6 +268,8 @@ class Kernel {
   virtual Status keep_in(DescriptorStore& store) = 0;
   // Of an adopted kernel.
   virtual tc_session session_of(uint32_t session) const = 0;
+  // All set targets but these end: nothing belongs to them, nor will.
+  virtual void end_sets_but(const tc_sets& kept) = 0;
 
   // ---- sets of cgroups ----
   // Whatever cgroup is made under this name in that one belongs to the set, and all below it.

@@ -30,6 +30,7 @@ class ProcessSets {
   Status add_member(pid_t pid, uint32_t set_target, Follow follow);
   void remove_member(pid_t pid, uint32_t set_target);
   void clear_members(uint32_t set_target);
+  void end_sets_but(const tc_sets& kept);
 
  private:
   Status can_follow() const;

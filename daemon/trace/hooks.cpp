@@ -151,13 +151,13 @@ void Hooks::remember(const Process& process) {
   last_remembered_ = process.birth();
 }
 
-// 0 if there is none.
+// 0 if there is none, or if a former daemon's has ended with its process.
 Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
   const uint16_t former = want.former ? want.former->set_target : uint16_t{0};
   if (const auto executable = want.executable())
     return set_targets_.take(executable->first, executable->second, former);
-  if (want.part->cgroup) return set_targets_.take(*want.part->cgroup);
-  if (want.part->follow == Follow::none) return uint16_t{0};
+  if (want.part->cgroup) return set_targets_.take(*want.part->cgroup, former);
+  if (want.part->follow == Follow::none || !want.part->process) return uint16_t{0};
   return set_targets_.take_family(session.id, *want.part->process, want.setting().target, former);
 }
 

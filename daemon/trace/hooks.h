@@ -41,9 +41,13 @@ class Hooks {
 
   Result<Hook> make(Session& session, const Want& want);
 
-  // Before the first is made: these numbers are taken. Those of specs until end_adoption().
+  // Before the first is made: these numbers are taken. Until end_adoption(): those of specs, and those of sets that
+  // no hook has taken by then.
   void adopt(const FormerNumbers& numbers);
-  void end_adoption() { specs_.end_adoption(); }
+  void end_adoption() {
+    specs_.end_adoption();
+    set_targets_.end_adoption();
+  }
   // The engine ends, and the next one goes on with what is in the kernel's tables.
   void leave_all() { pairs_.leave_starts(); }
   uint32_t last_source() const { return last_source_; }

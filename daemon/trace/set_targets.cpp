@@ -23,13 +23,21 @@ Result<std::pair<dev_t, ino_t>> executable_of(const Process& process, const Targ
   return std::pair{status.st_dev, status.st_ino};
 }
 
+tc_sets sets_of(const std::vector<uint32_t>& numbers) {
+  tc_sets sets{};
+  for (const uint32_t number : numbers) sets.words[number / 64] |= uint64_t{1} << (number % 64);
+  return sets;
+}
+
 }  // namespace
 
 Result<uint16_t> SetTargets::take(dev_t device, ino_t inode, uint16_t former) {
   return take(Executable{device, inode}, former);
 }
 
-Result<uint16_t> SetTargets::take(const std::string& cgroup) { return take(Cgroup{cgroup}, 0); }
+Result<uint16_t> SetTargets::take(const std::string& cgroup, uint16_t former) {
+  return take(Cgroup{cgroup}, former);
+}
 
 Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& process,
                                          const Target& target, uint16_t former) {
@@ -131,6 +139,20 @@ void SetTargets::end(const Family& family, uint32_t number) {
 }
 
 void SetTargets::end(const Cgroup&, uint32_t number) { kernel_.clear_cgroups(number); }
+
+void SetTargets::adopt(const std::vector<uint32_t>& numbers) {
+  adopted_ = numbers;
+  numbers_.adopt(numbers);
+  kernel_.end_sets_but(sets_of(numbers));
+}
+
+void SetTargets::end_adoption() {
+  std::vector<uint32_t> taken;
+  for (const auto& [key, set] : sets_) taken.push_back(set.number);
+  for (const uint32_t number : std::exchange(adopted_, {}))
+    if (std::find(taken.begin(), taken.end(), number) == taken.end()) numbers_.give_back(number);
+  kernel_.end_sets_but(sets_of(taken));
+}
 
 void SetTargets::give_back(uint16_t set_target) {
   const uint32_t number = set_target - 1u;

@@ -34,9 +34,11 @@ class SetTargets {
   Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
                                uint16_t former = 0);
   // Of the cgroup at this path from the root of its hierarchy. It need not be there.
-  Result<uint16_t> take(const std::string& cgroup);
-  // Those of a former daemon. One that nobody takes stays as it is: nobody knows any more what ends it.
-  void adopt(const std::vector<uint32_t>& numbers) { numbers_.adopt(numbers); }
+  Result<uint16_t> take(const std::string& cgroup, uint16_t former = 0);
+  // Those of a former daemon that go on; all others end.
+  void adopt(const std::vector<uint32_t>& numbers);
+  // Of these, those that nobody has taken end.
+  void end_adoption();
   void give_back(uint16_t set_target);
 
  private:
@@ -75,6 +77,7 @@ class SetTargets {
   Kernel& kernel_;
   IdPool numbers_{0, TC_MAX_SET_TARGETS};
   std::map<Key, Set> sets_;
+  std::vector<uint32_t> adopted_;
 };
 
 }  // namespace tracectl

@@ -149,6 +149,7 @@ class FakeKernel final : public Kernel {
   Status follow_cgroup(uint64_t, const std::string&, uint32_t) override { return ok(); }
   Status add_cgroup(uint64_t, uint32_t) override { return ok(); }
   void clear_cgroups(uint32_t) override {}
+  void end_sets_but(const tc_sets&) override {}
   void tell_of_execs() override {}
 
  private:
