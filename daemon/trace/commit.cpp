@@ -61,8 +61,9 @@ void Commit::expect(size_t slots, size_t hooks) {
   next_.reserve(slots);
 }
 
-Status Commit::plan(const Coverage& coverage) {
+Status Commit::plan(const Coverage& coverage, const std::vector<Setting>& settings) {
   coverage_ = &coverage;
+  settings_ = &settings;
   size_t hooks = 0;
   for (const auto& [key, wants] : coverage.wants) hooks += wants.size();
   expect(coverage.wants.size(), hooks);

@@ -38,8 +38,8 @@ class Commit {
 
   // Before the switch one of these, once.
   // From what is in force to what is covered. A setting that is staged again as it was keeps its
-  // hook, and with it its counts.
-  Status plan(const Coverage& coverage);
+  // hook, and with it its counts. `settings`: those that it is the coverage of.
+  Status plan(const Coverage& coverage, const std::vector<Setting>& settings);
   // Without the hooks of these probes; the others go on as they are.
   Status plan_leaving_out(const ProbeNames& probes);
   // Every hook counts from zero: reading and zeroing in one cut.
@@ -54,6 +54,9 @@ class Commit {
   const std::unordered_map<SlotId, SessionHooks>& hooks() const { return next_; }
   bool is_gated() const { return gated_; }
   bool is_paused() const { return paused_; }
+  const std::vector<Setting>& settings() const {
+    return settings_ ? *settings_ : session_.settings;
+  }
   const Coverage* coverage() const { return coverage_ ? coverage_ : session_.coverage.get(); }
 
   // After the wait: what old hooks have counted goes to the session's past.
@@ -82,10 +85,11 @@ class Commit {
   std::vector<Hook> made_;  // for it; there is room for one before it is made
   HeldHooks gone_;          // not in force after the switch; the session has them until then
   Changes changes_;
-  const Coverage* coverage_ = nullptr;  // of plan()
-  bool booked_ = true;                  // what gone_ had counted
-  bool only_counters_ = false;          // old and new hooks share all but their counters
-  bool paused_ = session_.paused;       // after the switch
+  const Coverage* coverage_ = nullptr;  // of plan(), as are:
+  const std::vector<Setting>* settings_ = nullptr;
+  bool booked_ = true;             // what gone_ had counted
+  bool only_counters_ = false;     // old and new hooks share all but their counters
+  bool paused_ = session_.paused;  // after the switch
   bool gated_ = session_.gated;
 };
 

@@ -90,8 +90,6 @@ Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
   return slots;
 }
 
-constexpr size_t kBeforeAll = 0;  // as the order of a setting
-
 void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Coverage& coverage) {
   for (const auto& process : processes)
     if (std::none_of(coverage.awaiting.begin(), coverage.awaiting.end(),
@@ -99,16 +97,26 @@ void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Cove
       coverage.awaiting.push_back(process);
 }
 
+// A setting, and whose it is.
+struct Source {
+  size_t of = 0;
+  Beside what = Beside::nothing;
+  std::shared_ptr<const Setting> setting;
+  bool of_one_file = false;
+};
+
 // `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
-Status add_pattern(const ResolverFor& resolver, const Pattern& pattern,
-                   const std::shared_ptr<const Setting>& setting, size_t order, uint32_t sides,
-                   Coverage& coverage, const Below* below = nullptr) {
-  const auto returns = follows_calls(*setting) ? std::optional(setting->returns) : std::nullopt;
-  auto resolved = resolver.resolve(pattern, setting->target, returns, below, order != kBeforeAll);
+Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const Source& source,
+                   uint32_t sides, Coverage& coverage, const Below* below = nullptr) {
+  const Setting& setting = *source.setting;
+  const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
+  const bool awaits = source.what == Beside::nothing;
+  auto resolved = resolver.resolve(pattern, setting.target, returns, below, awaits);
   if (!resolved) return resolved.error();
   await_in(resolved->awaiting, coverage);
   for (Resolved& part : resolved->parts)
-    coverage.parts.push_back({std::move(part), order, sides, setting});
+    coverage.parts.push_back(
+        {std::move(part), source.of, source.what, source.of_one_file, sides, source.setting});
   std::move(resolved->refused.begin(), resolved->refused.end(),
             std::back_inserter(coverage.refused));
   std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
@@ -180,8 +188,18 @@ std::vector<Target> one_by_one(const Target& target) {
   return each;
 }
 
+// A user's setting, by its place.
+struct Root {
+  size_t place;
+  const Setting& setting;
+
+  Source source(Beside what) const {
+    return {place, what, std::make_shared<const Setting>(beside(setting, what))};
+  }
+};
+
 // What a graph has grown into beside its root's files. A process may have such a file no longer, or not yet.
-void add_grown_files(const ResolverFor& resolver, const Setting& root, const Setting& within,
+void add_grown_files(const ResolverFor& resolver, const Setting& root, const Source& within,
                      Below below, Coverage& found) {
   std::vector<std::string> paths;
   for (const Pattern& grown : root.graph.grown)
@@ -192,12 +210,13 @@ void add_grown_files(const ResolverFor& resolver, const Setting& root, const Set
     Pattern of_file;  // which names no function
     of_file.object = path;
     below.most = kMostReached - std::min(kMostReached, probes_in(found.parts));
-    for (Target& target : one_by_one(within.target)) {
-      Setting setting = within;
+    for (Target& target : one_by_one(within.setting->target)) {
+      Setting setting = *within.setting;
       setting.target = std::move(target);
-      setting.target.will_map.clear();  // code of the file has been called: it is mapped
-      const auto shared = std::make_shared<const Setting>(std::move(setting));
-      auto added = add_pattern(resolver, of_file, shared, kBeforeAll, 0, found, &below);
+      const Source source{within.of, within.what,
+                          std::make_shared<const Setting>(of_one_file(std::move(setting), nullptr)),
+                          true};
+      auto added = add_pattern(resolver, of_file, source, 0, found, &below);
       if (!added && added.error().code != Code::not_found)
         found.refused.push_back({path, std::nullopt, std::nullopt, added.error().message});
     }
@@ -205,42 +224,43 @@ void add_grown_files(const ResolverFor& resolver, const Setting& root, const Set
 }
 
 // The root's functions below, or the calls in them, as `below` says.
-Status add_reached(const ResolverFor& resolver, const Setting& root, const Setting& within,
-                   const Below& below, Coverage& coverage) {
-  const auto shared = std::make_shared<const Setting>(within);
-  const auto patterns = below.reached ? std::vector{root.pattern} : root.graph.only;
+Status add_reached(const ResolverFor& resolver, const Root& root, Beside what, const Below& below,
+                   Coverage& coverage) {
+  const Source within = root.source(what);
+  const auto patterns = below.reached ? std::vector{root.setting.pattern} : root.setting.graph.only;
   Coverage found;
   for (const Pattern& pattern : patterns) {
-    auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, found, &below);
+    auto added = add_pattern(resolver, pattern, within, 0, found, &below);
     if (!added) return added;
   }
-  add_grown_files(resolver, root, within, below, found);
+  add_grown_files(resolver, root.setting, within, below, found);
   note_refused(std::move(found.refused), coverage);
   coverage.parts.splice(coverage.parts.end(), found.parts);
   return ok();
 }
 
-Status add_functions_below(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
-  Below below{.reached = root.graph.only.empty(),
-              .skip = root.graph.skip,
-              .most_calls = levels_below(root.spec),
-              .grown = root.graph.grown};
-  auto added = add_reached(resolver, root, within_graph(root, true), below, coverage);
-  if (!added || !root.graph.grow) return added;
+Status add_functions_below(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const GraphScope& graph = root.setting.graph;
+  Below below{.reached = graph.only.empty(),
+              .skip = graph.skip,
+              .most_calls = levels_below(root.setting.spec),
+              .grown = graph.grown};
+  auto added = add_reached(resolver, root, Beside::below, below, coverage);
+  if (!added || !graph.grow) return added;
   below.unknown_calls = true;
-  return add_reached(resolver, root, seeing_callees(root), below, coverage);
+  return add_reached(resolver, root, Beside::callees, below, coverage);
 }
 
-Status add_probes_within(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
-  const auto shared = std::make_shared<const Setting>(within_graph(root, false));
-  for (const Pattern& pattern : root.graph.beside) {
-    auto added = add_pattern(resolver, pattern, shared, kBeforeAll, 0, coverage);
+Status add_probes_within(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const Source within = root.source(Beside::within);
+  for (const Pattern& pattern : root.setting.graph.beside) {
+    auto added = add_pattern(resolver, pattern, within, 0, coverage);
     if (!added) return added;
   }
   return ok();
 }
 
-Status add_below(const ResolverFor& resolver, const Setting& root, Coverage& coverage) {
+Status add_below(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
   if (auto added = add_functions_below(resolver, root, coverage); !added) return added;
   return add_probes_within(resolver, root, coverage);
 }
@@ -256,13 +276,13 @@ Status check(const Setting& setting) {
   return ok();
 }
 
-Status add_setting(const ResolverFor& resolver, const Setting& setting, size_t order,
-                   Coverage& coverage) {
-  const auto shared = std::make_shared<const Setting>(setting);
-  if (!setting.latency) return add_pattern(resolver, setting.pattern, shared, order, 0, coverage);
-  auto from = add_pattern(resolver, setting.latency->from, shared, order, TC_PAIR_FROM, coverage);
+Status add_setting(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const Source source = root.source(Beside::nothing);
+  const Setting& setting = root.setting;
+  if (!setting.latency) return add_pattern(resolver, setting.pattern, source, 0, coverage);
+  auto from = add_pattern(resolver, setting.latency->from, source, TC_PAIR_FROM, coverage);
   if (!from) return from;
-  return add_pattern(resolver, setting.pattern, shared, order, TC_PAIR_TO, coverage);
+  return add_pattern(resolver, setting.pattern, source, TC_PAIR_TO, coverage);
 }
 
 // What tells of the tags that a setting uses.
@@ -281,14 +301,13 @@ Setting learning_tags(const Setting& setting) {
 void add_tags(const ResolverFor& resolver, const std::vector<Setting>& settings,
               Coverage& coverage) {
   std::vector<Setting> added;
-  for (const Setting& setting : settings) {
-    if (!uses_tags(setting)) continue;
-    Setting learning = learning_tags(setting);
-    if (std::find(added.begin(), added.end(), learning) != added.end()) continue;
+  for (size_t i = 0; i < settings.size(); ++i) {
+    if (!uses_tags(settings[i])) continue;
+    const Source learning = Root{i, settings[i]}.source(Beside::tags);
+    if (std::find(added.begin(), added.end(), *learning.setting) != added.end()) continue;
     Coverage found;
-    const auto shared = std::make_shared<const Setting>(learning);
-    const auto done = add_pattern(resolver, learning.pattern, shared, kBeforeAll, 0, found);
-    added.push_back(std::move(learning));
+    const auto done = add_pattern(resolver, learning.setting->pattern, learning, 0, found);
+    added.push_back(*learning.setting);
     if (!done && done.error().code != Code::not_found)
       coverage.notes.push_back(tags_not_seen(done.error().message));
     for (const Refusal& refusal : found.refused)
@@ -300,7 +319,7 @@ void add_tags(const ResolverFor& resolver, const std::vector<Setting>& settings,
 Result<Wants> in_order(Wants wants, const Wants& more) {
   wants.insert(wants.end(), more.begin(), more.end());
   std::stable_sort(wants.begin(), wants.end(),
-                   [](const Want& a, const Want& b) { return a.part->order < b.part->order; });
+                   [](const Want& a, const Want& b) { return a.part->order() < b.part->order(); });
   Wants joined;
   for (const Want& want : wants) {
     if (auto lost = one_side_lost(joined, want)) return *lost;
@@ -336,11 +355,12 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
                        Coverage coverage) {
   for (const Setting& setting : settings)
     if (auto checked = check(setting); !checked) return checked.error();
-  for (const Setting& setting : settings)
-    if (setting.spec.graph)
-      if (auto added = add_below(resolver, setting, coverage); !added) return added.error();
   for (size_t i = 0; i < settings.size(); ++i)
-    if (auto added = add_setting(resolver, settings[i], kBeforeAll + 1 + i, coverage); !added)
+    if (settings[i].spec.graph)
+      if (auto added = add_below(resolver, {i, settings[i]}, coverage); !added)
+        return added.error();
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (auto added = add_setting(resolver, {i, settings[i]}, coverage); !added)
       return added.error();
   // What was left out above for want of an answer is not left out for good.
   if (auto read = resolver.check_all_read(); !read) return read.error();
@@ -352,6 +372,28 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 }
 
 }  // namespace
+
+Setting beside(const Setting& setting, Beside what) {
+  switch (what) {
+    case Beside::nothing: return setting;
+    case Beside::tags: return learning_tags(setting);
+    case Beside::below: return within_graph(setting, true);
+    case Beside::within: return within_graph(setting, false);
+    case Beside::callees: return seeing_callees(setting);
+  }
+  return setting;
+}
+
+// Code of the file has been called: it is mapped.
+Setting of_one_file(Setting setting, const Process* process) {
+  Target& target = setting.target;
+  target.will_map.clear();
+  if (process && target.pids.size() > 1) {
+    target.pids = {process->pid()};
+    target.births = {process->birth()};
+  }
+  return setting;
+}
 
 std::vector<FollowedFile> followed_files(const Coverage& coverage) {
   std::vector<FollowedFile> files;
@@ -368,8 +410,9 @@ std::vector<FollowedFile> followed_files(const Coverage& coverage) {
   return files;
 }
 
-std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t most_unmapped) {
+std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage) {
   std::vector<FollowedLibrary> libraries;
+  size_t most_unmapped = kMostUnmapped;
   for (const WantedPart& part : coverage.parts) {
     const auto& process = part.process;
     if (!process || part.probes->empty()) continue;

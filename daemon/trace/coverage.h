@@ -14,11 +14,29 @@
 
 namespace tracectl {
 
+// What the engine covers with a setting, beside what that itself is for.
+enum class Beside : uint8_t {
+  nothing,  // this is the setting
+  tags,     // where programs tell of their threads' tags
+  below,    // functions that are called below a graph's roots
+  within,   // probes that are shown where they fire within a graph
+  callees,  // calls that lead nobody knows where
+};
+// Of the setting of a user; what comes beside it has a setting of its own, which nobody staged.
+Setting beside(const Setting& setting, Beside what);
+// As it is in a file of one of its processes that the others need not have; none: in each.
+Setting of_one_file(Setting setting, const Process* process);
+
 // What one setting wants in one object of one filter.
 struct WantedPart : Resolved {
-  size_t order = 0;    // of the setting
-  uint32_t sides = 0;  // enum tc_pair_side, of a setting that measures a latency
+  size_t of = 0;  // which of the settings
+  Beside what = Beside::nothing;
+  bool of_one_file = false;  // its setting is
+  uint32_t sides = 0;        // enum tc_pair_side, of a setting that measures a latency
   std::shared_ptr<const Setting> setting;
+
+  // Of parts that want one probe: what comes beside settings is before all of them.
+  size_t order() const { return what == Beside::nothing ? of + 1 : 0; }
 };
 
 // The numbers that a hook had in a former daemon, and goes on with.
@@ -80,9 +98,10 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
 Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // The files that are armed for more than one process, each once.
 std::vector<FollowedFile> followed_files(const Coverage& coverage);
-// The files that are armed in single processes, each once; of those that are not mapped now no more than
-// `most_unmapped`.
-std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage, size_t most_unmapped);
+// The files that are armed in single processes, each once; of those that no process maps any more no more than
+// kMostUnmapped.
+inline constexpr size_t kMostUnmapped = 64;
+std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage);
 // A note.
 std::string tags_not_seen(const std::string& why);
 

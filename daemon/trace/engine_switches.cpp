@@ -27,8 +27,6 @@ Error refusal_error(const std::vector<Refusal>& refused) {
                "patterns"};
 }
 
-constexpr size_t kMostUnmapped = 64;  // libraries of a session that no process maps any more
-
 bool is_none(const Changes& changes) {
   return changes.added == 0 && changes.updated == 0 && changes.removed == 0;
 }
@@ -124,7 +122,7 @@ Result<CommitSummary> Engine::dry_run(Intent intent) {
   Switch change(*kernel_, slots_, hooks_, linger_until());
   Commit& commit = change.commit_of(*intent.session);
   if (auto named = name_triggers({&intent, 1}); !named) return named.error();
-  if (auto planned = commit.plan(coverage); !planned) return planned.error();
+  if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
   return summary_of(coverage, commit.changes());
 }
 
@@ -154,11 +152,11 @@ Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Swit
     if (auto rings = ensure_rings(*intent.session, coverage); !rings) return rings.error();
     Commit& commit = change.commit_of(*intent.session);
     give_gate(commit, *intent.session, is_triggered(*intent.session, intents));
-    if (auto planned = commit.plan(coverage); !planned) return planned.error();
+    if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
     changes.push_back(commit.changes());
     if (intent.session->saved) intent.kept = std::make_shared<Coverage>();
     intent.followed = followed_files(coverage);
-    intent.libraries = followed_libraries(coverage, kMostUnmapped);
+    intent.libraries = followed_libraries(coverage);
   }
   if (intents.size() == 1 && intents[0].options.if_changed && is_none(changes[0])) {
     auto summaries = expected(intents, changes);

@@ -34,10 +34,11 @@ Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path)
 }
 
 Result<ObjectPtr> Object::known(Reading& reading, Fd fd, const std::string& path,
-                                const FileFacts& facts) {
+                                const FileFacts& facts, const FileIdentity& identity) {
   auto object = with_reader(reading, std::move(fd), path);
   if (!object) return object.error();
   (*object)->facts_ = facts;
+  (*object)->identity_ = identity;
   return ObjectPtr{std::move(*object)};
 }
 

@@ -20,10 +20,11 @@ class Object {
   static Result<std::shared_ptr<const Object>> open(Reading& reading, Fd fd,
                                                     const std::string& path);
 
-  // What was read of it before.
+  // What was read of it before, and the state in which it was opened then.
   static Result<std::shared_ptr<const Object>> known(Reading& reading, Fd fd,
                                                      const std::string& path,
-                                                     const FileFacts& facts);
+                                                     const FileFacts& facts,
+                                                     const FileIdentity& identity);
 
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
