@@ -44,8 +44,8 @@ void sort_unique(std::vector<uint32_t>& numbers) {
 Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
   for (KeptDescriptor& one : store.look("file.")) {
     struct stat status {};
-    if (::fstat(one.fd.get(), &status) == 0 && status.st_dev == wanted.device &&
-        status.st_ino == wanted.inode)
+    if (::fstat(one.fd.get(), &status) == 0 && status.st_dev == wanted.identity.device &&
+        status.st_ino == wanted.identity.inode)
       return std::move(one.fd);
   }
   return Fd{};
@@ -102,7 +102,7 @@ bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const Descripto
     });
     Fd fd = kept != objects.end() ? std::move(kept->fd) : given_by_user(store, wanted);
     if (!fd) return false;
-    auto object = Object::known(reading, std::move(fd), wanted.path, wanted.facts);
+    auto object = Object::known(reading, std::move(fd), wanted.path, wanted.facts, wanted.identity);
     if (!object) return false;
     objects_.push_back(std::move(*object));
   }

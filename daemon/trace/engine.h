@@ -147,8 +147,7 @@ class Engine {
 
   // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
   // one CPU; none: whatever they do. `owner`: who may see what it sees; none: it sees every process.
-  // `saved`: the next engine is to go on with it. Where there is a store it does so without a gap, but for graphs,
-  // tags of threads and triggers.
+  // `saved`: the next engine is to go on with it. Where there is a store it does so without a gap.
   Result<const Session*> create_session(const std::string& name,
                                         std::optional<double> budget = std::nullopt,
                                         const std::optional<Owner>& owner = std::nullopt,
@@ -295,6 +294,7 @@ class Engine {
   Status await_libraries(Intent& intent);
   void take_awaited(Intent& intent);
   void watch_what_is_chosen(Session& session);
+  static bool more_may_come(const Session& session);
   bool is_due(const Session& session, uint64_t now_ns) const;
   std::optional<FollowSummary> follow(Session& session);
 
@@ -342,6 +342,9 @@ class Engine {
     std::vector<SlotWants> ended;  // of processes that are no more
   };
   Result<Adopted> adopt_session(Returning returning);
+  void drop_those_that_trigger_none(std::vector<Adopted>& adopted, std::vector<size_t>& places,
+                                    std::vector<Status>& answers);
+  static Status take_up_settings(Session& session, const SessionState& state);
   Status cover_again(const Session& session, const SessionState& state, Coverage& coverage,
                      std::vector<SlotWants>& ended) const;
   Status switch_to(std::vector<Adopted>& adopted, std::vector<uint32_t>& dropped_stats);

@@ -47,6 +47,14 @@ bool is_known(const std::vector<FollowedFile>& files, const FollowedFile& sought
   });
 }
 
+// By which the session has chosen what is armed for more than one process.
+std::set<std::string> paths_of(const Session& session) {
+  std::set<std::string> paths;
+  for (const FollowedFile& file : session.access.followed)
+    if (file.cgroup.empty()) paths.insert(file.object->path());
+  return paths;
+}
+
 // Not that of another mount namespace which is called the same there.
 bool was_at(const std::string& path, const Session& session) {
   return std::any_of(session.access.followed.begin(), session.access.followed.end(),
@@ -63,6 +71,10 @@ bool take_up(const std::string& path, Session& session) {
   return fd && session.access.give(std::move(fd), path);
 }
 
+bool take_up_if_replaced(const std::string& path, Session& session) {
+  return may_follow(session) && was_at(path, session) && take_up(path, session);
+}
+
 // Who runs the file that was put in place, the earliest.
 std::optional<ExecutedFile> first_that_runs(const Object& object) {
   const FileIdentity& file = object.identity();
@@ -73,26 +85,34 @@ std::optional<ExecutedFile> first_that_runs(const Object& object) {
   return first;
 }
 
-// Who has executed it first, of what was told.
-std::optional<ExecutedFile> first_to_run(const FollowedFile& file,
-                                         const std::vector<ExecutedFile>& executed) {
+// What a look is at: what was told since `since_ns`. Where not all was heard, who runs a file tells the rest.
+struct Heard {
+  std::vector<ExecutedFile> executed;
+  uint64_t since_ns = 0;
+  bool all = true;
+};
+
+// Who has executed it first.
+std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const Heard& heard) {
   if (file.cgroup.empty()) return first_that_runs(*file.object);
-  const auto by = std::find_if(executed.begin(), executed.end(), [&](const ExecutedFile& one) {
-    return one.inode == file.object->identity().inode;
-  });
-  return by == executed.end() ? std::nullopt : std::optional(*by);
+  const auto by = std::find_if(
+      heard.executed.begin(), heard.executed.end(),
+      [&](const ExecutedFile& one) { return one.inode == file.object->identity().inode; });
+  if (by != heard.executed.end()) return *by;
+  auto first = heard.all ? std::nullopt : first_that_runs(*file.object);
+  if (first) first->ts_ns = std::max(first->ts_ns, heard.since_ns);
+  return first;
 }
 
 // Those that the session has come to follow.
 std::vector<Followed> newly_followed(const Session& session,
-                                     const std::vector<FollowedFile>& before,
-                                     const std::vector<ExecutedFile>& executed) {
+                                     const std::vector<FollowedFile>& before, const Heard& heard) {
   const uint64_t now_ns = boot_ns();
   std::vector<Followed> added;
   for (const FollowedFile& file : session.access.followed) {
     if (is_known(before, file)) continue;
     Followed followed{.path = file.object->path(), .cgroup = file.cgroup};
-    if (const auto by = first_to_run(file, executed)) {
+    if (const auto by = first_to_run(file, heard)) {
       followed.pid = by->pid;
       followed.ts_ns = by->ts_ns;
       followed.unobserved_ns = now_ns > by->ts_ns ? now_ns - by->ts_ns : 0;
@@ -135,14 +155,6 @@ bool awaits_look(const Session& session) {
   return !session.awaited.seen.empty() || session.awaited.again;
 }
 
-// By which the session has chosen what is armed for more than one process.
-std::set<std::string> paths_of(const Session& session) {
-  std::set<std::string> paths;
-  for (const FollowedFile& file : session.access.followed)
-    if (file.cgroup.empty()) paths.insert(file.object->path());
-  return paths;
-}
-
 void remember(Session& session, const std::vector<Followed>& added) {
   auto& told = session.followed;
   told.insert(told.end(), added.begin(), added.end());
@@ -177,8 +189,13 @@ void Engine::take_replaced() {
   const auto replaced = replaced_.take();
   for (auto& [name, session] : sessions_)
     for (const std::string& path : paths_of(session))
-      if (replaced.contains(path) && may_follow(session) && was_at(path, session))
-        session.was_replaced |= take_up(path, session);
+      if (replaced.contains(path)) session.was_replaced |= take_up_if_replaced(path, session);
+}
+
+bool Engine::more_may_come(const Session& session) {
+  return session.access.awaits_libraries ||
+         std::any_of(session.settings.begin(), session.settings.end(),
+                     [](const Setting& setting) { return setting.target.follows_cgroups(); });
 }
 
 bool Engine::is_due(const Session& session, uint64_t now_ns) const {
@@ -210,6 +227,8 @@ std::optional<FollowSummary> Engine::follow(Session& session) {
   const auto libraries_before = session.access.libraries;
   const uint64_t looked_ns = session.awaited.looked_ns;
   const bool was_unseen = session.awaited.again;
+  if (was_unseen)
+    for (const std::string& path : paths_of(session)) (void)take_up_if_replaced(path, session);
   auto draft = std::exchange(session.draft, std::nullopt);
   if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
   begin(session.follow_learned);
@@ -221,13 +240,13 @@ std::optional<FollowSummary> Engine::follow(Session& session) {
   session.follow_learned.reset();
   session.was_replaced = false;
   if (!committed) session.awaited.again = false;
-  const auto executed = std::exchange(session.executed, {});
+  const Heard heard{std::exchange(session.executed, {}), looked_ns, !was_unseen};
   const auto seen = std::exchange(session.awaited.seen, {});
-  FollowSummary summary{session.name, newly_followed(session, before, executed), ok()};
+  FollowSummary summary{session.name, newly_followed(session, before, heard), ok()};
   const uint64_t since_ns = was_unseen || seen.empty() ? looked_ns : seen.front().ts_ns;
   add_libraries(session, libraries_before, seen, since_ns, summary.files);
   const bool has_ended = !committed && committed.error().code == Code::not_found;
-  if (!committed && !(has_ended && executed.empty())) summary.done = committed.error();
+  if (!committed && !(has_ended && heard.executed.empty())) summary.done = committed.error();
   remember(session, summary.files);
   return summary;
 }

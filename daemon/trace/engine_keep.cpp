@@ -13,13 +13,50 @@
 namespace tracectl {
 namespace {
 
-// Nothing in it was added to what the user has set, as for graphs and tags; and all its processes are chosen by
-// themselves or by their executable.
-bool is_of_settings_alone(const Coverage& coverage) {
-  return std::all_of(coverage.parts.begin(), coverage.parts.end(), [](const WantedPart& part) {
-    const Spec& spec = part.setting->spec;
-    return part.order > 0 && !spec.graph && spec.triggers.empty() && !part.unmapped && !part.cgroup;
-  });
+// Of the target all but which processes the numbers mean, and what a command was about to map.
+std::string said_in(const Target& target) {
+  std::string said = target.all ? "all" : "";
+  for (const pid_t pid : target.pids) said += ' ' + std::to_string(pid);
+  said += " follow " + std::to_string(static_cast<int>(target.follow));
+  for (const auto* names : {&target.executables, &target.cgroups, &target.units}) {
+    for (const std::string& name : *names) said += '\n' + name;
+    said += '\n';
+  }
+  return said;
+}
+
+// All of it that a user has said, so that no two of different meaning have the same.
+std::string said_in(const Setting& setting) {
+  const Spec& spec = setting.spec;
+  std::string said = to_string(setting.pattern) + '\n' +
+                     std::to_string(static_cast<int>(setting.pattern.scope)) + ' ' +
+                     name_of(setting.returns) + '\n' + to_string(spec) + '\n';
+  for (const auto* condition : {&spec.when, &spec.keep_if})
+    said += (*condition ? to_string(**condition) : "") + '\n';
+  if (const auto& latency = setting.latency)
+    said += to_string(latency->from) + '\n' + keys_text(latency->by) + '\n' +
+            std::to_string(latency->slowest) + '\n';
+  for (const auto* patterns : {&setting.graph.only, &setting.graph.beside}) {
+    for (const Pattern& pattern : *patterns) said += to_string(pattern) + '\n';
+    said += '\n';
+  }
+  for (const std::string& skipped : setting.graph.skip) said += skipped + '\n';
+  return said + (setting.graph.grow ? "grow\n" : "\n") + said_in(setting.target);
+}
+
+// What a session will have behind a switch, or has.
+struct InForce {
+  const std::vector<Setting>& settings;
+  const Coverage* coverage;
+  const std::unordered_map<SlotId, SessionHooks>& hooks;
+  bool paused, gated;
+};
+
+InForce in_force(const Session& session, const Commit* change) {
+  if (change)
+    return {change->settings(), change->coverage(), change->hooks(), change->is_paused(),
+            change->is_gated()};
+  return {session.settings, session.coverage.get(), session.hooks, session.paused, session.gated};
 }
 
 // Objects and parts by their places in a state's lists.
@@ -27,8 +64,7 @@ class StateWriter {
  public:
   StateWriter(EngineState& state, const Slots& slots) : state_(state), slots_(slots) {}
 
-  Status add(const Session& session, const Coverage& coverage,
-             const std::unordered_map<SlotId, SessionHooks>& hooks, bool paused, Keeper& keeper);
+  Status add(const Session& session, const InForce& will_be, Keeper& keeper);
   Status add_slot(SlotId id, Keeper& keeper);
 
  private:
@@ -48,9 +84,7 @@ Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Keeper& keeper)
   state_.objects.push_back({.number = *number,
                             .path = object->path(),
                             .facts = object->facts(),
-                            .device = object->identity().device,
-                            .inode = object->identity().inode,
-                            .size_bytes = static_cast<uint64_t>(object->identity().size)});
+                            .identity = object->identity()});
   return objects_[object.get()] = static_cast<uint32_t>(state_.objects.size() - 1);
 }
 
@@ -85,37 +119,46 @@ SlotWantsState StateWriter::wants_of(SlotId slot, const Wants& wants, const Sess
   return kept;
 }
 
-Status StateWriter::add(const Session& session, const Coverage& coverage,
-                        const std::unordered_map<SlotId, SessionHooks>& hooks, bool paused,
-                        Keeper& keeper) {
+Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& keeper) {
   SessionState kept{.name = session.name,
                     .id = session.id,
                     .epoch = session.epoch,
-                    .paused = paused,
+                    .paused = will_be.paused,
+                    .gated = will_be.gated,
+                    .is_dumped = session.is_dumped,
                     .marks = session.marks,
                     .has_rings = session.has_rings,
                     .tags = session.tags,
+                    .settings = {},
+                    .left_out = {},
                     .parts = {},
                     .wants = {}};
+  if (session.budget) kept.left_out = session.budget->left_out;
+  for (const Setting& setting : will_be.settings)
+    kept.settings.push_back({said_in(setting), setting.target.unit_cgroups, setting.graph.grown});
   std::unordered_map<const WantedPart*, uint32_t> parts;
-  for (const WantedPart& part : coverage.parts) {
+  for (const WantedPart& part : will_be.coverage->parts) {
     auto object = number_of(part.object, keeper);
     if (!object) return object.error();
     parts.emplace(&part, static_cast<uint32_t>(kept.parts.size()));
     kept.parts.push_back({.object = *object,
-                          .order = part.order,
+                          .of = part.of,
+                          .what = part.what,
+                          .of_one_file = part.of_one_file,
                           .sides = part.sides,
                           .pid = part.process ? part.process->pid() : 0,
                           .birth = part.process ? part.process->birth() : 0,
+                          .unmapped = part.unmapped,
                           .follow = part.follow,
                           .executable = part.executable,
+                          .cgroup = part.cgroup,
                           .probes = part.probes});
   }
-  for (const SlotWants& at : coverage.wants) {
+  for (const SlotWants& at : will_be.coverage->wants) {
     const auto slot = slots_.by_key.find(at.key);
     if (slot == slots_.by_key.end()) continue;
-    const auto held = hooks.find(slot->second);
-    if (held == hooks.end()) continue;
+    const auto held = will_be.hooks.find(slot->second);
+    if (held == will_be.hooks.end()) continue;
     kept.wants.push_back(wants_of(slot->second, at.wants, held->second, parts));
   }
   kept.past = session.past;
@@ -156,14 +199,10 @@ Status Engine::keep(const Switch* change) {
   std::set<uint32_t> links;
   for (const auto& [name, session] : sessions_) {
     if (!session.saved) continue;
-    const Commit* commit = change ? change->commit_of(session) : nullptr;
-    const Coverage* coverage = commit ? commit->coverage() : session.coverage.get();
-    const bool gated = commit ? commit->is_gated() : session.gated;
-    if (!coverage || gated || !is_of_settings_alone(*coverage)) continue;
-    const auto& hooks = commit ? commit->hooks() : session.hooks;
-    const bool paused = commit ? commit->is_paused() : session.paused;
-    if (auto added = writer.add(session, *coverage, hooks, paused, *keeper_); !added) return added;
-    for (const auto& [slot, held] : hooks) links.insert(staging.link_of(slot));
+    const InForce will_be = in_force(session, change ? change->commit_of(session) : nullptr);
+    if (!will_be.coverage) continue;
+    if (auto added = writer.add(session, will_be, *keeper_); !added) return added;
+    for (const auto& [slot, held] : will_be.hooks) links.insert(staging.link_of(slot));
   }
   for (const uint32_t link : links) {
     const auto& slots = staging.slots_of(link);
@@ -207,15 +246,13 @@ std::vector<Status> Engine::go_on(std::vector<Returning> sessions) {
   std::vector<size_t> places;  // of those adopted among the answers
   for (Returning& one : sessions) {
     auto session = adopt_session(std::move(one));
-    if (!session) {
-      answers.push_back(session.error());
-      continue;
-    }
-    places.push_back(answers.size());
-    answers.push_back(ok());
+    answers.push_back(session ? ok() : Status(session.error()));
+    if (!session) continue;
+    places.push_back(answers.size() - 1);
     adopted.push_back(std::move(*session));
   }
   if (!adoption_) return answers;
+  drop_those_that_trigger_none(adopted, places, answers);
   std::vector<uint32_t> dropped_stats;
   if (auto switched = switch_to(adopted, dropped_stats); !switched) {
     for (const size_t place : places) answers[place] = switched.error();
@@ -238,22 +275,41 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   session.saved = true;
   session.access.owner = returning.owner;
   session.access.awaits_libraries = options_.awaits_libraries && !returning.owner;
-  session.awaited.again = session.access.awaits_libraries;
   session.awaited.looked_ns = returning.last_ns;
   session.account = kernel_->session_of(state->id).account;
-  if (returning.budget) session.budget = Budget{.percent = *returning.budget};
+  if (returning.budget)
+    session.budget = Budget{.percent = *returning.budget, .left_out = state->left_out};
   session.settings = std::move(returning.settings);
   session.paused = state->paused;
+  session.gated = state->gated;
+  session.is_dumped = state->is_dumped;
   session.marks = state->marks;
   session.tags = state->tags;
   session.epoch = state->epoch;
   session.past = state->past;
   Adopted adopted{.session = &session, .coverage = std::make_shared<Coverage>(), .ended = {}};
-  auto done = cover_again(session, *state, *adopted.coverage, adopted.ended);
+  auto done = take_up_settings(session, *state);
+  if (done) done = cover_again(session, *state, *adopted.coverage, adopted.ended);
   if (done && state->has_rings) done = adopt_rings(session);
   if (done) return adopted;
   forget_session(session);
   return done.error();
+}
+
+// The settings were written down by somebody else, who may have come to that or not.
+Status Engine::take_up_settings(Session& session, const SessionState& state) {
+  const auto is_it = [](const Setting& setting, const SettingState& kept) {
+    return said_in(setting) == kept.said;
+  };
+  if (!std::equal(session.settings.begin(), session.settings.end(), state.settings.begin(),
+                  state.settings.end(), is_it))
+    return Error{Code::invalid, "what was in force of session \"" + session.name +
+                                    "\" are not the settings that are known of it"};
+  for (size_t i = 0; i < session.settings.size(); ++i) {
+    session.settings[i].target.unit_cgroups = state.settings[i].unit_cgroups;
+    session.settings[i].graph.grown = state.settings[i].grown;
+  }
+  return ok();
 }
 
 void Engine::forget_session(Session& session) {
@@ -262,10 +318,32 @@ void Engine::forget_session(Session& session) {
   sessions_.erase(name);
 }
 
+// One that does not go on is made anew, with another number: so are those that trigger it.
+void Engine::drop_those_that_trigger_none(std::vector<Adopted>& adopted,
+                                          std::vector<size_t>& places,
+                                          std::vector<Status>& answers) {
+  for (size_t i = 0; i < adopted.size();) {
+    Session& session = *adopted[i].session;
+    auto named = triggers_of(session, session.settings);
+    if (named) {
+      session.triggers = std::move(*named);
+      ++i;
+      continue;
+    }
+    answers[places[i]] = named.error();
+    forget_session(session);
+    adopted.erase(adopted.begin() + static_cast<std::ptrdiff_t>(i));
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+    i = 0;
+  }
+}
+
 Status Engine::switch_to(std::vector<Adopted>& adopted, std::vector<uint32_t>& dropped_stats) {
   Switch change(*kernel_, slots_, hooks_, 0);
-  for (const Adopted& one : adopted)
-    if (auto planned = change.commit_of(*one.session).plan(*one.coverage); !planned) return planned;
+  for (const Adopted& one : adopted) {
+    Commit& commit = change.commit_of(*one.session);
+    if (auto planned = commit.plan(*one.coverage, one.session->settings); !planned) return planned;
+  }
   drop_foreign(change, adopted, dropped_stats);
   if (auto built = build(change); !built) return built;
   activate(change);
@@ -297,10 +375,14 @@ void Engine::settle(Adopted& adopted) {
     for (const Want& want : at.wants) retire_ended(*adopted.session, want);
   for (SlotWants& at : adopted.coverage->wants)
     for (Want& want : at.wants) want.former = nullptr;
-  adopted.session->access.followed = followed_files(*adopted.coverage);
-  adopted.session->access.libraries = followed_libraries(*adopted.coverage, 0);
-  adopted.session->coverage = std::move(adopted.coverage);
-  watch_what_is_chosen(*adopted.session);
+  Session& session = *adopted.session;
+  session.access.followed = followed_files(*adopted.coverage);
+  session.access.libraries = followed_libraries(*adopted.coverage);
+  session.coverage = std::move(adopted.coverage);
+  // What came meanwhile is found by a look, which also fails with the reason where that cannot be heard of.
+  session.awaited.again = more_may_come(session);
+  (void)!hear_of_programs(session, session.settings);
+  watch_what_is_chosen(session);
 }
 
 void Engine::retire_ended(Session& session, const Want& want) {
@@ -321,22 +403,26 @@ Status Engine::cover_again(const Session& session, const SessionState& state, Co
   std::vector<const WantedPart*> parts;
   std::unordered_set<const WantedPart*> of_ended;
   for (const PartState& one : state.parts) {
-    if (one.order == 0 || one.order > session.settings.size())
-      return Error{Code::invalid, "a setting of session \"" + session.name + "\" is missing"};
     WantedPart part;
     part.object = adoption_->object(one.object);
+    part.unmapped = one.unmapped;
     part.follow = one.follow;
     part.executable = one.executable;
+    part.cgroup = one.cgroup;
     part.probes = one.probes;
-    part.order = one.order;
+    part.of = one.of;
+    part.what = one.what;
+    part.of_one_file = one.of_one_file;
     part.sides = one.sides;
-    part.setting = std::make_shared<const Setting>(session.settings[one.order - 1]);
     bool has_ended = false;
     if (one.pid) {
       auto process = Process::open(one.pid);
       has_ended = !process || process->birth() != one.birth;
       if (!has_ended) part.process = std::make_shared<const Process>(std::move(*process));
     }
+    Setting setting = beside(session.settings[one.of], one.what);
+    if (one.of_one_file) setting = of_one_file(std::move(setting), part.process.get());
+    part.setting = std::make_shared<const Setting>(std::move(setting));
     parts.push_back(&coverage.parts.emplace_back(std::move(part)));
     if (has_ended) of_ended.insert(parts.back());
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/engine_state.h"
 
+#include <bit>
+
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_parts.h"
 #include "daemon/trace/past_state.h"
@@ -14,7 +16,7 @@ using wire::read_enum;
 using wire::read_text;
 
 // Another one also where specs come to be assembled in another way: counters go on under the numbers of aggregates.
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kMostItems = 1 << 20;
 constexpr size_t kMostText = 64 << 10;
 constexpr size_t kMostBytes = 256 << 20;
@@ -48,9 +50,32 @@ class Writer {
   }
 
   void write(const std::string& text) { to_.text(text); }
+  void write(const LeftOut& one) {
+    to_.text(one.load.probe);
+    to_.fixed(static_cast<uint8_t>(one.load.cost));
+    for (const double value : {one.load.hits_per_second, one.load.percent, one.budget})
+      to_.fixed(std::bit_cast<uint64_t>(value));
+    numbers(one.others);
+  }
+  void write(const timespec& time) { numbers(recording::zigzag(time.tv_sec), time.tv_nsec); }
+  void write(const std::optional<std::string>& text) {
+    to_.fixed(static_cast<uint8_t>(text.has_value()));
+    if (text) to_.text(*text);
+  }
+  void write(const Pattern& pattern) {
+    to_.fixed(static_cast<uint8_t>(pattern.scope));
+    to_.text(to_string(pattern));
+  }
+  void write(const SettingState& setting) {
+    to_.text(setting.said);
+    list(setting.unit_cgroups);
+    list(setting.grown);
+  }
   void write(const ObjectState& object) {
-    numbers(object.number, object.facts.has_unwind_table, object.device, object.inode,
-            object.size_bytes);
+    const FileIdentity& file = object.identity;
+    numbers(object.number, object.facts.has_unwind_table, file.device, file.inode, file.size);
+    write(file.modified);
+    write(file.changed);
     to_.text(object.path);
     to_.text(object.facts.build_id);
   }
@@ -60,10 +85,12 @@ class Writer {
             slot.object, slot.nop5);
   }
   void write(const PartState& part) {
-    numbers(part.object, part.order, part.sides, part.pid, part.birth);
+    numbers(part.object, part.of, part.of_one_file, part.sides, part.pid, part.birth,
+            part.unmapped);
+    to_.fixed(static_cast<uint8_t>(part.what));
     to_.fixed(static_cast<uint8_t>(part.follow));
-    to_.fixed(static_cast<uint8_t>(part.executable.has_value()));
-    if (part.executable) to_.text(*part.executable);
+    write(part.executable);
+    write(part.cgroup);
     to_.text(wire::encode(Result<ProbeMatch>(ProbeMatch{*part.probes, {}})));
   }
   void write(const WantState& want) {
@@ -77,8 +104,11 @@ class Writer {
   }
   void write(const SessionState& session) {
     to_.text(session.name);
-    numbers(session.id, session.epoch, session.paused, session.marks, session.has_rings);
+    numbers(session.id, session.epoch, session.paused, session.gated, session.is_dumped,
+            session.marks, session.has_rings);
     list(session.tags);
+    list(session.settings);
+    list(session.left_out);
     list(session.parts);
     list(session.wants);
     write_past(session.past, to_);
@@ -108,6 +138,10 @@ class Reader {
   bool number(uint16_t& value) { return value = from_.small<uint16_t>(), !from_.failed(); }
   bool number(int32_t& value) {
     value = static_cast<int32_t>(from_.small<uint32_t>());
+    return !from_.failed() && value >= 0;
+  }
+  bool number(int64_t& value) {
+    value = static_cast<int64_t>(from_.varint());
     return !from_.failed() && value >= 0;
   }
   bool number(bool& value) { return value = from_.varint() != 0, !from_.failed(); }
@@ -153,6 +187,8 @@ class Reader {
   }
 
   static bool are_sound(const SessionState& session) {
+    for (const PartState& part : session.parts)
+      if (part.of >= session.settings.size()) return false;
     for (const SlotWantsState& at : session.wants)
       for (const WantState& want : at.wants) {
         if (want.part >= session.parts.size() || want.former.stat >= TC_MAX_STATS) return false;
@@ -165,10 +201,36 @@ class Reader {
   }
 
   bool read(std::string& value) { return text(value); }
+  bool read(LeftOut& one) {
+    if (!text(one.load.probe) || !read_enum(from_, one.load.cost, CostClass::slow)) return false;
+    for (double* value : {&one.load.hits_per_second, &one.load.percent, &one.budget})
+      *value = std::bit_cast<double>(from_.fixed<uint64_t>());
+    return numbers(one.others);
+  }
+  bool read(timespec& time) {
+    time.tv_sec = recording::unzigzag(from_.varint());
+    return number(time.tv_nsec);
+  }
+  bool read(std::optional<std::string>& value) {
+    return from_.fixed<uint8_t>() ? text(value.emplace()) : !from_.failed();
+  }
+  bool read(Pattern& pattern) {
+    Scope scope{};
+    std::string said;
+    if (!read_enum(from_, scope, Scope::global) || !text(said)) return false;
+    auto parsed = parse_pattern(said, scope);
+    if (parsed) pattern = std::move(*parsed);
+    return parsed.has_value();
+  }
+  bool read(SettingState& setting) {
+    return text(setting.said) && list(setting.unit_cgroups) && list(setting.grown);
+  }
   bool read(ObjectState& object) {
-    return numbers(object.number, object.facts.has_unwind_table, object.device, object.inode,
-                   object.size_bytes) &&
-           text(object.path) && text(object.facts.build_id);
+    FileIdentity& file = object.identity;
+    return numbers(object.number, object.facts.has_unwind_table, file.device, file.inode,
+                   file.size) &&
+           read(file.modified) && read(file.changed) && text(object.path) &&
+           text(object.facts.build_id);
   }
   bool read(SlotState& slot) {
     SlotKey& key = slot.key;
@@ -176,11 +238,11 @@ class Reader {
                    key.semaphore, slot.object, slot.nop5);
   }
   bool read(PartState& part) {
-    if (!numbers(part.object, part.order, part.sides, part.pid, part.birth)) return false;
-    if (part.object >= objects_->size()) return false;
-    if (!read_enum(from_, part.follow, Follow::first_child)) return false;
-    if (from_.fixed<uint8_t>() && !text(part.executable.emplace())) return false;
-    return read_probes(part);
+    return numbers(part.object, part.of, part.of_one_file, part.sides, part.pid, part.birth,
+                   part.unmapped) &&
+           part.object < objects_->size() && read_enum(from_, part.what, Beside::callees) &&
+           read_enum(from_, part.follow, Follow::first_child) && read(part.executable) &&
+           read(part.cgroup) && read_probes(part);
   }
   // As from a process that reads files.
   bool read_probes(PartState& part) {
@@ -188,7 +250,8 @@ class Reader {
     if (from_.failed()) return false;
     const ObjectState& object = (*objects_)[part.object];
     for (const ProbeKind kind : {ProbeKind::function, ProbeKind::usdt}) {
-      auto match = wire::decode_match(coded, {object.path, object.size_bytes, kind});
+      auto match = wire::decode_match(
+          coded, {object.path, static_cast<uint64_t>(object.identity.size), kind});
       if (!match) continue;
       part.probes = std::make_shared<const std::vector<Probe>>(std::move(match->probes));
       return true;
@@ -203,9 +266,10 @@ class Reader {
   bool read(SlotWantsState& at) { return numbers(at.slot) && list(at.wants); }
   bool read(SessionState& session) {
     return text(session.name) &&
-           numbers(session.id, session.epoch, session.paused, session.marks, session.has_rings) &&
-           list(session.tags) && list(session.parts) && list(session.wants) &&
-           read_past(from_, session.past);
+           numbers(session.id, session.epoch, session.paused, session.gated, session.is_dumped,
+                   session.marks, session.has_rings) &&
+           list(session.tags) && list(session.settings) && list(session.left_out) &&
+           list(session.parts) && list(session.wants) && read_past(from_, session.past);
   }
 
   ByteReader from_;

@@ -26,7 +26,7 @@ struct ObjectState {
   uint32_t number = 0;  // by which its descriptor is kept
   std::string path;
   FileFacts facts;
-  uint64_t device = 0, inode = 0, size_bytes = 0;
+  FileIdentity identity;  // as it was opened
 };
 
 struct SlotState {
@@ -39,12 +39,16 @@ struct SlotState {
 // A WantedPart: where its setting and its process are not, their places among settings and what names it.
 struct PartState {
   uint32_t object = 0;
-  uint64_t order = 0;
+  uint64_t of = 0;
+  Beside what = Beside::nothing;
+  bool of_one_file = false;
   uint32_t sides = 0;
   pid_t pid = 0;  // 0: it is for more than one process
   uint64_t birth = 0;
+  bool unmapped = false;
   Follow follow = Follow::none;
   std::optional<std::string> executable;
+  std::optional<std::string> cgroup;
   std::shared_ptr<const std::vector<Probe>> probes;
 };
 
@@ -59,14 +63,25 @@ struct SlotWantsState {
   std::vector<WantState> wants;
 };
 
+// What a setting has become since it was said, and what was said: to be told from another by.
+struct SettingState {
+  std::string said;
+  std::vector<std::string> unit_cgroups;
+  std::vector<Pattern> grown;
+};
+
 struct SessionState {
   std::string name;
   uint32_t id = 0;
   uint64_t epoch = 0;  // of its last commit
   bool paused = false;
+  bool gated = false;
+  bool is_dumped = false;
   bool marks = false;
   bool has_rings = false;
   std::vector<std::string> tags;
+  std::vector<SettingState> settings;  // in force
+  std::vector<LeftOut> left_out;       // for its budget
   std::vector<PartState> parts;
   std::vector<SlotWantsState> wants;
   Results past = {};

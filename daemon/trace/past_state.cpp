@@ -171,7 +171,10 @@ template <class Coder, class T> bool code_results(Coder& coder, T& past) {
   return code(coder, past.totals) &&
          coder.map(past.rows, [&](auto& key, auto& row) { return code_row(coder, key, row); }) &&
          coder.map(past.latencies,
-                   [&](auto& key, auto& latency) { return code_latency(coder, key, latency); });
+                   [&](auto& key, auto& latency) { return code_latency(coder, key, latency); }) &&
+         coder.map(past.paths, [&](auto& number, auto& path) {
+           return coder.number(number) && coder.text(path.probe) && coder.number(path.around);
+         });
 }
 
 }  // namespace

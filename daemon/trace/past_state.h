@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// What hooks that are gone have counted, as a part of the engine's state: all but paths of graphs.
+// What hooks that are gone have counted, as a part of the engine's state.
 void write_past(const Results& past, recording::ByteWriter& to);
 // False where that cannot be.
 bool read_past(recording::ByteReader& from, Results& past);
