@@ -83,6 +83,10 @@ RESTARTED_UNSAVED = 'Restarts.OfAnUnsavedSessionNothingIsLeft'
 RESTARTED_CALLS = 'Restarts.CallsThatAreOpenMeanwhileHaveTheirReturns'
 RESTARTED_PAIRS = 'Restarts.StartsThatWaitMeanwhileFindTheirEnds'
 RESTARTED_PAST = 'Restarts.WhatSettingsHadCountedThatWereReplacedIsStillThere'
+RESTARTED_SETS = 'Restarts.ASetOfProcessesThatWasNotSavedIsEnded'
+RESTARTED_OTHERS = 'Restarts.OtherSettingsThanThoseInForceDoNotGoOn'
+RESTARTED_TRIGGERS = 'Restarts.SessionsAreTriggeredByOthers'
+RESTARTED_GRAPHS = 'Restarts.CallsOfGraphsHaveTheirWays'
 LIBRARIES_CLOSED = 'Libraries.ThatAreLoadedAgainAreTracedFromTheirFirstInstruction'
 LIBRARIES_REPLACED = 'Libraries.ThatWereReplacedAreAnother'
 LIBRARIES_MANY = 'Libraries.AreLookedForTenTimesASecondAtMost'
@@ -324,6 +328,16 @@ MUTATIONS = [
              '  if (keeper_) hooks_.leave_all();\n', '', RESTARTED_PAIRS),
     Mutation('past-ends-with-the-engine', 'daemon/trace/engine_keep.cpp',
              '  session.past = state->past;\n', '', RESTARTED_PAST),
+    Mutation('former-sets-stay', 'daemon/trace/set_targets.cpp',
+             '  numbers_.adopt(numbers);\n  kernel_.end_sets_but(sets_of(numbers));\n',
+             '  numbers_.adopt(numbers);\n', RESTARTED_SETS),
+    Mutation('whatever-settings-go-on', 'daemon/trace/engine_keep.cpp',
+             'return said_in(setting) == kept.said;', 'return (void)setting, (void)kept, true;',
+             RESTARTED_OTHERS),
+    Mutation('gates-end-with-the-engine', 'daemon/trace/engine_keep.cpp',
+             '  session.gated = state->gated;\n', '', RESTARTED_TRIGGERS),
+    Mutation('paths-end-with-the-engine', 'daemon/trace/past_state.cpp',
+             'coder.map(past.paths,', 'coder.map(CallPaths{},', RESTARTED_GRAPHS),
     Mutation('closed-libraries-are-disarmed', 'daemon/trace/targets_awaited.cpp',
              '  return add_former_libraries(process, chosen);\n', '  return ok();\n', LIBRARIES_CLOSED),
     Mutation('linkers-heard-once', 'daemon/trace/engine_await.cpp',

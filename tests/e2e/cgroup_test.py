@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+import service_manager
 import support
 from support import target
 
@@ -31,9 +32,9 @@ def mount_of_cgroups():
 MOUNT = mount_of_cgroups()
 
 
-@support.needs_root
-@unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
-class Cgroups(support.DaemonTest):
+class CgroupTest(unittest.TestCase):
+    options = ()  # of the session; whoever has these tests has a daemon, too
+
     def setUp(self):
         super().setUp()
         self.base = MOUNT / f'tracectl-test-{os.getpid()}-{id(self):x}'
@@ -76,7 +77,7 @@ class Cgroups(support.DaemonTest):
                         program, 'child', str(WORK)], check=True)
 
     def choose(self, *words, pattern=UPROBE):
-        self.daemon.json('session', 'new', 's')
+        self.daemon.json('session', 'new', 's', *self.options)
         staged = self.daemon.json('stage', 's', 'set', pattern, *words, '--do', 'count by pid')
         self.daemon.json('commit', 's')
         return staged
@@ -92,6 +93,10 @@ class Cgroups(support.DaemonTest):
         self.addCleanup(folder.cleanup)
         return shutil.copy(target(name), folder.name)
 
+
+@support.needs_root
+@unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
+class Cgroups(CgroupTest, support.DaemonTest):
     def test_its_processes_are_counted_now_and_later_and_no_others(self):
         path = self.make('a')
         there, other = self.begin_in(path, target('hot')), self.outside()
@@ -313,6 +318,85 @@ class Cgroups(support.DaemonTest):
         self.make('three/same.service')
         listed = self.daemon.run('list', UPROBE, '-u', 'same')
         self.assertIn('several units same.service', listed.stderr)
+
+
+@support.needs_root
+@unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
+class SavedCgroups(CgroupTest):
+    options = ('--saved',)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.daemon = service_manager.Service('--sessions', folder.name)
+        self.addCleanup(self.daemon.end)
+        self.daemon.start()
+        super().setUp()
+
+    def check_no_gap(self):
+        self.assertNotIn('gap', self.daemon.json('session', 'show', 's'))
+
+    def test_what_runs_there_while_there_is_no_daemon_is_counted(self):
+        path = self.make('a')
+        there, outside = self.begin_in(path, target('hot')), self.outside()
+        self.choose('--cgroup', path)
+        self.call(there)
+        self.daemon.finish()
+        self.call(there)
+        later = self.begin_in(path, target('hot'))
+        for program in later, outside:
+            self.call(program)
+        self.daemon.start()
+        for program in there, later, outside:
+            self.call(program)
+        self.assertEqual(self.counts(), {there.pid: 3 * CALLS, later.pid: 2 * CALLS})
+        self.check_no_gap()
+
+    def test_a_unit_that_is_started_again_meanwhile_is_traced_from_its_first_call(self):
+        path = self.make('system.slice/counted.service')
+        first = self.begin_in(path, target('forker'), 'exec', '1', '1')
+        self.choose('-u', 'counted', pattern='uprobe::work')
+        first.end()
+        for kill in signal.SIGTERM, signal.SIGKILL:
+            self.daemon.finish(kill)
+            self.remove(self.base / 'system.slice/counted.service')
+            self.make('system.slice/counted.service')
+            self.work_in(path, target('forker'))
+            self.daemon.start()
+            self.work_in(path, target('forker'))
+        counts = self.counts()
+        self.assertEqual((len(counts), set(counts.values())), (4, {WORK}))
+        self.check_no_gap()
+
+    def test_a_program_that_is_executed_meanwhile_is_armed_and_the_gap_is_told(self):
+        path = self.make('a')
+        self.begin_in(path, target('hot'))
+        self.choose('--cgroup', path)
+        copy = self.copy_of('hot')
+        self.daemon.finish()
+        before_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        new = self.begin_in(path, copy)
+        self.call(new, 70)
+        called_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.daemon.start()
+        support.wait_until(self.followed, 'the program to be followed')
+        [followed] = self.followed()
+        self.assertEqual((followed['object'], followed['cgroup'], followed['pid']),
+                         (copy, path, new.pid))
+        self.assertGreater(followed['ts'], before_ns - 10**9 // os.sysconf('SC_CLK_TCK'))
+        self.assertLess(followed['ts'], called_ns)
+        self.assertGreater(followed['ts'] + followed['unobserved_us'] * 1000, called_ns)
+        self.call(new)
+        self.assertEqual(self.counts(), {new.pid: CALLS})
+
+    def test_the_first_program_of_an_empty_one_is_found(self):
+        path = self.make('a')
+        self.choose('--cgroup', path)
+        self.daemon.restart(signal.SIGTERM)
+        new = self.begin_in(path, target('hot'))
+        support.wait_until(self.followed, 'the program to be followed')
+        self.call(new)
+        self.assertEqual(self.counts(), {new.pid: CALLS})
 
 
 if __name__ == '__main__':

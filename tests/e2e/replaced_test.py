@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 
+import service_manager
 import support
 from support import target
 
@@ -17,8 +18,9 @@ CALLS = 100
 WORK = 5000
 
 
-@support.needs_root
-class Replaced(support.DaemonTest):
+class ReplacedTest(unittest.TestCase):
+    options = ()  # of the session; whoever has these tests has a daemon, too
+
     def setUp(self):
         super().setUp()
         folder = tempfile.TemporaryDirectory()
@@ -41,7 +43,7 @@ class Replaced(support.DaemonTest):
         program.result()
 
     def choose(self, pattern, *words):
-        self.daemon.json('session', 'new', 's')
+        self.daemon.json('session', 'new', 's', *self.options)
         self.daemon.json('stage', 's', 'set', pattern, *words, '--do', 'count by pid')
         self.daemon.json('commit', 's')
 
@@ -55,6 +57,9 @@ class Replaced(support.DaemonTest):
     def counts(self):
         return {row['by']['pid']: row['count'] for row in self.daemon.json('read', 's')['rows']}
 
+
+@support.needs_root
+class Replaced(ReplacedTest, support.DaemonTest):
     def check_both_are_traced(self, pattern, *words):
         self.put('hot')
         old = self.begin()
@@ -122,6 +127,37 @@ class Replaced(support.DaemonTest):
         new = self.begin()
         self.call(new)
         self.assertEqual(self.counts(), {old.pid: CALLS, new.pid: CALLS})
+
+
+@support.needs_root
+class SavedReplaced(ReplacedTest):
+    options = ('--saved',)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.daemon = service_manager.Service('--sessions', folder.name)
+        self.addCleanup(self.daemon.end)
+        self.daemon.start()
+        super().setUp()
+
+    def test_a_file_that_is_put_in_place_while_there_is_no_daemon_is_found(self):
+        self.put('hot')
+        old = self.begin()
+        self.choose('uprobe::hot_push', '-x', self.path)
+        self.daemon.finish()
+        self.call(old)
+        self.put('hot')
+        new = self.begin()
+        self.call(new, 70)
+        called_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        self.daemon.start()
+        followed = self.wait_for_it()
+        self.assertEqual((followed['object'], followed['pid']), (self.path, new.pid))
+        self.assertGreater(followed['ts'] + followed['unobserved_us'] * 1000, called_ns)
+        for program in old, new:
+            self.call(program)
+        self.assertEqual(self.counts(), {old.pid: 2 * CALLS, new.pid: CALLS})
 
 
 if __name__ == '__main__':

@@ -25,12 +25,10 @@ EngineState some_state() {
   state.objects = {{.number = 9,
                     .path = "/f",
                     .facts = {"abcd", true},
-                    .device = 1,
-                    .inode = 2,
-                    .size_bytes = 0x1000}};
+                    .identity = {1, 2, 0x1000, {-3, 4}, {5, 6}}}};
   state.slots = {{5, {1, 2, 3, 4, 0x100, 0}, 0, true}};
   PartState part;
-  part.order = 1, part.pid = 3, part.birth = 4;
+  part.what = Beside::below, part.pid = 3, part.birth = 4, part.cgroup = "/a.slice";
   part.probes = std::make_shared<const std::vector<Probe>>(probes);
   const WantState want{
       .part = 0, .probe = 0, .site = 0, .sides = 0, .former = {11, 12, 13, 14, 15}};
@@ -41,6 +39,8 @@ EngineState some_state() {
                      .marks = false,
                      .has_rings = true,
                      .tags = {"a", "b"},
+                     .settings = {{"said", {"/a.slice"}, {must(parse_pattern("u:/f:g"))}}},
+                     .left_out = {{{"uprobe:/f:h", CostClass::slow, 1e6, 1600.5}, 2.5, 1}},
                      .parts = {part},
                      .wants = {{5, {want}}}}};
   return state;
@@ -55,6 +55,7 @@ TEST(EngineState, ComesBackAsItWas) {
   ASSERT_EQ(state.objects.size(), 1u);
   EXPECT_EQ(state.objects[0].number, 9u);
   EXPECT_EQ(state.objects[0].facts, some_state().objects[0].facts);
+  EXPECT_EQ(state.objects[0].identity, some_state().objects[0].identity);
   ASSERT_EQ(state.slots.size(), 1u);
   EXPECT_EQ(state.slots[0].key, some_state().slots[0].key);
   EXPECT_TRUE(state.slots[0].nop5);
@@ -64,6 +65,10 @@ TEST(EngineState, ComesBackAsItWas) {
   EXPECT_TRUE(session.paused && session.has_rings && !session.marks);
   EXPECT_EQ(session.tags, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(session.parts.at(0).probes->at(0).name, "uprobe:/f:g");
+  EXPECT_EQ(session.parts.at(0).cgroup, "/a.slice");
+  EXPECT_EQ(session.left_out.at(0).load.percent, 1600.5);
+  EXPECT_EQ(session.parts.at(0).what, Beside::below);
+  EXPECT_EQ(session.settings.at(0).grown, some_state().sessions[0].settings[0].grown);
   const FormerHook& former = session.wants.at(0).wants.at(0).former;
   EXPECT_EQ(former.stat, 11u);
   EXPECT_EQ(former.set_target, 15u);
@@ -89,6 +94,7 @@ TEST(EngineState, WhatRefersToNothingIsRefused) {
   EXPECT_TRUE(refused([](EngineState& state) { state.layouts["x"] = 3; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].id = TC_MAX_SESSIONS; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].parts[0].object = 1; }));
+  EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].parts[0].of = 1; }));
   const auto want_refused = [&](auto change) {
     return refused([&](EngineState& state) { change(state.sessions[0].wants[0].wants[0]); });
   };
