@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/memory_store.h"
+#include "tests/support/tracer.h"
+
+namespace tracectl::on_kernel {
+
+// Engines one after another, with a store that outlives them.
+class RestartTest : public KernelTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    open();
+  }
+
+  void open() {
+    engine =
+        must(Engine::start(must(open_kernel({.store = &store})),
+                           {.ring_bytes = 16 << 20, .awaits_libraries = true}, nullptr, &store));
+  }
+  void save(const std::string& session) {
+    must(engine->create_session(session, std::nullopt, std::nullopt, true));
+  }
+  void close() {
+    for (const Session* session : engine->sessions())
+      if (session->saved)
+        saved_.push_back({session->name, session->settings, std::nullopt, std::nullopt});
+    engine.reset();
+  }
+  static Target running(const std::string& path) {
+    Target target;
+    target.executables = {path};
+    return target;
+  }
+  // What it calls before there is a restart, while there is no daemon, and behind it.
+  template <class Run> void run_three_times(Run run) {
+    run();
+    close();
+    run();
+    go_on();
+    run();
+  }
+  // All that were saved.
+  void go_on() {
+    open();
+    for (const auto& answer : engine->go_on(std::exchange(saved_, {}))) must(answer);
+  }
+  void restart() {
+    close();
+    go_on();
+  }
+
+  MemoryStore store;
+
+ private:
+  std::vector<Returning> saved_;
+};
+
+}  // namespace tracectl::on_kernel
