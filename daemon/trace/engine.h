@@ -127,7 +127,7 @@ class Engine {
                                                DescriptorStore* store = nullptr);
   ~Engine();
 
-  // ---- saved sessions, over a restart of the daemon: engine_keep.cpp ----
+  // ---- saved sessions, over a restart of the daemon: engine_go_on.cpp ----
   // Those that a former daemon has had go on with what they had in force, all by one switch: of their hits none is
   // missed or counted twice. What else it had armed is disarmed. Once, before anything else is asked. The answers
   // are in the order of the sessions; Code::not_found where nothing but the settings is left.
@@ -335,6 +335,8 @@ class Engine {
   // engine_keep.cpp
   Status keep(const Switch* change);
   void keep_past();
+
+  // engine_go_on.cpp
   void adopt(DescriptorStore& store);
   struct Adopted {
     Session* session = nullptr;

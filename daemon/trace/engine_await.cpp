@@ -25,11 +25,6 @@ bool has(const std::vector<LinkerPtr>& linkers, pid_t pid) {
                      [&](const LinkerPtr& one) { return one->process().pid() == pid; });
 }
 
-bool has_set(const tc_notice& notice, uint16_t set_target) {
-  const uint32_t set = set_target - 1u;
-  return notice.of.words[set / 64] >> (set % 64) & 1;
-}
-
 bool has_joined(const tc_notice& notice, const Session& session) {
   const auto is_it = [&](const auto& entry) { return has_set(notice, entry.second); };
   const auto& of_executables = session.awaited.executable_sets;

@@ -31,11 +31,6 @@ bool may_follow(const Session& session) {
   return !session.access.owner && session.access.followed.size() < kMostFollowed;
 }
 
-bool has_set(const tc_notice& notice, uint16_t set_target) {
-  const uint32_t set = set_target - 1u;
-  return notice.of.words[set / 64] >> (set % 64) & 1;
-}
-
 // Its times change when another takes its name.
 bool is_same_file(const Object& a, const Object& b) {
   return a.identity().device == b.identity().device && a.identity().inode == b.identity().inode;

@@ -34,9 +34,7 @@ Crash crash_of(const tc_notice& notice) {
 
 bool is_for(const SessionHook& held, const tc_notice& notice) {
   if (held.process && held.process->pid() == static_cast<pid_t>(notice.pid)) return true;
-  if (held.hook.set_target == 0) return false;
-  const uint32_t set = held.hook.set_target - 1u;
-  return notice.of.words[set / 64] >> (set % 64) & 1;
+  return held.hook.set_target && has_set(notice, held.hook.set_target);
 }
 
 bool has_chosen(const Session& session, const tc_notice& notice) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "bpf/abi.h"
 #include "daemon/model/crash.h"
 
 namespace tracectl {
@@ -27,5 +28,11 @@ struct SeenCrash {
 };
 
 using Notice = std::variant<DumpAsked, SeenCrash>;
+
+// Whether the process was of the set, by its number as in tc_hook.set_target.
+inline bool has_set(const tc_notice& notice, uint16_t set_target) {
+  const uint32_t set = set_target - 1u;
+  return notice.of.words[set / 64] >> (set % 64) & 1;
+}
 
 }  // namespace tracectl
