@@ -10,6 +10,7 @@
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/process/credentials.h"
+#include "daemon/process/mounts.h"
 #include "daemon/process/running.h"
 #include "daemon/process/unit_plan.h"
 
@@ -253,7 +254,20 @@ Status TargetFinder::add_mapped(const Process& process) {
   return ok();
 }
 
+// Everybody waits for who reads it. Whoever may trace everything and names such a process has it so.
+Status TargetFinder::may_read(const Process& process, const MappedFile& file) const {
+  const auto& named = target_.pids;
+  const bool is_named = std::find(named.begin(), named.end(), process.pid()) != named.end();
+  if ((is_named && !access_.owner) || !may_wait_for_others(process, file.device)) return ok();
+  return Error{Code::unsupported,
+               file.path + " is of a FUSE file system in process " + std::to_string(process.pid()) +
+                   ", whose server decides when it is read: copy the file to another, or let "
+                   "somebody who may trace every process name this one (-p)",
+               "target"};
+}
+
 Status TargetFinder::add_file(const Process& process, const MappedFile& file) {
+  if (auto may = may_read(process, file); !may) return may;
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
   auto object = objects_.open(std::move(*fd), file.path);
@@ -448,6 +462,7 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
 Status TargetFinder::add_executable_of(const Process& process, const MappedFile& file,
                                        const std::string& cgroup) {
   if (is_found(cgroup, file.inode, file.path)) return ok();
+  if (auto may = may_read(process, file); !may) return may;
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
   auto object = objects_.open(std::move(*fd), file.path);
@@ -494,7 +509,7 @@ void TargetFinder::add_former(const Object& now, const std::optional<std::string
   }
 }
 
-// Those that vanish meanwhile need no look at their code.
+// Those that vanish meanwhile need no look at their code, nor do those that have another file of its number.
 std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) const {
   const FileIdentity& identity = object.identity();
   std::vector<TargetProcess> processes;
@@ -504,7 +519,8 @@ std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) co
     auto files = executable_files(*process);
     if (!files) continue;
     for (MappedFile& file : *files)
-      if (file.inode == identity.inode) {
+      if (file.inode == identity.inode &&
+          (file.device == identity.device || !may_wait_for_others(*process, file.device))) {
         processes.push_back({std::move(*process), std::move(file.ranges)});
         break;
       }

@@ -93,6 +93,7 @@ class TargetFinder {
   Status add_by_path();
   std::vector<TargetProcess> processes_with(const Object& object) const;
   Status may_trace_in(const Process& process) const;
+  Status may_read(const Process& process, const MappedFile& file) const;
   Status may_arm_for_all(const Object& object) const;
   Result<ObjectPtr> open_path(const std::string& path);
 
