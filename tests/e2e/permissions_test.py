@@ -3,6 +3,9 @@
 
 Users and programs are in a container, so that they are nowhere else."""
 
+import collections
+import collections.abc
+import dataclasses
 import json
 import subprocess
 import unittest
@@ -20,10 +23,21 @@ DENIED = 4                    # exit status
 
 
 class User:
-    def __init__(self, uid, *groups):
+    def __init__(self, name, uid, *groups):
+        self.name = name
         self.uid = uid
         self.enter = ['setpriv', f'--reuid={uid}', f'--regid={uid}',
                       f'--groups={",".join(map(str, groups))}' if groups else '--clear-groups']
+
+
+@dataclasses.dataclass
+class Kind:
+    """Of processes."""
+    name: str
+    start: collections.abc.Callable  # with the file that is to be run
+    seen: dict = dataclasses.field(default_factory=dict)       # calls, by user
+    ptraced_by: set = dataclasses.field(default_factory=set)  # in the end
+    calls: int = CALLS
 
 
 @support.needs_root
@@ -40,8 +54,15 @@ class Permissions(unittest.TestCase):
         run('install', '-m', '755', support.target('changes'), PROGRAM)
         run('install', '-m', '4755', support.target('changes'), SETUID)
         group = int(run('getent', 'group', 'tracectl').split(':')[2])
-        cls.alice, cls.bob, cls.carol = User(ALICE), User(BOB), User(CAROL, group)
-        cls.root = User(0)
+        cls.alice, cls.bob = User('alice', ALICE), User('bob', BOB)
+        cls.carol, cls.root = User('carol', CAROL, group), User('root', 0)
+
+        holder = support.Program(*cls.container.command(
+            *cls.alice.enter, 'unshare', '--user', f'--map-user={ALICE}', f'--map-group={ALICE}', PROGRAM))
+        cls.addClassCleanup(holder.end)
+        cls.inside = User('inside', ALICE)  # alice, in a user namespace of hers
+        cls.inside.enter = [*cls.alice.enter, 'nsenter', '--target', holder.says_pid, '--user',
+                            '--preserve-credentials']
 
     def tracectl(self, user, *words, **options):
         return subprocess.run(self.container.command(*user.enter, support.TRACECTL, *words),
@@ -78,7 +99,12 @@ class Permissions(unittest.TestCase):
 
     def seen(self, user, name):
         """What the session has counted so far, and what it has recorded, which has a stack."""
-        file = f'/tmp/dump-{name}-of-{user.uid}'
+        events = self.recorded(user, name)
+        rows = self.json(user, 'read', name)['rows']
+        return sum(row['count'] for row in rows), len(events)
+
+    def recorded(self, user, name):
+        file = f'/tmp/dump-{name}-of-{user.name}'
         dumped = self.tracectl(user, 'dump', name, '-o', file)
         self.assertEqual(dumped.returncode, 0, dumped.stderr)
         shown = self.tracectl(user, 'show', '--json', file).stdout.splitlines()
@@ -86,65 +112,117 @@ class Permissions(unittest.TestCase):
         events = [json.loads(line) for line in shown if '"ts"' in line]
         for event in events:
             self.assertIn('main', str(event['stack']))
-        rows = self.json(user, 'read', name)['rows']
-        return sum(row['count'] for row in rows), len(events)
+        return events
 
-    # ---- the matrix: whose processes of which kind are seen ----
+    # ---- the matrix: who sees what of processes of which kind ----
 
     def kinds(self):
-        """Name, how such a process comes about, and whether alice could ptrace it."""
-        in_mount_namespace = ['unshare', '--mount', 'sh', '-c',
-                              f'mount -t tmpfs none /mnt && cp {PROGRAM} /mnt/ && exec "$@"', 'sh']
+        """Each runs a file of its own, which is alice's until it starts and armed in whoever runs it, and calls
+        CALLS times, or twice that. Name; how it comes about; of these calls those that its user, who is
+        alice or alice inside a user namespace, sees; and whether it could ptrace the process afterwards."""
+        alice, bob, inside, root = self.alice, self.bob, self.inside, self.root
         return [
-            ('own', lambda: self.of(self.alice), True),
-            ('of another user', lambda: self.of(self.bob), False),
-            ('of root', lambda: self.of(self.root), False),
-            ('of a setuid file', lambda: self.of(self.alice, SETUID), False),
-            ('not dumpable', self.not_dumpable, False),
-            ('that was root', self.was_root, False),
-            ('with capabilities', lambda: self.process(
-                *self.alice.enter, '--inh-caps=+net_raw', '--ambient-caps=+net_raw', PROGRAM),
-             False),
-            ('of another group', lambda: self.process(
-                'setpriv', f'--reuid={ALICE}', f'--regid={BOB}', '--clear-groups', PROGRAM), False),
-            ('in another user namespace', lambda: self.of(self.alice, 'unshare', '--user', PROGRAM),
-             False),
-            ('in another mount namespace', lambda: self.process(
-                *in_mount_namespace, *self.alice.enter, '/mnt/changes'), True),
+            Kind('own', lambda file: self.calling(alice.enter, file), {alice: CALLS}, {alice}),
+            Kind('of another user', lambda file: self.calling(bob.enter, file)),
+            Kind('of another group', lambda file: self.calling(
+                ['setpriv', f'--reuid={ALICE}', f'--regid={BOB}', '--clear-groups'], file)),
+            Kind('of root', lambda file: self.calling(root.enter, file)),
+            Kind('of a setuid file', self.of_setuid_file),
+            Kind('of another user and a file that is setuid to alice', self.of_file_setuid_to_alice),
+            Kind('that was root', lambda file: self.calling(root.enter, file, f'user {ALICE}')),
+            Kind('that becomes another user\'s', self.becoming_alices, calls=2 * CALLS),
+            Kind('that executes a setuid file', self.executing_setuid_file, {alice: CALLS},
+                 calls=2 * CALLS),
+            Kind('not dumpable', lambda file: self.calling(alice.enter, file, 'dumpable 0')),
+            Kind('with capabilities', lambda file: self.calling(
+                [*alice.enter, '--inh-caps=+net_raw', '--ambient-caps=+net_raw'], file)),
+            Kind('in another user namespace', lambda file: self.calling(inside.enter, file),
+                 {inside: CALLS}, {inside}),
+            Kind('in another mount namespace', self.in_mount_namespace, {alice: CALLS}, {alice}),
         ]
 
-    def not_dumpable(self):
-        process = self.of(self.alice)
-        self.do(process, 'dumpable 0')
+    def calling(self, enter, file, *before):
+        process = self.process(*enter, file)
+        self.do(process, *before, f'call {CALLS}')
         return process
 
-    def was_root(self):
-        process = self.of(self.root)
-        self.do(process, f'user {ALICE}')
+    def make_setuid(self, file, owner):
+        self.container.run('chown', owner, file)
+        self.container.run('chmod', 'u+s', file)
+
+    def of_setuid_file(self, file):
+        self.make_setuid(file, 'root')
+        return self.calling(self.alice.enter, file)
+
+    def of_file_setuid_to_alice(self, file):
+        self.make_setuid(file, ALICE)
+        return self.calling(self.bob.enter, file)
+
+    def becoming_alices(self, file):
+        process = self.calling(self.root.enter, file)
+        self.do(process, f'user {ALICE}', f'call {CALLS}')
         return process
 
-    def check_cells(self, user, name, process, allowed):
-        """Lists, counters, events, stacks and info of one process."""
-        pid = process.says_pid
-        listed = self.tracectl(user, 'list', STEP, '-p', pid)
-        self.assertEqual(listed.returncode, 0 if allowed else DENIED, listed.stderr)
-        staged = self.session(user, 's', STEP, '-p', pid, '--do', EVERYTHING)
-        self.assertEqual(staged.returncode, 0 if allowed else DENIED, staged.stderr)
-        if not allowed:
-            for done in listed, staged:
-                self.assertIn(f'process {pid} is not yours to trace', done.stderr)
-            return
+    def executing_setuid_file(self, file):
+        process = self.calling(self.alice.enter, file)
+        self.make_setuid(file, 'root')
+        process.send(f'exec {file}')
+        self.assertIn('ready', process.process.stdout.readline())
         self.do(process, f'call {CALLS}')
-        self.assertEqual(self.seen(user, 's'), (CALLS, CALLS))
-        setting, = self.json(user, 'info', STEP.replace('::', ':*:'))['settings']
-        self.assertEqual((setting['session'], setting['hits']), ('s', CALLS))
+        return process
 
-    def check_matrix(self, user, may):
-        for name, start, alices in self.kinds():
-            with self.subTest(process=name, user=user.uid):
-                process = start()
-                self.check_cells(user, name, process, may(alices))
-            self.doCleanups()
+    def in_mount_namespace(self, file):
+        return self.calling(['unshare', '--mount', 'sh', '-c',
+                             f'touch /opt/elsewhere && mount --bind {file} /opt/elsewhere && exec "$@"',
+                             'sh', *self.alice.enter], '/opt/elsewhere')
+
+    def trace_whoever_runs(self, user, files):
+        self.assertEqual(self.tracectl(user, 'session', 'new', user.name, '--recorder', '4M')
+                         .returncode, 0)
+        self.addCleanup(self.tracectl, self.root, 'session', 'delete', user.name)
+        for words in [['stage', user.name, 'set', *(f'uprobe:{file}:changes_step' for file in files),
+                       '-a', '--do', 'event(arg0), stack(4), count by pid'], ['commit', user.name]]:
+            done = self.tracectl(user, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def check_choice(self, user, process, allowed):
+        """Of the process, by its number."""
+        pid = process.says_pid
+        for words in ['list', STEP], ['stage', user.name, 'set', STEP]:
+            done = self.tracectl(user, *words, '-p', pid)
+            self.assertEqual(done.returncode, 0 if allowed else DENIED, done.stderr)
+            if not allowed:
+                self.assertIn(f'process {pid} is not yours to trace', done.stderr)
+
+    def of_each(self, user):
+        """What the session of the user's name has: counts and events by process, hits by file."""
+        rows = self.json(user, 'read', user.name)['rows']
+        settings = self.json(user, 'info', STEP.replace('::', ':*:'))['settings']
+        return ({str(row['by']['pid']): row['count'] for row in rows},
+                collections.Counter(str(event['pid']) for event in self.recorded(user, user.name)),
+                {setting['probe'].split(':')[1]: setting['hits'] for setting in settings
+                 if setting['session'] == user.name},
+                {setting['session'] for setting in settings})
+
+    def test_each_user_sees_what_it_could_ptrace_of_each_kind_of_process(self):
+        kinds, users = self.kinds(), [self.alice, self.inside, self.carol, self.root]
+        files = [f'/opt/of-alice/{number}' for number in range(len(kinds))]
+        self.container.run('mkdir', '-p', '/opt/of-alice')
+        for file in files:
+            self.container.run('install', '-m', '755', '-o', ALICE, PROGRAM, file)
+        for user in users:
+            self.trace_whoever_runs(user, files)
+        processes = [kind.start(file) for kind, file in zip(kinds, files)]
+        for user in users:
+            sees_all = user in (self.carol, self.root)
+            counts, events, hits, sessions = self.of_each(user)
+            self.assertEqual(sessions, {one.name for one in users} if sees_all else {user.name})
+            for kind, file, process in zip(kinds, files, processes):
+                with self.subTest(process=kind.name, user=user.name):
+                    seen = kind.calls if sees_all else kind.seen.get(user, 0)
+                    pid = process.says_pid
+                    self.assertEqual((counts.get(pid, 0), events[pid], hits[file]), (seen,) * 3)
+                    self.check_choice(user, process, sees_all or user in kind.ptraced_by)
 
     # ---- what a process does while it is traced ----
 
@@ -267,17 +345,6 @@ class Permissions(unittest.TestCase):
             self.assertEqual(done.returncode, status, done.stderr)
             if status:
                 self.assertIn('the flight recorders of a user may have', done.stderr)
-
-    # ---- the matrix ----
-
-    def test_a_user_traces_what_it_could_ptrace(self):
-        self.check_matrix(self.alice, lambda alices: alices)
-
-    def test_members_of_the_group_trace_every_process(self):
-        self.check_matrix(self.carol, lambda _: True)
-
-    def test_root_traces_every_process(self):
-        self.check_matrix(self.root, lambda _: True)
 
 
 if __name__ == '__main__':
