@@ -94,30 +94,27 @@ Result<Credentials> credentials_of(const Process& process) {
   return credentials;
 }
 
-std::optional<std::string> why_hidden(const Owner& from, const Credentials& process) {
-  if (!all_are(process.uids, from.uid))
-    return "it runs as user " + std::to_string(process.uids[1]) + ", and you are user " +
-           std::to_string(from.uid);
-  if (!all_are(process.gids, from.gid))
-    return "it runs with group " + std::to_string(process.gids[1]) + ", and you with group " +
-           std::to_string(from.gid);
-  if (process.user_namespace != from.user_namespace) return "it is in another user namespace";
-  if (process.capabilities & ~from.capabilities) return "it has capabilities that you have not";
-  if (!process.dumpable)
-    return "it is not dumpable: it has changed its user, executes a file that may not be read, or "
-           "has asked for it (PR_SET_DUMPABLE, prctl(2))";
-  return std::nullopt;
+bool runs_as(const Credentials& process, uid_t uid, gid_t gid) {
+  return all_are(process.uids, uid) && all_are(process.gids, gid);
+}
+
+bool is_hidden_from(const Owner& user, const Credentials& process) {
+  return !runs_as(process, user.uid, user.gid) || process.user_namespace != user.user_namespace ||
+         process.capabilities & ~user.capabilities || !process.dumpable;
 }
 
 Status may_trace(const Owner& user, const Process& process) {
   const auto credentials = credentials_of(process);
   if (!credentials) return credentials.error();
-  const auto why = why_hidden(user, *credentials);
-  if (!why) return ok();
-  return Error{Code::denied,
-               "process " + std::to_string(process.pid()) + " is not yours to trace: " + *why +
-                   "; root and members of the group tracectl may trace every process",
-               "target"};
+  if (!is_hidden_from(user, *credentials)) return ok();
+  return Error{
+      Code::denied,
+      "process " + std::to_string(process.pid()) +
+          " is not yours to trace: a user traces what it could ptrace(2), which are processes "
+          "that run with its user and group alone, with no more capabilities, in its user "
+          "namespace, and are dumpable; root and members of the group tracectl may trace "
+          "every process (usermod -aG tracectl NAME, and a new login)",
+      "target"};
 }
 
 }  // namespace tracectl

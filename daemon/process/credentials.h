@@ -28,11 +28,15 @@ std::optional<Credentials> parse_status(std::string_view text);
 
 Result<Credentials> credentials_of(const Process& process);
 
-// Why the user could not; none where it could. At this moment: the programs in the kernel ask again at
-// each hit (bpf/access.bpf.h).
-std::optional<std::string> why_hidden(const Owner& from, const Credentials& process);
+// With these as real, effective and saved ids.
+bool runs_as(const Credentials& process, uid_t uid, gid_t gid);
 
-// Fails with Code::denied where the user could not ptrace the process, and says why.
+// Whether the user could not. At this moment: the programs in the kernel ask again at each hit
+// (bpf/access.bpf.h).
+bool is_hidden_from(const Owner& user, const Credentials& process);
+
+// Fails with Code::denied where the user could not ptrace the process. Not why: as whom others run is what
+// the mount option hidepid= of /proc keeps from users (proc(5)).
 Status may_trace(const Owner& user, const Process& process);
 
 }  // namespace tracectl

@@ -43,24 +43,24 @@ Credentials own() {
 }
 
 TEST(Credentials, OfAnotherInAnyOfThemHide) {
-  EXPECT_FALSE(why_hidden(kOwner, own()));
+  EXPECT_FALSE(is_hidden_from(kOwner, own()));
   for (size_t i = 0; i < 3; ++i) {
     Credentials other = own();
     other.uids[i] = 4002;
-    EXPECT_TRUE(why_hidden(kOwner, other)) << i;
+    EXPECT_TRUE(is_hidden_from(kOwner, other)) << i;
     other = own();
     other.gids[i] = 11;
-    EXPECT_TRUE(why_hidden(kOwner, other)) << i;
+    EXPECT_TRUE(is_hidden_from(kOwner, other)) << i;
   }
   Credentials other = own();
   other.capabilities = 0b1000;
-  EXPECT_TRUE(why_hidden(kOwner, other));
+  EXPECT_TRUE(is_hidden_from(kOwner, other));
   other = own();
   other.user_namespace = 6;
-  EXPECT_TRUE(why_hidden(kOwner, other));
+  EXPECT_TRUE(is_hidden_from(kOwner, other));
   other = own();
   other.dumpable = false;
-  EXPECT_TRUE(why_hidden(kOwner, other));
+  EXPECT_TRUE(is_hidden_from(kOwner, other));
 }
 
 constexpr gid_t kGroup = 77;
