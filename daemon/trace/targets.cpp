@@ -233,8 +233,15 @@ Status TargetFinder::add_process(pid_t pid) {
   return added;
 }
 
-Status TargetFinder::add_mapped(const Process& process) {
+// It may execute a setuid file while it is looked at, and what that maps is not for everybody to be named.
+Result<std::vector<MappedFile>> TargetFinder::files_of(const Process& process) const {
   auto files = executable_files(process);
+  if (auto may = may_trace_in(process); !may) return may.error();
+  return files;
+}
+
+Status TargetFinder::add_mapped(const Process& process) {
+  auto files = files_of(process);
   if (!files) return files.error();
   const auto chosen = choose_files(process, *files, pattern_.object);
   if (!chosen) return chosen.error();
@@ -442,7 +449,7 @@ bool TargetFinder::add_followed(const std::string& cgroup) {
 
 Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cgroup) {
   struct stat executable {};
-  const auto files = executable_files(process);
+  const auto files = files_of(process);
   if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
   const auto chosen = choose_files(process, *files, pattern_.object);
   if (!chosen) return chosen.error();

@@ -71,6 +71,7 @@ class TargetFinder {
 
  private:
   Status add_process(pid_t pid);
+  Result<std::vector<MappedFile>> files_of(const Process& process) const;
   Status add_mapped(const Process& process);
   Status add_file(const Process& process, const MappedFile& file);
   Status await_libraries(const Process& process, const std::vector<MappedFile>& chosen);
