@@ -275,8 +275,8 @@ struct tc_notice {
 	__u32 exit_code;	/* as wait(2) has it */
 	__u32 own_pid;		/* in the process's own namespace */
 	__u32 initial_pid;	/* in the initial one */
-	__u32 uid, gid;
-	__u32 pad;
+	__u32 is_hidden;	/* from every user: its ids were not one, or it was not dumpable */
+	struct tc_owner as;	/* whom it ran as, by its real ids */
 	struct tc_sets of;	/* sets that the process belonged to; of one that has joined: those that hear of it */
 	/* Of an exec. */
 	struct tc_executable file;
@@ -349,7 +349,7 @@ TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_owner, 24);
 TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_account, 64);
-TC_ASSERT_SIZE(struct tc_notice, 112);
+TC_ASSERT_SIZE(struct tc_notice, 128);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_own_tag_state, 80);

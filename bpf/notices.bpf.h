@@ -136,6 +136,18 @@ static __always_inline void tell_of_joining(struct task_struct *task, const stru
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
+/* Whether it was dumpable is known since Linux 6.16: before, a process that ends has no memory any more. */
+static __always_inline void tell_whose(struct tc_notice *notice, struct task_struct *task)
+{
+	const struct cred *cred = task->real_cred;
+
+	notice->as.uid = cred->uid.val;
+	notice->as.gid = cred->gid.val;
+	notice->as.capabilities = permitted_to(cred);
+	notice->as.user_namespace = cred->user_ns->ns.inum;
+	notice->is_hidden = !runs_as(cred, &notice->as) || !is_dumpable(task->mm);
+}
+
 static __always_inline void tell_of_crash(struct task_struct *task)
 {
 	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);
@@ -150,8 +162,7 @@ static __always_inline void tell_of_crash(struct task_struct *task)
 	notice->exit_code = exit_code_of(task);
 	notice->initial_pid = pid;
 	notice->own_pid = own_pid_of(task);
-	notice->uid = bpf_get_current_uid_gid();
-	notice->gid = bpf_get_current_uid_gid() >> 32;
+	tell_whose(notice, task);
 	member = bpf_map_lookup_elem(&members, &pid);
 	if (member)
 		notice->of = member->of;

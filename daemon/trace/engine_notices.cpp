@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/process/credentials.h"
 #include "daemon/trace/engine.h"
 
 namespace tracectl {
@@ -25,8 +26,8 @@ Crash crash_of(const tc_notice& notice) {
           .pid = static_cast<pid_t>(notice.pid),
           .own_pid = static_cast<pid_t>(notice.own_pid),
           .initial_pid = static_cast<pid_t>(notice.initial_pid),
-          .uid = notice.uid,
-          .gid = notice.gid,
+          .uid = notice.as.uid,
+          .gid = notice.as.gid,
           .name = name_in(notice),
           .signal = static_cast<int>(notice.exit_code & kSignal),
           .has_core = (notice.exit_code & kHasCore) != 0};
@@ -42,6 +43,21 @@ bool has_chosen(const Session& session, const tc_notice& notice) {
     return std::any_of(slot.second.begin(), slot.second.end(),
                        [&](const SessionHook& held) { return is_for(held, notice); });
   });
+}
+
+Credentials credentials_of(const tc_notice& notice) {
+  const uid_t uid = notice.as.uid;
+  const gid_t gid = notice.as.gid;
+  return {.uids = {uid, uid, uid},
+          .gids = {gid, gid, gid},
+          .capabilities = notice.as.capabilities,
+          .user_namespace = notice.as.user_namespace,
+          .dumpable = !notice.is_hidden};
+}
+
+// What has become another since it was chosen is not told of to who could not look at it.
+bool may_hear(const Session& session, const tc_notice& notice) {
+  return !session.access.owner || !is_hidden_from(*session.access.owner, credentials_of(notice));
 }
 
 }  // namespace
@@ -70,7 +86,8 @@ std::vector<Notice> Engine::take_notices() {
     if (notice.kind == TC_NOTICE_CRASH) {
       SeenCrash seen{crash_of(notice), {}};
       for (const auto& [name, session] : sessions_)
-        if (session.is_dumped && has_chosen(session, notice)) seen.sessions.push_back(name);
+        if (session.is_dumped && has_chosen(session, notice) && may_hear(session, notice))
+          seen.sessions.push_back(name);
       if (!seen.sessions.empty()) taken.emplace_back(std::move(seen));
       continue;
     }

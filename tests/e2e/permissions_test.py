@@ -87,9 +87,10 @@ class Permissions(unittest.TestCase):
             process.send(line)
             process.result()
 
-    def session(self, user, name, *words):
+    def session(self, user, name, *words, recorder=('1M',)):
         """With what is to be seen of these processes; its draft is in force."""
-        self.assertEqual(self.tracectl(user, 'session', 'new', name, '--recorder', '1M').returncode, 0)
+        self.assertEqual(self.tracectl(user, 'session', 'new', name, '--recorder', *recorder)
+                         .returncode, 0)
         self.addCleanup(self.tracectl, self.root, 'session', 'delete', name)
         staged = self.tracectl(user, 'stage', name, 'set', *words)
         if staged.returncode == 0:
@@ -166,10 +167,13 @@ class Permissions(unittest.TestCase):
     def executing_setuid_file(self, file):
         process = self.calling(self.alice.enter, file)
         self.make_setuid(file, 'root')
-        process.send(f'exec {file}')
-        self.assertIn('ready', process.process.stdout.readline())
+        self.executing(process, file)
         self.do(process, f'call {CALLS}')
         return process
+
+    def executing(self, process, file):
+        process.send(f'exec {file}')
+        self.assertIn('ready', process.process.stdout.readline())
 
     def in_mount_namespace(self, file):
         return self.calling(['unshare', '--mount', 'sh', '-c',
@@ -248,13 +252,30 @@ class Permissions(unittest.TestCase):
         process = self.of(self.alice, '/opt/becomes')
         self.session(self.alice, 's', STEP, '-p', process.says_pid, '--do', EVERYTHING)
         self.do(process, f'call {CALLS}')
-        self.container.run('chmod', 'u+s', '/opt/becomes')
-        process.send('exec /opt/becomes')
-        self.assertIn('ready', process.process.stdout.readline())
+        self.make_setuid('/opt/becomes', 'root')
+        self.executing(process, '/opt/becomes')
         self.do(process, f'call {CALLS}')
         self.assertEqual(self.seen(self.alice, 's'), (CALLS, CALLS))
         refused = self.session(self.alice, 't', STEP, '-p', process.says_pid)
         self.assertEqual(refused.returncode, DENIED)
+
+    def test_that_a_process_has_crashed_is_told_to_who_could_look_at_it(self):
+        file = '/opt/crashes'
+        self.container.run('install', '-m', '755', PROGRAM, file)
+        processes = [self.of(self.alice, file) for _ in range(3)]
+        chosen = [word for process in processes for word in ('-p', process.says_pid)]
+        for user, name in (self.alice, 's'), (self.root, 'all'):
+            staged = self.session(user, name, STEP, *chosen, recorder=['1M', '--dump-on', 'crash'])
+            self.assertEqual(staged.returncode, 0, staged.stderr)
+        self.make_setuid(file, 'root')
+        self.executing(processes[0], file)
+        for process in processes:
+            self.container.run('kill', '-SEGV', process.says_pid)
+            process.process.wait(timeout=60)
+        # The first crash that is told of is dumped, and those that come at once after it are counted.
+        left_out = lambda user, name: self.json(user, 'session', 'show', name)['recorder']['dumps_left_out']
+        support.wait_until(lambda: left_out(self.root, 'all') == 2, 'all crashes to be told of')
+        self.assertEqual(left_out(self.alice, 's'), 1)
 
     # ---- what takes other users' time ----
 
