@@ -45,6 +45,9 @@ bool is_in(const PeerIdentity& peer, gid_t group) {
 
 }  // namespace
 
+// Who had the socket made can execute another program meanwhile, and leave the socket to a child: what that
+// program has is not for who asks. The ids tell of one that is setuid; of one to which a file gave
+// capabilities, that it is not dumpable.
 Result<PeerIdentity> identify_peer(int socket) {
   ucred credentials{};
   socklen_t bytes = sizeof(credentials);
@@ -61,7 +64,8 @@ Result<PeerIdentity> identify_peer(int socket) {
   if (!process) return process.error();
   const auto more = credentials_of(*process);
   if (!more) return more.error();
-  peer.capabilities = more->capabilities;
+  peer.ids_are_one = runs_as(*more, peer.uid, peer.gid);
+  if (peer.ids_are_one && more->dumpable) peer.capabilities = more->capabilities;
   peer.user_namespace = more->user_namespace;
   return peer;
 }
@@ -75,7 +79,8 @@ Result<Privileged> Privileged::of_this_process() {
 
 std::optional<Owner> owner_of(const PeerIdentity& peer, const Privileged& privileged) {
   const bool is_trusted = peer.uid == 0 || (privileged.group && is_in(peer, *privileged.group));
-  if (is_trusted && peer.user_namespace == privileged.user_namespace) return std::nullopt;
+  if (is_trusted && peer.ids_are_one && peer.user_namespace == privileged.user_namespace)
+    return std::nullopt;
   return Owner{peer.uid, peer.gid, peer.capabilities, peer.user_namespace};
 }
 

@@ -16,14 +16,16 @@
 namespace tracectl {
 
 // As the kernel has it of the process that connected, at that moment. A descriptor that is passed on
-// keeps it.
+// keeps it. What is of the process is of when it is looked at, which is later.
 struct PeerIdentity {
   uid_t uid = 0;
   gid_t gid = 0;
   pid_t pid = 0;              // in this process's namespace; 0: it cannot be seen from here
   std::vector<gid_t> groups;  // supplementary ones
-  uint64_t capabilities = 0;  // permitted
+  // Of the process. Permitted; none where they may be those of a program that it executes since.
+  uint64_t capabilities = 0;
   uint32_t user_namespace = 0;
+  bool ids_are_one = true;  // real, effective and saved ones: those above
 };
 
 // Of a connected Unix stream socket. Fails where the peer has ended already, as nobody can say then in
@@ -40,7 +42,8 @@ struct Privileged {
   static Result<Privileged> of_this_process();
 };
 
-// None: the peer may trace every process.
+// None: the peer may trace every process. One whose ids are not one is a setuid program, or has become
+// another since: it has the least right, which is a user's without capabilities.
 std::optional<Owner> owner_of(const PeerIdentity& peer, const Privileged& privileged);
 
 }  // namespace tracectl

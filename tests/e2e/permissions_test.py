@@ -19,7 +19,20 @@ EVERYTHING = 'event(arg0), stack(4), count'
 CALLS = 100
 PROGRAM = '/opt/changes'      # root's, for everybody to execute
 SETUID = '/opt/changes-suid'  # the same, and executed as root
+SOCKET = '/run/tracectl/tracectl.sock'
 DENIED = 4                    # exit status
+
+# Connects, asks and executes a program; a child of it, which has the socket, prints the answer.
+PEER = '''
+import os, socket, sys
+path, request, program = sys.argv[1:]
+peer = socket.socket(socket.AF_UNIX)
+peer.connect(path)
+peer.sendall(request.encode() + b'\\n')
+if os.fork():
+    os.execv(program, [program])
+print(peer.makefile().readline(), end='', flush=True)
+'''
 
 
 class User:
@@ -276,6 +289,27 @@ class Permissions(unittest.TestCase):
         left_out = lambda user, name: self.json(user, 'session', 'show', name)['recorder']['dumps_left_out']
         support.wait_until(lambda: left_out(self.root, 'all') == 2, 'all crashes to be told of')
         self.assertEqual(left_out(self.alice, 's'), 1)
+
+    # ---- who asks ----
+
+    def test_what_a_peer_executes_gives_its_child_no_rights(self):
+        """It has connected, and executes a setuid file before the daemon has come to look at it."""
+        process = self.process(*self.alice.enter, '--inh-caps=+net_raw', '--ambient-caps=+net_raw',
+                               PROGRAM)
+        self.json(self.root, 'status')
+        daemon = self.container.run('systemctl', 'show', '--property=MainPID', '--value',
+                                    'tracectld').strip()
+        asked = {'jsonrpc': '2.0', 'id': 1, 'method': 'probe.list',
+                 'params': {'patterns': [STEP], 'target': {'pids': [int(process.says_pid)]}}}
+        self.container.run('kill', '-STOP', daemon)
+        state = lambda: self.container.run('cat', f'/proc/{daemon}/stat')
+        try:
+            support.wait_until(lambda: ') T ' in state(), 'the daemon to stop')
+            peer = self.of(self.alice, 'python3', '-c', PEER, SOCKET, json.dumps(asked), SETUID)
+        finally:
+            self.container.run('kill', '-CONT', daemon)
+        answer = json.loads(peer.process.stdout.readline())
+        self.assertIn(f'process {process.says_pid} is not yours to trace', answer['error']['message'])
 
     # ---- what takes other users' time ----
 

@@ -82,6 +82,18 @@ TEST(Rights, OfRootAndTheGroupAreToTraceAll) {
   EXPECT_FALSE(limited());
 }
 
+// As a setuid program's are, and those of one that has become another since it connected.
+TEST(Rights, OfWhomTheIdsAreNotOneAreAUsers) {
+  const PeerIdentity peer{.uid = 0,
+                          .gid = kGroup,
+                          .pid = 1,
+                          .groups = {kGroup},
+                          .capabilities = 0,
+                          .user_namespace = kOwnNamespace,
+                          .ids_are_one = false};
+  EXPECT_EQ(owner_of(peer, {kGroup, kOwnNamespace}), (Owner{0, kGroup, 0, kOwnNamespace}));
+}
+
 // There ids are given by whoever made it.
 TEST(Rights, OfAnotherUserNamespaceAreAUsers) {
   const PeerIdentity peer{.uid = 0,
@@ -106,6 +118,7 @@ TEST(Rights, AreOfWhoConnected) {
   ASSERT_TRUE(self);
   EXPECT_EQ(peer->capabilities, self->capabilities);
   EXPECT_EQ(peer->user_namespace, self->user_namespace);
+  EXPECT_TRUE(peer->ids_are_one);
   ::close(ends[0]);
   ::close(ends[1]);
 }
