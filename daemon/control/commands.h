@@ -135,6 +135,11 @@ class Commands {
   Status check_saved(const protocol::SessionCreate& request) const;
   void end_recording(const std::string& session);
 
+  struct Examined {
+    uint64_t at_ns;
+    protocol::DoctorReply reply;
+  };
+
   Engine& engine_;
   const ServerCounts& counts_;
   uint64_t started_ns_;
@@ -143,6 +148,7 @@ class Commands {
   std::vector<std::shared_ptr<Recorder>> ending_;  // of sessions that are gone: being written
   FlightRecorders flight_recorders_;
   KeptSessions kept_;
+  std::optional<Examined> examined_;
 };
 
 }  // namespace tracectl

@@ -27,6 +27,8 @@ constexpr size_t kMostDescriptors =
     std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
+// For one connection's requests, before it is the next one's turn.
+constexpr uint64_t kTurnNs = 2'000'000;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
 
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
@@ -99,6 +101,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto committing = loop.later([raw] { raw->commit_asked(); });
   if (!committing) return committing.error();
   server->committing_ = std::move(*committing);
+  auto turning = loop.later([raw] { raw->take_turn(); });
+  if (!turning) return turning.error();
+  server->turning_ = std::move(*turning);
   auto lingering = loop.timer([raw] { raw->end_lingering(); });
   if (!lingering) return lingering.error();
   server->lingering_ = std::move(*lingering);
@@ -481,20 +486,44 @@ void Server::send_rest() {
   }
 }
 
-// After anything has happened to a connection: requests answered as long as the client takes the
-// answers, events, bytes out, and what to wait for next.
-void Server::settle(Connections::iterator at) {
-  Connection& connection = *at;
+// ---- turns ----
+
+// Requests as long as the client takes the answers and its turn lasts, one at least.
+void Server::answer_for_a_turn(Connection& connection) {
+  const uint64_t end_ns = boot_ns() + kTurnNs;
   const auto unsent = [&] { return connection.out.size() - connection.sent; };
+  connection.awaits_turn = false;
   do {
     if (unsent() < kMostUnsentBytes) take_events(connection);
     send(connection);
-  } while (!connection.closing && unsent() < kMostUnsentBytes && answer_next(connection));
+    if (connection.closing || unsent() >= kMostUnsentBytes || !answer_next(connection)) return;
+  } while (boot_ns() < end_ns);
+  send(connection);
+  connection.awaits_turn = true;
+  turning_.ask();
+}
+
+// One connection's: what others have asked for meanwhile comes before the next.
+void Server::take_turn() {
+  const auto awaits = [](const Connection& connection) { return connection.awaits_turn; };
+  const auto at = std::find_if(connections_.begin(), connections_.end(), awaits);
+  if (at == connections_.end()) return;
+  connections_.splice(connections_.end(), connections_, at);
+  settle(at);
+  if (std::any_of(connections_.begin(), connections_.end(), awaits)) turning_.ask();
+}
+
+// After anything has happened to a connection: requests answered, events, bytes out, and what to wait for
+// next.
+void Server::settle(Connections::iterator at) {
+  Connection& connection = *at;
+  const auto unsent = [&] { return connection.out.size() - connection.sent; };
+  answer_for_a_turn(connection);
   if (connection.closing) send(connection);  // what the client may still read: why
   set_follow_timer();
   set_linger_timer();
   set_budget_timer();
-  const bool waits = connection.commit || connection.put_aside;
+  const bool waits = connection.commit || connection.put_aside || connection.awaits_turn;
   const bool has_all = connection.ended && !waits && unsent() == 0;
   if (connection.closing || has_all) return drop(at);
   const bool wants_more = !connection.ended && !waits && unsent() < kMostUnsentBytes;

@@ -58,9 +58,10 @@ class Server {
     std::optional<Reading::Ticket> commit_awaits;
     std::optional<PutAside> put_aside;
     std::string out;
-    size_t sent = 0;       // of `out`
-    bool ended = false;    // the client sends no more; it may still read
-    bool closing = false;  // after what can be sent at once
+    size_t sent = 0;           // of `out`
+    bool ended = false;        // the client sends no more; it may still read
+    bool awaits_turn = false;  // with requests that have come
+    bool closing = false;      // after what can be sent at once
     EventLoop::Watch watch;
   };
   using Connections = std::list<Connection>;
@@ -94,6 +95,8 @@ class Server {
   void pump_streams();
   void take_events(Connection& connection);
   void send(Connection& connection);
+  void answer_for_a_turn(Connection& connection);
+  void take_turn();
   void settle(Connections::iterator at);
   void drop(Connections::iterator at);
 
@@ -106,7 +109,7 @@ class Server {
   Fd wake_;   // the reader's thread has given events to a stream
   Fd spare_;  // to be closed where there is no other
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_;
-  EventLoop::Later committing_;
+  EventLoop::Later committing_, turning_;
   EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
            follow_timer_ns_ = 0;              // what they are set to

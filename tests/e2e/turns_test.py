@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A client that has much to ask at once: others are answered in between."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import threading
+import unittest
+
+import support
+
+MANY = 800               # requests, that take
+READ_AT_ONCE = 64 << 10  # bytes at most: what is behind them waits for others anyway
+
+
+def requests(*methods):
+    return b''.join(support.line_of({'jsonrpc': '2.0', 'id': number, 'method': method, 'params': {}})
+                    for number, method in enumerate(methods))
+
+
+def wait_for_stop(pid):
+    stat = pathlib.Path(f'/proc/{pid}/stat')
+    support.wait_until(lambda: ') T ' in stat.read_text(), 'the daemon to stop')
+
+
+@support.needs_root
+class Turns(support.DaemonTest):
+    def connect(self):
+        client = self.daemon.connect()
+        self.addCleanup(client.close)
+        return client
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """What comes meanwhile is all there when the daemon goes on."""
+        os.kill(self.daemon.process.pid, signal.SIGSTOP)
+        try:
+            wait_for_stop(self.daemon.process.pid)
+            yield
+        finally:
+            os.kill(self.daemon.process.pid, signal.SIGCONT)
+
+    def test_two_that_ask_much_are_answered_in_turn(self):
+        clients = [self.connect() for _ in range(2)]
+        asked = requests('daemon.stats', *['daemon.status'] * MANY, 'daemon.stats')
+        self.assertLess(len(asked), READ_AT_ONCE)
+        with self.stopped():
+            for client in clients:
+                client.send(asked)
+        counts = []  # of requests that had come to an answer, at the first and the last of each
+        for client in clients:
+            answers = [client.receive() for _ in range(MANY + 2)]
+            self.assertEqual([answer['id'] for answer in answers], list(range(MANY + 2)))
+            counts.append([answers[at]['result']['requests'] for at in (0, -1)])
+        (first, last), (others_first, others_last) = counts
+        self.assertLess(first, others_last)
+        self.assertLess(others_first, last)
+
+    def test_who_examines_the_kernel_again_and_again_holds_up_nobody(self):
+        busy, other = self.connect(), self.connect()
+        busy.send(requests(*['daemon.doctor'] * 1000))
+        reader = threading.Thread(target=lambda: [busy.receive() for _ in range(1000)])
+        reader.start()
+        other.socket.settimeout(5)
+        self.assertEqual(other.result('daemon.status')['clients'], 2)
+        reader.join(timeout=60)
+        self.assertFalse(reader.is_alive())
+
+
+if __name__ == '__main__':
+    unittest.main()
