@@ -43,6 +43,7 @@ DEFAULT_SOCKET = '/run/tracectl/tracectl.sock'
 _MOST_REQUEST_BYTES = 1 << 20   # as the daemon takes them
 _MOST_ANSWER_BYTES = 64 << 20
 _CHUNK_BYTES = 256 << 10
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1  # between attempts to reach a daemon that is not there
 
 
 class Error(Exception):
@@ -51,7 +52,8 @@ class Error(Exception):
 
 class Disconnected(Error):
     """No daemon listens, or it has closed the connection, or its answer did not come in time. The
-    connection is of no more use."""
+    connection is of no more use, until Session.rejoin(); what the daemon had sent before it closed it can
+    still be taken by Session.pending() and Session.events()."""
 
 
 class Refused(Error):
@@ -168,6 +170,35 @@ def connect(path=None, timeout_s=60):
     return Connection(path, timeout_s)
 
 
+def _connected(path, may_wait=True):
+    """A socket. `may_wait`: where more have connected than the daemon has taken."""
+    it = socket.socket(socket.AF_UNIX)
+    try:
+        it.setblocking(may_wait)
+        it.connect(path)
+        it.setblocking(True)
+        return it
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        it.close()
+        raise Disconnected(f'no daemon listens on {path}') from error
+    except BlockingIOError as error:
+        it.close()
+        raise Disconnected(f'too many wait for the daemon on {path}') from error
+    except BaseException:
+        it.close()
+        raise
+
+
+def _has_any(files, end):
+    """Waits until something can be read from one of them, and says whether it can: False if it cannot by
+    then. `end` None: for ever."""
+    wait_ms = None if end is None else max(0, int((end - time.monotonic()) * 1000 + 0.999))
+    poll = select.poll()
+    for file in files:
+        poll.register(file, select.POLLIN)
+    return bool(poll.poll(wait_ms))
+
+
 @contextlib.contextmanager
 def _opened(paths):
     """Descriptors of these files, for as long as it takes to send them."""
@@ -190,19 +221,11 @@ class Connection:
     def __init__(self, path=None, timeout_s=60):
         self.path = path or os.environ.get('TRACECTL_SOCKET') or DEFAULT_SOCKET
         self.timeout_s = timeout_s
-        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket = _connected(self.path)
         self._received = bytearray()
         self._looked_at = 0  # bytes of these that have no end of a line
         self._last_id = 0
         self._items = collections.defaultdict(collections.deque)  # by session
-        try:
-            self._socket.connect(self.path)
-        except (FileNotFoundError, ConnectionRefusedError) as error:
-            self._socket.close()
-            raise Disconnected(f'no daemon listens on {self.path}') from error
-        except OSError:
-            self._socket.close()
-            raise
 
     def __enter__(self):
         return self
@@ -232,12 +255,7 @@ class Connection:
                      the caller's
         Raises Refused, Disconnected, and ValueError for a request of more than 1 MiB.
         """
-        self._last_id += 1
-        message = {'jsonrpc': '2.0', 'id': self._last_id, 'method': method, 'params': params or {}}
-        line = json.dumps(message).encode() + b'\n'
-        if len(line) > _MOST_REQUEST_BYTES:
-            raise ValueError(f'a request has at most {_MOST_REQUEST_BYTES} bytes, and {method} would '
-                             f'have {len(line)}')
+        line = self._line_of(method, params or {})
         end = None if self.timeout_s is None else time.monotonic() + self.timeout_s
         numbers = [one if isinstance(one, int) else one.fileno() for one in descriptors]
         try:
@@ -309,6 +327,15 @@ class Connection:
 
     # ---- what is below ----
 
+    def _line_of(self, method, params):
+        self._last_id += 1
+        message = {'jsonrpc': '2.0', 'id': self._last_id, 'method': method, 'params': params}
+        line = json.dumps(message).encode() + b'\n'
+        if len(line) > _MOST_REQUEST_BYTES:
+            raise ValueError(f'a request has at most {_MOST_REQUEST_BYTES} bytes, and {method} would '
+                             f'have {len(line)}')
+        return line
+
     def _check_open(self):
         if not self.is_open:
             raise Disconnected('the connection has been closed')
@@ -321,13 +348,20 @@ class Connection:
                 sent = socket.send_fds(self._socket, [line], descriptors, socket.MSG_NOSIGNAL)
             self._socket.sendall(line[sent:], socket.MSG_NOSIGNAL)
         except (BrokenPipeError, ConnectionResetError) as error:
+            self._receive_rest()
             raise Disconnected('the daemon has closed the connection') from error
+
+    def _receive_rest(self):
+        """What the daemon has sent before it closed the connection."""
+        with contextlib.suppress(Disconnected):
+            while self._receive(time.monotonic()):
+                pass
 
     def _answer(self, end):
         while True:
             message = self._message(end)
             if message is None:
-                raise Disconnected(f'the daemon has not answered for {self.timeout_s} s')
+                raise Disconnected('the daemon has not answered in time')
             if 'id' not in message:
                 self._keep(message)
                 continue
@@ -359,10 +393,7 @@ class Connection:
 
     def _receive(self, end):
         self._check_open()
-        wait_ms = None if end is None else max(0, int((end - time.monotonic()) * 1000 + 0.999))
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        if not poll.poll(wait_ms):
+        if not _has_any([self._socket], end):
             return False
         try:
             chunk = self._socket.recv(_CHUNK_BYTES)
@@ -385,13 +416,48 @@ class Connection:
 
     def _take_all(self, session):
         """One portion of what the socket has at most: it may have more and more."""
-        now = time.monotonic()
-        self._receive(now)
-        while b'\n' in self._received:
-            self._keep(self._message(now))
+        closed = None
+        try:
+            self._receive(time.monotonic())
+        except Disconnected as error:
+            closed = error
+        self._keep_received()
         items = list(self._items[session])
         self._items[session].clear()
+        if closed and not items:
+            raise closed
         return items
+
+    def _keep_received(self):
+        while b'\n' in self._received:
+            self._keep(self._message(time.monotonic()))
+
+    # ---- the next daemon ----
+
+    def _join_next(self, method, params, end, stops):
+        """Makes this the connection to the next daemon, which is the one that answers the request: a listening
+        socket that outlives daemons takes who comes also while there is none. False where one of `stops` can
+        be read before."""
+        self._receive_rest()
+        self._keep_received()
+        self._received.clear()  # a line that the daemon before has not ended
+        self._looked_at = 0
+        self.close()
+        self._socket = _connected(self.path, may_wait=False)
+        try:
+            self._send(self._line_of(method, params), [])
+            if not _has_any([self._socket, *stops], end):
+                raise Disconnected('the daemon does not answer')
+            if _has_any(stops, time.monotonic()):
+                self.close()
+                return False
+            self._answer(end)
+            return True
+        except Refused:
+            raise
+        except BaseException:
+            self.close()
+            raise
 
 
 class Session:
@@ -402,6 +468,7 @@ class Session:
         self.connection = connection
         self.name = name
         self.is_named = is_named
+        self._describe = False
 
     def __enter__(self):
         return self
@@ -486,6 +553,7 @@ class Session:
         """From now on its events come to this connection; with `describe` also what their arguments are
         called. They wait in this process from when they are received until events() or pending() takes
         them: who subscribes takes them in time, or is told by Lost what the daemon had no room for."""
+        self._describe = describe
         self.call('session.subscribe', {'describe': describe})
 
     def unsubscribe(self):
@@ -510,3 +578,27 @@ class Session:
     def pending(self):
         """A list of those of events() that have come; does not wait."""
         return self.connection._take_all(self.name)
+
+    def rejoin(self, patience_s=10, stop=None):
+        """After the daemon's end: connects to the daemon that comes next, and subscribes to this session as
+        before, for a saved one goes on there. Its events are delivered from the record on at which the daemon
+        before has left off, after what is still in pending(). Other sessions of the connection have lost
+        their subscriptions; show() has what of this one has not gone on, and whether it has a gap.
+
+        patience_s  for so long it is tried
+        stop        something to wait for, with fileno(): what can be read there ends the waiting
+        Returns False where that came first. Raises Refused, not_found where the session has not gone on, and
+        Disconnected when the time is over: it can be tried again.
+        """
+        request = {'session': self.name, 'describe': self._describe}
+        stops = [] if stop is None else [stop]
+        give_up, pause_s = time.monotonic() + patience_s, _FIRST_PAUSE_S
+        while True:
+            try:
+                return self.connection._join_next('session.subscribe', request, give_up, stops)
+            except Disconnected as error:
+                if time.monotonic() >= give_up:
+                    raise Disconnected(f'{error}; tried for {patience_s:g} s') from error
+            if _has_any(stops, min(give_up, time.monotonic() + pause_s)):
+                return False
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

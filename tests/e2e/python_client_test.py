@@ -11,6 +11,7 @@ import tempfile
 import threading
 import unittest
 
+import service_manager
 import support
 
 sys.path.insert(0, str(support.ROOT / 'client/python'))
@@ -207,6 +208,21 @@ class PythonClient(support.DaemonTest):
             for use_it in connection.hello, session.pending, lambda: next(session.events()):
                 self.assertRaises(tracectl.Disconnected, use_it)
 
+    def test_what_a_daemon_has_sent_can_be_taken_after_a_request_has_found_its_end(self):
+        daemon = support.Daemon()
+        program, here = self.hot()
+        connection = tracectl.connect(daemon.socket)
+        self.addCleanup(connection.close)
+        session = connection.session('s')
+        session.set(['u::hot_push'], here, do='event(arg0)')
+        session.subscribe()
+        session.commit()
+        self.call(program, 500)
+        daemon.end()
+        self.assertRaises(tracectl.Disconnected, session.show)
+        self.assertEqual([event.args for event in session.pending()], [[i] for i in range(500)])
+        self.assertRaises(tracectl.Disconnected, session.pending)
+
     def test_a_request_that_is_too_long_is_not_sent(self):
         with self.assertRaises(ValueError):
             self.connection.call('hello', {'more': 'x' * (1 << 20)})
@@ -219,6 +235,74 @@ class PythonClient(support.DaemonTest):
                                    'PYTHONDONTWRITEBYTECODE': '1',
                                    'PYTHONPATH': str(support.ROOT / 'client/python')})
         self.assertEqual(done.stdout, f'{self.daemon.process.pid}\n', done.stderr)
+
+
+@support.needs_root
+class Rejoining(unittest.TestCase):
+    def setUp(self):
+        self.service = service_manager.Service()
+        self.addCleanup(self.service.end)
+        self.service.start()
+        self.hot = support.Program(support.target('hot'))
+        self.addCleanup(self.hot.end)
+        self.service.json('session', 'new', 's', '--saved')
+        connection = tracectl.connect(self.service.socket)
+        self.addCleanup(connection.close)
+        self.session = connection.open_session('s')
+        self.session.set(['u::hot_push'], tracectl.target(pids=[self.hot.pid]))
+        self.session.commit()
+        self.session.subscribe(describe=True)
+
+    def call(self, times):
+        self.hot.send(f'hot_push {times}')
+        self.assertEqual(self.hot.result()['calls'], times)
+
+    def test_a_saved_session_goes_on_with_the_next_daemon(self):
+        self.call(3)
+        self.service.finish()
+        self.call(4)
+        self.service.start()
+        self.assertTrue(self.session.rejoin())
+        self.session.flush()
+        items = self.session.pending()
+        self.assertEqual([event.args[0] for event in items if isinstance(event, tracectl.Event)],
+                         [0, 1, 2, 0, 1, 2, 3])
+        self.assertEqual(sum(isinstance(item, tracectl.Described) for item in items), 2)
+        self.assertNotIn('gap', self.session.show())
+
+    def test_it_waits_for_a_daemon_that_comes_later(self):
+        self.service.finish()
+        joined = []
+        waiting = threading.Thread(target=lambda: joined.append(self.session.rejoin(60)))
+        waiting.start()
+        self.service.start()
+        waiting.join()
+        self.assertEqual(joined, [True])
+
+    def test_it_ends_by_what_it_was_told_to_wait_for_too(self):
+        stop, other = socket.socketpair()
+        with stop, other:
+            self.service.finish()
+            other.send(b'!')
+            self.assertFalse(self.session.rejoin(60, stop))
+            self.service.start()
+            stop.recv(1)
+            self.assertTrue(self.session.rejoin(60, stop))
+
+    def test_a_session_that_is_gone_and_a_daemon_that_does_not_come_are_told(self):
+        self.service.finish()
+        with self.assertRaisesRegex(tracectl.Disconnected, '^the daemon does not answer; tried for 0.3 s$'):
+            self.session.rejoin(0.3)
+        self.service.start()
+        self.service.stop()
+        self.service.start()
+        with self.assertRaises(tracectl.Refused) as refused:
+            self.session.rejoin(60)
+        self.assertEqual(refused.exception.name, 'not_found')
+        self.service.finish()
+        self.service.listening.close()
+        with self.assertRaisesRegex(tracectl.Disconnected, 'no daemon listens on .*; tried for 0.3 s$'):
+            self.session.rejoin(0.3)
 
 
 class FakeDaemon:
