@@ -117,7 +117,7 @@ class Spans:
             return None
         if isinstance(item, tracectl.Lost):
             self.lost += item.count
-            self._forget_open()
+            self.forget_open()
             return None
         if item.kind == 'latency':
             return self._span(OpenCall(item, self._new_span_id(item), self._own_context(item)), item)
@@ -129,15 +129,16 @@ class Spans:
             self._add_event(item)
         return None
 
-    # ---- calls ----
-
-    def _forget_open(self):
+    def forget_open(self):
+        """Where something is missing: what was open may have ended."""
         self._open.clear()
         self._open_count = 0
 
+    # ---- calls ----
+
     def _begin(self, hit):
         if self._open_count >= MOST_OPEN_CALLS:
-            self._forget_open()
+            self.forget_open()
         calls = self._open.setdefault((hit.pid, hit.tid), [])
         around = calls[-1] if calls else None
         calls.append(OpenCall(hit, self._new_span_id(hit), self._context(hit, around)))

@@ -3,18 +3,25 @@
 (otlp.schema.json), and against what the traced program says of its requests (tests/targets/spans.cpp)."""
 
 import collections
+import dataclasses
 import functools
 import http.server
+import importlib.machinery
+import importlib.util
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
+import tracemalloc
 import unittest
 
 import jsonschema
+import service_manager
 import support
 
 sys.path.insert(0, str(support.ROOT / 'client/python'))
@@ -23,6 +30,9 @@ import tracectl_spans  # noqa: E402
 
 EXPORTER = str(support.ROOT / 'client/python/tracectl-otlp')
 SERVE = "event(str(arg0), arg1), return"
+RESTARTS = 10
+BURST = 5000  # calls: more than small rings hold
+SMALL_RINGS = ('--ring-bytes', '65536')
 
 
 @functools.cache
@@ -104,8 +114,9 @@ def name_of(span):
     return span['name'].rsplit(':', 1)[1]
 
 
-@support.needs_root
-class Otlp(support.DaemonTest):
+class ExporterTest(unittest.TestCase):
+    """Its `daemon` is whatever is asked."""
+
     def receiver(self, answers=()):
         receiver = Receiver(answers)
         self.addCleanup(receiver.end)
@@ -129,12 +140,15 @@ class Otlp(support.DaemonTest):
         self.assertEqual(exporter.returncode, 0, said)
         return said
 
-    def session_of(self, program, *settings):
-        self.daemon.json('session', 'new', 's')
+    def session_of(self, program, *settings, options=()):
+        self.daemon.json('session', 'new', 's', *options)
         for pattern, do in settings:
             self.daemon.json('stage', 's', 'set', '-p', str(program.pid), pattern, '--do', do)
         self.daemon.json('commit', 's')
 
+
+@support.needs_root
+class Otlp(ExporterTest, support.DaemonTest):
     def requests_served(self, *words, count=50, settings=None):
         """What the program says of its requests, the receiver, and what the exporter said at its end."""
         program = self.program('spans', str(count))
@@ -319,6 +333,204 @@ class Otlp(support.DaemonTest):
                                   timeout=60)
             self.assertEqual(done.returncode, 2)
             self.assertIn(wanted, done.stderr)
+
+
+@support.needs_root
+class Restarts(ExporterTest):
+    """A saved session's spans, over restarts of the daemon."""
+
+    def setUp(self):
+        self.serve()
+
+    def serve(self, *options):
+        self.daemon = service_manager.Service(*options)
+        self.addCleanup(self.daemon.end)
+        self.daemon.start()
+
+    def program(self, *words):
+        program = support.Program(support.target(words[0]), *words[1:])
+        self.addCleanup(program.end)
+        return program
+
+    def call(self, program, times):
+        program.send(f'hot_push {times}')
+        return program.result()['calls']
+
+    def started(self, *words, calls_of=(), options=('--saved',)):
+        """The exporter of a session, which has subscribed, and its receiver."""
+        self.session_of(*calls_of, options=options)
+        return self.exporter_of_s(*words)
+
+    def exporter_of_s(self, *words):
+        receiver = self.receiver()
+        return self.exporter(receiver, '--session', 's', '--within', '0.1', *words), receiver
+
+    def hears(self, exporter, what):
+        self.assertEqual(exporter.stderr.readline(), f'tracectl-otlp: {what}\n')
+
+    def hears_of_the_end(self, exporter):
+        self.hears(exporter, 'the daemon has closed the connection; waiting for session s to go on')
+
+    def hears_of_a_restart(self, exporter):
+        self.hears_of_the_end(exporter)
+        self.hears(exporter, 'session s goes on')
+
+    def ended_without_faults(self, exporter, receiver):
+        said = self.ended(exporter)
+        self.assertEqual(receiver.faults, [])
+        self.assertEqual(len({span['spanId'] for span in receiver.spans}), len(receiver.spans))
+        return said
+
+    def test_every_call_is_a_span_over_ten_restarts(self):
+        program = self.program('busy')
+        exporter, receiver = self.started(calls_of=(program, ('u::busy_cool', 'event, return')))
+        program.send('go')
+        for _ in range(RESTARTS):
+            before = len(receiver.spans)
+            support.wait_until(lambda: len(receiver.spans) > before, 'a span')
+            self.daemon.restart()
+            self.hears_of_a_restart(exporter)
+        program.send('stop')
+        calls = program.result()['busy_cool']
+        said = self.ended_without_faults(exporter, receiver)
+        self.assertEqual(len(receiver.spans), calls)
+        self.assertIn(f'{calls} spans sent, 0 found the queue full, 0 not delivered, 0 rejected; '
+                      '0 events lost', said)
+
+    def test_a_call_that_is_open_at_a_restart_is_one_span_with_what_it_was_called_with(self):
+        program = self.program('hot')
+        exporter, receiver = self.started(calls_of=(
+            program, ('u:libc.so.6:__isoc99_scanf', 'event(arg0), return'), ('u::hot_push', 'event, return')))
+        self.call(program, 1)
+        support.wait_until(lambda: receiver.spans, 'a span')
+        before = time.monotonic_ns()
+        self.daemon.restart()
+        self.hears_of_a_restart(exporter)
+        took = time.monotonic_ns() - before
+        self.call(program, 1)
+        self.ended_without_faults(exporter, receiver)
+        waited, = (span for span in receiver.spans if name_of(span) == '__isoc99_scanf')
+        self.assertGreater(int(waited['endTimeUnixNano']) - int(waited['startTimeUnixNano']), took)
+        self.assertGreater(attributes(waited)['tracectl.arg.arg0'], 0)
+
+    def test_what_a_daemon_has_sent_is_taken_where_its_end_is_noticed_in_the_midst_of_it(self):
+        program = self.program('hot')
+        exporter, receiver = self.started(calls_of=(program, ('u::hot_push', 'event, return')))
+        exporter.send_signal(signal.SIGSTOP)
+        # With a new epoch the daemon is asked anew what hits are: the first request that fails.
+        self.daemon.json('session', 'new', 'other')
+        self.daemon.json('stage', 'other', 'set', 'u::hot_nop5', '-p', str(program.pid), '--do', 'count')
+        self.daemon.json('commit', 'other')
+        calls = self.call(program, 300)
+        self.daemon.restart()
+        exporter.send_signal(signal.SIGCONT)
+        self.hears_of_a_restart(exporter)
+        self.ended_without_faults(exporter, receiver)
+        self.assertEqual([attributes(span)['tracectl.arg.seq'] for span in receiver.spans],
+                         list(range(calls)))
+
+    def test_what_did_not_fit_the_rings_is_told_as_lost(self):
+        self.serve(*SMALL_RINGS)
+        program = self.program('hot')
+        exporter, receiver = self.started(calls_of=(program, ('u::hot_push', 'return')))
+        calls = 0
+        for _ in range(3):
+            calls += self.call(program, BURST)
+            self.daemon.finish()
+            calls += self.call(program, BURST)
+            self.daemon.start()
+            # Between them stands what was lost so far.
+            self.assertIn('tracectl-otlp: session s goes on\n', iter(exporter.stderr.readline, ''))
+        said = self.ended_without_faults(exporter, receiver)
+        sent, lost = re.search(r'(\d+) spans sent, 0 found the queue full, 0 not delivered, 0 rejected; '
+                               r'(\d+) events lost', said).groups()
+        self.assertEqual(len(receiver.spans), int(sent))
+        self.assertGreater(int(lost), 0)
+        self.assertLessEqual(int(sent), calls)
+        self.assertGreaterEqual(int(sent) + int(lost), calls)
+
+    def test_a_session_that_begins_anew_is_told_and_what_was_open_is_nobodys_parent(self):
+        program = self.program('hot')
+        exporter, receiver = self.started(calls_of=(program, ('u::hot_push', 'event, return')))
+        calls = self.call(program, 10)
+        self.daemon.finish()
+        self.hears_of_the_end(exporter)
+        self.daemon.forget_what_is_armed()
+        self.daemon.start()
+        self.assertRegex(exporter.stderr.readline(), r'^tracectl-otlp: session s has begun anew: for '
+                         r'\d+\.\d{3} s at most nothing was traced$')
+        calls += self.call(program, 10)
+        self.ended_without_faults(exporter, receiver)
+        self.assertEqual(len(receiver.spans), calls)
+
+    def test_it_is_ended_while_it_waits_and_sends_what_it_has(self):
+        program = self.program('hot')
+        self.session_of(program, ('u::hot_push', 'event, return'), options=('--saved',))
+        for words, number in ((), signal.SIGTERM), (('--for', '3'), None):
+            with self.subTest(words=words):
+                exporter, receiver = self.exporter_of_s(*words)
+                calls = self.call(program, 10)
+                support.wait_until(lambda: receiver.spans, 'a span')
+                calls += self.call(program, 300)
+                self.daemon.finish()
+                self.hears_of_the_end(exporter)
+                if number:
+                    exporter.send_signal(number)
+                said = exporter.communicate(timeout=60)[1]
+                self.daemon.start()
+                self.assertEqual((exporter.returncode, len(receiver.spans)), (0, calls), said)
+
+    def test_it_ends_with_the_daemon_where_nothing_goes_on(self):
+        program = self.program('hot')
+        for options, words in ((), ()), (('--saved',), ('--reconnect', '0')):
+            with self.subTest(options=options):
+                exporter, receiver = self.started(*words, options=options, calls_of=(
+                    program, ('u::hot_push', 'event, return')))
+                calls = self.call(program, 10)
+                support.wait_until(lambda: receiver.spans, 'a span')
+                calls += self.call(program, 300)
+                self.daemon.restart()
+                said = exporter.communicate(timeout=60)[1]
+                self.assertEqual((exporter.returncode, len(receiver.spans)), (1, calls), said)
+                self.assertIn('the daemon has closed the connection', said)
+
+    def test_it_gives_up_where_the_session_is_gone_and_where_no_daemon_comes(self):
+        program = self.program('hot')
+        exporter, _ = self.started(calls_of=(program, ('u::hot_push', 'return')))
+        self.daemon.stop()
+        self.hears_of_the_end(exporter)
+        self.daemon.start()
+        said = exporter.communicate(timeout=60)[1]
+        self.assertEqual(exporter.returncode, 1)
+        self.assertIn('there is no session "s"', said)
+        exporter, _ = self.started('--reconnect', '0.3', calls_of=(program, ('u::hot_push', 'return')))
+        self.daemon.finish()
+        self.hears_of_the_end(exporter)
+        said = exporter.communicate(timeout=60)[1]
+        self.assertEqual(exporter.returncode, 1)
+        self.assertIn('the daemon does not answer; tried for 0.3 s', said)
+
+
+class Followed(unittest.TestCase):
+    def test_it_keeps_nothing_of_epochs_that_are_over(self):
+        spec = importlib.util.spec_from_loader(
+            'tracectl_otlp', importlib.machinery.SourceFileLoader('tracectl_otlp', EXPORTER))
+        exporter = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(exporter)
+        setting = {'session': 's', 'probe': 'p', 'pattern': 'u::p', 'do': 'event, return', 'returns': 'auto'}
+
+        class Daemon:
+            def info(self, _):
+                return [setting]
+
+        hit = tracectl.Event(ts=0, wall='', epoch=0, session='s', cpu=0, pid=1, tid=1, comm='', probe='p',
+                             kind='hit', args=[])
+        followed = exporter.Followed(Daemon(), 's')
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        for epoch in range(10_000):
+            self.assertTrue(followed(dataclasses.replace(hit, epoch=epoch)))
+        self.assertLess(tracemalloc.get_traced_memory()[0], 100_000)
 
 
 class SpansOfEvents(unittest.TestCase):
