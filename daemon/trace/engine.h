@@ -302,7 +302,7 @@ class Engine {
   template <class Count> size_t sum_of_user(uid_t user, const Session* but, Count count) const;
   Status check_sessions(const std::optional<Owner>& owner) const;
   Status check_settings(const Session& session, size_t settings) const;
-  Status check_sites(const Session& session, size_t sites) const;
+  Status check_sites(std::span<const Intent> intents) const;
   Status check_rings(const Session& session) const;
   Result<uint32_t> take_account(const std::optional<Owner>& owner);
   void give_back_account(uint32_t account);

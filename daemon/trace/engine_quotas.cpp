@@ -48,12 +48,19 @@ Status Engine::check_settings(const Session& session, size_t settings) const {
   return over_quota(options_.quota.settings, "settings in all sessions", "patterns");
 }
 
-Status Engine::check_sites(const Session& session, size_t sites) const {
-  if (!session.access.owner) return ok();
-  const size_t others = sum_of_user(session.access.owner->uid, &session,
-                                    [](const Session& other) { return other.hooks.size(); });
-  if (others + sites <= options_.quota.sites) return ok();
-  return over_quota(options_.quota.sites, "sites in all sessions", "session");
+// Of commits that are to take force together: each may be within the quota where their sum is not.
+Status Engine::check_sites(std::span<const Intent> intents) const {
+  const auto sites_then = [&](const Session& session) {
+    for (const Intent& intent : intents)
+      if (intent.session == &session) return intent.coverage.wants.size();
+    return session.hooks.size();
+  };
+  for (const Intent& intent : intents) {
+    const auto& owner = intent.session->access.owner;
+    if (owner && sum_of_user(owner->uid, nullptr, sites_then) > options_.quota.sites)
+      return over_quota(options_.quota.sites, "sites in all sessions", "session");
+  }
+  return ok();
 }
 
 Status Engine::check_rings(const Session& session) const {

@@ -94,8 +94,6 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
                 .options = options,
                 .began_ns = boot_ns()};
   if (auto covered = cover_for(intent); !covered) return covered.error();
-  const size_t sites = intent.coverage.wants.size();
-  if (auto within = check_sites(**session, sites); !within) return within.error();
   return intent;
 }
 
@@ -118,6 +116,7 @@ Result<CommitSummary> Engine::commit(const std::string& name, const CommitOption
 // Everything but the switch: what is planned is undone.
 Result<CommitSummary> Engine::dry_run(Intent intent) {
   const Coverage& coverage = intent.coverage;
+  if (auto within = check_sites({&intent, 1}); !within) return within.error();
   if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
   Switch change(*kernel_, slots_, hooks_, linger_until());
   Commit& commit = change.commit_of(*intent.session);
@@ -144,6 +143,7 @@ Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
 // All or nothing.
 Result<std::vector<CommitSummary>> Engine::apply(std::span<Intent> intents, Switch& change) {
   std::vector<Changes> changes;
+  if (auto within = check_sites(intents); !within) return within.error();
   if (auto named = name_triggers(intents); !named) return named.error();
   for (Intent& intent : intents) {
     const Coverage& coverage = intent.coverage;

@@ -63,6 +63,31 @@ TEST_F(Quotas, AreOfSitesAndAFailedCommitChangesNothing) {
   EXPECT_EQ(sum(read("b")), 10u);
 }
 
+// Each would be within it beside what the others have in force.
+TEST_F(Quotas, AreOfSitesOfCommitsThatComeTogether) {
+  start_with({.sites = 1});
+  create("everybodys");
+  for (const char* session : {"a", "b", "everybodys"})
+    must(stage(session, probe("changes_step"), everybody(), "count"));
+  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"everybodys", {}}});
+  ASSERT_EQ(done.size(), 3u);
+  EXPECT_TRUE(done[0]);
+  ASSERT_FALSE(done[1]);
+  expect_exhausted(done[1].error(), "1 sites");
+  EXPECT_TRUE(done[2]);
+  EXPECT_EQ(must(engine->session("a"))->hooks.size(), 1u);
+  EXPECT_EQ(must(engine->session("b"))->hooks.size(), 0u);
+}
+
+TEST_F(Quotas, OfSitesAreGivenUpAndTakenByCommitsThatComeTogether) {
+  start_with({.sites = 1});
+  set("a", probe("changes_step"), everybody(), "count");
+  must(engine->stage_remove("a", {must(parse_pattern(probe("changes_step")))}, std::nullopt));
+  must(stage("b", probe("changes_step"), everybody(), "count"));
+  for (auto& done : engine->commit_together({{"b", {}}, {"a", {}}})) must(std::move(done));
+  EXPECT_EQ(must(engine->session("b"))->hooks.size(), 1u);
+}
+
 TEST_F(Quotas, AreOfMemoryForEvents) {
   const size_t of_one =
       EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
