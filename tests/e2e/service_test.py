@@ -14,7 +14,6 @@ CAPABILITIES = 1 << 19 | 1 << 38 | 1 << 39  # CAP_SYS_PTRACE, CAP_PERFMON, CAP_B
 HOT = FOLDER + '/hot'
 CALLS = 100
 EXPOSURE = 1.0  # of 10; that of systemd-analyze security, at most
-STARTS = 5      # StartLimitBurst= of the unit
 
 
 setUpModule = installed.boot
@@ -81,7 +80,7 @@ class Life(ServiceTest):
         self.assertEqual(self.counted(), CALLS)
 
     def test_killed_again_and_again_it_is_given_up(self):
-        for start in range(STARTS):
+        for start in range(int(self.property('StartLimitBurst'))):
             self.wait_for('NRestarts', str(start))
             self.wait_for('ActiveState', 'active') if start else self.status()
             self.systemctl('kill', '--signal=KILL', 'tracectld')

@@ -17,6 +17,7 @@ from installed import FOLDER
 
 SESSIONS = '/etc/tracectl/sessions.d'
 BUSY = FOLDER + '/busy'
+RESTARTS = 12  # in a row; more than anybody makes by hand
 
 setUpModule = installed.boot
 
@@ -123,6 +124,11 @@ class Upgrade(installed.ServiceTest):
         support.wait_for_poll(pid)
         return watching, pid, out
 
+    def check_it_has_rejoined(self, watching):
+        for said in ('the daemon has closed the connection; waiting for session s to go on',
+                     'session s goes on'):
+            self.assertEqual(watching.stderr.readline(), f'tracectl: {said}\n')
+
     def test_who_watches_gets_every_event_over_a_restart_and_an_upgrade(self):
         self.make('s', 'busy_cool', 'event')
         watching, pid, out = self.watch()
@@ -132,13 +138,29 @@ class Upgrade(installed.ServiceTest):
             before = len(events)
             support.wait_until(lambda: events.extend(out.take()) or len(events) > before, 'an event')
             step()
-            for said in ('the daemon has closed the connection; waiting for session s to go on',
-                         'session s goes on'):
-                self.assertEqual(watching.stderr.readline(), f'tracectl: {said}\n')
+            self.check_it_has_rejoined(watching)
         calls = self.truth()['busy_cool']
         self.assertEqual(out.wait_for(calls, events), (calls, 0))
         os.kill(pid, signal.SIGINT)
         self.assertEqual(watching.communicate(timeout=60)[1], f'{calls} events, 0 lost\n')
+
+    def test_many_restarts_in_a_row_miss_no_call_and_no_event(self):
+        self.make('s', 'busy_cool', 'event')
+        self.make('counted')
+        watching, pid, out = self.watch()
+        self.tell('go')
+        events = []
+        for _ in range(RESTARTS):
+            before = len(events)
+            self.systemctl('restart', 'tracectld')
+            self.check_it_has_rejoined(watching)
+            support.wait_until(lambda: events.extend(out.take()) or len(events) > before, 'an event')
+        counted, truth = self.stop('counted')
+        self.assertEqual(counted, truth)
+        delivered, lost = out.wait_for(truth['busy_cool'], events)
+        self.assertEqual(delivered + lost, truth['busy_cool'])
+        os.kill(pid, signal.SIGINT)
+        self.assertEqual(watching.communicate(timeout=60)[1], f'{delivered} events, {lost} lost\n')
 
     def test_who_watches_hears_that_a_stop_has_ended_the_session(self):
         self.make('s', 'busy_cool', 'event')
