@@ -227,9 +227,9 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
   if (auto good = check_recorder(request); !good) return good.error();
   if (auto good = check_saved(request); !good) return good.error();
   if (request.recorder && peer.owner) {
-    const uint64_t most = engine_.options().quota.ring_bytes;
-    if (auto within = flight_recorders_.check_memory_of(peer.uid, *request.recorder, most); !within)
-      return within.error();
+    const Quota& quota = engine_.options().quota;
+    auto within = flight_recorders_.check_memory_of(peer.uid, *request.recorder, quota);
+    if (!within) return within.error();
   }
   auto session =
       engine_.create_session(request.name.value_or(""), request.budget, peer.owner, request.saved);
@@ -421,9 +421,10 @@ Result<Empty> Commands::handle(const SessionSubscribe& request, Peer& peer) {
     return Error{Code::busy, "this connection is subscribed to \"" + request.session + "\" already",
                  "session"};
   auto sink = peer.make_sink(request);
-  auto subscribed = engine_.subscribe(request.session, sink);
+  if (!sink) return sink.error();
+  auto subscribed = engine_.subscribe(request.session, *sink);
   if (!subscribed) return subscribed.error();
-  peer.subscriptions.emplace(request.session, std::move(sink));
+  peer.subscriptions.emplace(request.session, std::move(*sink));
   return Empty{};
 }
 

@@ -28,8 +28,9 @@ struct Peer {
   uid_t uid = 0;
   pid_t pid = 0;
   std::optional<Owner> owner = {};  // none: it may trace every process
-  // Makes the sink that brings a session's events to this peer, as it has asked for them.
-  std::function<std::shared_ptr<EventSink>(const protocol::SessionSubscribe&)> make_sink;
+  // Makes the sink that brings a session's events to this peer, as it has asked for them. Fails where its
+  // user has no memory left for one.
+  std::function<Result<std::shared_ptr<EventSink>>(const protocol::SessionSubscribe&)> make_sink;
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
   std::set<std::string> unnamed_sessions;                           // end with the connection
   // That came and no request has taken yet, the oldest first.
@@ -131,6 +132,12 @@ class Commands {
  private:
   protocol::SessionPart part_of(const Session& session) const;
   std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
+  // Of a session; of a user who has a quota, or of nobody.
+  struct Recording {
+    std::shared_ptr<Recorder> recorder;
+    std::optional<uid_t> user;
+  };
+  Status check_memory_of_recording(const Peer& peer) const;
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
   Status check_saved(const protocol::SessionCreate& request) const;
   void end_recording(const std::string& session);
@@ -144,8 +151,8 @@ class Commands {
   const ServerCounts& counts_;
   uint64_t started_ns_;
   // By session; those that have ended, too, until their session does or is recorded anew.
-  std::map<std::string, std::shared_ptr<Recorder>> recordings_;
-  std::vector<std::shared_ptr<Recorder>> ending_;  // of sessions that are gone: being written
+  std::map<std::string, Recording> recordings_;
+  std::vector<Recording> ending_;  // of sessions that are gone: being written
   FlightRecorders flight_recorders_;
   KeptSessions kept_;
   std::optional<Examined> examined_;

@@ -40,7 +40,9 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
   into.settings = asked.settings.value_or(into.settings);
   into.sites = asked.sites.value_or(into.sites);
   into.ring_bytes = asked.ring_bytes.value_or(into.ring_bytes);
+  into.stream_bytes = asked.stream_bytes.value_or(into.stream_bytes);
   into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
+  into.users = asked.users.value_or(into.users);
 }
 
 void take_over(Configuration& into, const protocol::AskedConfiguration& asked) {
@@ -66,7 +68,8 @@ Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& so
 
 bool is_same(const Quota& a, const Quota& b) {
   return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
-         a.ring_bytes == b.ring_bytes && a.events_per_second == b.events_per_second;
+         a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes &&
+         a.events_per_second == b.events_per_second && a.users == b.users;
 }
 
 // What differs and cannot change while the daemon runs, by the names in the file.

@@ -66,7 +66,8 @@ Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
   return reply_to(asked.call, done);
 }
 
-std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer) {
+std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer,
+                                          const Status& room) {
   static const auto table = make_table(AllRequests{});
   const auto parsed = parse_call(line);
   if (const auto* refusal = std::get_if<protocol::RefusedCall>(&parsed))
@@ -74,6 +75,7 @@ std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& comma
   const Call& call = std::get<Call>(parsed);
   const auto handler = table.find(call.method);
   if (handler == table.end()) return Reply{error_line(unknown_method(call)), true};
+  if (!room) return Reply{error_line(call.id, room.error()), true};
   try {
     return handler->second(call, commands, peer);
   } catch (const std::bad_alloc&) {

@@ -21,7 +21,9 @@ struct AskedCommit {
   protocol::StageCommit request;
 };
 
-std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer);
+// `room`: why no more is done for the peer, if it is not.
+std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer,
+                                          const Status& room);
 Reply reply_to(const AskedCommit& asked, const Result<protocol::CommitReply>& done);
 
 }  // namespace tracectl

@@ -77,15 +77,22 @@ Status check_recorder(const SessionCreate& asked) {
 }
 
 Status FlightRecorders::check_memory_of(uid_t user, const RecorderBoundPart& asked,
-                                        uint64_t most) const {
-  uint64_t bytes = bound_of(asked).bytes;
-  for (const auto& [session, kept] : recorders_)
-    if (kept.user == user) bytes += bound_of(kept.bound).bytes;
-  if (bytes <= most) return ok();
-  return Error{Code::exhausted,
-               "the flight recorders of a user may have " + std::to_string(most) +
-                   " bytes together: ask for fewer, or for more (quota in tracectld.json)",
-               "recorder"};
+                                        const Quota& quota) const {
+  MemoryWanted wanted{bound_of(asked).bytes, bound_of(asked).bytes};
+  const auto add = [&](uid_t whose, uint64_t bytes) {
+    wanted.of_all += bytes;
+    if (whose == user) wanted.of_user += bytes;
+  };
+  for (const auto& [session, kept] : recorders_) add(kept.user, kept.quota_bytes);
+  for (const auto& [number, dumping] : dumps_)
+    if (is_kept_by_dump_alone(dumping)) add(dumping.user, dumping.quota_bytes);
+  return quota.check_memory("flight recorders", wanted, quota.ring_bytes);
+}
+
+// A file that takes nothing more could else keep one after the other.
+bool FlightRecorders::is_kept_by_dump_alone(const Dumping& dumping) const {
+  return dumping.dump->state().phase == Dump::Phase::writing &&
+         !recorders_.contains(dumping.session);
 }
 
 Status FlightRecorders::keep(const std::string& session, const SessionCreate& asked, uid_t user) {
@@ -99,7 +106,10 @@ Status FlightRecorders::keep(const std::string& session, const SessionCreate& as
     watch_what_is_wanted();
     return subscribed;
   }
-  recorders_[session] = {*asked.recorder, std::move(*dump_on), user, std::move(recorder)};
+  const auto made = engine_.session(session);
+  const bool has_quota = made && (*made)->access.owner;
+  recorders_[session] = {*asked.recorder, std::move(*dump_on), user, std::move(recorder),
+                         has_quota ? bound_of(*asked.recorder).bytes : 0};
   if (unasked_) engine_.dump_at_triggers(session);
   watch_what_is_wanted();
   return ok();
@@ -189,6 +199,7 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
                  "a dump of the session \"" + session + "\" is being written: wait for its end",
                  "session"};
   Dumping dumping{session, (*recorder)->user, nullptr, reason, std::nullopt};
+  dumping.quota_bytes = (*recorder)->quota_bytes;
   // What is there is worth having all the same.
   if (auto flushed = engine_.flush(session); !flushed)
     dumping.note = "the last events may be missing: " + flushed.error().message;

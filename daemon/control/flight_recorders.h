@@ -38,9 +38,10 @@ class FlightRecorders {
   // Gives dumps some seconds to be written to their end.
   ~FlightRecorders();
 
-  // Of a user who has a quota: fails with Code::exhausted where its recorders would have more bytes than this
-  // together.
-  Status check_memory_of(uid_t user, const protocol::RecorderBoundPart& asked, uint64_t most) const;
+  // Of a user who has a quota: fails with Code::exhausted where its recorders would have more bytes than one
+  // user may, or all users together, with what is still being written of those that are gone.
+  Status check_memory_of(uid_t user, const protocol::RecorderBoundPart& asked,
+                         const Quota& quota) const;
 
   // From now on the last events of the session, which has just been made, are held. The user is who
   // has made it.
@@ -80,6 +81,7 @@ class FlightRecorders {
     protocol::DumpOnPart dump_on;
     uid_t user;
     std::shared_ptr<FlightRecorder> recorder;
+    uint64_t quota_bytes = 0;                 // that it counts for, if its user has a quota
     std::optional<std::string> waiting = {};  // for another dump: the reason of one
     uint64_t quiet_until_ns = 0;              // no dump of what goes wrong before
     uint64_t listen_at_ns = 0;                // triggers are heard again; 0: they are
@@ -92,6 +94,7 @@ class FlightRecorders {
     std::string reason;
     std::optional<std::string> note;
     std::optional<DumpFolder::Place> place = {};  // in the folder, until its end has been told
+    uint64_t quota_bytes = 0;                     // of its recorder
   };
 
   Result<protocol::DumpOnPart> watched(const protocol::DumpOnPart& asked);
@@ -104,6 +107,7 @@ class FlightRecorders {
   void tell_end(const Dumping& dumping, const Dump::State& state);
   Result<const Kept*> kept(const std::string& session) const;
   bool is_being_written(const std::string& session) const;
+  bool is_kept_by_dump_alone(const Dumping& dumping) const;
   void forget_old_dumps();
 
   Engine& engine_;

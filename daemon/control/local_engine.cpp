@@ -32,11 +32,12 @@ LocalEngine::LocalEngine(std::unique_ptr<Engine> engine, Fd wake)
     : wake_(std::move(wake)), engine_(std::move(engine)), commands_(*engine_, counts_) {
   peer_.uid = ::geteuid();
   peer_.pid = ::getpid();
-  peer_.make_sink = [fd = wake_.get()](const protocol::SessionSubscribe&) {
-    return std::make_shared<ItemQueue>(kMostItems, [fd] {
+  peer_.make_sink =
+      [fd = wake_.get()](const protocol::SessionSubscribe&) -> Result<std::shared_ptr<EventSink>> {
+    return std::shared_ptr<EventSink>{std::make_shared<ItemQueue>(kMostItems, [fd] {
       const uint64_t one = 1;
       (void)!::write(fd, &one, sizeof(one));
-    });
+    })};
   };
 }
 

@@ -79,23 +79,40 @@ Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Pee
 Result<std::shared_ptr<Recorder>> Commands::recording(const std::string& session) const {
   if (auto known = engine_.session(session); !known) return known.error();
   const auto found = recordings_.find(session);
-  if (found != recordings_.end()) return found->second;
+  if (found != recordings_.end()) return found->second.recorder;
   return Error{Code::not_found, "nothing records the session \"" + session + "\"", "session"};
 }
 
 Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   const auto found = recordings_.find(request.session);
-  if (found != recordings_.end() && !is_over(*found->second))
+  if (found != recordings_.end() && !is_over(*found->second.recorder))
     return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
                  "session"};
+  if (auto within = check_memory_of_recording(peer); !within) return within.error();
   auto recorder = start_recorder(request, peer);
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
   end_recording(request.session);  // it is over, and the session knows it still
   spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
-  recordings_[request.session] = *recorder;
+  recordings_[request.session] = {*recorder, peer.owner ? std::optional(peer.uid) : std::nullopt};
   return recording_part(request.session, **recorder);
+}
+
+// Of what the disk has not taken.
+Status Commands::check_memory_of_recording(const Peer& peer) const {
+  if (!peer.owner) return ok();
+  constexpr size_t kEach = Recorder::kMostWaitingBytes;
+  MemoryWanted wanted{kEach, kEach};
+  const auto add = [&](const Recording& other) {
+    if (!other.user || is_over(*other.recorder)) return;
+    wanted.of_all += kEach;
+    if (*other.user == peer.uid) wanted.of_user += kEach;
+  };
+  for (const auto& [session, other] : recordings_) add(other);
+  for (const Recording& other : ending_) add(other);
+  const Quota& quota = engine_.options().quota;
+  return quota.check_memory("buffers of recordings", wanted, quota.stream_bytes);
 }
 
 Result<RecordingPart> Commands::handle(const RecordShow& request, Peer&) {
@@ -149,11 +166,11 @@ void Commands::follow_programs() try {
 }
 
 void Commands::end_recording(const std::string& session) {
-  std::erase_if(ending_, [](const auto& recorder) { return is_over(*recorder); });
+  std::erase_if(ending_, [](const Recording& one) { return is_over(*one.recorder); });
   const auto found = recordings_.find(session);
   if (found == recordings_.end()) return;
-  engine_.unsubscribe(session, found->second.get());
-  found->second->end();
+  engine_.unsubscribe(session, found->second.recorder.get());
+  found->second.recorder->end();
   ending_.push_back(std::move(found->second));
   recordings_.erase(found);
 }
@@ -161,7 +178,7 @@ void Commands::end_recording(const std::string& session) {
 Commands::~Commands() {
   while (!recordings_.empty()) end_recording(std::string(recordings_.begin()->first));
   const uint64_t end_ns = boot_ns() + kLongestEndNs;
-  for (const auto& recorder : ending_) {
+  for (const auto& [recorder, user] : ending_) {
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
     if (!recorder->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))

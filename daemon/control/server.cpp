@@ -30,6 +30,11 @@ constexpr size_t kMostUnsentBytes = 1 << 20;
 // For one connection's requests, before it is the next one's turn.
 constexpr uint64_t kTurnNs = 2'000'000;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
+// What that takes at most: a buffer that grows is there twice.
+constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
+// Of requests that are not complete, and of answers that are not taken, of one who may not trace every
+// process. What is asked for behind that is refused, so there can be one answer more.
+constexpr size_t kMostWaitingBytes = 64 << 20;
 
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
 
@@ -171,6 +176,60 @@ Status Server::check_connections_of(const PeerIdentity& peer,
                                     std::to_string(kMostOfUser) + " connections already"};
 }
 
+// Of all connections of users who have a quota.
+template <class Count> MemoryWanted Server::sum_with(const Peer& peer, Count bytes_of) const {
+  MemoryWanted sum;
+  for (const Connection& other : connections_) {
+    if (!other.peer.owner) continue;
+    const size_t bytes = bytes_of(other);
+    sum.of_all += bytes;
+    if (other.peer.uid == peer.uid) sum.of_user += bytes;
+  }
+  return sum;
+}
+
+Status Server::check_streams_of(const Peer& peer) const {
+  if (!peer.owner) return ok();
+  MemoryWanted wanted = sum_with(peer, [](const Connection& other) {
+    return other.peer.subscriptions.size() * kSubscriptionBytes;
+  });
+  wanted.of_user += kSubscriptionBytes;
+  wanted.of_all += kSubscriptionBytes;
+  const Quota& quota = engine_.options().quota;
+  return quota.check_memory("streams to clients", wanted, quota.stream_bytes);
+}
+
+// Where they wait to be complete.
+Status Server::check_requests_of(const Peer& peer) const {
+  if (!peer.owner) return ok();
+  const auto wanted = sum_with(peer, [](const Connection& other) { return other.in.size(); });
+  if (is_within(wanted)) return ok();
+  return Error{Code::exhausted, "too many bytes of requests wait for their end: send whole ones"};
+}
+
+Status Server::check_answers_of(const Peer& peer) const {
+  if (!peer.owner) return ok();
+  const auto wanted = sum_with(peer, [](const Connection& other) { return other.answers; });
+  if (is_within(wanted)) return ok();
+  return Error{Code::exhausted, "too many bytes of answers wait to be taken: read them first"};
+}
+
+bool Server::is_within(const MemoryWanted& waiting) const {
+  return waiting.of_user <= kMostWaitingBytes &&
+         waiting.of_all <= engine_.options().quota.of_all(kMostWaitingBytes);
+}
+
+Result<std::shared_ptr<EventSink>> Server::make_stream(const protocol::SessionSubscribe& asked,
+                                                       const Peer& peer) const {
+  if (auto within = check_streams_of(peer); !within) return within.error();
+  const auto wake = [fd = wake_.get()] {
+    const uint64_t one = 1;
+    (void)!::write(fd, &one, sizeof(one));
+  };
+  return std::shared_ptr<EventSink>{
+      std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, wake)};
+}
+
 Status Server::add(Fd socket) {
   const auto identity = identify_peer(socket.get());
   if (!identity) return identity.error();
@@ -181,11 +240,8 @@ Status Server::add(Fd socket) {
   at->peer.uid = identity->uid;
   at->peer.pid = identity->pid;
   at->peer.owner = owner;
-  at->peer.make_sink = [fd = wake_.get()](const protocol::SessionSubscribe& asked) {
-    return std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, [fd] {
-      const uint64_t one = 1;
-      (void)!::write(fd, &one, sizeof(one));
-    });
+  at->peer.make_sink = [this, at](const protocol::SessionSubscribe& asked) {
+    return make_stream(asked, at->peer);
   };
   auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
@@ -232,10 +288,9 @@ bool Server::take_descriptors(msghdr& message, std::deque<Fd>& to) {
   return to.size() <= kMostDescriptors && !(message.msg_flags & MSG_CTRUNC);
 }
 
-void Server::refuse(Connection& connection) {
+void Server::refuse(Connection& connection, const Error& why) {
   connection.peer.descriptors.clear();
-  connection.out += protocol::error_line(
-      nullptr, Error{Code::exhausted, "more descriptors came than requests that take one"});
+  connection.out += protocol::error_line(nullptr, why);
   connection.closing = true;
 }
 
@@ -249,11 +304,13 @@ void Server::receive(Connection& connection) {
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   const ssize_t count = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
-  if (count >= 0 && !take_descriptors(message, connection.peer.descriptors)) refuse(connection);
+  if (count >= 0 && !take_descriptors(message, connection.peer.descriptors))
+    refuse(connection, {Code::exhausted, "more descriptors came than requests that take one"});
   if (count == 0) connection.ended = true;
   if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
   if (count <= 0) return;
   connection.in.feed({buffer, static_cast<size_t>(count)});
+  if (auto within = check_requests_of(connection.peer); !within) refuse(connection, within.error());
 }
 
 // False where no whole line has come, or a request waits.
@@ -273,7 +330,8 @@ bool Server::answer_next(Connection& connection) {
 bool Server::answer(Connection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
   engine_.begin(request.learned);
-  auto answer = dispatch(request.line, commands_, connection.peer);
+  auto answer =
+      dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
   const auto awaited = engine_.reading().awaited();
   if (auto* reply = std::get_if<Reply>(&answer)) {
     if (reply->refused && awaited) {
@@ -297,6 +355,7 @@ void Server::put(Connection& connection, const Reply& reply) {
   if (reply.refused) connection.peer.descriptors.clear();
   take_events(connection);
   connection.out += reply.line;
+  connection.answers += reply.line.size();
 }
 
 // ---- commits ----
@@ -450,6 +509,13 @@ void Server::take_events(Connection& connection) {
   }
 }
 
+// What a client has taken makes room for more.
+void Server::note_sent(Connection& connection) {
+  connection.answers = std::min(connection.answers, connection.unsent());
+  for (const auto& [session, sink] : connection.peer.subscriptions)
+    static_cast<ClientStream&>(*sink).set_unsent(connection.unsent());
+}
+
 // ---- sending ----
 
 void Server::send(Connection& connection) {
@@ -458,7 +524,7 @@ void Server::send(Connection& connection) {
         ::send(connection.socket.get(), connection.out.data() + connection.sent,
                connection.out.size() - connection.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0 && errno == EAGAIN) return note_sent(connection);
     if (count < 0) {
       connection.closing = true;
       break;
@@ -466,7 +532,9 @@ void Server::send(Connection& connection) {
     connection.sent += static_cast<size_t>(count);
   }
   connection.out.clear();
+  if (connection.out.capacity() > kMostUnsentBytes) connection.out.shrink_to_fit();
   connection.sent = 0;
+  note_sent(connection);
 }
 
 // The last events, to clients that take them. One that does not is not waited for longer.
@@ -491,7 +559,7 @@ void Server::send_rest() {
 // Requests as long as the client takes the answers and its turn lasts, one at least.
 void Server::answer_for_a_turn(Connection& connection) {
   const uint64_t end_ns = boot_ns() + kTurnNs;
-  const auto unsent = [&] { return connection.out.size() - connection.sent; };
+  const auto unsent = [&] { return connection.unsent(); };
   connection.awaits_turn = false;
   do {
     if (unsent() < kMostUnsentBytes) take_events(connection);
@@ -517,7 +585,7 @@ void Server::take_turn() {
 // next.
 void Server::settle(Connections::iterator at) {
   Connection& connection = *at;
-  const auto unsent = [&] { return connection.out.size() - connection.sent; };
+  const auto unsent = [&] { return connection.unsent(); };
   answer_for_a_turn(connection);
   if (connection.closing) send(connection);  // what the client may still read: why
   set_follow_timer();

@@ -59,10 +59,13 @@ class Server {
     std::optional<PutAside> put_aside;
     std::string out;
     size_t sent = 0;           // of `out`
+    size_t answers = 0;        // bytes of answers in what is unsent of it, at most
     bool ended = false;        // the client sends no more; it may still read
     bool awaits_turn = false;  // with requests that have come
     bool closing = false;      // after what can be sent at once
     EventLoop::Watch watch;
+
+    size_t unsent() const { return out.size() - sent; }
   };
   using Connections = std::list<Connection>;
 
@@ -70,12 +73,19 @@ class Server {
          const Privileged& privileged, Fd wake);
   void accept_one(int listening_fd);
   void turn_away(int listening_fd);
+  template <class Count> MemoryWanted sum_with(const Peer& peer, Count bytes_of) const;
+  Status check_streams_of(const Peer& peer) const;
+  Status check_requests_of(const Peer& peer) const;
+  Status check_answers_of(const Peer& peer) const;
+  bool is_within(const MemoryWanted& waiting) const;
+  Result<std::shared_ptr<EventSink>> make_stream(const protocol::SessionSubscribe& asked,
+                                                 const Peer& peer) const;
   Status check_connections_of(const PeerIdentity& peer, const std::optional<Owner>& owner) const;
   Status add(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
   static bool take_descriptors(msghdr& message, std::deque<Fd>& to);
-  static void refuse(Connection& connection);
+  static void refuse(Connection& connection, const Error& why);
   bool answer_next(Connection& connection);
   bool answer(Connection& connection, PutAside request);
   void put(Connection& connection, const Reply& reply);
@@ -94,6 +104,7 @@ class Server {
   void look_after_dumps();
   void pump_streams();
   void take_events(Connection& connection);
+  static void note_sent(Connection& connection);
   void send(Connection& connection);
   void answer_for_a_turn(Connection& connection);
   void take_turn();

@@ -3,16 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "daemon/base/result.h"
 
 namespace tracectl {
+
+// Bytes that there would be of one kind, with what is asked for.
+struct MemoryWanted {
+  size_t of_user = 0;
+  size_t of_all = 0;  // of all users who may not trace every process
+};
 
 // What one user may have of the daemon who may not trace every process: in all sessions together.
 struct Quota {
   size_t sessions = 16;
   size_t settings = 1000;                // in force or staged
   size_t sites = 20'000;                 // a site counts for each session that has it
-  size_t ring_bytes = 256 << 20;         // of all CPUs
+  size_t ring_bytes = 256 << 20;         // of all CPUs; as much again for flight recorders
+  size_t stream_bytes = 256 << 20;       // for its clients; as much again for its recordings
   uint64_t events_per_second = 500'000;  // streamed; those beyond are lost, and counted as such
+  size_t users = 2;  // who have all the memory they may have: all users together have no more
+
+  size_t of_all(size_t bytes_of_one) const;
+  // Fails with Code::exhausted.
+  Status check_memory(const std::string& what, const MemoryWanted& wanted,
+                      size_t most_of_one) const;
 };
 
 }  // namespace tracectl

@@ -29,6 +29,7 @@ class LineBuffer {
   // The next complete line without its line feed, valid until the next call of `feed`; none if the
   // line is not complete yet. After an error the stream cannot be followed any more.
   Result<std::optional<std::string_view>> next();
+  size_t size() const { return bytes_.size() - start_; }
 
  private:
   size_t limit_bytes_;

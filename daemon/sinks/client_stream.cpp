@@ -4,6 +4,11 @@
 #include <algorithm>
 
 namespace tracectl {
+namespace {
+
+constexpr size_t kMostIdleBytes = 1 << 20;  // of a buffer that is empty
+
+}  // namespace
 
 void ClientStream::append(const StreamItem& item) {
   const auto* event = std::get_if<Event>(&item);
@@ -26,13 +31,18 @@ void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
 
 void ClientStream::drain(std::string& to) {
   const std::lock_guard lock(mutex_);
-  to += lines_;
-  lines_.clear();
   // A loss at the end is told now, not with the next event.
   report_loss();
   to += lines_;
+  unsent_bytes_ += lines_.size();
   lines_.clear();
+  if (lines_.capacity() > kMostIdleBytes) lines_.shrink_to_fit();
   wall_.sample();
+}
+
+void ClientStream::set_unsent(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  unsent_bytes_ = std::min(unsent_bytes_, bytes);
 }
 
 }  // namespace tracectl

@@ -24,10 +24,12 @@ class ClientStream final : public BoundedSink {
 
   // Appends the lines that have come; any thread.
   void drain(std::string& to);
+  // Of what was drained the client has not taken more than this: it still counts here.
+  void set_unsent(size_t bytes);
   uint64_t lost() const { return all_lost_; }
 
  private:
-  bool full() const override { return lines_.size() >= limit_bytes_; }
+  bool full() const override { return lines_.size() + unsent_bytes_ >= limit_bytes_; }
   void append(const StreamItem& item) override;
   void arrived() override { wake_(); }
   void describe(const std::shared_ptr<const EventSource>& source);
@@ -37,6 +39,7 @@ class ClientStream final : public BoundedSink {
   const size_t limit_bytes_;
   const std::function<void()> wake_;
   std::string lines_;
+  size_t unsent_bytes_ = 0;  // at most, of what was drained
   // What was told of last of each probe: kept, as another could come to lie at its address.
   std::unordered_map<std::string, std::shared_ptr<const EventSource>> told_;
   protocol::WallClock wall_;

@@ -300,6 +300,7 @@ class Engine {
 
   // Quotas: engine_quotas.cpp. What an owner's sessions have together, and would have.
   template <class Count> size_t sum_of_user(uid_t user, const Session* but, Count count) const;
+  MemoryWanted rings_wanted(const Session& session) const;
   Status check_sessions(const std::optional<Owner>& owner) const;
   Status check_settings(const Session& session, size_t settings) const;
   Status check_sites(std::span<const Intent> intents) const;

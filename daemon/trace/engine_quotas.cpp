@@ -66,10 +66,22 @@ Status Engine::check_sites(std::span<const Intent> intents) const {
 Status Engine::check_rings(const Session& session) const {
   if (!session.access.owner) return ok();
   const size_t each = options_.ring_bytes * kernel_->cpu_count();
-  const size_t others = sum_of_user(session.access.owner->uid, &session,
-                                    [](const Session& other) { return other.has_rings; });
-  if ((others + 1) * each <= options_.quota.ring_bytes) return ok();
-  return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
+  const MemoryWanted wanted = rings_wanted(session);
+  if (wanted.of_user > options_.quota.ring_bytes)
+    return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
+  return options_.quota.check_memory("rings of events", wanted, options_.quota.ring_bytes);
+}
+
+// With those of this one, which has none.
+MemoryWanted Engine::rings_wanted(const Session& session) const {
+  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+  MemoryWanted wanted{each, each};
+  for (const auto& [name, other] : sessions_) {
+    if (!other.has_rings || !other.access.owner) continue;
+    wanted.of_all += each;
+    if (is_of(other, session.access.owner->uid)) wanted.of_user += each;
+  }
+  return wanted;
 }
 
 // One for all its sessions, given back with the last.

@@ -2,6 +2,7 @@
 //
 // What one user may have in all its sessions.
 #include "daemon/base/clock.h"
+#include "tests/support/collector.h"
 #include "tests/support/users_file.h"
 
 namespace tracectl::on_kernel {
@@ -100,6 +101,22 @@ TEST_F(Quotas, AreOfMemoryForEvents) {
   expect_exhausted(more.error(), "1 sessions with events");
   must(engine->delete_session("a"));
   must(engine->commit("b", {}));
+}
+
+TEST_F(Quotas, OfMemoryAreOfAllUsersTogether) {
+  const size_t of_one =
+      EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+  start_with({.ring_bytes = 2 * of_one, .users = 1});
+  set("a", probe("changes_step"), everybody(), "event");
+  create("everybodys");
+  set("everybodys", probe("changes_step"), everybody(), "event");
+  must(engine->create_session("others", std::nullopt, user(4002)));
+  must(engine->subscribe("others", std::make_shared<Collector>()));
+  const auto more = engine->subscribe("b", std::make_shared<Collector>());
+  ASSERT_FALSE(more);
+  expect_exhausted(more.error(), "the rings of events of all users");
+  must(engine->delete_session("others"));
+  must(engine->subscribe("b", std::make_shared<Collector>()));
 }
 
 TEST_F(Quotas, OfEventsAreOfAllSessionsOfAUserTogether) {

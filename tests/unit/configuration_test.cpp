@@ -69,6 +69,16 @@ TEST_F(ConfigurationTest, TheCommandLineGoesBeforeTheFile) {
   EXPECT_EQ(read->dumps, "/a");
 }
 
+TEST_F(ConfigurationTest, OfAQuotaWhatIsMissingKeepsItsDefault) {
+  write(R"({"quota": {"stream-bytes": 4096, "users": 7}})");
+  const auto read = source_.read();
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->quota.stream_bytes, 4096u);
+  EXPECT_EQ(read->quota.users, 7u);
+  EXPECT_EQ(read->quota.ring_bytes, Quota{}.ring_bytes);
+  EXPECT_EQ(read->quota.of_all(SIZE_MAX / 2), SIZE_MAX) << "without end, and not around it";
+}
+
 TEST_F(ConfigurationTest, WhatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal_of("{\n  \"linger\": 1,\n}"), "line 3, column 1: this is not JSON in UTF-8");
   EXPECT_EQ(refusal_of(""), "line 1, column 1: this is not JSON in UTF-8");
