@@ -13,7 +13,7 @@ import container
 import support
 from installed import newer_package
 
-PACKAGES = ['tracectl', 'tracectld', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
+PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
 # What dpkg, the journal and the tools for users write down of whatever happens.
 NOTED = ['/var/lib/dpkg', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
 
@@ -60,6 +60,29 @@ class Contents(unittest.TestCase):
                                  f'tracectl-exporters-{version}-1.noarch',
                                  f'libtracectl-usdt-{version}-1.x86_64',
                                  f'libtracectl-usdt-devel-{version}-1.x86_64')})
+            self.check_they_install(folder, made)
+
+    def check_they_install(self, folder, rpms):
+        """All that `make install` does, in a root that has nothing; and that nothing is left of them."""
+        root, installed = folder + '/root', folder + '/installed'
+        rpm = lambda *words: output_of('rpm', '--root', root, *words)
+        subprocess.run(['make', '-C', support.ROOT, 'install', 'DESTDIR=' + installed, 'PREFIX=/usr',
+                        'LIBDIR=' + output_of('rpm', '--eval', '%{_libdir}').strip()],
+                       check=True, capture_output=True, timeout=300)
+        rpm('--initdb')
+        database = self.files_below(root)
+        rpm('--install', '--nodeps', '--noscripts', *rpms)
+        self.assertEqual({re.sub(r'\.gz$', '', name) for name in self.files_below(root) - database
+                          if not name.startswith('usr/lib/.build-id/')},  # which rpm makes itself
+                         self.files_below(installed))
+        self.assertEqual(rpm('--verify', '--nodeps', '--noscripts', '--all'), '')
+        rpm('--erase', '--nodeps', '--noscripts', *rpm('--query', '--all').split())
+        self.assertEqual(self.files_below(root), database)
+
+    @staticmethod
+    def files_below(folder):
+        return {path.relative_to(folder).as_posix() for path in pathlib.Path(folder).rglob('*')
+                if not path.is_dir() or path.is_symlink()}
 
     def test_with_the_library_s_packages_programs_are_built_that_run(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -130,6 +153,8 @@ class Completions(unittest.TestCase):
 
 @support.needs_root
 class Installed(unittest.TestCase):
+    UNITS = ['tracectld.service', 'tracectl-prometheus.service', 'tracectl-otlp@s.service']
+
     def setUp(self):
         self.container = container.Container()
         self.addCleanup(self.container.end)
@@ -150,20 +175,64 @@ class Installed(unittest.TestCase):
     def users(self):
         return self.run_there('getent', 'passwd'), self.run_there('getent', 'group')
 
+    def units(self, *states):
+        """Of ours, that systemd knows of."""
+        listed = self.run_there('systemctl', 'list-units', '--plain', '--no-legend', *states, 'tracectl*')
+        return listed.splitlines()
+
+    def processes(self):
+        lines = self.run_there('ps', '-e', '--format', 'args=').splitlines()
+        return [line for line in lines if 'bin/tracectl' in line]
+
+    def main_pids(self):
+        return [int(self.run_there('systemctl', 'show', unit, '-P', 'MainPID')) for unit in self.UNITS]
+
+    def run_everything(self):
+        """The daemon, who has a session, and the exporters."""
+        self.run_there('tracectl', 'session', 'new', 's', '--saved', '--recorder', '1M')
+        # As root: Python keeps what it compiles.
+        self.run_there('tracectl-otlp', '--help')
+        self.container.path('/etc/default/tracectl-otlp').write_text('OPTIONS="--trace-id tag"\n')
+        self.run_there('systemctl', 'enable', '--now', *self.UNITS)
+
+    def check_all_run_anew(self, before):
+        after = self.main_pids()
+        for unit, old, new in zip(self.UNITS, before, after):
+            self.assertNotIn(new, (0, old), unit)
+
+    def build_and_run_program(self):
+        """With what is installed there, which has no compiler."""
+        inside = self.container.path('/usr')
+        library, = inside.glob('lib/*/libtracectl-usdt.so')
+        program = self.container.path('/tmp/runtime_probes')
+        subprocess.run(['gcc', f'-I{inside}/include', f'-I{support.ROOT}',
+                        support.ROOT / 'tests/targets/runtime_probes.c', f'-L{library.parent}',
+                        '-ltracectl-usdt', '-o', program], check=True)
+        said = self.run_there('/tmp/runtime_probes', input='exit\n')
+        self.assertTrue(said.startswith('ready'), said)
+
     def test_removed_they_leave_what_users_made_and_purged_nothing(self):
         files, users = self.files(), self.users()
-        self.container.install(*(container.package(name) for name in PACKAGES[:3]))
+        self.container.install(*map(container.package, PACKAGES))
         self.assertIn('tracectld', self.users()[0])
         self.container.path('/etc/tracectl/tracectld.json').write_text('{"verbose": true}')
-        self.run_there('tracectl', 'session', 'new', 's', '--recorder', '1M')
+        self.run_everything()
+        self.build_and_run_program()
+        running = self.main_pids()
+        self.assertNotIn(0, running)
+        self.container.install(*(newer_package(name, self.container) for name in PACKAGES))
+        self.check_all_run_anew(running)
         self.run_there('systemctl', 'kill', '--signal=USR2', 'tracectld')
         dumps = self.container.path('/var/lib/tracectl/dumps')
         support.wait_until(lambda: list(dumps.glob('s-*.tct')), 'a dump')
-        self.run_there('dpkg', '--remove', *PACKAGES[:3])
-        self.assertEqual(self.run_there('pgrep', '--count', 'tracectld', check=False), '0\n')
+        self.run_there('dpkg', '--remove', *PACKAGES)
+        # What was enabled is so again where they come back.
+        self.assertEqual((self.units('--state=active,activating,failed'), self.processes()), ([], []))
         self.assertNotIn('/run/tracectl', self.files())
         self.assertTrue(list(dumps.glob('s-*.tct')))
-        self.run_there('dpkg', '--purge', *PACKAGES[:3])
+        self.run_there('dpkg', '--purge', *PACKAGES)
+        self.run_there('sh', '-c', 'rm /root/*.deb')
+        self.assertEqual((self.units('--all'), self.processes()), ([], []))
         self.assertEqual(self.files() ^ files, set())
         self.assertEqual(self.users(), users)
 
@@ -182,13 +251,18 @@ class Installed(unittest.TestCase):
         pid = self.run_there('pidof', '/usr/local/bin/hot').strip()
         trace = self.start('tracectl', 'count', 'uprobe::hot_*', '-p', pid)
         self.assertIn('tracing', trace.stdout.readline())
+        code = lambda: support.text_differs(container.children(target.pid)[0], '/usr/local/bin/hot',
+                                            self.container.path('/usr/local/bin/hot'))
+        self.assertGreater(code(), 0)
         before = self.run_there('systemctl', 'show', 'tracectld', '-P', 'MainPID')
-        self.container.install(*(newer_package(name, self.container) for name in PACKAGES[:2]))
+        self.container.install(*(newer_package(name, self.container)
+                                 for name in ('tracectl', 'tracectld')))
         said = trace.communicate(timeout=60)[0]
         self.assertEqual((said, trace.returncode),
                          ('tracectl: the daemon has closed the connection\n', 1))
         status = json.loads(self.run_there('tracectl', '--json', 'status'))
         self.assertNotEqual(str(status['pid']), before.strip())
+        self.assertEqual(code(), 0)
         target.stdin.write('hot_push 100\n')
         target.stdin.flush()
         self.assertEqual(target.stdout.readline(), 'done\n')

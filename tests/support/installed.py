@@ -31,7 +31,7 @@ def newer_package(name, there, change=None):
         tree, file = pathlib.Path(folder, name), pathlib.Path(folder, name + '.deb')
         subprocess.run(['dpkg-deb', '--raw-extract', container.package(name), tree], check=True)
         control = tree / 'DEBIAN/control'
-        control.write_text(re.sub(r'(?m)^Version: .*', 'Version: 99-1', control.read_text()))
+        control.write_text(re.sub(r'(?m)(^Version: |\(= )[^)\n]*', r'\g<1>99-1', control.read_text()))
         if change:
             change(tree)
         subprocess.run(['dpkg-deb', '-Znone', '--root-owner-group', '--build', tree, file], check=True,
