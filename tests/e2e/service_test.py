@@ -15,6 +15,96 @@ HOT = FOLDER + '/hot'
 CALLS = 100
 EXPOSURE = 1.0  # of 10; that of systemd-analyze security, at most
 
+# What systemd-analyze would have otherwise, by the names that it has for it, and why it is so.
+EXPOSED = {
+    'AmbientCapabilities': 'a user other than root has capabilities by them',
+    'CapabilityBoundingSet_CAP_BPF': 'it loads programs into the kernel',
+    'CapabilityBoundingSet_CAP_SYS_PTRACE': 'it looks at the processes of others',
+    'DeviceAllow': 'ProtectClock= allows to read the clock, and nothing else is allowed',
+    'PrivateUsers': 'its capabilities would be of a user namespace that has no other process',
+    'ProcSubset': "the kernel's command line, core_pattern and kallsyms are read",
+    'RestrictAddressFamilies_AF_UNIX': "its own socket, the journal's and the bus's",
+    'RootDirectoryOrRootImage': 'debug files are where the system has them',
+    'SystemCallFilter_privileged': 'bpf; and capset, by which reading processes drop what they have',
+}
+
+# Tries what somebody would who has taken over the daemon, and prints what became of each: as a program in the
+# daemon's place, with the number of a process of root's.
+ATTEMPTS = '''
+import ctypes, errno, json, mmap, os, pathlib, resource, shutil, subprocess, sys
+
+victim = int(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+page = ctypes.create_string_buffer(4096)
+for line in pathlib.Path(f'/proc/{victim}/maps').read_text().splitlines():
+    if ' rw-p ' in line:
+        memory = int(line.partition('-')[0], 16)
+here, there = (ctypes.c_size_t * 2)(ctypes.addressof(page), 8), (ctypes.c_size_t * 2)(memory, 8)
+pidfd = os.pidfd_open(victim)
+zero = ctypes.c_long(0)
+own = os.getpid()
+
+def call(number, *arguments):
+    as_long = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    return 'done' if libc.syscall(number, *as_long) >= 0 else errno.errorcode[ctypes.get_errno()]
+
+def attempt(function, *arguments):
+    try:
+        function(*arguments)
+        return 'done'
+    except OSError as error:
+        return errno.errorcode[error.errno]
+
+def execute(path):
+    subprocess.run([shutil.copy('/bin/true', path)], check=True)
+
+def map_code(path):
+    with open(path, 'rb') as file:
+        mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+
+said = {
+    'process_vm_readv': call(310, victim, here, 1, there, 1, 0),
+    'process_vm_writev': call(311, victim, here, 1, there, 1, 0),
+    'ptrace': call(101, 0x4206, victim, 0, 0),  # PTRACE_SEIZE
+    'pidfd_getfd': call(438, pidfd, 0, 0),
+    'kcmp': call(312, own, own, 0, 0, 0),
+    'process_madvise': call(440, pidfd, here, 1, 0, 1),
+    'perf_event_open': call(298, 0, 0, -1, -1, 0),
+    'io_setup': call(206, 1, ctypes.byref(zero)),
+    'io_uring_setup': call(425, 1, ctypes.create_string_buffer(120)),
+    'add_key': call(248, b'user', b'tracectl', b'x', 1, -3),
+    'keyctl': call(250, 0, -3, 0),
+    'userfaultfd': call(323, 0x80001),
+    'mlock': call(149, page, 4096),
+    'setresuid': call(117, -1, -1, -1),
+    'unshare': call(272, 0),
+    'setns': call(308, -1, 0x80),
+    'execveat': call(322, -1, b'x', 0, 0, 0),
+    'mknod': call(133, b'/var/lib/tracectl/fifo', 0o10600, 0),
+    'splice': call(275, -1, 0, -1, 0, 1, 0),
+    'vmsplice': call(278, -1, 0, 0, 0),
+    'mq_open': call(240, b'tracectl', 0, 0, 0),
+    'msgget': call(68, 0, 0o1600),
+    'semget': call(64, 0, 1, 0o1600),
+    'shmget': call(29, 0, 4096, 0o1600),
+    'write its memory': attempt(open, f'/proc/{victim}/mem', 'r+b'),
+    'signal it': attempt(os.kill, victim, 0),
+    'execute what was written': attempt(execute, '/var/lib/tracectl/true'),
+    'execute what was written for a time': attempt(execute, '/tmp/true'),
+    'have code of what was written': attempt(map_code, '/tmp/true'),
+    'list /boot': attempt(os.listdir, '/boot'),
+    'secure bits': libc.prctl(27),  # PR_GET_SECUREBITS
+    'core': resource.getrlimit(resource.RLIMIT_CORE),
+}
+print(json.dumps(said))
+'''
+ALLOWED = ['process_vm_readv']
+NOT_IN_CONTAINERS = {'add_key', 'keyctl', 'pidfd_getfd', 'setns'}
+# Whatever the filter says.
+REFUSED = {'write its memory': 'EACCES', 'signal it': 'EPERM', 'execute what was written': 'EACCES',
+           'execute what was written for a time': 'EACCES', 'have code of what was written': 'EPERM',
+           'list /boot': 'EACCES'}
+
 
 setUpModule = installed.boot
 
@@ -120,6 +210,39 @@ class Sandbox(ServiceTest):
         said = self.run_there('systemd-analyze', 'security', 'tracectld.service')
         exposure = float(re.search(r'Overall exposure level for \S+: ([\d.]+)', said)[1])
         self.assertLessEqual(exposure, EXPOSURE)
+
+    def test_what_is_exposed_has_its_reason(self):
+        rows = json.loads(self.run_there('systemd-analyze', 'security', '--json=short', 'tracectld.service'))
+        self.assertEqual({row['json_field'] for row in rows if not row['set']}, set(EXPOSED))
+
+    def attempts(self, *without):
+        """What becomes of ATTEMPTS with all that the unit sets, but for the settings that begin so."""
+        _, victim = self.start_target('hot')
+        self.container.path(FOLDER + '/attempts.py').write_text(ATTEMPTS)
+        left_out = ['Requires', 'After', 'Type', 'Exec', 'Notify', 'Watchdog', 'Restart=', 'RestartSec', *without]
+        unit = self.run_there('cat', '/lib/systemd/system/tracectld.service').partition('[Install]')[0]
+        lines = [line for line in unit.splitlines() if not line.startswith(tuple(left_out))]
+        lines += ['Type=oneshot', f'ExecStart=/usr/bin/python3 {FOLDER}/attempts.py {victim}',
+                  'StandardOutput=truncate:/run/attempts.json']
+        file = self.container.path('/run/systemd/system/attempts.service')
+        file.write_text('\n'.join(lines) + '\n')
+        self.addCleanup(file.unlink, missing_ok=True)
+        self.systemctl('daemon-reload')
+        self.systemctl('start', 'attempts')
+        return json.loads(self.container.path('/run/attempts.json').read_text())
+
+    def test_who_takes_it_over_reads_processes_and_changes_none(self):
+        said = self.attempts()
+        self.assertEqual((said.pop('secure bits'), said.pop('core')), (0x2f, [0, 0]))
+        self.assertEqual(said, {**{name: 'EPERM' for name in said}, **REFUSED,
+                                **{name: 'done' for name in ALLOWED}})
+        # It is the filter that denies them, but for those that the container does not have.
+        without = self.attempts('SystemCallFilter')
+        self.assertEqual({name for name, end in without.items() if end == 'EPERM' and name not in REFUSED},
+                         NOT_IN_CONTAINERS)
+        allowed = self.property('SystemCallFilter').split()
+        self.assertIn('process_vm_readv', allowed)
+        self.assertEqual(NOT_IN_CONTAINERS & set(allowed), set())
 
     def test_it_has_three_capabilities_and_a_user_of_its_own(self):
         self.status()
