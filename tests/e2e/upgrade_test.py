@@ -187,10 +187,15 @@ class Upgrade(installed.ServiceTest):
         self.make_and_go('s')
         self.wait_for_calls('s')
         pid = self.property('MainPID')
+        armed = self.differences()
+        self.assertGreater(armed, 0)
         self.upgrade()
         self.check_it_is_another(pid)
         self.wait_for_calls('s')
+        self.assertEqual(self.differences(), armed)
         self.check_all_was_counted('s')
+        self.tracectl('session', 'delete', 's')
+        self.assertEqual(self.differences(), 0)
 
     def upgrade(self, change=None):
         """By dpkg, to another package, with what is there before behind it."""
