@@ -193,6 +193,11 @@ def many_symbols(path):
                          Section('.strtab', STRTAB, b'\0victim\0')])
 
 
+def more_functions_than_memory(path):
+    """As many as are looked at, and none of them in a hole."""
+    write_program(path, with_symbols(symbol(1) * 10_000_000, b'\0victim\0'))
+
+
 def names_of_gigabytes(path):
     write_program(path, [Section('.symtab', SYMTAB, symbol(1) * 10, link=3, entry=24),
                          Section('.strtab', STRTAB, b'\0victim\0', size=8 << 30)])
