@@ -11,7 +11,6 @@ namespace {
 
 using namespace protocol;
 
-using Answered = std::variant<Reply, AskedCommit>;
 using Handler = Answered (*)(const Call&, Commands&, Peer&);
 
 template <class T> Reply reply_to(const Call& call, const Result<T>& done) {
@@ -51,6 +50,8 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
       return Reply{error_line(call.id, *why_not), true};
   if constexpr (std::is_same_v<Request, StageCommit>)
     return AskedCommit{call, std::move(*request)};
+  else if constexpr (std::is_same_v<Request, SessionFlush>)
+    return AskedFlush{call, std::move(*request)};
   else
     return do_now(call, *request, commands, peer);
 }
@@ -66,8 +67,11 @@ Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
   return reply_to(asked.call, done);
 }
 
-std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer,
-                                          const Status& room) {
+Reply reply_to(const AskedFlush& asked, const Result<FlushReply>& done) {
+  return reply_to(asked.call, done);
+}
+
+Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room) {
   static const auto table = make_table(AllRequests{});
   const auto parsed = parse_call(line);
   if (const auto* refusal = std::get_if<protocol::RefusedCall>(&parsed))

@@ -21,9 +21,16 @@ struct AskedCommit {
   protocol::StageCommit request;
 };
 
+// A flush that has been asked for: it is answered when the reader of events has come so far.
+struct AskedFlush {
+  protocol::Call call;
+  protocol::SessionFlush request;
+};
+
+using Answered = std::variant<Reply, AskedCommit, AskedFlush>;
 // `room`: why no more is done for the peer, if it is not.
-std::variant<Reply, AskedCommit> dispatch(std::string_view line, Commands& commands, Peer& peer,
-                                          const Status& room);
+Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room);
+Reply reply_to(const AskedFlush& asked, const Result<protocol::FlushReply>& done);
 Reply reply_to(const AskedCommit& asked, const Result<protocol::CommitReply>& done);
 
 }  // namespace tracectl

@@ -103,6 +103,13 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
     if (!reading) return reading.error();
     server->reading_ = std::move(*reading);
   }
+  auto flushed = loop.watch(engine.flushed_fd(), EventLoop::kReadable,
+                            [raw](uint32_t) { raw->take_flushed(); });
+  if (!flushed) return flushed.error();
+  server->flushed_ = std::move(*flushed);
+  auto flushing = loop.timer([raw] { raw->take_flushed(); });
+  if (!flushing) return flushing.error();
+  server->flushing_ = std::move(*flushing);
   auto committing = loop.later([raw] { raw->commit_asked(); });
   if (!committing) return committing.error();
   server->committing_ = std::move(*committing);
@@ -268,7 +275,7 @@ void Server::drop(Connections::iterator at) {
 
 void Server::serve(Connections::iterator at, uint32_t events) {
   // The client is gone: what it asked for and has not been begun is not done.
-  if ((at->commit || at->put_aside) && (events & EPOLLHUP)) return drop(at);
+  if (at->awaits_answer() && (events & EPOLLHUP)) return drop(at);
   // Whatever is not room to write is something to read: bytes, the end, or an error.
   if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
@@ -315,7 +322,7 @@ void Server::receive(Connection& connection) {
 
 // False where no whole line has come, or a request waits.
 bool Server::answer_next(Connection& connection) {
-  if (connection.commit || connection.put_aside) return false;
+  if (connection.awaits_answer()) return false;
   const auto line = connection.in.next();
   if (!line) {
     connection.out += protocol::error_line(nullptr, line.error());
@@ -343,6 +350,8 @@ bool Server::answer(Connection& connection, PutAside request) {
     put(connection, *reply);
     return true;
   }
+  if (auto* flush = std::get_if<AskedFlush>(&answer))
+    return await_flush(connection, std::move(*flush));
   connection.commit = std::move(std::get<AskedCommit>(answer));
   committing_.ask();
   return false;
@@ -356,6 +365,54 @@ void Server::put(Connection& connection, const Reply& reply) {
   take_events(connection);
   connection.out += reply.line;
   connection.answers += reply.line.size();
+}
+
+// ---- flushes ----
+
+// False where the answer has to wait.
+bool Server::await_flush(Connection& connection, AskedFlush asked) {
+  const auto asked_ns = engine_.ask_flush(asked.request.session);
+  if (!asked_ns) {
+    put(connection, reply_to(asked, asked_ns.error()));
+    return true;
+  }
+  connection.flush = AwaitedFlush{std::move(asked), *asked_ns};
+  if (answer_flush(connection)) return true;
+  set_flush_timer();
+  return false;
+}
+
+bool Server::answer_flush(Connection& connection) {
+  const auto& [asked, asked_ns] = *connection.flush;
+  const auto flushed = engine_.is_flushed(asked.request.session, asked_ns);
+  if (!flushed)
+    put(connection, reply_to(asked, flushed.error()));
+  else if (*flushed)
+    put(connection, reply_to(asked, protocol::FlushReply{asked_ns}));
+  else
+    return false;
+  connection.flush.reset();
+  return true;
+}
+
+void Server::take_flushed() {
+  uint64_t count = 0;
+  (void)!::read(engine_.flushed_fd(), &count, sizeof(count));
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->flush && answer_flush(*at)) settle(at);
+    at = next;
+  }
+  set_flush_timer();
+}
+
+// For those of which the reader has nothing to tell.
+void Server::set_flush_timer() {
+  uint64_t next = UINT64_MAX;
+  for (const Connection& connection : connections_)
+    if (connection.flush) next = std::min(next, connection.flush->asked_ns + Engine::kFlushLimitNs);
+  if (next == UINT64_MAX) return;
+  if (auto set = flushing_.set(next); !set) spdlog::error("{}", set.error().message);
 }
 
 // ---- commits ----
@@ -591,7 +648,7 @@ void Server::settle(Connections::iterator at) {
   set_follow_timer();
   set_linger_timer();
   set_budget_timer();
-  const bool waits = connection.commit || connection.put_aside || connection.awaits_turn;
+  const bool waits = connection.awaits_answer() || connection.awaits_turn;
   const bool has_all = connection.ended && !waits && unsent() == 0;
   if (connection.closing || has_all) return drop(at);
   const bool wants_more = !connection.ended && !waits && unsent() < kMostUnsentBytes;

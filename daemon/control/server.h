@@ -49,6 +49,11 @@ class Server {
     Reading::Ticket awaited = 0;
   };
 
+  struct AwaitedFlush {
+    AskedFlush asked;
+    uint64_t asked_ns;
+  };
+
   struct Connection {
     Fd socket;
     Peer peer;
@@ -57,6 +62,7 @@ class Server {
     std::optional<AskedCommit> commit;
     std::optional<Reading::Ticket> commit_awaits;
     std::optional<PutAside> put_aside;
+    std::optional<AwaitedFlush> flush;
     std::string out;
     size_t sent = 0;           // of `out`
     size_t answers = 0;        // bytes of answers in what is unsent of it, at most
@@ -66,6 +72,7 @@ class Server {
     EventLoop::Watch watch;
 
     size_t unsent() const { return out.size() - sent; }
+    bool awaits_answer() const { return commit || put_aside || flush; }
   };
   using Connections = std::list<Connection>;
 
@@ -89,6 +96,10 @@ class Server {
   bool answer_next(Connection& connection);
   bool answer(Connection& connection, PutAside request);
   void put(Connection& connection, const Reply& reply);
+  bool await_flush(Connection& connection, AskedFlush asked);
+  bool answer_flush(Connection& connection);
+  void take_flushed();
+  void set_flush_timer();
   void commit_asked();
   void take_read();
   void end_lingering();
@@ -119,9 +130,9 @@ class Server {
   Commands commands_;
   Fd wake_;   // the reader's thread has given events to a stream
   Fd spare_;  // to be closed where there is no other
-  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_;
+  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_;
   EventLoop::Later committing_, turning_;
-  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_;
+  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, flushing_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
            follow_timer_ns_ = 0;              // what they are set to
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files

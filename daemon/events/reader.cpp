@@ -18,9 +18,8 @@ namespace {
 constexpr int kPollMs = 1;
 constexpr int kNoSinkMs = 1000;  // where a stream waits for a sink, and may be read by then
 constexpr int kIdlePasses = 50;
-constexpr std::chrono::seconds kFlushLimit{10};
 constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
-// For an event's stack: who asks for a flush waits for it, and all requests with him. And how much waits
+// For an event's stack: who asks for a flush waits for it. And how much waits
 // behind it, of one session.
 constexpr uint64_t kStackPatienceNs = 600'000'000;
 constexpr size_t kMostOrdersAtOnce = 256;
@@ -59,16 +58,21 @@ class SignalsBlocked {
 }  // namespace
 
 Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel, Symbolizer& symbolizer) {
-  Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!wake) return Error::from_errno("eventfd");
-  std::unique_ptr<EventReader> reader{new EventReader(kernel, symbolizer, std::move(wake))};
+  Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+      flushed{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake || !flushed) return Error::from_errno("eventfd");
+  std::unique_ptr<EventReader> reader{
+      new EventReader(kernel, symbolizer, std::move(wake), std::move(flushed))};
   const SignalsBlocked blocked;
   reader->thread_ = std::thread([raw = reader.get()] { raw->run(); });
   return reader;
 }
 
-EventReader::EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake)
-    : kernel_(kernel), symbolizer_(symbolizer), wake_(std::move(wake)) {}
+EventReader::EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake, Fd flushed)
+    : kernel_(kernel),
+      symbolizer_(symbolizer),
+      wake_(std::move(wake)),
+      flushed_(std::move(flushed)) {}
 
 EventReader::~EventReader() { end(); }
 
@@ -182,19 +186,39 @@ void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
   std::erase_if(stream->second.sinks, is_it);
 }
 
-Result<uint64_t> EventReader::flush(uint32_t session) {
+uint64_t EventReader::ask_flush(uint32_t session) {
   const uint64_t asked_ns = boot_ns();
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (const auto stream = streams_.find(session); stream != streams_.end())
     stream->second.sink_comes_by_ns = 0;
-  const auto done = [&] {
-    const auto stream = streams_.find(session);
-    return stream == streams_.end() || stream->second.released_ns > asked_ns;
-  };
+  flushes_.push_back({session, asked_ns});
   wake();
-  if (passed_.wait_for(lock, kFlushLimit, done)) return asked_ns;
+  return asked_ns;
+}
+
+Result<bool> EventReader::is_flushed(uint32_t session, uint64_t asked_ns) const {
+  const std::lock_guard lock(mutex_);
+  if (has_passed(session, asked_ns)) return true;
+  if (boot_ns() < asked_ns + kFlushLimitNs) return false;
   return Error{Code::busy, "a thread has been stopped in the middle of writing an event for " +
-                               std::to_string(kFlushLimit.count()) + " s; try again"};
+                               std::to_string(kFlushLimitNs / 1'000'000'000) + " s; try again"};
+}
+
+Result<uint64_t> EventReader::flush(uint32_t session) {
+  const uint64_t asked_ns = ask_flush(session);
+  {
+    std::unique_lock lock(mutex_);
+    passed_.wait_for(lock, std::chrono::nanoseconds(kFlushLimitNs),
+                     [&] { return has_passed(session, asked_ns); });
+  }
+  const auto flushed = is_flushed(session, asked_ns);
+  if (!flushed) return flushed.error();
+  return asked_ns;
+}
+
+bool EventReader::has_passed(uint32_t session, uint64_t asked_ns) const {
+  const auto stream = streams_.find(session);
+  return stream == streams_.end() || stream->second.released_ns > asked_ns;
 }
 
 ReaderStats EventReader::stats() const {
@@ -238,7 +262,17 @@ bool EventReader::pass() {
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
+  tell_flushed();
   return any;
+}
+
+// Once each. Those that are late are told of by who asks: nothing passes where a thread has been stopped.
+void EventReader::tell_flushed() {
+  const auto is_over = [&](const AskedFlush& asked) {
+    return has_passed(asked.session, asked.asked_ns) || boot_ns() > asked.asked_ns + kFlushLimitNs;
+  };
+  const uint64_t over = std::erase_if(flushes_, is_over);
+  if (over) (void)!::write(flushed_.get(), &over, sizeof(over));
 }
 
 bool EventReader::waits_for_sink(Stream& stream) const {

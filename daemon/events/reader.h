@@ -60,6 +60,13 @@ class EventReader {
   // Returns once every event of the session that fired before the call has been given to its
   // sinks; the time of the call.
   Result<uint64_t> flush(uint32_t session);
+  // The same for who does not wait: the time of the call, and from then on whether it has come to that, or
+  // why it has not by kFlushLimitNs.
+  uint64_t ask_flush(uint32_t session);
+  Result<bool> is_flushed(uint32_t session, uint64_t asked_ns) const;
+  static constexpr uint64_t kFlushLimitNs = 10'000'000'000;
+  // An eventfd: one that was asked for has come to that.
+  int flushed_fd() const { return flushed_.get(); }
 
   ReaderStats stats() const;
 
@@ -95,7 +102,12 @@ class EventReader {
     uint64_t opened = 0;  // no other stream has this number
   };
 
-  EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake);
+  struct AskedFlush {
+    uint32_t session;
+    uint64_t asked_ns;
+  };
+
+  EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake, Fd flushed);
   void run();
   bool pass();
   bool pass(uint32_t session, std::unique_lock<std::mutex>& lock);
@@ -104,6 +116,8 @@ class EventReader {
   void release_held(Stream& stream);
   void order_key_stacks();
   bool awaits_stacks() const;
+  bool has_passed(uint32_t session, uint64_t asked_ns) const;
+  void tell_flushed();
   void read(uint32_t session, Stream& stream, unsigned cpu, bool one_order);
   bool read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns);
   void take_straight(Stream& stream, unsigned cpu, std::span<const std::byte> record);
@@ -138,6 +152,8 @@ class EventReader {
   std::vector<StackAddresses> key_stacks_;  // that the pass has come upon
   StackOrders key_orders_;                  // of such, so that who asks for rows need not wait
   bool stop_ = false;
+  std::vector<AskedFlush> flushes_;  // that have not been told of
+  Fd flushed_;
   std::thread thread_;
 };
 

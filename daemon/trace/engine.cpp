@@ -330,6 +330,19 @@ Result<uint64_t> Engine::flush(const std::string& name) {
   return reader_->flush((*session)->id);
 }
 
+Result<uint64_t> Engine::ask_flush(const std::string& name) {
+  auto session = find(name);
+  if (!session) return session.error();
+  return reader_->ask_flush((*session)->id);
+}
+
+// One that is gone has nothing to come.
+Result<bool> Engine::is_flushed(const std::string& name, uint64_t asked_ns) const {
+  const auto session = sessions_.find(name);
+  if (session == sessions_.end()) return true;
+  return reader_->is_flushed(session->second.id, asked_ns);
+}
+
 Status Engine::subscribe(const std::string& name, std::shared_ptr<EventSink> sink) {
   auto session = find(name);
   if (!session) return session.error();

@@ -210,6 +210,11 @@ class Engine {
   // Threads that it could not mark for want of memory.
   uint64_t marks_lost(const Session& session) const { return kernel_->marks_lost(session.id); }
   Result<uint64_t> flush(const std::string& session);
+  // EventReader has these, by the session's number.
+  Result<uint64_t> ask_flush(const std::string& session);
+  Result<bool> is_flushed(const std::string& session, uint64_t asked_ns) const;
+  int flushed_fd() const { return reader_->flushed_fd(); }
+  static constexpr uint64_t kFlushLimitNs = EventReader::kFlushLimitNs;
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
   void unsubscribe(const std::string& session, const EventSink* sink);
 

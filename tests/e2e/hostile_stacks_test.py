@@ -19,7 +19,6 @@ import support
 from support import DaemonTest, needs_root, target, wait_until
 
 HELD_UP_S = 1  # what no client may be by another's program
-WITH_ROOT_S = 10
 CALLS = 20
 CHAIN = ['leaf', 'deep', 'middle', 'outer', 'work', 'main']
 A_STRANGER = 54321
@@ -196,6 +195,20 @@ class HostileStacks(DaemonTest):
         self.check_bare(found)
         self.assertEqual([len(event['stack']) for event in found], [1] * CALLS)
 
+    def test_who_waits_for_what_root_has_installed_holds_up_nobody(self):
+        """It is taken to mean no harm, and to be worth waiting for."""
+        program, library = self.build()
+        one = Trace(self, program, library, rounds=2)
+        one.go()
+        one.events(CALLS)
+        [reader] = self.readers()
+        os.kill(reader, signal.SIGSTOP)
+        one.go()
+        found = []
+        self.assertLess(self.longest_wait_while(lambda: found.extend(one.end())), HELD_UP_S)
+        os.kill(reader, signal.SIGCONT)
+        self.check_bare(found)
+
     def test_who_dies_leaves_addresses_and_the_reason(self):
         path = self.copy('theirs', A_STRANGER)
         one = Trace(self, path)
@@ -251,8 +264,7 @@ class HostileStacks(DaemonTest):
                 trace, found = Trace(self, path, library), []
                 trace.go()
                 waited = self.longest_wait_while(lambda: found.extend(trace.end()))
-                # What root has installed is taken to mean no harm, and to be worth waiting for.
-                self.assertLess(waited, HELD_UP_S if owner else WITH_ROOT_S)
+                self.assertLess(waited, HELD_UP_S)
                 self.assertEqual(len(found), CALLS)
                 for event in found:
                     self.assertTrue(event['stack'][0]['address'])
