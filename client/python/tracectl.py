@@ -210,6 +210,13 @@ def _opened(paths):
         yield descriptors
 
 
+def _within_message(object_hook):
+    """Which leaves the message itself alone."""
+    if object_hook is None:
+        return None
+    return lambda found: found if 'jsonrpc' in found else object_hook(found)
+
+
 def _without_none(params):
     return {name: value for name, value in params.items() if value is not None}
 
@@ -247,12 +254,15 @@ class Connection:
         its answer is not seen there: look into Session.pending() first."""
         return self._socket.fileno()
 
-    def call(self, method, params=None, descriptors=()):
+    def call(self, method, params=None, descriptors=(), object_hook=None):
         """Any method of the protocol; returns its result.
 
         params       a dict that json can write; members are refused by the daemon if it knows none such
         descriptors  open files that go with the request, by number or as objects with fileno(); they stay
                      the caller's
+        object_hook  as json.loads() takes it: makes something else of each object of the result, the inner
+                     ones first, so that a large result need not be kept whole. It is called with what is
+                     in notifications, too: not for a connection that has subscribed
         Raises Refused, Disconnected, and ValueError for a request of more than 1 MiB.
         """
         line = self._line_of(method, params or {})
@@ -260,7 +270,7 @@ class Connection:
         numbers = [one if isinstance(one, int) else one.fileno() for one in descriptors]
         try:
             self._send(line, numbers)
-            return self._answer(end)
+            return self._answer(end, object_hook)
         except Refused:
             raise
         except BaseException:
@@ -357,9 +367,9 @@ class Connection:
             while self._receive(time.monotonic()):
                 pass
 
-    def _answer(self, end):
+    def _answer(self, end, object_hook=None):
         while True:
-            message = self._message(end)
+            message = self._message(end, object_hook)
             if message is None:
                 raise Disconnected('the daemon has not answered in time')
             if 'id' not in message:
@@ -376,20 +386,25 @@ class Connection:
         if item is not None:
             self._items[item.session].append(item)
 
-    def _message(self, end):
+    def _message(self, end, object_hook=None):
         """The next one, or None where none has come until then."""
         while True:
             line_end = self._received.find(b'\n', self._looked_at)
             if line_end >= 0:
-                line = bytes(self._received[:line_end])
-                del self._received[:line_end + 1]
-                self._looked_at = 0
-                return json.loads(line)
+                return json.loads(self._take_line(line_end), object_hook=_within_message(object_hook))
             self._looked_at = len(self._received)
             if self._looked_at > _MOST_ANSWER_BYTES:
                 raise Disconnected('the daemon sends a line without an end')
             if not self._receive(end):
                 return None
+
+    def _take_line(self, line_end):
+        """Lines can be long: it is there only once, when this returns."""
+        with memoryview(self._received) as received, received[:line_end] as line:
+            text = str(line, 'utf-8')
+        del self._received[:line_end + 1]
+        self._looked_at = 0
+        return text
 
     def _receive(self, end):
         self._check_open()

@@ -223,6 +223,18 @@ class PythonClient(support.DaemonTest):
         self.assertEqual([event.args for event in session.pending()], [[i] for i in range(500)])
         self.assertRaises(tracectl.Disconnected, session.pending)
 
+    def test_an_answer_can_be_made_something_else_while_it_is_read(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here, do='count by arg0')
+            session.commit()
+            self.call(program, 20)
+            keys = []
+            read = self.connection.call('session.read', {'session': session.name}, object_hook=lambda found: (
+                keys.append(found['by']['arg0']) if 'by' in found else found))
+        self.assertEqual(sorted(keys), list(range(20)))
+        self.assertEqual(read['rows'], [None] * 20)
+
     def test_a_request_that_is_too_long_is_not_sent(self):
         with self.assertRaises(ValueError):
             self.connection.call('hello', {'more': 'x' * (1 << 20)})
