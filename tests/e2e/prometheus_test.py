@@ -2,6 +2,9 @@
 """The exporter for Prometheus, scraped by a real Prometheus that is asked what it has seen; what it should
 have seen is what the programs count."""
 
+import concurrent.futures
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -9,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -17,8 +21,13 @@ import urllib.parse
 import urllib.request
 
 import support
+from prometheus_client import parser
 
+sys.path.insert(0, str(support.ROOT / 'client/python'))  # for the exporter where it is loaded
 EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
+MOST_DATA_BYTES = 128 << 20  # of its memory that is not of files; half of what its unit allows
+SCRAPERS = 3
+STRANGE_NAME = 'q"b\\n\nend'  # a quote, a backslash before an n, an end of a line
 SCRAPES = '''
 scrape_configs:
   - job_name: tracectl
@@ -62,11 +71,22 @@ class Process:
 
 @support.needs_root
 class ExporterTest(support.DaemonTest):
-    def exporter(self, *words):
-        """Running, with what it takes at each scrape from the daemon."""
-        command = ['/usr/bin/python3', EXPORTER, '--socket', self.daemon.socket, '--listen',
+    def exporter(self, *words, first=()):
+        """Running, with what it takes at each scrape from the daemon. `first`: words of another program that
+        executes it."""
+        command = [*first, '/usr/bin/python3', EXPORTER, '--socket', self.daemon.socket, '--listen',
                    '127.0.0.1:0', *words]
         return Process(self, command, r'listening on (http://\S+/metrics)$')
+
+    def strange(self):
+        """A program whose threads have a name that has to be escaped."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        link = pathlib.Path(folder.name, STRANGE_NAME)
+        link.symlink_to(support.target('hot'))
+        program = support.Program(link)
+        self.addCleanup(program.end)
+        return program
 
     def session(self, name, program, do, pattern='u::hot_push', when=()):
         self.daemon.json('session', 'new', name)
@@ -161,6 +181,14 @@ class Prometheus(ExporterTest):
         self.assertEqual(self.values(address, 'tracectl_hits_total', 'session'),
                          {('web-counts',): 1500})
 
+    def test_labels_are_what_they_were(self):
+        program = self.strange()
+        self.session('s', program, 'count by comm')
+        address = self.prometheus(self.exporter('--session', 's'))
+        self.call(program, 3)
+        self.wait_for_a_scrape(address)
+        self.assertEqual(self.values(address, 'tracectl_hits_total', 'by_comm'), {(STRANGE_NAME,): 3})
+
     def test_it_learns_that_the_daemon_is_gone(self):
         daemon = support.Daemon()
         exporter = Process(self, ['/usr/bin/python3', EXPORTER, '--socket', daemon.socket, '--listen',
@@ -218,6 +246,57 @@ class Exporter(ExporterTest):
         self.assertEqual(len(kept), 10)
         self.assertLess(set(hits), set(kept))
         self.assertEqual(found['tracectl_exporter_rows_left_out{because="most_series"}'], 20)
+
+    def test_full_tables_take_little_memory(self):
+        for do, keys in ('count by arg0', 65_536), ('time by arg0', 16_384):
+            with self.subTest(do=do):
+                program = self.program('hot')
+                self.session('s', program, do)
+                self.call(program, keys + 1000)
+                self.assertGreater(len(self.daemon.json('read', 's')['rows']), keys * 0.9)
+                exporter = self.exporter('--session', 's', '--most-series', '5000',
+                                         first=['prlimit', f'--data={MOST_DATA_BYTES}'])
+                with concurrent.futures.ThreadPoolExecutor(SCRAPERS) as scrapers:
+                    answers = set(scrapers.map(get, [exporter.said] * SCRAPERS))
+                for text in answers:
+                    self.check_is_full(text, keys)
+                self.daemon.json('session', 'delete', 's')
+
+    def check_is_full(self, text, keys):
+        samples = [sample for family in parser.text_string_to_metric_families(text)
+                   for sample in family.samples]
+        series = [one for one in samples if 'by_arg0' in one.labels]
+        self.assertGreater(len(series), 4900)
+        self.assertLessEqual(len(series), 5000)
+        left_out, = (one.value for one in samples if one.labels.get('because') == 'most_series')
+        self.assertGreater(left_out + len({one.labels['by_arg0'] for one in series}), keys * 0.9)
+
+    def test_labels_are_escaped_as_the_format_has_it(self):
+        program = self.strange()
+        self.session('s', program, 'count by comm, time by comm')
+        exporter = self.exporter('--session', 's')
+        self.call(program, 3)
+        text = get(exporter.said)
+        self.assertIn(r'by_comm="q\"b\\n\nend"', text)
+        values = {(sample.name, sample.labels['by_comm']): sample.value
+                  for family in parser.text_string_to_metric_families(text) for sample in family.samples
+                  if sample.name in ('tracectl_hits_total', 'tracectl_duration_seconds_count')}
+        self.assertEqual(values, {('tracectl_hits_total', STRANGE_NAME): 3,
+                                  ('tracectl_duration_seconds_count', STRANGE_NAME): 3})
+
+    def test_rows_are_as_many_series_as_are_counted_for_them(self):
+        spec = importlib.util.spec_from_loader(
+            'tracectl_prometheus', importlib.machinery.SourceFileLoader('tracectl_prometheus', EXPORTER))
+        exporter = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(exporter)
+        program = self.program('hot')
+        self.session('s', program, 'count by tid, sum(arg0), avg(arg0), min(arg0), max(arg0), hist(arg0), '
+                     'lhist(arg0, 0, 100, 10), time')
+        self.call(program, 300)
+        rows = self.daemon.json('read', 's')['rows']
+        self.assertGreater(len(rows), 4)
+        for row in rows:
+            self.assertEqual(exporter.series_of(row), len(list(exporter.samples_of('s', row))), row)
 
     def test_rows_kept_by_a_stack_are_left_out_and_told(self):
         program = self.program('hot')
