@@ -511,6 +511,77 @@ class Restarts(ExporterTest):
         self.assertIn('the daemon does not answer; tried for 0.3 s', said)
 
 
+class Schema(unittest.TestCase):
+    """That the receiver above would notice: what the text of OTLP forbids, one fault at a time."""
+
+    def setUp(self):
+        spans = tracectl_spans.Spans('host', lambda hit: hit.probe != 'mark', 'arg0')
+
+        def event(ts, kind, probe, args=(), **more):
+            return spans.take(tracectl.Event(
+                ts=ts, wall=f'2026-11-21T04:10:45.{ts:09}Z', epoch=1, session='s', cpu=0, pid=1, tid=1,
+                comm='c', probe=probe, kind=kind, args=list(args), **more))
+
+        event(1, 'hit', 'f', ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', -1, 1.5])
+        for ts in range(2, 200):
+            event(ts, 'hit', 'mark')
+        span = event(200, 'unwound', 'f', duration=199)
+        self.request = json.loads(json.dumps(tracectl_spans.request_of([span], 'host')))
+
+    def faults_with(self, *place, value):
+        """Of the request with another value at one place, or without one: `value` is None."""
+        changed = json.loads(json.dumps(self.request))
+        *way, last = place
+        inner = functools.reduce(lambda found, name: found[name], way, changed)
+        if value is None:
+            del inner[last]
+        else:
+            inner[last] = value
+        return list(validator().iter_errors(changed))
+
+    def test_a_span_with_all_that_we_write_is_taken(self):
+        self.assertEqual(list(validator().iter_errors(self.request)), [])
+        span, = self.request['resourceSpans'][0]['scopeSpans'][0]['spans']
+        self.assertEqual(set(span), {
+            'traceId', 'spanId', 'parentSpanId', 'flags', 'name', 'kind', 'startTimeUnixNano',
+            'endTimeUnixNano', 'attributes', 'events', 'droppedEventsCount', 'status'})
+
+    def test_what_is_no_span_is_refused(self):
+        for name, value in (
+                ('traceId', 'S/kvNXezTaajzpKdDg5HNg=='), ('traceId', '0' * 32), ('traceId', '4bf9'),
+                ('traceId', None), ('trace_id', '4bf92f3577b34da6a3ce929d0e0e4736'), ('spanId', '0' * 16),
+                ('spanId', None), ('parentSpanId', ''), ('parentSpanId', '0' * 16), ('name', ''),
+                ('name', None), ('kind', 'SPAN_KIND_INTERNAL'), ('kind', 6), ('kind', 0), ('startTimeUnixNano', 1),
+                ('startTimeUnixNano', '-1'), ('endTimeUnixNano', '1e9'), ('endTimeUnixNano', None),
+                ('flags', '01'), ('flags', -1), ('droppedEventsCount', -1), ('status', 'STATUS_CODE_ERROR'),
+                ('status', {'code': 3}), ('status', {'code': 'STATUS_CODE_ERROR'}),
+                ('status', {'description': 'x'}), ('attributes', {'a': 1}), ('events', [{'name': 'x'}]),
+                ('duration', 1)):
+            with self.subTest(name=name, value=value):
+                self.assertTrue(self.faults_with('resourceSpans', 0, 'scopeSpans', 0, 'spans', 0, name,
+                                                 value=value))
+
+    def test_what_is_no_value_is_refused(self):
+        for value in ({}, 'x', {'intValue': 1}, {'intValue': '1.5'}, {'intValue': '0x1'},
+                      {'doubleValue': '1'}, {'boolValue': 'true'}, {'stringValue': 1},
+                      {'string_value': 'x'}, {'stringValue': 'x', 'intValue': '1'},
+                      {'arrayValue': [{'intValue': '1'}]}):
+            with self.subTest(value=value):
+                self.assertTrue(self.faults_with(
+                    'resourceSpans', 0, 'scopeSpans', 0, 'spans', 0, 'attributes', 0, 'value',
+                    value=value))
+
+    def test_what_is_no_request_is_refused(self):
+        for place, value in ((['resourceSpans'], None), (['resource_spans'], []),
+                             (['resourceSpans', 0, 'scopeSpans'], None),
+                             (['resourceSpans', 0, 'instrumentationLibrarySpans'], []),
+                             (['resourceSpans', 0, 'resource', 'attributes', 0, 'key'], ''),
+                             (['resourceSpans', 0, 'resource', 'attributes', 0, 'key'], None),
+                             (['resourceSpans', 0, 'scopeSpans', 0, 'scope', 'name'], 1)):
+            with self.subTest(place=place):
+                self.assertTrue(self.faults_with(*place, value=value))
+
+
 class Followed(unittest.TestCase):
     def test_it_keeps_nothing_of_epochs_that_are_over(self):
         spec = importlib.util.spec_from_loader(
