@@ -230,14 +230,34 @@ class Upgrade(installed.ServiceTest):
         self.systemctl('start', 'tracectld')
         self.assertEqual(self.json('session', 'list')['sessions'], [])
 
-    def test_one_of_a_file_begins_with_the_daemon_and_goes_on_with_it(self):
-        self.systemctl('stop', 'tracectld')
+    def write_session(self):
         setting = {'pattern': f'uprobe:{BUSY}:busy_*', 'scope': 'local', 'do': 'count',
                    'target': {'all': True}}
         file = self.container.path(SESSIONS) / 'web.json'
         file.parent.mkdir(parents=True, exist_ok=True)
         self.addCleanup(file.unlink)
         file.write_text(json.dumps({'settings': [setting]}), encoding='utf-8')
+
+    def test_where_the_service_is_enabled_one_of_a_file_begins_at_boot_and_else_with_who_asks(self):
+        self.systemctl('stop', 'tracectld')
+        self.write_session()
+        boot = lambda: self.systemctl('start', 'multi-user.target')  # with all that is enabled for it
+        boot()
+        self.assertEqual(self.property('ActiveState'), 'inactive')
+        self.systemctl('enable', 'tracectld.service')
+        self.addCleanup(self.systemctl, 'disable', 'tracectld.service')
+        self.systemctl('stop', 'tracectld.socket')
+        boot()
+        self.wait_for('ActiveState', 'active')
+        self.tell('go')
+        self.wait_for_calls('web')
+        self.check_all_was_counted('web')
+        self.systemctl('disable', 'tracectld.service')
+        self.assertEqual(self.systemctl('is-enabled', 'tracectld.socket'), 'enabled\n')
+
+    def test_one_of_a_file_begins_with_the_daemon_and_goes_on_with_it(self):
+        self.systemctl('stop', 'tracectld')
+        self.write_session()
         self.systemctl('start', 'tracectld')
         self.assertEqual(self.show('web')['sites'], 4)
         self.tell('go')
