@@ -322,16 +322,8 @@ class Cgroups(CgroupTest, support.DaemonTest):
 
 @support.needs_root
 @unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
-class SavedCgroups(CgroupTest):
+class SavedCgroups(service_manager.Saving, CgroupTest):
     options = ('--saved',)
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.daemon = service_manager.Service('--sessions', folder.name)
-        self.addCleanup(self.daemon.end)
-        self.daemon.start()
-        super().setUp()
 
     def check_no_gap(self):
         self.assertNotIn('gap', self.daemon.json('session', 'show', 's'))

@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -116,35 +115,28 @@ class Libraries(support.DaemonTest):
 
 
 @support.needs_root
-class SavedLibraries(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.service = service_manager.Service('--sessions', folder.name)
-        self.addCleanup(self.service.end)
-        self.service.start()
-
+class SavedLibraries(service_manager.Saving):
     def begin(self):
         program = support.Program(target('loads'))
         self.addCleanup(program.end)
-        self.service.json('session', 'new', 's', '--saved')
+        self.daemon.json('session', 'new', 's', '--saved')
         for pattern in WORK, 'uprobe::main':
-            self.service.json('stage', 's', 'set', pattern, '-p', str(program.pid), '--do', 'count')
-        self.service.json('commit', 's')
+            self.daemon.json('stage', 's', 'set', pattern, '-p', str(program.pid), '--do', 'count')
+        self.daemon.json('commit', 's')
         return program
 
     def wait_for_it(self):
-        support.wait_until(lambda: self.service.json('session', 'show', 's')['followed'],
+        support.wait_until(lambda: self.daemon.json('session', 'show', 's')['followed'],
                            'the library to be armed')
-        return self.service.json('session', 'show', 's')['followed'][-1]
+        return self.daemon.json('session', 'show', 's')['followed'][-1]
 
     def test_that_are_loaded_while_there_is_no_daemon_are_found_by_the_next(self):
         program = self.begin()
         before_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-        self.service.finish()
+        self.daemon.finish()
         tell(program, f'open {LIBRARY}')
         loaded_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-        self.service.start()
+        self.daemon.start()
         followed = self.wait_for_it()
         self.assertEqual((followed['object'], followed['pid']), (LIBRARY, program.pid))
         self.assertGreater(followed['ts'], before_ns - 2 * 10**9)  # it says once a second that it is there
@@ -154,16 +146,16 @@ class SavedLibraries(unittest.TestCase):
     def test_are_awaited_by_the_next_daemon(self):
         program = self.begin()
         for number in signal.SIGTERM, signal.SIGKILL:
-            self.service.restart(number)
+            self.daemon.restart(number)
             support.wait_until(lambda: support.text_differs(program.pid, LINKER) == 1,
                                'the linker to be armed')
         tell(program, f'open {LIBRARY}')
         self.wait_for_it()
         tell(program, 'call 20')
         rows = {row['probe'].rsplit(':', 1)[1]: row['count']
-                for row in self.service.json('read', 's')['rows']}
+                for row in self.daemon.json('read', 's')['rows']}
         self.assertEqual(rows['loads_work'], 20)
-        self.assertNotIn('gap', self.service.json('session', 'show', 's'))
+        self.assertNotIn('gap', self.daemon.json('session', 'show', 's'))
 
 
 if __name__ == '__main__':

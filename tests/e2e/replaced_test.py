@@ -130,16 +130,8 @@ class Replaced(ReplacedTest, support.DaemonTest):
 
 
 @support.needs_root
-class SavedReplaced(ReplacedTest):
+class SavedReplaced(service_manager.Saving, ReplacedTest):
     options = ('--saved',)
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.daemon = service_manager.Service('--sessions', folder.name)
-        self.addCleanup(self.daemon.end)
-        self.daemon.start()
-        super().setUp()
 
     def test_a_file_that_is_put_in_place_while_there_is_no_daemon_is_found(self):
         self.put('hot')

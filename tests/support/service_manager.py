@@ -10,6 +10,7 @@ import socket
 import struct
 import tempfile
 import threading
+import unittest
 
 import support
 
@@ -162,3 +163,14 @@ class Service(support.Daemon):
         self.directory.cleanup()
         return status
 
+
+class Saving(unittest.TestCase):
+    """Has a daemon whose saved sessions go on."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.daemon = Service('--sessions', folder.name)
+        self.addCleanup(self.daemon.end)
+        self.daemon.start()
+        super().setUp()
