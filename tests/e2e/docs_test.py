@@ -12,6 +12,9 @@ import tempfile
 import textwrap
 import unittest
 
+import otlp_test
+import prometheus_test
+import service_manager
 import support
 
 MAN = support.ROOT / 'docs/man'
@@ -201,6 +204,91 @@ class Examples(support.DaemonTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("'probe': 'usdt:/usr/bin/python3.11:python:gc__start'", done.stdout)
         self.assertIn("'not_found'", done.stdout.splitlines()[-1])
+
+
+def commands_of(name):
+    """The examples of a page, as the shell's words."""
+    lines = section(page(name), 'EXAMPLES').splitlines()
+    return [shlex.split(line) for line in lines if re.match(' +(tracectl|systemctl)', line)]
+
+
+def with_program(words, path, pattern, pid):
+    """Of one of ours in place of the page's."""
+    there = {'/usr/sbin/server': path, 'u::handle_*': pattern, '4711': str(pid)}
+    return [there.get(word, word) for word in words]
+
+
+@support.needs_root
+class ExamplesOfSpans(otlp_test.ExporterTest):
+    def setUp(self):
+        self.daemon = service_manager.Service()
+        self.addCleanup(self.daemon.end)
+        self.daemon.start()
+        self.program = support.Program(support.target('spans'), '20')
+        self.addCleanup(self.program.end)
+
+    def commands(self):
+        return [with_program(words, support.target('spans'), 'u::spans_serve', self.program.pid)
+                for words in commands_of('tracectl-otlp.1')]
+
+    def spans(self, receiver, *words):
+        exporter = self.exporter(receiver, *words)
+        self.program.send('go')
+        truth = self.program.result()
+        self.ended(exporter)
+        self.assertEqual((receiver.faults, len(receiver.spans)), ([], len(truth)))
+        return truth
+
+    def test_the_header_of_a_handler_says_the_trace(self):
+        program, *words = self.commands()[0]
+        self.assertEqual(program, 'tracectl-otlp')
+        receiver = self.receiver()
+        # The header is the first argument here, and not the second.
+        truth = self.spans(receiver, *(word.replace('str(arg1)', 'str(arg0)') for word in words))
+        named = {request['traceparent'].split('-')[1] for request in truth if request['number'] % 2 == 0}
+        self.assertLessEqual(named, {span['traceId'] for span in receiver.spans})
+        self.assertGreater(len(named), 0)
+
+    def test_a_session_of_a_service_is_sent_over_a_restart(self):
+        *commands, unit = self.commands()[1:]
+        self.assertEqual(unit, ['systemctl', 'start', 'tracectl-otlp@web'])
+        for program, *words in commands:
+            self.assertEqual(program, 'tracectl')
+            done = self.daemon.run(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.daemon.restart()
+        self.spans(self.receiver(), '--session', 'web')
+
+
+@support.needs_root
+class ExamplesOfMetrics(prometheus_test.ExporterTest):
+    def test_what_calls_take_is_shown_and_can_be_asked_for(self):
+        program = self.program('hot')
+        *commands, (exporter, *options) = [
+            with_program(words, support.target('hot'), 'u::hot_push', program.pid)
+            for words in commands_of('tracectl-prometheus.8')]
+        self.assertEqual((len(commands), exporter), (3, 'tracectl-prometheus'))
+        for _, *words in commands:
+            done = self.daemon.run(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.call(program, 10)
+        found = self.metrics(self.exporter(*options))
+        counts = [value for name, value in found.items()
+                  if name.startswith('tracectl_duration_seconds_count')]
+        self.assertEqual(counts, [10])
+        asked, = re.findall(r'^ +(histogram_quantile.*)$', section(page('tracectl-prometheus.8'), 'EXAMPLES'),
+                            re.M)
+        self.check_query(asked)
+        name, = re.findall(r'tracectl_\w+', asked)
+        self.assertIn(name, {re.match(r'\w+', series)[0] for series in found})
+
+    def check_query(self, query):
+        with tempfile.NamedTemporaryFile('w', suffix='.yml') as rules:
+            json.dump({'groups': [{'name': 'g', 'rules': [{'record': 'r', 'expr': query}]}]}, rules)
+            rules.flush()
+            checked = subprocess.run(['promtool', 'check', 'rules', rules.name], capture_output=True,
+                                     text=True, timeout=60)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
 
 
 def example_files(text):
