@@ -31,8 +31,8 @@ STRANGE_NAME = 'q"b\\n\nend'  # a quote, a backslash before an n, an end of a li
 SCRAPES = '''
 scrape_configs:
   - job_name: tracectl
-    scrape_interval: 100ms
-    scrape_timeout: 100ms
+    scrape_interval: 500ms
+    scrape_timeout: 500ms
     static_configs:
       - targets: ['%s']
 '''
