@@ -24,8 +24,11 @@ class DescriptorStore {
 
   // A name has letters, digits, '.', '_' and '-'; several descriptors may have it. The store keeps a duplicate,
   // from the moment this returns also if the process is killed. Of an open file that it has already, under
-  // whatever name, it may keep no other.
+  // whatever name, it may keep no other. Code::exhausted: there is no room for it; what is kept stays.
   virtual Status keep(const std::string& name, int fd) = 0;
+  // Of what says what else there is: a store with a bound has some room that only such may take, so that there is
+  // always room for a new one beside the old.
+  virtual Status keep_state(const std::string& name, int fd) { return keep(name, fd); }
   // All of that name. Cannot fail: what is left is forgotten by who takes it.
   virtual void forget(const std::string& name) = 0;
 

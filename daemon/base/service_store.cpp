@@ -27,6 +27,29 @@ Status check(const StoredName& stored) {
   return Error{Code::invalid, "\"" + stored.name + "\" is no name for a kept descriptor"};
 }
 
+Error is_full(size_t most) {
+  return Error{
+      Code::exhausted,
+      "no room is left in what outlives the daemon, systemd's store of " + std::to_string(most) +
+          " descriptors: delete saved sessions, or raise FileDescriptorStoreMax= in a drop-in "
+          "of tracectld.service"};
+}
+
+std::optional<size_t> number_in_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  if (!text) return std::nullopt;
+  size_t number = 0;
+  const std::string_view all = text;
+  const auto [after, error] = std::from_chars(text, text + all.size(), number);
+  if (error != std::errc{} || after != text + all.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<size_t> most_that_systemd_keeps() {
+  const auto told = number_in_environment("FDSTORE");
+  return told ? told : number_in_environment("TRACECTLD_FDSTORE");
+}
+
 // Owned: a list that ends with a null.
 struct FreeNames {
   void operator()(char** names) const {
@@ -53,7 +76,8 @@ std::string StoredName::text() const {
   return std::string(kMark) + std::to_string(number) + "." + name;
 }
 
-ServiceStore::ServiceStore(std::vector<Stored> passed) : passed_(std::move(passed)) {
+ServiceStore::ServiceStore(std::vector<Stored> passed, std::optional<size_t> most)
+    : most_(most), passed_(std::move(passed)) {
   std::sort(passed_.begin(), passed_.end(),
             [](const Stored& a, const Stored& b) { return a.name < b.name; });
   for (const Stored& one : passed_) in_store_.insert(one.name);
@@ -61,9 +85,16 @@ ServiceStore::ServiceStore(std::vector<Stored> passed) : passed_(std::move(passe
 }
 
 // systemd would watch what can be polled, and let go of it when the other end does: FDPOLL=0.
-Status ServiceStore::keep(const std::string& name, int fd) {
+Status ServiceStore::keep(const std::string& name, int fd) { return put(name, fd, kReserved); }
+
+Status ServiceStore::keep_state(const std::string& name, int fd) { return put(name, fd, 0); }
+
+// What systemd keeps once under two names counts twice here: there may be room that nobody gets, never less than
+// was told.
+Status ServiceStore::put(const std::string& name, int fd, size_t reserved) {
   StoredName stored{next_number_, name};
   if (auto good = check(stored); !good) return good;
+  if (most_ && in_store_.size() + reserved >= *most_) return is_full(*most_);
   const std::string message = "FDSTORE=1\nFDPOLL=0\nFDNAME=" + stored.text();
   const int sent = ::sd_pid_notify_with_fds(0, 0, message.c_str(), &fd, 1);
   if (sent < 0) return Error::from_errno("hand a descriptor to systemd to keep", -sent);
@@ -115,7 +146,7 @@ Result<std::unique_ptr<ServiceStore>> open_service_store() {
   for (int i = 0; i < count; ++i)
     if (auto name = StoredName::read(listed[i]))
       passed.push_back({std::move(*name), Fd{SD_LISTEN_FDS_START + i}});
-  return std::make_unique<ServiceStore>(std::move(passed));
+  return std::make_unique<ServiceStore>(std::move(passed), most_that_systemd_keeps());
 }
 
 }  // namespace tracectl

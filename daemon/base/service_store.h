@@ -35,11 +35,17 @@ class ServiceStore : public DescriptorStore {
     StoredName name;
     Fd fd;
   };
-  explicit ServiceStore(std::vector<Stored> passed);
+  // For states: those of the engine and of the sessions, each twice while one follows another, and what a daemon
+  // that was killed has left of them.
+  static constexpr size_t kReserved = 16;
 
-  // Fails for a name that systemd would not take. Does not tell of a store that is full: only systemd's
-  // log does (FileDescriptorStoreMax=).
+  // `most`: as many descriptors systemd keeps (FileDescriptorStoreMax=), and drops what is more without a word to
+  // us; none: it is not known.
+  explicit ServiceStore(std::vector<Stored> passed, std::optional<size_t> most = std::nullopt);
+
+  // Fails for a name that systemd would not take, and where it would drop the descriptor.
   Status keep(const std::string& name, int fd) override;
+  Status keep_state(const std::string& name, int fd) override;
   void forget(const std::string& name) override;
   std::vector<KeptDescriptor> take(std::string_view prefix) override;
   std::vector<KeptDescriptor> look(std::string_view prefix) const override;
@@ -48,12 +54,16 @@ class ServiceStore : public DescriptorStore {
   void forget_untaken();
 
  private:
+  Status put(const std::string& name, int fd, size_t reserved);
+
+  std::optional<size_t> most_;
   std::vector<Stored> passed_;     // and not taken
   std::set<StoredName> in_store_;  // by the order in which they were kept
   uint64_t next_number_ = 1;
 };
 
-// Null in a process that systemd has not started. What it has passed is there to be taken.
+// Null in a process that systemd has not started. What it has passed is there to be taken. How much it keeps says
+// $FDSTORE (systemd 254), before that what the unit says beside it, $TRACECTLD_FDSTORE.
 Result<std::unique_ptr<ServiceStore>> open_service_store();
 
 }  // namespace tracectl

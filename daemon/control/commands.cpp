@@ -310,13 +310,22 @@ std::optional<SpecPart> Commands::explained(const Setting& setting, const Access
   return std::move(*part);
 }
 
+// Of a saved session the next daemon will need it.
+Status Commands::give_file(const Session& session, Fd file, const std::string& path) {
+  if (session.saved)
+    if (auto kept = kept_.keep_file(file); !kept) return in_field(kept.error(), "files");
+  auto given = engine_.give_file(session.name, std::move(file), path);
+  if (!given) kept_.forget_strays();
+  return given;
+}
+
 Result<StageReply> Commands::handle(const StageSet& request, Peer& peer) {
   auto settings = settings_of(request);
   if (!settings) return settings.error();
   auto session = engine_.session(request.session);
   if (!session) return session.error();
   auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
-    return engine_.give_file(request.session, std::move(fd), path);
+    return give_file(**session, std::move(fd), path);
   });
   if (!given) return given.error();
   const Setting first = settings->front();

@@ -140,6 +140,7 @@ class Commands {
   Status check_memory_of_recording(const Peer& peer) const;
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
   Status check_saved(const protocol::SessionCreate& request) const;
+  Status give_file(const Session& session, Fd file, const std::string& path);
   void end_recording(const std::string& session);
 
   struct Examined {

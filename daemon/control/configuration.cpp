@@ -41,6 +41,7 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
   into.sites = asked.sites.value_or(into.sites);
   into.ring_bytes = asked.ring_bytes.value_or(into.ring_bytes);
   into.stream_bytes = asked.stream_bytes.value_or(into.stream_bytes);
+  into.kept = asked.kept.value_or(into.kept);
   into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
   into.users = asked.users.value_or(into.users);
 }
@@ -68,7 +69,7 @@ Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& so
 
 bool is_same(const Quota& a, const Quota& b) {
   return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
-         a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes &&
+         a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes && a.kept == b.kept &&
          a.events_per_second == b.events_per_second && a.users == b.users;
 }
 

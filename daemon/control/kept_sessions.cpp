@@ -25,9 +25,8 @@ constexpr auto kAlive = "sessions.alive";
 constexpr std::string_view kFiles = "file.";
 
 // systemd keeps one descriptor of an open file, whatever the names, so a file is kept once for all sessions.
-std::string name_of(const GivenFiles::File& file) {
-  return std::string(kFiles) + std::to_string(file.identity.device) + "." +
-         std::to_string(file.identity.inode);
+std::string name_of(const FileIdentity& file) {
+  return std::string(kFiles) + std::to_string(file.device) + "." + std::to_string(file.inode);
 }
 
 std::string state_name(uint64_t number) { return std::string(kStates) + std::to_string(number); }
@@ -138,7 +137,7 @@ KeptSession KeptSessions::part_of(const Session& session) const {
     part.dump_on = recorder->dump_on;
   }
   for (const GivenFiles::File& file : session.access.files.all())
-    part.files.push_back({file.path, name_of(file)});
+    part.files.push_back({file.path, name_of(file.identity)});
   part.settings = kept(session.settings);
   if (session.draft) part.draft = kept(*session.draft);
   return part;
@@ -165,26 +164,42 @@ Status KeptSessions::save() {
   KeptState state{.written_ns = 0, .sessions = parts()};
   const std::string text = state.sessions.empty() ? "" : protocol::text_of(state);
   if (text == written_) return ok();
-  std::set<std::string> wanted;
-  for (const KeptSession& session : state.sessions)
-    for (const protocol::KeptFile& file : session.files) wanted.insert(file.kept);
-  if (auto kept = keep_files(wanted); !kept) return kept;
+  if (auto kept = keep_files(); !kept) return kept;
   state.written_ns = boot_ns();
   if (auto written = write(state); !written) return written;
   written_ = text;
-  forget_files_but(wanted);
+  forget_strays();
   return ok();
 }
 
-Status KeptSessions::keep_files(const std::set<std::string>& wanted) {
-  for (const Session* session : engine_.sessions())
-    for (const GivenFiles::File& file : session->access.files.all()) {
-      const std::string name = name_of(file);
-      if (!wanted.contains(name) || files_.contains(name)) continue;
-      if (auto kept = store_->keep(name, file.fd.get()); !kept) return kept;
-      files_.insert(name);
-    }
+Status KeptSessions::keep_file(const Fd& file) {
+  if (!store_) return ok();
+  const auto identity = FileIdentity::of(file.get());
+  if (!identity) return identity.error();
+  const std::string name = name_of(*identity);
+  if (files_.contains(name)) return ok();
+  auto kept = store_->keep(name, file.get());
+  if (kept) files_.insert(name);
+  return kept;
+}
+
+Status KeptSessions::keep_files() {
+  for (const Session* session : engine_.sessions()) {
+    if (!session->saved) continue;
+    for (const GivenFiles::File& file : session->access.files.all())
+      if (auto kept = keep_file(file.fd); !kept) return kept;
+  }
   return ok();
+}
+
+std::set<std::string> KeptSessions::files_of_sessions() const {
+  std::set<std::string> names;
+  for (const Session* session : engine_.sessions()) {
+    if (!session->saved) continue;
+    for (const GivenFiles::File& file : session->access.files.all())
+      names.insert(name_of(file.identity));
+  }
+  return names;
 }
 
 void KeptSessions::forget_files_but(const std::set<std::string>& wanted) {
@@ -199,7 +214,7 @@ Status KeptSessions::write(const KeptState& state) {
   beat();
   const auto file = file_in_memory(protocol::text_of(state));
   if (!file) return file.error();
-  if (auto kept = store_->keep(state_name(number_ + 1), file->get()); !kept) return kept;
+  if (auto kept = store_->keep_state(state_name(number_ + 1), file->get()); !kept) return kept;
   if (number_) store_->forget(state_name(number_));
   ++number_;
   return ok();
@@ -209,7 +224,7 @@ void KeptSessions::beat() {
   if (!begun_ || !store_) return;
   if (!alive_) {
     alive_ = Fd{::memfd_create("tracectld-alive", MFD_CLOEXEC)};
-    if (!alive_ || !store_->keep(kAlive, alive_.get())) return;
+    if (!alive_ || !store_->keep_state(kAlive, alive_.get())) return;
   }
   const uint64_t now = boot_ns();
   (void)!::pwrite(alive_.get(), &now, sizeof(now), 0);

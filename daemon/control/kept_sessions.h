@@ -41,6 +41,11 @@ class KeptSessions {
   // that.
   void begin();
 
+  // Of a file that a saved session is to be given: before it is, so that it can be refused for want of room.
+  Status keep_file(const Fd& file);
+  // Where it was not given after all.
+  void forget_strays() { forget_files_but(files_of_sessions()); }
+
   // Writes down what saved sessions are now, if that is not what was written last.
   Status save();
   // Notes the time; to be called every kBeatNs while there are any, and at the end.
@@ -60,7 +65,8 @@ class KeptSessions {
  private:
   protocol::KeptSession part_of(const Session& session) const;
   std::vector<protocol::KeptSession> parts() const;
-  Status keep_files(const std::set<std::string>& wanted);
+  std::set<std::string> files_of_sessions() const;
+  Status keep_files();
   void forget_files_but(const std::set<std::string>& wanted);
   Status write(const protocol::KeptState& state);
 

@@ -251,8 +251,10 @@ class BpfKernel final : public Kernel {
 
   bool is_adopted() const override { return !adopted_programs_.empty(); }
   Status keep_in(DescriptorStore& store) override {
-    if (auto kept = keep_tables(*skeleton_, adopted_programs_, store); !kept) return kept;
-    return programs_.keep_in(store);
+    auto kept = keep_tables(*skeleton_, adopted_programs_, store);
+    if (kept) kept = programs_.keep_in(store);
+    if (!kept) forget_tables(*skeleton_, store);
+    return kept;
   }
   void end_sets_but(const tc_sets& kept) override {
     process_sets_.end_sets_but(kept);
@@ -263,6 +265,7 @@ class BpfKernel final : public Kernel {
   tc_session session_of(uint32_t session) const override {
     return view<tc_session>(sessions_)[session];
   }
+  // All of it or nothing.
 
  private:
   BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps)

@@ -78,4 +78,10 @@ Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, Descr
   return ok();
 }
 
+void forget_tables(const tracer& skeleton, DescriptorStore& store) {
+  const std::string digest = digest_of(skeleton);
+  for (size_t i = 0; i < tables_of(skeleton).size(); ++i) store.forget(name_of_table(digest, i));
+  store.forget(name_of_kept_program(skeleton));
+}
+
 }  // namespace tracectl

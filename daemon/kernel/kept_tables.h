@@ -20,6 +20,8 @@ Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store);
 
 // `adopted`: what take_tables() has given, if anything.
 Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store);
+// With all links that follow.
+void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
 // For the link of one more that follows processes or threads.
 std::string name_of_kept_program(const tracer& skeleton);

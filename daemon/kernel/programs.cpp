@@ -64,7 +64,10 @@ Status Programs::keep_in(DescriptorStore& store) {
   store_ = &store;
   for (const auto& loaded : loaded_)
     if (loaded)
-      if (auto kept = keep(*loaded); !kept) return kept;
+      if (auto kept = keep(*loaded); !kept) {
+        store_ = nullptr;
+        return kept;
+      }
   return ok();
 }
 

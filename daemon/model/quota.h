@@ -22,6 +22,7 @@ struct Quota {
   size_t sites = 20'000;                 // a site counts for each session that has it
   size_t ring_bytes = 256 << 20;         // of all CPUs; as much again for flight recorders
   size_t stream_bytes = 256 << 20;       // for its clients; as much again for its recordings
+  size_t kept = 1024;                    // descriptors that outlive the daemon for saved sessions
   uint64_t events_per_second = 500'000;  // streamed; those beyond are lost, and counted as such
   size_t users = 2;  // who have all the memory they may have: all users together have no more
 

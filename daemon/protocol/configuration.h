@@ -15,14 +15,15 @@ namespace tracectl::protocol {
 
 // As Quota of the model has it.
 struct AskedQuota {
-  std::optional<uint64_t> sessions, settings, sites, ring_bytes, stream_bytes, events_per_second,
-      users;
+  std::optional<uint64_t> sessions, settings, sites, ring_bytes, stream_bytes, kept,
+      events_per_second, users;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("sessions", s.sessions);
     f("settings", s.settings);
     f("sites", s.sites);
     f("ring-bytes", s.ring_bytes);
     f("stream-bytes", s.stream_bytes);
+    f("kept", s.kept);
     f("events-per-second", s.events_per_second);
     f("users", s.users);
   }

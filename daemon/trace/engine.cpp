@@ -164,6 +164,11 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
 Status Engine::give_file(const std::string& name, Fd fd, const std::string& path) {
   auto session = find(name);
   if (!session) return session.error();
+  const auto& files = (*session)->access.files.all();
+  const bool is_there = std::any_of(
+      files.begin(), files.end(), [&](const GivenFiles::File& file) { return file.path == path; });
+  if (!is_there)
+    if (auto within = check_kept_file(**session); !within) return within;
   return (*session)->access.give(std::move(fd), path);
 }
 

@@ -313,6 +313,9 @@ class Engine {
   Result<uint32_t> take_account(const std::optional<Owner>& owner);
   void give_back_account(uint32_t account);
 
+  Status check_kept(const Switch& change);
+  Status check_kept_file(const Session& session);
+  size_t kept_of_user(uid_t user, const Switch* change);
   // Budgets: engine_budget.cpp.
   Result<Coverage> cover_within_budget(const Session& session,
                                        const std::vector<Setting>& settings);

@@ -137,7 +137,10 @@ Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& 
 
 Status Engine::build(Switch& change) {
   if (auto built = change.build(); !built) return built;
-  return keep(&change);
+  if (auto within = check_kept(change); !within) return within;
+  auto kept = keep(&change);
+  if (!kept && !adoption_) keeper_->forget_but(kept_links_);
+  return kept;
 }
 
 // What the switch brings about for saved sessions; none: what holds.
@@ -176,8 +179,9 @@ Status Engine::keep(const Switch* change) {
     const Way way = staging.way_of(slots.front());
     if (auto kept = keeper_->keep_link(staging.link(link), way); !kept) return kept;
   }
-  kept_links_ = std::move(links);
-  return keeper_->keep_state(state);
+  auto kept = keeper_->keep_state(state);
+  if (kept) kept_links_ = std::move(links);
+  return kept;
 }
 
 // Where there is no room for it the counts of hooks that are gone are lost with the daemon.

@@ -2,6 +2,7 @@
 //
 // What one user may have in all its sessions, who may not trace every process.
 #include <algorithm>
+#include <set>
 
 #include "daemon/trace/engine.h"
 
@@ -82,6 +83,43 @@ MemoryWanted Engine::rings_wanted(const Session& session) const {
     if (is_of(other, session.access.owner->uid)) wanted.of_user += each;
   }
   return wanted;
+}
+
+// Descriptors that outlive the daemon for the user's sessions, after the switch or as it is: links, what stands
+// beside them, rings and files. A link that serves others, too, counts whole.
+size_t Engine::kept_of_user(uid_t user, const Switch* change) {
+  const Staging as_it_is(*kernel_, slots_);
+  const Staging& staging = change ? change->staging() : as_it_is;
+  std::set<uint32_t> links;
+  size_t sum = 0;
+  for (const auto& [name, session] : sessions_) {
+    if (!session.saved || !is_of(session, user)) continue;
+    const Commit* commit = change ? change->commit_of(session) : nullptr;
+    for (const auto& [slot, held] : commit ? commit->hooks() : session.hooks)
+      links.insert(staging.link_of(slot));
+    sum += session.access.files.all().size() + (session.has_rings ? kernel_->cpu_count() : 0);
+  }
+  for (const uint32_t link : links) sum += 1 + staging.link(link).beside().size();
+  return sum;
+}
+
+// Of the users whose sessions the switch is for: nobody is refused for what another has.
+Status Engine::check_kept(const Switch& change) {
+  if (!keeper_) return ok();
+  std::set<uid_t> users;
+  for (const auto& [name, session] : sessions_)
+    if (session.saved && session.access.owner && change.commit_of(session))
+      users.insert(session.access.owner->uid);
+  for (const uid_t user : users)
+    if (kept_of_user(user, &change) > options_.quota.kept)
+      return over_quota(options_.quota.kept, "descriptors of saved sessions", "session");
+  return ok();
+}
+
+Status Engine::check_kept_file(const Session& session) {
+  if (!keeper_ || !session.saved || !session.access.owner) return ok();
+  if (kept_of_user(session.access.owner->uid, nullptr) < options_.quota.kept) return ok();
+  return over_quota(options_.quota.kept, "descriptors of saved sessions", "files");
 }
 
 // One for all its sessions, given back with the last.

@@ -30,19 +30,27 @@ Status Keeper::keep_kernel(Kernel& kernel) {
 }
 
 Status Keeper::keep_link(const Link& link, Way way) {
-  if (links_.contains(link.incarnation())) return ok();
+  // From the first part of it on there is something to be forgotten.
+  if (!links_.insert(link.incarnation()).second) return ok();
   // What stands beside it first: whoever finds the link finds all of it.
   for (const Fd& beside : link.beside())
     if (auto kept = store_.keep(name_of_beside(link.incarnation()), beside.get()); !kept)
       return kept;
-  auto kept = store_.keep(name_of_link(link.incarnation(), way), link.fd());
-  if (kept) links_.insert(link.incarnation());
-  return kept;
+  return store_.keep(name_of_link(link.incarnation(), way), link.fd());
+}
+
+void Keeper::forget_link(uint32_t incarnation) {
+  for (const Way way : {Way::entry, Way::sleeping, Way::trampoline, Way::exits})
+    store_.forget(name_of_link(incarnation, way));
+  store_.forget(name_of_beside(incarnation));
 }
 
 Status Keeper::keep_rings(uint32_t session, const std::vector<Fd>& by_cpu) {
   for (unsigned cpu = 0; cpu < by_cpu.size(); ++cpu)
-    if (auto kept = store_.keep(name_of_ring(session, cpu), by_cpu[cpu].get()); !kept) return kept;
+    if (auto kept = store_.keep(name_of_ring(session, cpu), by_cpu[cpu].get()); !kept) {
+      forget_rings(session, cpu);
+      return kept;
+    }
   return ok();
 }
 
@@ -61,7 +69,7 @@ Status Keeper::keep_state(const EngineState& state) {
   auto file = in_memory(encode(state));
   if (!file) return file.error();
   states_.reserve(states_.size() + 1);
-  auto kept = store_.keep(name_of_state(last_state_ + 1), file->get());
+  auto kept = store_.keep_state(name_of_state(last_state_ + 1), file->get());
   if (!kept) return kept;
   states_.push_back(++last_state_);
   objects_of_last_.clear();
@@ -77,9 +85,7 @@ void Keeper::forget_but(const std::set<uint32_t>& links) {
       ++at;
       continue;
     }
-    for (const Way way : {Way::entry, Way::sleeping, Way::trampoline, Way::exits})
-      store_.forget(name_of_link(*at, way));
-    store_.forget(name_of_beside(*at));
+    forget_link(*at);
     at = links_.erase(at);
   }
   for (auto at = objects_.begin(); at != objects_.end();) {

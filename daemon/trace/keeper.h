@@ -41,10 +41,13 @@ class Keeper {
   void went_on(uint32_t link) { links_.insert(link); }
   void went_on(const ObjectPtr& object, uint32_t number) { objects_[object] = number; }
 
-  // After a switch: the states before the last one, the objects that it does not name, and all links but these.
+  // After a switch, or one that was given up: the states before the last one, the objects that it does not name,
+  // and all links but these.
   void forget_but(const std::set<uint32_t>& links);
 
  private:
+  void forget_link(uint32_t incarnation);
+
   DescriptorStore& store_;
   bool has_kernel_ = false;
   std::set<uint32_t> links_;

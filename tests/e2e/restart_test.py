@@ -21,6 +21,9 @@ HOT = target('hot')
 CALLS = 100
 RESTARTS = 5  # and as many kills
 KILLS = 10
+AS_USER = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps=-all',
+           '--bounding-set=-all']
+RESERVED = 16  # descriptors of a store that states alone may take
 
 
 @support.needs_root
@@ -35,6 +38,19 @@ class Restart(unittest.TestCase):
 
     def program(self, name='hot', *arguments):
         program = support.Program(target(name), *arguments)
+        self.addCleanup(program.end)
+        return program
+
+    def let_users_in(self):
+        os.chmod(self.service.directory.name, 0o755)
+        os.chmod(self.service.socket, 0o666)
+
+    def as_user(self, *words):
+        return subprocess.run([*AS_USER, support.TRACECTL, '--socket', self.service.socket, *words],
+                              capture_output=True, text=True, timeout=60)
+
+    def users_program(self, path=HOT):
+        program = support.Program(*AS_USER, path)
         self.addCleanup(program.end)
         return program
 
@@ -233,6 +249,59 @@ class Restart(unittest.TestCase):
                 self.assertIn('cannot be read', self.service.log())
                 self.assertEqual([name for name in self.service.names() if 'alive' not in name], [])
 
+    def leave_room_for(self, descriptors):
+        """In the store, beside what is in it now."""
+        self.service.finish()
+        self.service.most = len(self.service.store) + RESERVED + descriptors
+        self.service.start()
+
+    def test_what_the_store_has_no_room_for_is_refused_and_costs_nobody_what_is_there(self):
+        programs = [self.program() for _ in range(6)]
+        self.make('kept', '-p', str(programs[0].pid))
+        self.leave_room_for(4)
+        before = self.service.names()
+        self.service.json('session', 'new', 'many', '--saved')
+        for program in programs[1:]:  # each a link of its own
+            self.service.json('stage', 'many', 'set', 'uprobe::hot_push', '-p', str(program.pid),
+                              '--do', 'count')
+        refused = self.service.run('commit', 'many')
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn('no room is left in what outlives the daemon', refused.stderr)
+        self.assertEqual(self.show('many')['sites'], 0)
+        for program in programs[1:]:
+            self.assertEqual(support.text_differs(program.pid, HOT), 0)
+        self.make('few', '-p', str(programs[1].pid))
+        self.service.restart()
+        for program in programs:
+            self.call(program)
+        self.assertEqual([self.count(name) for name in ('kept', 'few', 'many')], [CALLS, CALLS, 0])
+        for name in 'few', 'many':
+            self.service.json('session', 'delete', name)
+        self.service.restart()
+        self.assertEqual(len(self.service.names()), len(before))
+        self.assertEqual(self.service.dropped, 0)
+
+    def test_a_user_has_a_part_of_the_store(self):
+        config = self.folder / 'tracectld.conf'
+        config.write_text(json.dumps({'quota': {'kept': 2}}), encoding='utf-8')
+        self.service.finish()
+        self.service.options += '--config', str(config)
+        self.service.start()
+        self.let_users_in()
+        programs = [self.users_program() for _ in range(3)]
+        # The file is one, and so is a link for each process.
+        for name, options, taken in ('saved', ['--saved'], 1), ('unsaved', [], 3):
+            self.as_user('session', 'new', name, *options)
+            committed = []
+            for program in programs:
+                self.as_user('stage', name, 'set', 'uprobe::hot_push', '-p', str(program.pid),
+                             '--do', 'count')
+                committed.append(self.as_user('commit', name))
+            self.assertEqual([done.returncode for done in committed], [0] * taken + [1] * (3 - taken))
+            self.assertEqual(self.show(name)['sites'], taken)
+            if taken < 3:
+                self.assertIn('a user may have 2 descriptors of saved sessions', committed[-1].stderr)
+
     def test_a_session_is_saved_only_where_that_means_something(self):
         refused = self.service.connect().call('session.create', saved=True)['error']
         self.assertIn('has a name', refused['message'])
@@ -271,22 +340,17 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.service.log().count('error'), 0, self.service.log())
 
     def test_a_user_s_session_goes_on_with_the_user_s_files_and_rights(self):
-        as_user = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps=-all',
-                   '--bounding-set=-all']
-        os.chmod(self.service.directory.name, 0o755)
-        os.chmod(self.service.socket, 0o666)
+        self.let_users_in()
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             path = folder + '/hot'
             subprocess.run(['cp', HOT, path], check=True)
-            own = support.Program(*as_user, path)
-            self.addCleanup(own.end)
+            own = self.users_program(path)
             for words in (['session', 'new', 'u', '--saved'],
                           ['stage', 'u', 'set', 'uprobe::hot_push', '-p', str(own.pid), '--do',
                            'count'],
                           ['commit', 'u']):
-                done = subprocess.run([*as_user, support.TRACECTL, '--socket', self.service.socket, *words],
-                                      capture_output=True, text=True, timeout=60)
+                done = self.as_user(*words)
                 self.assertEqual(done.returncode, 0, done.stderr)
             status = os.stat(path)
             name = f'.file.{status.st_dev}.{status.st_ino}'

@@ -178,6 +178,10 @@ class Life(ServiceTest):
         self.assertIn('Start request repeated too quickly',
                       self.run_there('journalctl', '--unit=tracectld.service'))
 
+    def test_it_is_told_how_much_systemd_keeps_for_it(self):
+        self.assertIn('TRACECTLD_FDSTORE=' + self.property('FileDescriptorStoreMax'),
+                      self.property('Environment').split())
+
     def test_it_feeds_its_watchdog_and_is_replaced_where_it_hangs(self):
         folder = self.container.path('/run/systemd/system/tracectld.service.d')
         folder.mkdir(parents=True, exist_ok=True)

@@ -43,6 +43,8 @@ class Service(support.Daemon):
         self.log_file = open(self.directory.name + '/log', 'w+', encoding='utf-8')
         self.pid = None
         self.store = []  # names and descriptors, the last kept first
+        self.most = None  # of them; what is more is dropped. Its processes are told when they start
+        self.dropped = 0
         self.ready = threading.Event()
         self.drained = threading.Event()
         self.reader = threading.Thread(target=self.read_notices, daemon=True)
@@ -78,7 +80,10 @@ class Service(support.Daemon):
                 os.close(stored[1])
         elif 'FDSTORE=1' in lines:
             for fd in fds:
-                if any(is_same_file(fd, kept) for _, kept in self.store):
+                if self.most is not None and len(self.store) >= self.most:
+                    self.dropped += 1
+                    os.close(fd)
+                elif any(is_same_file(fd, kept) for _, kept in self.store):
                     os.close(fd)
                 else:
                     self.store.insert(0, (name, fd))
@@ -106,6 +111,8 @@ class Service(support.Daemon):
         environment = {**os.environ, 'NOTIFY_SOCKET': self.directory.name + '/notify',
                        'LISTEN_FDS': str(len(given)),
                        'LISTEN_FDNAMES': ':'.join(name for name, _ in given)}
+        if self.most is not None:
+            environment['TRACECTLD_FDSTORE'] = str(self.most)
         self.ready.clear()
         self.pid = os.posix_spawn('/bin/sh', ['sh', '-c', 'LISTEN_PID=$$ exec "$@"', 'sh',
                                               self.program, *self.options],

@@ -126,6 +126,67 @@ TEST(ServiceStore, ANameThatSystemdWouldNotTakeIsRefused) {
   EXPECT_EQ(systemd.next().text, "");
 }
 
+TEST(ServiceStore, WhatSystemdWouldDropIsRefusedAndIsNotSentToIt) {
+  Systemd systemd;
+  ServiceStore store{{}, ServiceStore::kReserved + 2};
+  const Fd file = some_file();
+  ASSERT_TRUE(store.keep("link.1", file.get()));
+  ASSERT_TRUE(store.keep("link.2", file.get()));
+  systemd.next();
+  systemd.next();
+  const auto refused = store.keep("link.3", file.get());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::exhausted);
+  EXPECT_EQ(systemd.next().text, "");
+  store.forget("link.1");
+  EXPECT_TRUE(store.keep("link.3", file.get()));
+}
+
+// systemd's socket holds few messages that nobody has read: they are read one by one.
+TEST(ServiceStore, AFullStoreHasRoomForStatesUntilThatIsFullToo) {
+  Systemd systemd;
+  ServiceStore store{{}, ServiceStore::kReserved + 1};
+  const Fd file = some_file();
+  ASSERT_TRUE(store.keep("link.1", file.get()));
+  ASSERT_FALSE(store.keep("link.2", file.get()));
+  for (size_t i = 0; i < ServiceStore::kReserved; ++i) {
+    ASSERT_TRUE(store.keep_state("engine." + std::to_string(i), file.get())) << i;
+    systemd.next();
+  }
+  EXPECT_FALSE(store.keep_state("engine.99", file.get()));
+}
+
+TEST(ServiceStore, WhatAFormerProcessHasLeftTakesRoom) {
+  Systemd systemd;
+  std::vector<ServiceStore::Stored> passed;
+  passed.push_back({*StoredName::read("kept.1.map.a"), some_file()});
+  ServiceStore store{std::move(passed), ServiceStore::kReserved + 1};
+  const Fd file = some_file();
+  EXPECT_FALSE(store.keep("link.1", file.get()));
+  const auto taken = store.take("map.");
+  EXPECT_FALSE(store.keep("link.1", file.get())) << "systemd keeps what was taken";
+  store.forget("map.a");
+  EXPECT_TRUE(store.keep("link.1", file.get()));
+}
+
+// $FDSTORE is systemd's own; a test of the service holds the other against the unit.
+TEST(ServiceStore, HowMuchThereIsSaysTheEnvironment) {
+  Systemd systemd;
+  const Fd file = some_file();
+  const std::string fits = std::to_string(ServiceStore::kReserved + 1);
+  const auto keeps = [&] {
+    auto store = on_kernel::must(open_service_store());
+    return store->keep("a", file.get()).has_value();
+  };
+  EXPECT_TRUE(keeps()) << "where nobody says it";
+  ::setenv("TRACECTLD_FDSTORE", "3", 1);
+  EXPECT_FALSE(keeps());
+  ::setenv("FDSTORE", fits.c_str(), 1);
+  EXPECT_TRUE(keeps());
+  ::unsetenv("FDSTORE");
+  ::unsetenv("TRACECTLD_FDSTORE");
+}
+
 TEST(ServiceStore, OtherNamesAreNoneOfTheStores) {
   for (const char* name : {"tracectld.socket", "stored", "kept.", "kept.x.y", "kept.7", "kept.7.",
                            "kept.-1.a", "kept.99999999999999999999.a"})
