@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """More of everything than the daemon can take: events, clients, requests; for OVERLOAD_SECONDS, a
-minute in `make check` and an hour to be sure.
+minute in `make check` and an hour in `make soak-overload`.
 
-Programs make events on every CPU without end. A thousand clients are connected; some come and go,
-some stage settings and vanish before or within a commit, some subscribe and do not read. All the while
-one asks what everybody asks, and gets its answers. In the end every event is accounted for, nothing of
-those who vanished is left, and the daemon has not grown.
+Programs make events on every CPU without end, ten times as many as can be read. A thousand clients are
+connected; some come and go, some stage settings and vanish before or within a commit, some subscribe and
+do not read. A user who has a quota does so, too, and asks for more than that. All the while a witness
+asks what everybody asks, and gets its answers. In the end every event is accounted for, nothing of those
+who vanished is left, and the daemon had not more memory than its unit lets it have.
 """
 
+import json
+import multiprocessing
 import os
+import pathlib
 import random
+import re
+import shutil
 import signal
+import socket
 import threading
 import time
 import unittest
@@ -21,20 +28,75 @@ from support import target
 SECONDS = float(os.environ.get('OVERLOAD_SECONDS', '60'))
 CLIENTS = 1000
 CALLS_AT_ONCE = 200_000
-MOST_GROWTH = 256 << 20  # bytes: buffers of subscribers, and what the allocator keeps
-USUAL_ANSWER_S = 0.1     # 99 of 100 answers take no longer, beside programs that take all CPUs
+OVERLOAD = 10  # times as many events as are read
+# So that no more of them can be read than this, of each CPU and session, at each look, a millisecond apart.
+RING_BYTES = 4096
+EVENT = f'event(arg0, {", ".join(["comm"] * 8)}), count'
+USER = 4001
+# Of the user's quota; the connections are the daemon's own bound.
+MOST_SESSIONS, MOST_CONNECTIONS, MOST_SUBSCRIPTIONS = 16, 64, 16
+STREAM_BYTES = 8 << 20  # that wait for a subscriber
+# Within so many milliseconds so great a part of the answers comes, beside programs that take all CPUs. A commit
+# waits until no hit is under way that began before it, and who reads then waits for the next one's.
+USUAL_MS = 100
+USUAL = {'daemon.status': 0.95, 'session.list': 0.95, 'stage.set': 0.95, 'stage.commit': 0.5,
+         'session.read': 0.5}
+# What is measured are waits for the daemon, and not for programs that happen to run beside the test: daemon and
+# witness go before those. The programs that are traced do not, as commits wait for whoever they would keep from running.
+NICENESS = -10
 
 
-def resident_bytes(pid):
-    with open(f'/proc/{pid}/statm', encoding='ascii') as file:
-        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+def memory_of_unit():
+    """What systemd lets the daemon have."""
+    unit = (support.ROOT / 'systemd/tracectld.service').read_text(encoding='utf-8')
+    number, suffix = re.search(r'^MemoryMax=(\d+)([MG])$', unit, re.M).groups()
+    return int(number) << {'M': 20, 'G': 30}[suffix]
+
+
+MEMORY_OF_UNIT = memory_of_unit()
+
+
+class MemoryGroup:
+    """A cgroup that may have so much memory, of the daemon, its children, and what the kernel keeps for them."""
+
+    @staticmethod
+    def mount():
+        """The root of either version's memory controller, and the names of its files."""
+        with open('/proc/self/mountinfo', encoding='utf-8') as file:
+            for line in file:
+                fields = line.split()
+                kind, options = fields[fields.index('-') + 1], fields[-1].split(',')
+                root = pathlib.Path(fields[4])
+                if kind == 'cgroup' and 'memory' in options:
+                    return root, 'memory.limit_in_bytes', 'memory.max_usage_in_bytes'
+                control = root / 'cgroup.subtree_control'
+                if kind == 'cgroup2' and control.exists() and 'memory' in control.read_text():
+                    return root, 'memory.max', 'memory.peak'
+        raise AssertionError('there is no memory controller of cgroups')
+
+    def __init__(self, most_bytes):
+        root, most, self.peak = self.mount()
+        self.path = root / f'tracectl-overload-{os.getpid()}'
+        self.path.mkdir()
+        (self.path / most).write_text(str(most_bytes), encoding='ascii')
+
+    def words_to_enter(self, *command):
+        return ['sh', '-c', 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.path), *command]
+
+    def peak_bytes(self):
+        return int((self.path / self.peak).read_text(encoding='ascii'))
+
+    def end(self):
+        support.wait_until(lambda: not (self.path / 'cgroup.procs').read_text(), 'it to be empty')
+        self.path.rmdir()
 
 
 class LoudDaemon(support.Daemon):
     """Whose log is read while it runs: it is longer than a pipe."""
 
-    def __init__(self, *options):
-        super().__init__(*options)
+    def __init__(self, first, *options):
+        super().__init__(*options, program=first[0], first=first[1:])
+        os.chmod(self.directory.name, 0o755)  # users are to come to the socket
         self.said = []
         self.reading = threading.Thread(target=lambda: self.said.extend(self.process.stderr))
         self.reading.start()
@@ -77,26 +139,250 @@ class Worker(threading.Thread):
             self.error = error
 
 
+class Apart:
+    """Does something in a process of its own, as a user: so no other thread of Python has part in what it
+    waits for."""
+
+    def __init__(self, act, user=0):
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context('fork').Process(
+            target=self.run, args=(act, user, theirs), daemon=True)
+        self.process.start()
+
+    @staticmethod
+    def run(act, user, pipe):
+        if user:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        pipe.recv()
+        try:
+            pipe.send(act(pipe.poll))
+        except BaseException as error:  # pylint: disable=broad-except
+            pipe.send(error)
+
+    def begin(self):
+        self.pipe.send('begin')
+
+    def end(self):
+        """What has come of it."""
+        try:
+            self.pipe.send('end')
+        except BrokenPipeError:  # it has failed, and has said why
+            pass
+        result = self.pipe.recv()
+        self.process.join()
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+
+class Witness:
+    """Who is not to be disturbed: asks what everybody asks, and notes how long each answer takes."""
+
+    def __init__(self, daemon, pid):
+        self.daemon, self.pid, self.client = daemon, pid, None
+        self.waits, self.clients = {}, []
+
+    def ask(self, method, **params):
+        began = time.monotonic()
+        result = self.client.result(method, **params)
+        self.waits.setdefault(method, []).append((time.monotonic() - began) * 1e3)
+        return result
+
+    def act(self, is_over):
+        os.nice(NICENESS)
+        self.client = self.daemon.connect()
+        name = self.client.result('session.create')['name']
+        turn = 0
+        while not is_over():
+            turn += 1
+            self.clients.append(self.ask('daemon.status')['clients'])
+            self.ask('session.list')
+            # Another spec each time, so that there is something to switch.
+            self.ask('stage.set', session=name, patterns=['u::hot_push'],
+                     target={'pids': [self.pid]}, do='count by tid' if turn % 2 else 'count')
+            self.ask('stage.commit', session=name)
+            self.ask('session.read', session=name)
+        self.client.close()
+        return self.waits, self.clients
+
+
+class Subscriber:
+    """Reads the events of its session as fast as it can."""
+
+    def __init__(self, daemon, pids):
+        self.client = daemon.connect()
+        self.name = self.client.result('session.create')['name']
+        self.client.result('stage.set', session=self.name, patterns=['u::hot_push'],
+                           target={'pids': pids}, do=EVENT)
+        self.client.result('session.subscribe', session=self.name)
+        self.client.result('stage.commit', session=self.name)
+        self.events, self.lost, self.rest = 0, {}, b''
+
+    def take(self, data):
+        """Counts what came; the answer, if one did."""
+        *lines, self.rest = (self.rest + data).split(b'\n')
+        answer = None
+        for line in lines:
+            if b'"method":"event"' in line[:60]:
+                self.events += 1
+                continue
+            message = json.loads(line)
+            if message.get('method') == 'lost':
+                cause, count = message['params']['cause'], message['params']['count']
+                self.lost[cause] = self.lost.get(cause, 0) + count
+            elif 'id' in message:
+                answer = message
+        return answer
+
+    def ask(self, method):
+        self.client.send(support.line_of({'jsonrpc': '2.0', 'id': 1000, 'method': method,
+                                          'params': {'session': self.name}}))
+        answer = None
+        while answer is None:
+            answer = self.take(self.client.socket.recv(1 << 20))
+        return answer['result']
+
+    def account(self):
+        self.ask('session.flush')
+        return self.ask('session.show')['hits'], self.events, self.lost
+
+    def act(self, is_over):
+        self.client.socket.settimeout(0.1)
+        while not is_over():
+            try:
+                self.take(self.client.socket.recv(1 << 20))
+            except TimeoutError:
+                pass
+        self.client.socket.settimeout(60)
+        return self.account()
+
+
+def send(client, method, files=(), **params):
+    """With descriptors of files, which the daemon opens for nobody but root."""
+    if files:
+        params['files'] = list(files)
+    line = support.line_of({'jsonrpc': '2.0', 'id': method, 'method': method, 'params': params})
+    descriptors = [os.open(path, os.O_RDONLY) for path in files]
+    try:
+        socket.send_fds(client.socket, [line], descriptors)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def ask_for_events(client, session, program):
+    """Two answers come."""
+    path = program.process.args[-1]
+    send(client, 'stage.set', files=[path], session=session, patterns=['u::hot_push'],
+         target={'pids': [program.pid]}, do='event')
+    send(client, 'stage.commit', session=session)
+
+
+def is_exhausted(answer):
+    return answer.get('error', {}).get('data', {}).get('code') == 'exhausted'
+
+
+class UserWithQuota:
+    """Subscribes and does not read, stages and vanishes, and asks for more than it may have."""
+
+    def __init__(self, daemon, program):
+        self.daemon, self.program, self.crowd = daemon, program, []
+        self.random = random.Random(2)
+        self.refused = {'sessions': 0, 'subscriptions': 0, 'connections': 0}
+
+    def refuse(self, what, answer):
+        assert is_exhausted(answer), answer
+        self.refused[what] += 1
+
+    def begin(self):
+        """Two sessions with events have as many subscriptions as there may be, none of which is read."""
+        self.crowd = [self.daemon.connect() for _ in range(MOST_SUBSCRIPTIONS // 2)]
+        first = self.crowd[0]
+        names = [first.result('session.create')['name'] for _ in range(MOST_SESSIONS - 2)]
+        for name in names[:2]:
+            ask_for_events(first, name, self.program)
+            for answer in first.receive(), first.receive():
+                assert 'result' in answer, answer
+        for client in self.crowd:
+            for name in names[:2]:
+                client.result('session.subscribe', session=name)
+        return names
+
+    def vanish(self):
+        client = self.daemon.connect()
+        created = client.call('session.create')
+        if 'result' in created:
+            ask_for_events(client, created['result']['name'], self.program)
+            if self.random.random() < 0.5:
+                client.receive()
+        else:  # those who vanished just before are not gone yet
+            self.refuse('sessions', created)
+        client.close()
+
+    def is_served(self, client):
+        try:
+            client.send(support.line_of({'jsonrpc': '2.0', 'id': 1, 'method': 'hello'}))
+            return client.receive() is not None
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+
+    def fill(self):
+        """With connections, until one is not let in."""
+        while self.is_served(client := self.daemon.connect()):
+            self.crowd.append(client)
+            assert len(self.crowd) <= MOST_CONNECTIONS
+        client.close()
+        self.refused['connections'] += 1
+        for _ in range(2):
+            self.crowd.pop().close()
+
+    def act(self, is_over):
+        names = self.begin()
+        other = self.daemon.connect()
+        turns = 0
+        while not is_over():
+            turns += 1
+            self.refuse('subscriptions', other.call('session.subscribe', session=names[2]))
+            self.vanish()
+            self.fill()
+        for client in [other, *self.crowd]:
+            client.close()
+        return turns, self.refused
+
+
+def program_of(user, directory):
+    """From where the user may execute it."""
+    path = directory + '/hot'
+    if not os.path.exists(path):
+        shutil.copy(target('hot'), path)
+    return support.Program('setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', path)
+
+
+def within(waits, part):
+    """Of so great a part none took longer."""
+    return sorted(waits)[min(len(waits) - 1, int(len(waits) * part))]
+
+
 @support.needs_root
 class Overload(support.DaemonTest):
     def setUp(self):
-        # Small rings: they are full at once.
-        self.daemon = LoudDaemon('--ring-bytes', '65536')
+        self.group = MemoryGroup(MEMORY_OF_UNIT)
+        self.addCleanup(self.group.end)
+        self.daemon = LoudDaemon(
+            ['nice', f'--adjustment={NICENESS}', *self.group.words_to_enter(support.TRACECTLD)],
+            '--ring-bytes', str(RING_BYTES))
         self.addCleanup(self.end_daemon)
         self.until = threading.Event()
         self.random = random.Random(1)
 
-    # ---- who disturbs ----
+    def stop(self, threads):
+        self.until.set()
+        for thread in threads:
+            thread.join()
 
-    def subscriber(self, pids):
-        client = self.daemon.connect()
-        self.addCleanup(client.close)
-        name = client.result('session.create')['name']
-        client.result('stage.set', session=name, patterns=['u::hot_push'], target={'pids': pids},
-                      do='event(arg0), count')
-        client.result('session.subscribe', session=name)
-        client.result('stage.commit', session=name)
-        return client, name
+    # ---- who disturbs ----
 
     def come_and_go(self):
         """One of the crowd is replaced by another."""
@@ -125,68 +411,151 @@ class Overload(support.DaemonTest):
                                         b'x' * 200_000, b'[' * 5000 + b'\n']))
         client.close()
 
-    # ---- who is not to be disturbed ----
-
-    def ask(self):
-        began = time.monotonic()
-        self.witness.result('daemon.status')
-        self.witness.result('session.list')
-        self.waits.append((time.monotonic() - began) / 2)
-
     # ---- what is to hold ----
 
-    def check_account(self, client, name, calls):
+    def check_account(self, account, calls):
         """Every hit was counted, and is an event or lost, by what the stream itself has told."""
-        client.result('session.flush', session=name)
-        shown = client.result('session.show', session=name)
-        events = sum(note['method'] == 'event' for note in client.notifications)
-        lost = sum(note['params']['count'] for note in client.notifications
-                   if note['method'] == 'lost')
-        self.assertEqual(shown['hits'], calls)
-        self.assertEqual(events + lost, calls)
-        self.assertGreater(lost, 0, 'there was no overload')
+        hits, events, lost = account
+        self.assertEqual(hits, calls)
+        self.assertEqual(events + sum(lost.values()), calls)
+
+    def check_overload(self, account):
+        """Of what the programs did the reader could take no more than a tenth."""
+        hits, _, lost = account
+        self.assertGreaterEqual(lost['ring_full'], (OVERLOAD - 1) * (hits - lost['ring_full']))
+
+    def check_waits(self, waits):
+        for method, of_one in waits.items():
+            with self.subTest(method=method):
+                self.assertLessEqual(within(of_one, USUAL[method]), USUAL_MS)
+
+    def print_figures(self, account, waits, vanished, refused):
+        hits, events, lost = account
+        print(f'\noverload: {hits} hits, {hits / (hits - lost["ring_full"]):.1f} times as many as were '
+              f'read, {events} delivered; {vanished} vanished; refused: {refused}; peak of memory '
+              f'{self.group.peak_bytes() >> 20} of {MEMORY_OF_UNIT >> 20} MiB')
+        for method, of_one in waits.items():
+            print(f'  {method:13} {len(of_one):6} answers, median {within(of_one, 0.5):.1f} ms, 95 % '
+                  f'{within(of_one, 0.95):.1f}, 99 % {within(of_one, 0.99):.1f}, longest {max(of_one):.0f}')
 
     def test_everybody_else_is_served_and_every_event_is_accounted_for(self):
         programs = [self.program('hot') for _ in range(os.cpu_count())]
+        users = program_of(USER, self.daemon.directory.name)
+        self.addCleanup(users.end)
         pids = [program.pid for program in programs]
-        slow = [self.subscriber(pids) for _ in range(3)]
+        deaf, reading = Subscriber(self.daemon, pids), Subscriber(self.daemon, pids)
+        witness = Apart(Witness(self.daemon, pids[0]).act)
+        user = Apart(UserWithQuota(self.daemon, users).act, USER)
+        reader = Apart(reading.act)
         self.crowd = [self.daemon.connect() for _ in range(CLIENTS)]
         self.addCleanup(lambda: [client.close() for client in self.crowd])
-        self.witness, self.waits = self.daemon.connect(), []
-        self.addCleanup(self.witness.close)
-        before = resident_bytes(self.daemon.process.pid)
+        for client in self.crowd:
+            client.result('hello')
         floods = [Flood(program, self.until) for program in programs]
-        workers = [Worker(self.ask, self.until), Worker(self.come_and_go, self.until),
+        of_user = Flood(users, self.until)
+        workers = [Worker(self.come_and_go, self.until),
                    Worker(lambda: self.vanish(pids[0]), self.until),
                    Worker(self.talk_nonsense, self.until)]
-        for thread in floods + workers:
+        threads = [*floods, of_user, *workers]
+        self.addCleanup(self.stop, threads)
+        for thread in threads:
             thread.start()
+        for one in (reader, user, witness):
+            one.begin()
         self.until.wait(SECONDS)
-        most = resident_bytes(self.daemon.process.pid)
-        self.until.set()
-        for thread in floods + workers:
-            thread.join()
+        (waits, clients), (turns, refused) = witness.end(), user.end()
+        self.stop(threads)
+        calls = sum(flood.calls for flood in floods)
+        accounts = [reader.end(), deaf.account()]
+        self.print_figures(accounts[0], waits, workers[1].turns + turns, refused)
         for worker in workers:
             self.assertIsNone(worker.error)
             self.assertGreater(worker.turns, SECONDS)
-        calls = sum(flood.calls for flood in floods)
-        for client, name in slow:
-            self.check_account(client, name, calls)
-        self.assertLess(most - before, MOST_GROWTH)
-        self.waits.sort()
-        p50, p99 = (self.waits[int(len(self.waits) * part)] * 1e3 for part in (0.5, 0.99))
-        print(f'overload: {calls} hits, {workers[2].turns} vanished, {len(self.waits)} requests '
-              f'answered in {p50:.1f} ms (median), {p99:.1f} ms (99 %), {self.waits[-1] * 1e3:.0f} '
-              f'ms (longest); memory +{(most - before) >> 20} MiB')
-        self.assertLess(p99, USUAL_ANSWER_S * 1e3)
-        # Nothing of those who vanished is left.
-        for client, name in slow:
-            client.close()
-        support.wait_until(lambda: self.witness.result('daemon.status')['sessions'] == 0,
-                           'their sessions to end')
-        self.assertEqual(self.witness.result('daemon.status')['sites'], 0)
+        for account in accounts:
+            self.check_account(account, calls)
+            self.check_overload(account)
+        self.assertGreaterEqual(min(clients), CLIENTS)
+        for what in 'subscriptions', 'connections':
+            self.assertGreaterEqual(refused[what], turns)
+        self.check_waits(waits)
+        self.assertLess(self.group.peak_bytes(), MEMORY_OF_UNIT)
+        self.check_nothing_is_left([deaf, reading], programs)
+
+    def check_nothing_is_left(self, subscribers, programs):
+        for subscriber in subscribers:
+            subscriber.client.close()
+        status = lambda: self.crowd[0].result('daemon.status')
+        support.wait_until(lambda: status()['sessions'] == 0, 'their sessions to end')
+        self.assertEqual(status()['sites'], 0)
         for program in programs:
             self.assertEqual(support.text_differs(program.pid, target('hot')), 0)
+
+
+@support.needs_root
+class MemoryOfUsers(unittest.TestCase):
+    """What users make the daemon keep who do not read what they have asked for."""
+
+    def setUp(self):
+        self.group = MemoryGroup(MEMORY_OF_UNIT)
+        self.addCleanup(self.group.end)
+        self.daemon = LoudDaemon(self.group.words_to_enter(support.TRACECTLD))
+        self.addCleanup(self.daemon.end)
+        self.before = self.group.peak_bytes()
+
+    def connect(self, user):
+        """As the kernel has it of who connects."""
+        os.setegid(user)
+        os.seteuid(user)
+        try:
+            client = self.daemon.connect()
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+        self.addCleanup(client.close)
+        return client
+
+    def sessions_with_events(self, client, program):
+        names = [client.result('session.create')['name'] for _ in range(2)]
+        for name in names:
+            ask_for_events(client, name, program)
+            for answer in client.receive(), client.receive():
+                self.assertIn('result', answer)
+        return names
+
+    def subscribe(self, user, names):
+        """Until it is refused: how often it was not, and why it is."""
+        count = 0
+        while True:
+            client = self.connect(user)
+            for name in names:
+                answer = client.call('session.subscribe', session=name)
+                if 'error' in answer:
+                    self.assertTrue(is_exhausted(answer), answer)
+                    return count, answer['error']['message']
+                count += 1
+
+    def test_subscriptions_are_bounded_for_each_user_and_for_all(self):
+        for user, most, whose in ((USER, MOST_SUBSCRIPTIONS, 'a user'),
+                                  (USER + 1, MOST_SUBSCRIPTIONS, 'a user'), (USER + 2, 0, 'all users')):
+            program = program_of(user, self.daemon.directory.name)
+            self.addCleanup(program.end)
+            asking = self.connect(user)
+            names = self.sessions_with_events(asking, program)
+            count, why = self.subscribe(user, names)
+            self.assertEqual(count, most)
+            self.assertIn(f'the streams to clients of {whose} may have', why)
+            program.send(f'hot_push {CALLS_AT_ONCE}')
+            program.result()
+            for name in names:  # what was read has come to the streams then
+                asking.result('session.flush', session=name)
+        root = self.daemon.connect()
+        self.addCleanup(root.close)
+        root.result('session.create', name='roots')
+        root.result('session.subscribe', session='roots')
+        held = self.group.peak_bytes() - self.before
+        print(f'\nmemory: {2 * MOST_SUBSCRIPTIONS} subscriptions that nobody reads, {held >> 20} MiB')
+        self.assertGreater(held, 2 * MOST_SUBSCRIPTIONS * STREAM_BYTES)
+        self.assertLess(held, 2 * MOST_SUBSCRIPTIONS * 2 * STREAM_BYTES)
 
 
 @support.needs_root
