@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
@@ -36,6 +37,8 @@ constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
 // process. What is asked for behind that is refused, so there can be one answer more.
 constexpr size_t kMostWaitingBytes = 64 << 20;
 
+constexpr uint64_t kReceivingPatienceNs = 5'000'000'000;
+
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
 
 // A request takes the descriptors that came for it; one that is made again needs them again.
@@ -43,6 +46,18 @@ std::deque<Fd> copies_of(const std::deque<Fd>& descriptors) {
   std::deque<Fd> copies;
   for (const Fd& one : descriptors) copies.emplace_back(::fcntl(one.get(), F_DUPFD_CLOEXEC, 0));
   return copies;
+}
+
+// As the kernel has it also where nothing more is known, because the peer has ended.
+uid_t user_of(const Fd& socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  return peer.uid;
+}
+
+Error too_many_descriptors() {
+  return Error{Code::exhausted, "more descriptors came than requests that take one"};
 }
 
 void tell_unwatched(const Error& why) {
@@ -55,7 +70,7 @@ void tell_unwatched(const Error& why) {
 }  // namespace
 
 Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
-               const Privileged& privileged, Fd wake)
+               const Privileged& privileged, Fd wake, std::unique_ptr<Receiving> receiving)
     : loop_(loop),
       engine_(engine),
       privileged_(privileged),
@@ -63,7 +78,8 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
           loop, [this](const UnitFailure& failure) { dump_failed(failure); }, tell_unwatched),
       commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}, store),
       wake_(std::move(wake)),
-      spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+      spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+      receiving_(std::move(receiving)) {}
 
 Server::~Server() {
   commands_.kept().beat();
@@ -76,8 +92,10 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   if (!wake) return Error::from_errno("eventfd");
   const auto privileged = Privileged::of_this_process();
   if (!privileged) return privileged.error();
-  std::unique_ptr<Server> server{
-      new Server(loop, engine, std::move(dumps), store, *privileged, std::move(wake))};
+  auto receiving = Receiving::start({.bytes = kReadBytes, .descriptors = kMostDescriptors});
+  if (!receiving) return receiving.error();
+  std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), store, *privileged,
+                                            std::move(wake), std::move(*receiving))};
   auto* raw = server.get();
   auto listening = loop.watch(listening_fd, EventLoop::kReadable,
                               [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
@@ -87,6 +105,10 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
       loop.watch(raw->wake_.get(), EventLoop::kReadable, [raw](uint32_t) { raw->pump_streams(); });
   if (!waking) return waking.error();
   server->waking_ = std::move(*waking);
+  auto taking = loop.watch(raw->receiving_->fd(), EventLoop::kReadable,
+                           [raw](uint32_t) { raw->take_received(); });
+  if (!taking) return taking.error();
+  server->taking_received_ = std::move(*taking);
   auto noticing = loop.watch(engine.notices_fd(), EventLoop::kReadable,
                              [raw](uint32_t) { raw->take_notices(); });
   if (!noticing) return noticing.error();
@@ -131,6 +153,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto beating = loop.timer([raw] { raw->note_alive(); });
   if (!beating) return beating.error();
   server->beating_ = std::move(*beating);
+  auto late = loop.timer([raw] { raw->end_late_receiving(); });
+  if (!late) return late.error();
+  server->late_ = std::move(*late);
   return server;
 }
 
@@ -157,17 +182,31 @@ void Server::accept_one(int listening_fd) {
   if (!socket) return;
   if (connections_.size() == kMostConnections) {
     spdlog::warn("refused a client: there are {} already", kMostConnections);
-    return;
+    return let_go(std::move(socket));
   }
-  if (auto added = add(std::move(socket)); !added)
+  if (auto added = add(socket); !added) {
     spdlog::warn("refused a client: {}", added.error().message);
+    let_go(std::move(socket));
+  }
+}
+
+// What lies in it unread may have descriptors with it, and whoever closes it lets go of them.
+void Server::let_go(Fd socket) {
+  if (!socket) return;
+  ::shutdown(socket.get(), SHUT_RD);
+  char byte = 0;
+  if (look_ahead(socket, &byte, sizeof(byte)).bytes == 0) return;
+  const uid_t user = user_of(socket);
+  receiving_->let_go(user, std::move(socket));
 }
 
 // There is no descriptor for it. It would wait, and so would this process on it, again and again: with
 // the descriptor that is kept for this it is let in to be sent away.
 void Server::turn_away(int listening_fd) {
   spare_ = Fd{};
-  const bool came = Fd{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC)}.get() >= 0;
+  Fd socket{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC)};
+  const bool came = socket.get() >= 0;
+  let_go(std::move(socket));
   spare_ = Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   if (came) spdlog::warn("refused a client: too many files are open");
 }
@@ -178,7 +217,7 @@ Status Server::check_connections_of(const PeerIdentity& peer,
   const auto of_user = std::count_if(
       connections_.begin(), connections_.end(),
       [&](const Connection& other) { return other.peer.owner && other.peer.uid == peer.uid; });
-  if (static_cast<size_t>(of_user) < kMostOfUser) return ok();
+  if (static_cast<size_t>(of_user) + receiving_->let_go_of(peer.uid) < kMostOfUser) return ok();
   return Error{Code::exhausted, "user " + std::to_string(peer.uid) + " has " +
                                     std::to_string(kMostOfUser) + " connections already"};
 }
@@ -237,12 +276,14 @@ Result<std::shared_ptr<EventSink>> Server::make_stream(const protocol::SessionSu
       std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, wake)};
 }
 
-Status Server::add(Fd socket) {
+// Takes the socket where it does not fail.
+Status Server::add(Fd& socket) {
   const auto identity = identify_peer(socket.get());
   if (!identity) return identity.error();
   const auto owner = owner_of(*identity, privileged_);
   if (auto within = check_connections_of(*identity, owner); !within) return within;
   const auto at = connections_.emplace(connections_.end());
+  at->number = ++last_connection_;
   at->socket = std::move(socket);
   at->peer.uid = identity->uid;
   at->peer.pid = identity->pid;
@@ -253,6 +294,7 @@ Status Server::add(Fd socket) {
   auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
   if (!watch) {
+    socket = std::move(at->socket);
     connections_.erase(at);
     return watch.error();
   }
@@ -265,6 +307,8 @@ void Server::drop(Connections::iterator at) {
   if (at->put_aside) engine_.reading().give_up(at->put_aside->awaited);
   if (at->commit_awaits) engine_.reading().give_up(*at->commit_awaits);
   commands_.leave(at->peer);
+  at->watch = {};
+  if (at->peer.owner) let_go(std::move(at->socket));
   connections_.erase(at);
   --counts_.clients;
   // What its answers took is not needed any more, and the allocator would keep it.
@@ -275,7 +319,8 @@ void Server::drop(Connections::iterator at) {
 
 void Server::serve(Connections::iterator at, uint32_t events) {
   // The client is gone: what it asked for and has not been begun is not done.
-  if (at->awaits_answer() && (events & EPOLLHUP)) return drop(at);
+  const bool waits = at->awaits_answer() || at->receives_since_ns;
+  if (waits && (events & EPOLLHUP)) return drop(at);
   // Whatever is not room to write is something to read: bytes, the end, or an error.
   if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
@@ -302,6 +347,7 @@ void Server::refuse(Connection& connection, const Error& why) {
 }
 
 void Server::receive(Connection& connection) {
+  if (connection.peer.owner) return receive_of_user(connection);
   char buffer[kReadBytes];
   alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
   iovec bytes{buffer, sizeof(buffer)};
@@ -312,12 +358,89 @@ void Server::receive(Connection& connection) {
   message.msg_controllen = sizeof(control);
   const ssize_t count = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
   if (count >= 0 && !take_descriptors(message, connection.peer.descriptors))
-    refuse(connection, {Code::exhausted, "more descriptors came than requests that take one"});
+    refuse(connection, too_many_descriptors());
+  take_bytes(connection, buffer, count);
+}
+
+// `count`: as recvmsg(2) returns it.
+void Server::take_bytes(Connection& connection, const char* bytes, ssize_t count) {
   if (count == 0) connection.ended = true;
   if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
-  if (count <= 0) return;
-  connection.in.feed({buffer, static_cast<size_t>(count)});
+  if (count > 0) feed(connection, {bytes, static_cast<size_t>(count)});
+}
+
+void Server::feed(Connection& connection, std::string_view bytes) {
+  connection.in.feed(bytes);
   if (auto within = check_requests_of(connection.peer); !within) refuse(connection, within.error());
+}
+
+// ---- descriptors of users ----
+
+// What comes without is received here, and no more than was seen to come without.
+void Server::receive_of_user(Connection& connection) {
+  if (connection.receives_since_ns) return;
+  char buffer[kReadBytes];
+  const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
+  if (next.descriptors) return receive_elsewhere(connection);
+  const ssize_t count = next.bytes > 0 ? ::recv(connection.socket.get(), buffer,
+                                                static_cast<size_t>(next.bytes), MSG_DONTWAIT)
+                                       : next.bytes;
+  take_bytes(connection, buffer, count);
+}
+
+void Server::receive_elsewhere(Connection& connection) {
+  auto asked = receiving_->receive(connection.number, connection.peer.uid, connection.socket);
+  if (!asked) return refuse(connection, asked.error());
+  connection.receives_since_ns = boot_ns();
+  set_receiving_timer();
+}
+
+void Server::take_received() {
+  for (Receiving::Received& received : receiving_->take()) {
+    const auto at =
+        std::find_if(connections_.begin(), connections_.end(),
+                     [&](const Connection& one) { return one.number == received.connection; });
+    if (at == connections_.end()) continue;
+    take(*at, std::move(received));
+    settle(at);
+  }
+}
+
+void Server::take(Connection& connection, Receiving::Received received) {
+  connection.receives_since_ns.reset();
+  if (received.error) return refuse(connection, *received.error);
+  auto& all = connection.peer.descriptors;
+  std::move(received.descriptors.begin(), received.descriptors.end(), std::back_inserter(all));
+  if (all.size() > kMostDescriptors) return refuse(connection, too_many_descriptors());
+  if (received.ended) connection.ended = true;
+  feed(connection, received.bytes);
+}
+
+void Server::end_late_receiving() {
+  const uint64_t late_ns = boot_ns() - kReceivingPatienceNs;
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->receives_since_ns && *at->receives_since_ns <= late_ns) {
+      at->receives_since_ns.reset();
+      refuse(*at, Error{Code::busy,
+                        "descriptors that user " + std::to_string(at->peer.uid) +
+                            " has sent are still waited for: files of FUSE whose process does not "
+                            "answer, or sockets that linger; none is taken until they are closed"});
+      settle(at);
+    }
+    at = next;
+  }
+  set_receiving_timer();
+}
+
+void Server::set_receiving_timer() {
+  std::optional<uint64_t> first_ns;
+  for (const Connection& connection : connections_)
+    if (const auto since_ns = connection.receives_since_ns)
+      first_ns = std::min(first_ns.value_or(*since_ns), *since_ns);
+  if (!first_ns) return;
+  if (auto set = late_.set(*first_ns + kReceivingPatienceNs); !set)
+    spdlog::error("{}", set.error().message);
 }
 
 // False where no whole line has come, or a request waits.
@@ -648,7 +771,8 @@ void Server::settle(Connections::iterator at) {
   set_follow_timer();
   set_linger_timer();
   set_budget_timer();
-  const bool waits = connection.awaits_answer() || connection.awaits_turn;
+  const bool waits =
+      connection.awaits_answer() || connection.awaits_turn || connection.receives_since_ns;
   const bool has_all = connection.ended && !waits && unsent() == 0;
   if (connection.closing || has_all) return drop(at);
   const bool wants_more = !connection.ended && !waits && unsent() < kMostUnsentBytes;

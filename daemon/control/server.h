@@ -16,6 +16,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
 #include "daemon/control/dispatch.h"
+#include "daemon/control/receiving.h"
 #include "daemon/control/rights.h"
 #include "daemon/process/unit_failures.h"
 #include "daemon/protocol/frames.h"
@@ -55,9 +56,11 @@ class Server {
   };
 
   struct Connection {
+    uint64_t number = 0;
     Fd socket;
     Peer peer;
     protocol::LineBuffer in;
+    std::optional<uint64_t> receives_since_ns;  // by Receiving: nothing else is read from it
     // What waits for its turn, or for a file to be read; no later request goes before it.
     std::optional<AskedCommit> commit;
     std::optional<Reading::Ticket> commit_awaits;
@@ -77,7 +80,7 @@ class Server {
   using Connections = std::list<Connection>;
 
   Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
-         const Privileged& privileged, Fd wake);
+         const Privileged& privileged, Fd wake, std::unique_ptr<Receiving> receiving);
   void accept_one(int listening_fd);
   void turn_away(int listening_fd);
   template <class Count> MemoryWanted sum_with(const Peer& peer, Count bytes_of) const;
@@ -88,9 +91,18 @@ class Server {
   Result<std::shared_ptr<EventSink>> make_stream(const protocol::SessionSubscribe& asked,
                                                  const Peer& peer) const;
   Status check_connections_of(const PeerIdentity& peer, const std::optional<Owner>& owner) const;
-  Status add(Fd socket);
+  Status add(Fd& socket);
+  void let_go(Fd socket);
   void serve(Connections::iterator at, uint32_t events);
   void receive(Connection& connection);
+  void receive_of_user(Connection& connection);
+  void receive_elsewhere(Connection& connection);
+  void take_received();
+  void take(Connection& connection, Receiving::Received received);
+  void end_late_receiving();
+  void set_receiving_timer();
+  void take_bytes(Connection& connection, const char* bytes, ssize_t count);
+  void feed(Connection& connection, std::string_view bytes);
   static bool take_descriptors(msghdr& message, std::deque<Fd>& to);
   static void refuse(Connection& connection, const Error& why);
   bool answer_next(Connection& connection);
@@ -130,13 +142,15 @@ class Server {
   Commands commands_;
   Fd wake_;   // the reader's thread has given events to a stream
   Fd spare_;  // to be closed where there is no other
-  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_;
+  std::unique_ptr<Receiving> receiving_;
+  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_;
   EventLoop::Later committing_, turning_;
-  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, flushing_;
+  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, flushing_, late_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
            follow_timer_ns_ = 0;              // what they are set to
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files
   Connections connections_;
+  uint64_t last_connection_ = 0;  // its number
 };
 
 }  // namespace tracectl

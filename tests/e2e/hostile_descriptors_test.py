@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Descriptors that mean harm to who looks at them, closes them, or drops them unread: what becomes of the daemon and
+of its other clients."""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import signal
+import socket
+import struct
+import tempfile
+import threading
+import time
+import unittest
+
+import fuse
+import support
+from support import DaemonTest, needs_root, wait_until
+
+HELD_UP_S = 1  # what no client may be by another's descriptors
+A_STRANGER, ANOTHER = 54321, 54322
+CONNECTIONS = 64  # that a user may have
+SETGROUPS, SETRESUID, SETRESGID = 116, 117, 119  # x86-64; by these a thread changes itself alone
+
+
+def connect_as(user, path):
+    """A client that connected as this user."""
+    made = []
+
+    def connect():
+        libc = ctypes.CDLL(None, use_errno=True)
+        for call in (SETGROUPS, 0, None), (SETRESGID, user, user, user), (SETRESUID, user, user, user):
+            assert libc.syscall(*call) == 0, os.strerror(ctypes.get_errno())
+        made.append(support.Client(path))
+    thread = threading.Thread(target=connect)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def close(descriptor):
+    """Also of a file system that has ended, which is told as an error."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
+@needs_root
+class HostileDescriptors(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.daemon.directory.name, 0o755)
+        os.chmod(self.daemon.socket, 0o666)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def connect_as(self, user):
+        client = connect_as(user, self.daemon.socket)
+        self.addCleanup(client.close)
+        return client
+
+    def give(self, client, descriptor, path):
+        message = {'jsonrpc': '2.0', 'id': 1, 'method': 'probe.list',
+                   'params': {'patterns': [f'uprobe:{path}:*'], 'files': [str(path)]}}
+        socket.send_fds(client.socket, [support.line_of(message)], [descriptor])
+
+    @contextlib.contextmanager
+    def lingering_socket(self):
+        """The descriptor of a TCP socket whose close waits for an hour for the peer to read. What is done with it the
+        daemon sees when it is closed here: who closes it last waits."""
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            lingers = socket.create_connection(server.getsockname())
+            peer, _ = server.accept()
+        self.addCleanup(peer.close)
+        lingers.setblocking(False)
+        try:
+            while True:
+                lingers.send(bytes(1 << 16))
+        except BlockingIOError:
+            pass
+        lingers.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 3600))
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        yield lingers.fileno()
+        lingers.close()
+        self.daemon.process.send_signal(signal.SIGCONT)
+
+    def file_of_fuse(self, **options):
+        served = fuse.OneFile(self.folder, **options)
+        self.addCleanup(served.end)  # and with it what waits
+        descriptor = os.open(served.path, os.O_RDONLY)
+        self.addCleanup(close, descriptor)
+        return served, descriptor
+
+    def check_others_are_served(self, *users):
+        for client in [self.daemon.connect(), *(self.connect_as(user) for user in users)]:
+            began = time.monotonic()
+            client.result('daemon.status')
+            self.assertLess(time.monotonic() - began, HELD_UP_S)
+            client.close()
+
+    def test_a_file_of_fuse_is_refused(self):
+        served, descriptor = self.file_of_fuse()
+        for user in 0, A_STRANGER:
+            client = self.daemon.connect() if user == 0 else self.connect_as(user)
+            self.give(client, descriptor, served.path)
+            answer = client.receive()
+            self.assertEqual('of a FUSE file system' in str(answer), user != 0, answer)
+            client.close()
+
+    def test_one_whose_process_does_not_answer_holds_up_who_gave_it(self):
+        for kept_s in 0, 3600:  # what is known of the file: it is asked for that first, or for the file system
+            with self.subTest(kept_s=kept_s):
+                served, descriptor = self.file_of_fuse(attributes_kept_s=kept_s)
+                client = self.connect_as(A_STRANGER)
+                served.stand_still()
+                self.give(client, descriptor, served.path)
+                wait_until(lambda: served.unanswered, 'somebody to look at it')
+                self.check_others_are_served(A_STRANGER, ANOTHER)
+                self.assertIn('are still waited for', client.receive()['error']['message'])
+                self.check_others_are_served(A_STRANGER, ANOTHER)
+                served.end()
+
+    def test_a_socket_that_lingers_is_refused_and_holds_up_nobody(self):
+        client = self.connect_as(A_STRANGER)
+        with self.lingering_socket() as descriptor:
+            self.give(client, descriptor, '/x')
+        self.check_others_are_served(ANOTHER)
+        self.assertIn('are still waited for', client.receive()['error']['message'])
+
+    def test_nor_does_one_that_nobody_takes(self):
+        for connections in 1, CONNECTIONS + 1:  # the last one is refused, unread
+            with self.subTest(connections=connections):
+                clients = [self.connect_as(A_STRANGER) for _ in range(connections - 1)]
+                self.check_others_are_served()
+                with self.lingering_socket() as descriptor:
+                    last = self.connect_as(A_STRANGER)
+                    socket.send_fds(last.socket, [b'{'], [descriptor])
+                    last.close()
+                self.check_others_are_served(ANOTHER)
+                for client in clients:
+                    client.close()
+
+    def test_what_a_user_leaves_unread_behind_one_that_waits_counts(self):
+        with self.lingering_socket() as descriptor:
+            self.give(self.connect_as(A_STRANGER), descriptor, '/x')
+        with open('/dev/null', 'rb') as null:
+            for _ in range(CONNECTIONS):
+                client = self.connect_as(A_STRANGER)
+                self.give(client, null.fileno(), '/dev/null')
+                client.close()
+        self.assertIsNone(self.connect_as(A_STRANGER).receive())
+        self.check_others_are_served(ANOTHER)
+
+
+if __name__ == '__main__':
+    unittest.main()
