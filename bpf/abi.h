@@ -326,7 +326,8 @@ struct tc_ring_loss {
 	/* The reader's, for the one that comes after it: */
 	__u64 told;		/* of those dropped */
 	__u64 seen_ns;		/* what is dropped and not told was not dropped before */
-	__u64 pad[5];
+	__u64 untold;		/* of the first CPU's: events that no reader of the session has got */
+	__u64 pad[4];
 };
 
 TC_ASSERT_SIZE(struct tc_hook, 32);

@@ -12,10 +12,12 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
 #include "daemon/control/saved_sessions.h"
+#include "daemon/protocol/events.h"
 
 namespace tracectl {
 namespace {
@@ -58,6 +60,12 @@ uid_t user_of(const Fd& socket) {
 
 Error too_many_descriptors() {
   return Error{Code::exhausted, "more descriptors came than requests that take one"};
+}
+
+// What of it has not been sent whole.
+std::string_view unsent_lines(const std::string& out, size_t sent) {
+  const size_t begins = sent ? out.rfind('\n', sent - 1) + 1 : 0;
+  return std::string_view(out).substr(begins);
 }
 
 void tell_unwatched(const Error& why) {
@@ -717,7 +725,20 @@ void Server::send(Connection& connection) {
   note_sent(connection);
 }
 
-// The last events, to clients that take them. One that does not is not waited for longer.
+// Of several subscribers to a session the one that has most to come.
+void Server::note_unsent() {
+  std::map<std::string, uint64_t> unsent;
+  for (const Connection& connection : connections_) {
+    if (connection.closing || connection.out.empty()) continue;
+    for (const auto& [session, events] :
+         protocol::told_in(unsent_lines(connection.out, connection.sent)))
+      unsent[session] = std::max(unsent[session], events);
+  }
+  for (const auto& [session, events] : unsent) engine_.note_unsent(session, events);
+}
+
+// The last events, to clients that take them. One that does not is not waited for longer: what it would have got
+// is told to it when it comes again.
 void Server::send_rest() {
   constexpr uint64_t kLongestNs = 2'000'000'000;
   for (const uint64_t until = boot_ns() + kLongestNs; boot_ns() < until;) {
@@ -732,6 +753,7 @@ void Server::send_rest() {
     if (unsent.empty()) return;
     ::poll(unsent.data(), unsent.size(), 100);
   }
+  note_unsent();
 }
 
 // ---- turns ----

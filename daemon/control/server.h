@@ -129,6 +129,7 @@ class Server {
   void take_events(Connection& connection);
   static void note_sent(Connection& connection);
   void send(Connection& connection);
+  void note_unsent();
   void answer_for_a_turn(Connection& connection);
   void take_turn();
   void settle(Connections::iterator at);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kPollMs = 1;
 constexpr int kNoSinkMs = 1000;  // where a stream waits for a sink, and may be read by then
+constexpr int kFillingMs = 10;   // where it has a recorder, which needs it before a ring is full
 constexpr int kIdlePasses = 50;
 constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
 // For an event's stack: who asks for a flush waits for it. And how much waits
@@ -39,6 +40,11 @@ std::optional<size_t> final_records(const Ring& ring, uint64_t looked_at_ns) {
     return true;
   });
   return end == Ring::End::drained ? std::optional(count) : std::nullopt;
+}
+
+bool any_is_awaited(const std::vector<std::shared_ptr<EventSink>>& sinks) {
+  return std::any_of(sinks.begin(), sinks.end(),
+                     [](const auto& sink) { return sink->is_awaited(); });
 }
 
 // Signals are the control thread's.
@@ -100,8 +106,7 @@ void EventReader::release_all() {
       if (held.order && !held.order->stack) late.push_back(held.order);
     symbolizer_.give_up(late);
     release_held(stream);
-    if (!released_.empty())
-      for (const auto& sink : stream.sinks) sink->take(released_);
+    give(session, stream);
   }
 }
 
@@ -116,6 +121,7 @@ void EventReader::wake() {
 Status EventReader::open(uint32_t session, Rings rings) {
   for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
     kernel_.note_ring_seen(session, cpu, {0, boot_ns()});
+  kernel_.note_untold(session, 0);
   return open(session, std::move(rings), 0);
 }
 
@@ -126,6 +132,7 @@ Status EventReader::go_on(uint32_t session, Rings rings) {
 Status EventReader::open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns) {
   Stream stream(rings.by_cpu.size());
   stream.sink_comes_by_ns = sink_comes_by_ns;
+  stream.untold = kernel_.untold(session);
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
@@ -190,7 +197,7 @@ uint64_t EventReader::ask_flush(uint32_t session) {
   const uint64_t asked_ns = boot_ns();
   const std::lock_guard lock(mutex_);
   if (const auto stream = streams_.find(session); stream != streams_.end())
-    stream->second.sink_comes_by_ns = 0;
+    stream->second.wanted_ns = asked_ns + 1;
   flushes_.push_back({session, asked_ns});
   wake();
   return asked_ns;
@@ -258,7 +265,7 @@ bool EventReader::pass() {
   // Streams can come and go in a pass, which unlocks.
   for (auto at = streams_.begin(); at != streams_.end();) {
     const uint32_t session = at->first;
-    if (!waits_for_sink(at->second)) any |= pass(session, lock);
+    if (!waits_for_sink(session, at->second)) any |= pass(session, lock);
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
@@ -275,16 +282,57 @@ void EventReader::tell_flushed() {
   if (over) (void)!::write(flushed_.get(), &over, sizeof(over));
 }
 
-bool EventReader::waits_for_sink(Stream& stream) const {
-  if (stream.sink_comes_by_ns && (!stream.sinks.empty() || boot_ns() > stream.sink_comes_by_ns))
-    stream.sink_comes_by_ns = 0;
-  return stream.sink_comes_by_ns != 0;
+bool EventReader::waits_for_sink(uint32_t session, Stream& stream) {
+  const bool came = any_is_awaited(stream.sinks);
+  if (stream.sink_comes_by_ns && (came || boot_ns() > stream.sink_comes_by_ns))
+    end_waiting(session, stream, came);
+  if (came && stream.untold) tell_untold(session, stream);
+  if (!stream.sink_comes_by_ns || stream.released_ns < stream.wanted_ns) return false;
+  const bool is_filling = std::any_of(stream.lanes.begin(), stream.lanes.end(),
+                                      [](const Lane& lane) { return lane.ring.is_half_full(); });
+  return stream.sinks.empty() || !is_filling;
 }
 
-bool EventReader::any_waits_for_sink() const {
+// Who comes later subscribes for the first time: nothing has been missed.
+void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
+  stream.sink_comes_by_ns = 0;
+  if (came) stream.untold += stream.missed;
+  stream.missed = 0;
+  kernel_.note_untold(session, stream.untold);
+}
+
+// It stands before all that is still in the rings.
+void EventReader::tell_untold(uint32_t session, Stream& stream) {
+  uint64_t since_ns = stream.lanes.front().since_ns;
+  for (const Lane& lane : stream.lanes) since_ns = std::min(since_ns, lane.since_ns);
+  const StreamItem lost =
+      Lost{since_ns, std::exchange(stream.untold, 0), LossCause::slow_client, {}};
+  for (const auto& sink : stream.sinks)
+    if (sink->is_awaited()) sink->take({&lost, 1});
+  kernel_.note_untold(session, 0);
+}
+
+// What was released.
+void EventReader::give(uint32_t session, Stream& stream) {
+  if (released_.empty()) return;
+  for (const auto& sink : stream.sinks) sink->take(released_);
+  if (!stream.sink_comes_by_ns) return;
+  for (const StreamItem& item : released_) {
+    const auto* lost = std::get_if<Lost>(&item);
+    stream.missed += lost ? lost->count : 1;
+  }
+  kernel_.note_untold(session, stream.untold + stream.missed);
+}
+
+int EventReader::longest_sleep_ms() const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(streams_.begin(), streams_.end(),
-                     [](const auto& entry) { return entry.second.sink_comes_by_ns != 0; });
+  int longest_ms = -1;
+  for (const auto& [session, stream] : streams_) {
+    if (!stream.sink_comes_by_ns) continue;
+    if (!stream.sinks.empty()) return kFillingMs;
+    longest_ms = kNoSinkMs;
+  }
+  return longest_ms;
 }
 
 // Of each ring the clock is read first, then the losses, then the ring. So all that was lost before the
@@ -295,7 +343,9 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   Stream& stream = streams_.at(session);
   const uint64_t began_ns = boot_ns();
   const uint64_t events_before = stats_.events + stats_.dropped;
-  const bool one_order = stream.per_cpu_sinks.size() < stream.sinks.size();
+  // Also where what is given has to be counted.
+  const bool one_order =
+      stream.per_cpu_sinks.size() < stream.sinks.size() || stream.sink_comes_by_ns != 0;
   released_.clear();
   // Else the rings count what is lost, until there is room here.
   if (stream.held.size() < kMostHeld && stream.held_bytes < kMostHeldBytes) {
@@ -308,8 +358,7 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   order_key_stacks();
   if (!make_stacks(session, stream.opened, lock)) return any;
   if (!stream.held.empty()) release_held(stream);
-  if (!released_.empty())
-    for (const auto& sink : stream.sinks) sink->take(released_);
+  give(session, stream);
   stream.released_ns = stream.read_until_ns;
   for (const HeldItem& held : stream.held)
     stream.released_ns = std::min(stream.released_ns, ts_of(held.item));
@@ -522,7 +571,7 @@ void EventReader::sleep_until_event() {
       const std::lock_guard lock(mutex_);
       ++stats_.sleeps;
     }
-    wait(any_waits_for_sink() ? kNoSinkMs : -1);
+    wait(longest_sleep_ms());
   }
   kernel_.set_reader_sleeps(false);
 }

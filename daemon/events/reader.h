@@ -43,7 +43,9 @@ class EventReader {
   ~EventReader();
 
   Status open(uint32_t session, Rings rings);
-  // Rings that a former daemon has read from. What is in them waits for a subscriber, for a while.
+  // Rings that a former daemon has read from. What is in them waits for a subscriber who comes again, for a while:
+  // recorders, which are there at once, get it then, too. Where a ring would overflow first they get it alone, and
+  // the subscriber is told how much that was.
   Status go_on(uint32_t session, Rings rings);
   // The last that is asked: what has been read is given to the sinks, nothing more is read.
   void end();
@@ -98,7 +100,11 @@ class EventReader {
     uint64_t read_until_ns = 0;  // everything before has been released by the merger
     uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
     uint64_t sink_comes_by_ns =
-        0;                // since boot; it is not read until then, or until a sink is there
+        0;                   // since boot; it is not read until then, or until a sink is there
+    uint64_t wanted_ns = 0;  // somebody waits for all before: it is read whoever is there
+    uint64_t untold = 0;     // events that did not reach who had subscribed to a former daemon
+    // Events that went to recorders alone while a subscriber was awaited, also such as were lost.
+    uint64_t missed = 0;
     uint64_t opened = 0;  // no other stream has this number
   };
 
@@ -135,8 +141,11 @@ class EventReader {
   bool wait(int timeout_ms);
   void wake();
   void release_all();
-  bool waits_for_sink(Stream& stream) const;
-  bool any_waits_for_sink() const;
+  bool waits_for_sink(uint32_t session, Stream& stream);
+  void end_waiting(uint32_t session, Stream& stream, bool came);
+  void tell_untold(uint32_t session, Stream& stream);
+  void give(uint32_t session, Stream& stream);
+  int longest_sleep_ms() const;
   Status open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns);
 
   Kernel& kernel_;

@@ -14,6 +14,8 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void take(std::span<const StreamItem> items) = 0;
+  // Whether who reads at its other end subscribes again when the daemon was started anew. Does not change.
+  virtual bool is_awaited() const { return true; }
 };
 
 // A sink to which the events of each CPU are a stream by themselves: they come in ts order of their CPU

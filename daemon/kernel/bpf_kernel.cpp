@@ -158,6 +158,13 @@ class BpfKernel final : public Kernel {
     const auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_ + cpu];
     return {loss.told, loss.seen_ns};
   }
+  void note_untold(uint32_t session, uint64_t events) override {
+    auto& loss = view<tc_ring_loss>(losses_)[session * cpu_count_];
+    __atomic_store_n(&loss.untold, events, __ATOMIC_RELAXED);
+  }
+  uint64_t untold(uint32_t session) const override {
+    return view<tc_ring_loss>(losses_)[session * cpu_count_].untold;
+  }
   void set_reader_sleeps(bool sleeps) override {
     __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
   }

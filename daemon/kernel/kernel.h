@@ -203,6 +203,10 @@ class Kernel {
   };
   virtual void note_ring_seen(uint32_t session, unsigned cpu, const RingSeen& seen) = 0;
   virtual RingSeen ring_seen(uint32_t session, unsigned cpu) const = 0;
+  // Any thread. Events of the session that were read from its rings and have not reached who had subscribed: for
+  // who subscribes next, maybe at the next daemon.
+  virtual void note_untold(uint32_t session, uint64_t events) = 0;
+  virtual uint64_t untold(uint32_t session) const = 0;
   // Any thread. While true, the next record of any ring wakes whoever polls it.
   virtual void set_reader_sleeps(bool sleeps) = 0;
 

@@ -32,6 +32,10 @@ class Ring {
   template <class Each> End drain(Each&& each) { return drain(SIZE_MAX, std::forward<Each>(each)); }
   // So many at most.
   template <class Each> End drain(size_t most, Each&& each);
+  bool is_half_full() const {
+    return __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE) - *consumer_position() >=
+           size_ / 2;
+  }
   // The same records, left where they are. `each` says whether to go on.
   template <class Each> End look(Each&& each) const;
 

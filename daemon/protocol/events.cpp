@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/protocol/events.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "daemon/base/clock.h"
@@ -16,6 +18,9 @@
 
 namespace tracectl::protocol {
 namespace {
+
+constexpr std::string_view kEventBegins = R"({"jsonrpc":"2.0","method":"event","params":)";
+constexpr std::string_view kLostBegins = R"({"jsonrpc":"2.0","method":"lost","params":)";
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
@@ -248,7 +253,7 @@ void append_lost(std::string& out, const Lost& lost, std::string_view session) {
 }
 
 void append_event_line(std::string& out, const Event& event, WallClock& wall) {
-  out += R"({"jsonrpc":"2.0","method":"event","params":)";
+  out += kEventBegins;
   append_event(out, event, wall);
   out += "}\n";
 }
@@ -258,9 +263,24 @@ void append_probe_line(std::string& out, const EventSource& source) {
 }
 
 void append_lost_line(std::string& out, const Lost& lost, std::string_view session) {
-  out += R"({"jsonrpc":"2.0","method":"lost","params":)";
+  out += kLostBegins;
   append_lost(out, lost, session);
   out += "}\n";
+}
+
+std::map<std::string, uint64_t> told_in(std::string_view lines) {
+  std::map<std::string, uint64_t> told;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    const bool is_loss = line.starts_with(kLostBegins);
+    if (!is_loss && !line.starts_with(kEventBegins)) continue;
+    const auto message = nlohmann::json::parse(line, nullptr, false);
+    if (message.is_discarded()) continue;
+    const auto& params = message["params"];
+    told[params["session"].get<std::string>()] += is_loss ? params["count"].get<uint64_t>() : 1;
+  }
+  return told;
 }
 
 std::string event_json(const Event& event, WallClock& wall) {

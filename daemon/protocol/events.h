@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,9 @@ void append_lost_line(std::string& out, const Lost& lost, std::string_view sessi
 
 std::string event_json(const Event& event, WallClock& wall);
 std::string lost_json(const Lost& lost, std::string_view session);
+
+// Events by session that lines of notifications tell, and that they tell to be lost; other lines tell none.
+std::map<std::string, uint64_t> told_in(std::string_view lines);
 
 // Of a line as `--json` prints it: append_event() or, within {"lost": }, append_lost().
 Result<StreamItem> parse_line(std::string_view line);

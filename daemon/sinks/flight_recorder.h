@@ -43,6 +43,7 @@ class FlightRecorder final : public EventSink {
   explicit FlightRecorder(Bound bound) : bound_(bound) {}
 
   void take(std::span<const StreamItem> items) override;
+  bool is_awaited() const override { return false; }
   // All that is held now; any thread. Takes no copy, and does not stop what comes.
   Snapshot snapshot();
   State state() const;

@@ -57,6 +57,7 @@ class Recorder final : public PerCpuSink {
 
   void take(std::span<const StreamItem> items) override;
   void take(std::span<const PlainHit> hits) override;
+  bool is_awaited() const override { return false; }
   // Where one file ends and another begins there is one moment for all CPUs: else the oldest file would
   // lack what one CPU had at the moment at which it begins.
   bool needs_one_order() const override;

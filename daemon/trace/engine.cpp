@@ -309,6 +309,12 @@ Status Engine::open_rings(Session& session) {
   return ok();
 }
 
+void Engine::note_unsent(const std::string& name, uint64_t events) {
+  const auto session = find(name);
+  if (!session || !(*session)->has_rings || !(*session)->saved) return;
+  kernel_->note_untold((*session)->id, kernel_->untold((*session)->id) + events);
+}
+
 // ---- results ----
 
 Result<ReadSummary> Engine::read(const std::string& name, bool clear) {

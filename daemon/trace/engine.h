@@ -134,6 +134,9 @@ class Engine {
   std::vector<Status> go_on(std::vector<Returning> sessions);
   // Everything read from rings has gone to the sinks when it returns, and nothing is read any more.
   void end_reading() { reader_->end(); }
+  // Behind that: events that did not get to a subscriber of the session. Who subscribes to it next is told, where it
+  // is a saved one.
+  void note_unsent(const std::string& session, uint64_t events);
 
   // A request begins, or is made again with what it has learnt before. Where it fails and
   // reading().awaited() tells of a file it has changed nothing, and is to be made again.

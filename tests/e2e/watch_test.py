@@ -77,6 +77,9 @@ class Watching(unittest.TestCase):
         self.assertEqual(events + lost, calls)
         return lost
 
+    def recorded(self):
+        return self.service.json('session', 'show', 's')['recorder']['events']
+
     def call(self, program, times):
         program.send(f'hot_push {times}')
         return program.result()['calls']
@@ -121,6 +124,48 @@ class Watching(unittest.TestCase):
             calls += self.call(program, BURST)
             self.service.start()
             self.hears(watching, 'session s goes on')
+        self.assertGreater(self.check_ends_with(watching, out, calls), 0)
+
+    def test_what_it_did_not_take_before_the_daemon_ended_is_told_as_lost(self):
+        program = self.program('hot')
+        self.make(program, 'hot_push')
+        watching, out = self.watch()
+        watching.send_signal(signal.SIGSTOP)
+        calls = self.call(program, BURST)
+        self.service.restart()
+        watching.send_signal(signal.SIGCONT)
+        self.hears_of_a_restart(watching)
+        calls += self.call(program, 10)
+        self.assertGreater(self.check_ends_with(watching, out, calls), 0)
+
+    def test_what_is_called_meanwhile_waits_for_it_and_not_for_a_recorder(self):
+        program = self.program('hot')
+        self.make(program, 'hot_push', '--recorder', '1M')
+        watching, out = self.watch()
+        watching.send_signal(signal.SIGSTOP)
+        self.service.finish()
+        calls = self.call(program, 10)
+        self.service.start()
+        # As long as it does not come nothing is read.
+        self.assertEqual(self.recorded(), 0)
+        watching.send_signal(signal.SIGCONT)
+        self.hears_of_a_restart(watching)
+        self.assertEqual(self.check_ends_with(watching, out, calls), 0)
+        self.assertEqual(self.recorded(), calls)
+
+    def test_what_a_recorder_had_to_take_without_it_is_told_as_lost(self):
+        self.serve(*SMALL_RINGS)
+        program = self.program('hot')
+        self.make(program, 'hot_push', '--recorder', '1M')
+        watching, out = self.watch()
+        watching.send_signal(signal.SIGSTOP)
+        self.service.finish()
+        calls = self.call(program, BURST)
+        self.service.start()
+        support.wait_until(self.recorded, 'the recorder to have it')
+        watching.send_signal(signal.SIGCONT)
+        self.hears_of_a_restart(watching)
+        calls += self.call(program, 10)
         self.assertGreater(self.check_ends_with(watching, out, calls), 0)
 
     def test_it_goes_on_when_the_daemon_is_killed_and_the_next_one_too(self):

@@ -74,6 +74,24 @@ TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {
   EXPECT_EQ(engine->reader_stats().malformed, 0u);
 }
 
+TEST_F(Restarts, WhatDidNotReachItsSubscriberIsToldToTheNextOneOnce) {
+  Program program("hot", {});
+  save("s");
+  set("s", "uprobe::hot_push", process(program.pid()), "event");
+  engine->end_reading();
+  engine->note_unsent("s", 5);
+  restart();
+  restart();  // nobody has come
+  for (const uint64_t expected : {5u, 0u}) {
+    auto sink = std::make_shared<Counted>();
+    must(engine->subscribe("s", sink));
+    must(engine->flush("s"));
+    EXPECT_EQ(sink->lost(), expected);
+    engine->end_reading();
+    restart();
+  }
+}
+
 TEST_F(Restarts, OfAnUnsavedSessionNothingIsLeft) {
   Program program("counters", {"1", "0", "100"});
   save("s");

@@ -137,6 +137,15 @@ class FakeKernel final : public Kernel {
     const std::lock_guard lock(mutex_);
     return rings_seen_.at({session, cpu});
   }
+  void note_untold(uint32_t session, uint64_t events) override {
+    const std::lock_guard lock(mutex_);
+    untold_[session] = events;
+  }
+  uint64_t untold(uint32_t session) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = untold_.find(session);
+    return found == untold_.end() ? 0 : found->second;
+  }
   Result<Fd> arm_linker(int, std::span<const uint64_t>, pid_t, uint32_t) override {
     return Error{Code::unsupported, "no linker is armed here"};
   }
@@ -168,6 +177,7 @@ class FakeKernel final : public Kernel {
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
   mutable std::mutex mutex_;      // of what follows, which readers' threads ask for
   std::map<std::pair<uint32_t, unsigned>, RingSeen> rings_seen_;
+  std::map<uint32_t, uint64_t> untold_;
 };
 
 }  // namespace tracectl::on_kernel
