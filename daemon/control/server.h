@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <deque>
 #include <list>
 #include <memory>
@@ -42,6 +43,11 @@ class Server {
   void dump_recorders(const std::string& reason);
 
  private:
+  static constexpr size_t kReadBytes = 64 << 10;
+  // That came with requests not read yet: those of the one that takes most.
+  static constexpr size_t kMostDescriptors =
+      std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
+
   // A request whose answer is not known before a file has been read: it is made again then.
   struct PutAside {
     std::string line;

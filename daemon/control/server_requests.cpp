@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What clients ask: from bytes and descriptors to requests, and those that wait for something before they are
+// answered: files that are read, events that are on their way, others' commits.
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "daemon/base/clock.h"
+#include "daemon/control/server.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint64_t kReceivingPatienceNs = 5'000'000'000;
+
+// A request takes the descriptors that came for it; one that is made again needs them again.
+std::deque<Fd> copies_of(const std::deque<Fd>& descriptors) {
+  std::deque<Fd> copies;
+  for (const Fd& one : descriptors) copies.emplace_back(::fcntl(one.get(), F_DUPFD_CLOEXEC, 0));
+  return copies;
+}
+
+Error too_many_descriptors() {
+  return Error{Code::exhausted, "more descriptors came than requests that take one"};
+}
+
+}  // namespace
+
+void Server::serve(Connections::iterator at, uint32_t events) {
+  // The client is gone: what it asked for and has not been begun is not done.
+  const bool waits = at->awaits_answer() || at->receives_since_ns;
+  if (waits && (events & EPOLLHUP)) return drop(at);
+  // Whatever is not room to write is something to read: bytes, the end, or an error.
+  if (events & ~EventLoop::kWritable) receive(*at);
+  settle(at);
+}
+
+// False where there are more than requests can want.
+bool Server::take_descriptors(msghdr& message, std::deque<Fd>& to) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+      to.emplace_back(fd);
+    }
+  }
+  return to.size() <= kMostDescriptors && !(message.msg_flags & MSG_CTRUNC);
+}
+
+void Server::refuse(Connection& connection, const Error& why) {
+  connection.peer.descriptors.clear();
+  connection.out += protocol::error_line(nullptr, why);
+  connection.closing = true;
+}
+
+void Server::receive(Connection& connection) {
+  if (connection.peer.owner) return receive_of_user(connection);
+  char buffer[kReadBytes];
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  iovec bytes{buffer, sizeof(buffer)};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t count = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
+  if (count >= 0 && !take_descriptors(message, connection.peer.descriptors))
+    refuse(connection, too_many_descriptors());
+  take_bytes(connection, buffer, count);
+}
+
+// `count`: as recvmsg(2) returns it.
+void Server::take_bytes(Connection& connection, const char* bytes, ssize_t count) {
+  if (count == 0) connection.ended = true;
+  if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
+  if (count > 0) feed(connection, {bytes, static_cast<size_t>(count)});
+}
+
+void Server::feed(Connection& connection, std::string_view bytes) {
+  connection.in.feed(bytes);
+  if (auto within = check_requests_of(connection.peer); !within) refuse(connection, within.error());
+}
+
+// ---- descriptors of users ----
+
+// What comes without is received here, and no more than was seen to come without.
+void Server::receive_of_user(Connection& connection) {
+  if (connection.receives_since_ns) return;
+  char buffer[kReadBytes];
+  const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
+  if (next.descriptors) return receive_elsewhere(connection);
+  const ssize_t count = next.bytes > 0 ? ::recv(connection.socket.get(), buffer,
+                                                static_cast<size_t>(next.bytes), MSG_DONTWAIT)
+                                       : next.bytes;
+  take_bytes(connection, buffer, count);
+}
+
+void Server::receive_elsewhere(Connection& connection) {
+  auto asked = receiving_->receive(connection.number, connection.peer.uid, connection.socket);
+  if (!asked) return refuse(connection, asked.error());
+  connection.receives_since_ns = boot_ns();
+  set_receiving_timer();
+}
+
+void Server::take_received() {
+  for (Receiving::Received& received : receiving_->take()) {
+    const auto at =
+        std::find_if(connections_.begin(), connections_.end(),
+                     [&](const Connection& one) { return one.number == received.connection; });
+    if (at == connections_.end()) continue;
+    take(*at, std::move(received));
+    settle(at);
+  }
+}
+
+void Server::take(Connection& connection, Receiving::Received received) {
+  connection.receives_since_ns.reset();
+  if (received.error) return refuse(connection, *received.error);
+  auto& all = connection.peer.descriptors;
+  std::move(received.descriptors.begin(), received.descriptors.end(), std::back_inserter(all));
+  if (all.size() > kMostDescriptors) return refuse(connection, too_many_descriptors());
+  if (received.ended) connection.ended = true;
+  feed(connection, received.bytes);
+}
+
+void Server::end_late_receiving() {
+  const uint64_t late_ns = boot_ns() - kReceivingPatienceNs;
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->receives_since_ns && *at->receives_since_ns <= late_ns) {
+      at->receives_since_ns.reset();
+      refuse(*at, Error{Code::busy,
+                        "descriptors that user " + std::to_string(at->peer.uid) +
+                            " has sent are still waited for: files of FUSE whose process does not "
+                            "answer, or sockets that linger; none is taken until they are closed"});
+      settle(at);
+    }
+    at = next;
+  }
+  set_receiving_timer();
+}
+
+void Server::set_receiving_timer() {
+  std::optional<uint64_t> first_ns;
+  for (const Connection& connection : connections_)
+    if (const auto since_ns = connection.receives_since_ns)
+      first_ns = std::min(first_ns.value_or(*since_ns), *since_ns);
+  if (!first_ns) return;
+  if (auto set = late_.set(*first_ns + kReceivingPatienceNs); !set)
+    spdlog::error("{}", set.error().message);
+}
+
+// False where no whole line has come, or a request waits.
+bool Server::answer_next(Connection& connection) {
+  if (connection.awaits_answer()) return false;
+  const auto line = connection.in.next();
+  if (!line) {
+    connection.out += protocol::error_line(nullptr, line.error());
+    connection.closing = true;
+  }
+  if (!line || !*line) return false;
+  ++counts_.requests;
+  return answer(connection, {std::string(**line), {}, std::make_shared<Learned>(), 0});
+}
+
+// False where the answer has to wait.
+bool Server::answer(Connection& connection, PutAside request) {
+  auto descriptors = copies_of(connection.peer.descriptors);
+  engine_.begin(request.learned);
+  auto answer =
+      dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
+  const auto awaited = engine_.reading().awaited();
+  if (auto* reply = std::get_if<Reply>(&answer)) {
+    if (reply->refused && awaited) {
+      connection.peer.descriptors = std::move(descriptors);
+      request.awaited = *awaited;
+      connection.put_aside = std::move(request);
+      return false;
+    }
+    put(connection, *reply);
+    return true;
+  }
+  if (auto* flush = std::get_if<AskedFlush>(&answer))
+    return await_flush(connection, std::move(*flush));
+  connection.commit = std::move(std::get<AskedCommit>(answer));
+  committing_.ask();
+  return false;
+}
+
+// Events that came before the answer stand before it: an answer to a flush means what it says.
+void Server::put(Connection& connection, const Reply& reply) {
+  counts_.refused_requests += reply.refused;
+  // Nobody else is to take what came for a request that was refused.
+  if (reply.refused) connection.peer.descriptors.clear();
+  take_events(connection);
+  connection.out += reply.line;
+  connection.answers += reply.line.size();
+}
+
+// ---- flushes ----
+
+// False where the answer has to wait.
+bool Server::await_flush(Connection& connection, AskedFlush asked) {
+  const auto asked_ns = engine_.ask_flush(asked.request.session);
+  if (!asked_ns) {
+    put(connection, reply_to(asked, asked_ns.error()));
+    return true;
+  }
+  connection.flush = AwaitedFlush{std::move(asked), *asked_ns};
+  if (answer_flush(connection)) return true;
+  set_flush_timer();
+  return false;
+}
+
+bool Server::answer_flush(Connection& connection) {
+  const auto& [asked, asked_ns] = *connection.flush;
+  const auto flushed = engine_.is_flushed(asked.request.session, asked_ns);
+  if (!flushed)
+    put(connection, reply_to(asked, flushed.error()));
+  else if (*flushed)
+    put(connection, reply_to(asked, protocol::FlushReply{asked_ns}));
+  else
+    return false;
+  connection.flush.reset();
+  return true;
+}
+
+void Server::take_flushed() {
+  uint64_t count = 0;
+  (void)!::read(engine_.flushed_fd(), &count, sizeof(count));
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->flush && answer_flush(*at)) settle(at);
+    at = next;
+  }
+  set_flush_timer();
+}
+
+// For those of which the reader has nothing to tell.
+void Server::set_flush_timer() {
+  uint64_t next = UINT64_MAX;
+  for (const Connection& connection : connections_)
+    if (connection.flush) next = std::min(next, connection.flush->asked_ns + Engine::kFlushLimitNs);
+  if (next == UINT64_MAX) return;
+  if (auto set = flushing_.set(next); !set) spdlog::error("{}", set.error().message);
+}
+
+// ---- commits ----
+
+// When all that has come at this moment has been read: so commits that come together, or while
+// another one is done, are done together.
+void Server::commit_asked() {
+  std::vector<Connections::iterator> asking;
+  std::vector<Commands::CommitRequestOf> requests;
+  for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+    if (!at->commit || at->commit_awaits) continue;
+    asking.push_back(at);
+    requests.push_back({&at->commit->request, &at->peer});
+  }
+  if (asking.empty()) return;
+  if (!commits_learned_) commits_learned_ = std::make_shared<Learned>();
+  engine_.begin(commits_learned_);
+  const auto done = commands_.commit(requests);
+  const auto awaited = engine_.reading().awaited();
+  if (!awaited) commits_learned_.reset();
+  for (size_t i = 0; i < asking.size(); ++i) {
+    if (!done[i] && awaited) {
+      asking[i]->commit_awaits = awaited;
+      settle(asking[i]);
+      continue;
+    }
+    put(*asking[i], reply_to(*asking[i]->commit, done[i]));
+    asking[i]->commit.reset();
+    settle(asking[i]);
+  }
+}
+
+// ---- files ----
+
+// Requests that waited for what has been read now are made again.
+void Server::take_read() {
+  Reading& reading = engine_.reading();
+  reading.take_answers();
+  bool any_commit = false;
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->commit_awaits && reading.is_answered(*at->commit_awaits)) {
+      at->commit_awaits.reset();
+      any_commit = true;
+    }
+    if (at->put_aside && reading.is_answered(at->put_aside->awaited)) {
+      auto request = std::move(*at->put_aside);
+      at->put_aside.reset();
+      answer(*at, std::move(request));
+      settle(at);
+    }
+    at = next;
+  }
+  if (any_commit) committing_.ask();
+  follow_programs();
+}
+
+}  // namespace tracectl
