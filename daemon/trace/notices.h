@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "bpf/abi.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/crash.h"
 
 namespace tracectl {
