@@ -125,7 +125,8 @@ class Permissions(unittest.TestCase):
         self.container.run('rm', file)
         events = [json.loads(line) for line in shown if '"ts"' in line]
         for event in events:
-            self.assertIn('main', str(event['stack']))
+            # It has names where these could be read in time.
+            self.assertTrue(event['stack'] and all(frame['address'] for frame in event['stack']), event)
         return events
 
     # ---- the matrix: who sees what of processes of which kind ----
