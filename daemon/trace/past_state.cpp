@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/trace/past_state.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "daemon/reading/wire_parts.h"
 
 namespace tracectl {
@@ -30,9 +33,14 @@ class Encoder {
     for (const auto& one : all) each(one);
     return true;
   }
+  // In the order of the keys, so that what is the same has the same bytes.
   template <class Map, class Each> bool map(const Map& all, Each each) {
-    number(all.size());
-    for (const auto& [key, value] : all) each(key, value);
+    std::vector<const typename Map::value_type*> ordered;
+    for (const auto& one : all) ordered.push_back(&one);
+    std::sort(ordered.begin(), ordered.end(),
+              [](const auto* a, const auto* b) { return a->first < b->first; });
+    number(ordered.size());
+    for (const auto* one : ordered) each(one->first, one->second);
     return true;
   }
 

@@ -14,9 +14,9 @@ import support
 from support import target
 
 FUNCTIONS = 'busy_hot', 'busy_below', 'busy_cool', 'busy_slow'
-SMALL = '20'  # percent: far less than busy_hot costs, far more than the others do
+SMALL = '5'  # percent: far less than busy_hot costs, far more than the others do
 TOLD = r'tracectl: left out: uprobe:\S*:busy_hot: [\d,]{5,} hits a second cost \d+ % of a CPU, ' \
-       r'the budget is 20 %'
+       r'the budget is 5 %'
 
 
 def counts(rows):
@@ -79,8 +79,8 @@ class Budget(support.DaemonTest):
         self.assertLess(counted['busy_hot'], said['busy_hot'])
         left_out, = reply['left_out']
         self.assertTrue(left_out['probe'].endswith(':busy_hot'))
-        self.assertEqual((left_out['class'], left_out['budget'], left_out['others']), ('normal', 20, 0))
-        self.assertGreater(left_out['percent'], 20)
+        self.assertEqual((left_out['class'], left_out['budget'], left_out['others']), ('normal', 5, 0))
+        self.assertGreater(left_out['percent'], 5)
 
     def test_what_costs_more_is_left_out_by_the_daemon(self):
         self.check_count(['--socket', self.daemon.socket])
@@ -95,7 +95,7 @@ class Budget(support.DaemonTest):
                 done = support.run(*engine, 'count', *self.patterns('busy_hot'), '--budget', SMALL)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, TOLD)
-                self.assertIn('nothing is left to trace within a budget of 20 %', done.stderr)
+                self.assertIn('nothing is left to trace within a budget of 5 %', done.stderr)
                 self.assertRegex(done.stdout, r'(?m)^ *\d{4,}  uprobe:\S*:busy_hot$')
                 self.assertEqual(support.text_differs(self.busy.pid, target('busy')), 0)
 
@@ -129,14 +129,14 @@ class Budget(support.DaemonTest):
         support.wait_until(lambda: self.daemon.json('session', 'show', 's')['left_out'], 'its telling')
         shown = self.daemon.json('session', 'show', 's')
         self.conforms(shown, 'session.show.reply')
-        self.assertEqual((shown['budget'], shown['probes']), (20, 3))
+        self.assertEqual((shown['budget'], shown['probes']), (5, 3))
         self.assertRegex(self.daemon.run('session', 'show', 's').stdout,
-                         r'its hits may cost 20 % of a CPU\nleft out: uprobe:\S*:busy_hot: ')
+                         r'its hits may cost 5 % of a CPU\nleft out: uprobe:\S*:busy_hot: ')
         client = self.daemon.connect()
         self.addCleanup(client.close)
         reply = client.result('session.budget', session='s')
         self.conforms(reply, 'session.budget.reply')
-        self.assertEqual((reply['budget'], reply['probes'], len(reply['left_out'])), (20, 3, 1))
+        self.assertEqual((reply['budget'], reply['probes'], len(reply['left_out'])), (5, 3, 1))
         self.assertEqual(client.result('session.budget', session=client.result('session.create')['name']),
                          {'percent': 0, 'probes': 0, 'left_out': []})
 

@@ -11,7 +11,7 @@ namespace tracectl::on_kernel {
 namespace {
 
 constexpr double kSmall =
-    20;  // percent: far less than the hot function costs, far more than others do
+    5;  // percent: far less than the hot function costs, far more than others do
 
 class Budgets : public KernelTest {
  protected:
