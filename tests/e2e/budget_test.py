@@ -15,7 +15,7 @@ from support import target
 
 FUNCTIONS = 'busy_hot', 'busy_below', 'busy_cool', 'busy_slow'
 SMALL = '5'  # percent: far less than busy_hot costs, far more than the others do
-TOLD = r'tracectl: left out: uprobe:\S*:busy_hot: [\d,]{5,} hits a second cost \d+ % of a CPU, ' \
+TOLD = r'tracectl: left out: uprobe:\S*:busy_hot: [\d,]{5,} hits a second cost [\d.]+ % of a CPU, ' \
        r'the budget is 5 %'
 
 
