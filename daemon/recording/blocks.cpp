@@ -64,7 +64,7 @@ size_t BlockScan::header_in(std::string_view bytes) const {
 // To the next place where a block begins; else to the end.
 Status BlockScan::search() {
   for (uint64_t from = at_ + 1; from < end_;) {
-    auto bytes = bytes_at(file_, from, kSearchBytes);
+    auto bytes = bytes_at(file_, from, std::min<uint64_t>(kSearchBytes, end_ - from));
     if (!bytes) return bytes.error();
     if (const size_t found = header_in(*bytes); found != std::string::npos) {
       at_ = from + found;
