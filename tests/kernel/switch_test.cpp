@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What a switch promises, held against what the traced program counted itself.
+#include <time.h>
+
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
+#include <thread>
 
+#include "tests/support/steps.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -64,14 +70,19 @@ class Switches : public KernelTest {
     start({.ring_bytes = 64 << 20});  // a lost event would be a gap
   }
 
-  // On and off so many times. Consecutive calls of a thread are of different functions: a set that
-  // is not switched as a whole leaves a gap in a row, or starts a second one.
+  // On, over and off so many times. Consecutive calls of a thread are of different functions: a set
+  // that is not switched as a whole leaves a gap in a row, or starts a second one. Three switches, so
+  // that each of them is staged in either generation; the program runs on over what is staged or armed.
   void expect_whole_switches(Program& program, const char* all, size_t times) {
     create("s");
     const auto rows = std::make_shared<Rows>();
     std::set<uint64_t> switched_on;
     must(engine->subscribe("s", rows));
+    const AtEachStep not_in_force_yet([&](Step step) {
+      if (step == Step::stage || step == Step::arm) let_run(program.pid());
+    });
     for (size_t i = 0; i < times; ++i) {
+      switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
       switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
       must(engine->stage_remove("s", {must(parse_pattern(all))}, std::nullopt));
       must(engine->commit("s", {}));
@@ -92,10 +103,27 @@ class Switches : public KernelTest {
     program.send("stop");
     program.finish();
   }
+
+ private:
+  // For a millisecond of CPU, which is many calls.
+  static void let_run(pid_t pid) {
+    const uint64_t until_ns = ran_ns(pid) + 1'000'000;
+    while (ran_ns(pid) < until_ns) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+
+  static uint64_t ran_ns(pid_t pid) {
+    clockid_t clock{};
+    timespec ran{};
+    if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &ran) != 0)
+      throw std::runtime_error("the program has ended");
+    return static_cast<uint64_t>(ran.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(ran.tv_nsec);
+  }
 };
 
 TEST_F(Switches, OfSitesThatAreArmedWithThemAreWhole) {
   Program program("counters", {"2", "0", "100"});
+  create("holder");  // where nothing is in force, hits end before they look
+  set("holder", "uprobe::main", process(program.pid()), "count");
   program.send("go");
   expect_whole_switches(program, "uprobe::f00*", 20);
 }
