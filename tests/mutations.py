@@ -96,6 +96,8 @@ LIBRARIES_FORKED = 'Libraries.OfChildrenOfAProgramAreTraced'
 LIBRARIES_LOOP = 'Libraries.OfALoopAreToldOnceUntilSomebodyLooks'
 LIBRARIES_UNTOLD = 'Libraries.AreAwaitedNoMoreWhenTheirSettingIsRemoved'
 
+LOOKED_AT = 'Choice.ProcessesThatEndWhileTheyAreLookedAtAreNoReasonToRefuse'
+
 
 @dataclasses.dataclass
 class Mutation:
@@ -134,6 +136,9 @@ MUTATIONS = [
              program='unit-tests'),
     Mutation('handover-never-ends', STAGING, '  end_handovers();\n', '', HANDED_OVER,
              program='unit-tests'),
+    Mutation('processes-that-have-ended-are-refused', 'daemon/trace/resolver.cpp',
+             'if (all_well || !is_as_seen(*file.object, other)) continue;', 'if (all_well) continue;',
+             LOOKED_AT),
     Mutation('damaged-blocks-are-read', 'daemon/recording/reader.cpp',
              '!= place.header.checksum', '== 0', TORN, program='unit-tests'),
     Mutation('blocks-of-anybody-are-read', 'daemon/recording/format.cpp',

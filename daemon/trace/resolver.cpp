@@ -128,6 +128,15 @@ class ByteCheck {
   std::vector<Refusal> refused_;
 };
 
+// Whether the process still has the file's code where it had it. It has not when it ends, which is
+// before it has ended, or executes something else.
+bool is_as_seen(const Object& object, const TargetProcess& seen) {
+  const auto mapped = executable_files(seen.process);
+  return mapped && std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
+           return one.inode == object.identity().inode && one.ranges == seen.ranges;
+         });
+}
+
 // In every process that is going to run into the probes. One that has not executed its program
 // has nothing to compare yet, and one of many that ends meanwhile needs nothing.
 Result<std::vector<Refusal>> check_bytes(const TargetFile& file, const std::vector<Probe>& probes) {
@@ -136,19 +145,12 @@ Result<std::vector<Refusal>> check_bytes(const TargetFile& file, const std::vect
   std::vector<Refusal> refused;
   for (const TargetProcess& other : file.others) {
     auto checked = ByteCheck(*file.object, other, probes).run();
-    if (!checked && other.process.still_there()) return checked.error();
-    if (checked) std::move(checked->begin(), checked->end(), std::back_inserter(refused));
+    const bool all_well = checked && checked->empty();
+    if (all_well || !is_as_seen(*file.object, other)) continue;
+    if (!checked) return checked.error();
+    std::move(checked->begin(), checked->end(), std::back_inserter(refused));
   }
   return refused;
-}
-
-// Whether the process still has the file's code where it had it. It has not when it ends, which is
-// before it has ended, or executes something else.
-bool is_as_seen(const TargetFile& file) {
-  const auto mapped = executable_files(file.process->process);
-  return mapped && std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
-           return one.inode == file.object->identity().inode && one.ranges == file.process->ranges;
-         });
 }
 
 std::vector<Probe> without(std::vector<Probe> probes, const std::vector<Refusal>& refused) {
@@ -256,7 +258,8 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
     if (!match) return match.error();
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
-    if (!all_well && file.one_of_many && file.process && !is_as_seen(file)) continue;
+    if (!all_well && file.one_of_many && file.process && !is_as_seen(*file.object, *file.process))
+      continue;
     if (!checked) return checked.error();
     std::shared_ptr<const std::vector<Probe>> probes{*match, &(*match)->probes};
     if (!checked->empty())

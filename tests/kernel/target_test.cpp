@@ -117,6 +117,18 @@ TEST_F(Choice, ProcessesThatComeAndGoAreInNobodysWay) {
   EXPECT_EQ(parsed(program.finish())["failed"], 0);
 }
 
+// Its code is held against the file's, and is gone before the process is.
+TEST_F(Choice, ProcessesThatEndWhileTheyAreLookedAtAreNoReasonToRefuse) {
+  Program program("forker", {"exec", "1000", "1"});
+  Target target;
+  target.executables = {program.path()};
+  create("s");
+  must(stage("s", "uprobe::work", target, "count"));
+  program.send("go");
+  for (int i = 0; i < 1000; ++i) must(engine->commit("s", {.dry_run = true}));
+  EXPECT_EQ(parsed(program.finish())["failed"], 0);
+}
+
 TEST_F(Choice, WhatIsSetInAProcessThatHasEndedCanBeTakenOff) {
   auto program = std::make_unique<Program>("counters", std::vector<std::string>{"1", "1", "100"});
   const auto target = process(program->pid());
