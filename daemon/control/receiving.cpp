@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -18,27 +17,14 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/base/sent_fds.h"
+
 namespace tracectl {
 namespace {
 
-std::vector<Fd> descriptors_in(msghdr& message) {
-  std::vector<Fd> all;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
-      all.emplace_back(fd);
-    }
-  }
-  return all;
-}
-
 constexpr const char* kOfFuse =
     "is of a FUSE file system, whose process decides when it is read: who waits for it may wait "
-    "for ever; copy the "
-    "file to another";
+    "for ever; copy the file to another";
 
 // Either asks the process of a file system of FUSE.
 Status check(const Fd& fd) {
@@ -75,7 +61,7 @@ Receiving::Received receive_from(const Fd& socket, const Receiving::Bounds& boun
   if (count < 0 && errno != EAGAIN && errno != EINTR)
     received.error = Error::from_errno("receive a request");
   if (count < 0) return received;
-  received.descriptors = descriptors_in(message);
+  received.descriptors = sent_fds(message);
   received.error = error_of(received, message.msg_flags & MSG_CTRUNC);
   if (received.error) received.descriptors.clear();
   return received;

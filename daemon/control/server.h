@@ -107,9 +107,9 @@ class Server {
   void take(Connection& connection, Receiving::Received received);
   void end_late_receiving();
   void set_receiving_timer();
+  static void take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated);
   void take_bytes(Connection& connection, const char* bytes, ssize_t count);
   void feed(Connection& connection, std::string_view bytes);
-  static bool take_descriptors(msghdr& message, std::deque<Fd>& to);
   static void refuse(Connection& connection, const Error& why);
   bool answer_next(Connection& connection);
   bool answer(Connection& connection, PutAside request);

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/sent_fds.h"
 #include "daemon/control/server.h"
 
 namespace tracectl {
@@ -42,20 +42,6 @@ void Server::serve(Connections::iterator at, uint32_t events) {
   settle(at);
 }
 
-// False where there are more than requests can want.
-bool Server::take_descriptors(msghdr& message, std::deque<Fd>& to) {
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
-      to.emplace_back(fd);
-    }
-  }
-  return to.size() <= kMostDescriptors && !(message.msg_flags & MSG_CTRUNC);
-}
-
 void Server::refuse(Connection& connection, const Error& why) {
   connection.peer.descriptors.clear();
   connection.out += protocol::error_line(nullptr, why);
@@ -73,9 +59,15 @@ void Server::receive(Connection& connection) {
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   const ssize_t count = ::recvmsg(connection.socket.get(), &message, MSG_CMSG_CLOEXEC);
-  if (count >= 0 && !take_descriptors(message, connection.peer.descriptors))
-    refuse(connection, too_many_descriptors());
+  if (count >= 0) take_descriptors(connection, sent_fds(message), message.msg_flags & MSG_CTRUNC);
   take_bytes(connection, buffer, count);
+}
+
+// `truncated`: there were more.
+void Server::take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated) {
+  auto& all = connection.peer.descriptors;
+  std::move(sent.begin(), sent.end(), std::back_inserter(all));
+  if (truncated || all.size() > kMostDescriptors) refuse(connection, too_many_descriptors());
 }
 
 // `count`: as recvmsg(2) returns it.
@@ -125,9 +117,7 @@ void Server::take_received() {
 void Server::take(Connection& connection, Receiving::Received received) {
   connection.receives_since_ns.reset();
   if (received.error) return refuse(connection, *received.error);
-  auto& all = connection.peer.descriptors;
-  std::move(received.descriptors.begin(), received.descriptors.end(), std::back_inserter(all));
-  if (all.size() > kMostDescriptors) return refuse(connection, too_many_descriptors());
+  take_descriptors(connection, std::move(received.descriptors), false);
   if (received.ended) connection.ended = true;
   feed(connection, received.bytes);
 }

@@ -6,22 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/base/sent_fds.h"
+
 namespace tracectl {
-namespace {
-
-Fd descriptor_of(msghdr& message) {
-  Fd descriptor;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(part), sizeof(fd));
-    descriptor = Fd{fd};
-  }
-  return descriptor;
-}
-
-}  // namespace
-
 Status WireSocket::receive_part(char* to, size_t size, Fd& descriptor) {
   while (size > 0) {
     iovec bytes{to, size};
@@ -35,7 +22,7 @@ Status WireSocket::receive_part(char* to, size_t size, Fd& descriptor) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Error::from_errno("recvmsg");
     if (count == 0) return Error{Code::not_found, "the other end is closed"};
-    if (Fd came = descriptor_of(message)) descriptor = std::move(came);
+    if (auto sent = sent_fds(message); !sent.empty()) descriptor = std::move(sent.back());
     to += count;
     size -= static_cast<size_t>(count);
   }
