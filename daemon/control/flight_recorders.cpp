@@ -10,6 +10,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/process/core_file.h"
+#include "daemon/sinks/block_file.h"
 
 namespace tracectl {
 namespace {
@@ -91,8 +92,7 @@ Status FlightRecorders::check_memory_of(uid_t user, const RecorderBoundPart& ask
 
 // A file that takes nothing more could else keep one after the other.
 bool FlightRecorders::is_kept_by_dump_alone(const Dumping& dumping) const {
-  return dumping.dump->state().phase == Dump::Phase::writing &&
-         !recorders_.contains(dumping.session);
+  return is_being_written(dumping) && !recorders_.contains(dumping.session);
 }
 
 Status FlightRecorders::keep(const std::string& session, const SessionCreate& asked, uid_t user) {
@@ -182,9 +182,13 @@ Result<const FlightRecorders::Kept*> FlightRecorders::kept(const std::string& se
                "session"};
 }
 
+bool FlightRecorders::is_being_written(const Dumping& dumping) {
+  return state_of(dumping).phase == Dump::Phase::writing;
+}
+
 bool FlightRecorders::is_being_written(const std::string& session) const {
   return std::any_of(dumps_.begin(), dumps_.end(), [&](const auto& one) {
-    return one.second.session == session && one.second.dump->state().phase == Dump::Phase::writing;
+    return one.second.session == session && is_being_written(one.second);
   });
 }
 
@@ -198,25 +202,53 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
     return Error{Code::busy,
                  "a dump of the session \"" + session + "\" is being written: wait for its end",
                  "session"};
-  Dumping dumping{session, (*recorder)->user, nullptr, reason, std::nullopt};
+  if (auto fit = check_writable(file.get()); !fit) return fit.error();
+  const auto asked_ns = engine_.ask_flush(session);
+  if (!asked_ns) return asked_ns.error();
+  Flushing flushing{(*recorder)->recorder, std::move(file), compression, *asked_ns};
+  Dumping dumping{session, (*recorder)->user, reason, std::move(flushing)};
   dumping.quota_bytes = (*recorder)->quota_bytes;
-  // What is there is worth having all the same.
-  if (auto flushed = engine_.flush(session); !flushed)
-    dumping.note = "the last events may be missing: " + flushed.error().message;
-  auto dump = Dump::start(std::move(file), (*recorder)->recorder->snapshot(), compression, reason);
-  if (!dump) return dump.error();
-  dumping.dump = std::move(*dump);
   forget_old_dumps();
   dumps_.insert_or_assign(++last_number_, std::move(dumping));
   return dumped(last_number_);
 }
 
-Result<DumpPart> FlightRecorders::dumped(uint64_t number, std::optional<uid_t> by) const {
+void FlightRecorders::take_flushed() {
+  for (auto& [number, dumping] : dumps_) {
+    const auto* flushing = std::get_if<Flushing>(&dumping.stage);
+    if (!flushing) continue;
+    const auto flushed = engine_.is_flushed(dumping.session, flushing->asked_ns);
+    if (flushed && !*flushed) continue;
+    // What is there is worth having all the same.
+    if (!flushed) dumping.note = "the last events may be missing: " + flushed.error().message;
+    begin(dumping);
+  }
+}
+
+void FlightRecorders::begin(Dumping& dumping) {
+  auto& [recorder, file, compression, asked_ns] = std::get<Flushing>(dumping.stage);
+  auto dump = Dump::start(std::move(file), recorder->snapshot(), compression, dumping.reason);
+  if (dump)
+    dumping.stage = std::move(*dump);
+  else
+    dumping.stage = dump.error();
+}
+
+Dump::State FlightRecorders::state_of(const Dumping& dumping) {
+  if (const auto* dump = std::get_if<std::shared_ptr<Dump>>(&dumping.stage))
+    return (*dump)->state();
+  if (const auto* error = std::get_if<Error>(&dumping.stage))
+    return {.phase = Dump::Phase::failed, .error = *error};
+  return {.phase = Dump::Phase::writing};
+}
+
+Result<DumpPart> FlightRecorders::dumped(uint64_t number, std::optional<uid_t> by) {
+  take_flushed();
   const auto found = dumps_.find(number);
   if (found == dumps_.end() || (by && found->second.user != *by))
     return Error{Code::not_found, "no dump with the number " + std::to_string(number) + " is known",
                  "dump"};
-  const Dump::State state = found->second.dump->state();
+  const Dump::State state = state_of(found->second);
   DumpPart part{.session = found->second.session,
                 .dump = number,
                 .state = name_of(state.phase),
@@ -231,9 +263,7 @@ Result<DumpPart> FlightRecorders::dumped(uint64_t number, std::optional<uid_t> b
 }
 
 void FlightRecorders::forget_old_dumps() {
-  const auto is_needed = [](const Dumping& one) {
-    return one.place || one.dump->state().phase == Dump::Phase::writing;
-  };
+  const auto is_needed = [](const Dumping& one) { return one.place || is_being_written(one); };
   for (auto at = dumps_.begin(); at != dumps_.end() && dumps_.size() >= kMostDumpsKnown;)
     at = is_needed(at->second) ? std::next(at) : dumps_.erase(at);
 }
@@ -310,6 +340,7 @@ Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
 }
 
 bool FlightRecorders::look_after() {
+  take_flushed();
   bool is_any_left = tell_ended();
   for (auto& [session, kept] : recorders_) is_any_left |= look_after(session, kept);
   return is_any_left;
@@ -329,7 +360,7 @@ bool FlightRecorders::tell_ended() {
   bool is_any_left = false;
   for (auto& [number, dumping] : dumps_) {
     if (!dumping.place) continue;
-    const Dump::State state = dumping.dump->state();
+    const Dump::State state = state_of(dumping);
     if (state.phase == Dump::Phase::writing) {
       is_any_left = true;
       continue;
@@ -357,10 +388,12 @@ void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state)
 
 FlightRecorders::~FlightRecorders() {
   const uint64_t end_ns = boot_ns() + kLongestDumpEndNs;
-  for (const auto& [number, dumping] : dumps_) {
+  for (auto& [number, dumping] : dumps_) {
+    if (std::holds_alternative<Flushing>(dumping.stage)) begin(dumping);
+    const auto* dump = std::get_if<std::shared_ptr<Dump>>(&dumping.stage);
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
-    if (!dumping.dump->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
+    if (dump && !(*dump)->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
       spdlog::warn("a dump of session {} was not written to its end", dumping.session);
   }
   (void)tell_ended();

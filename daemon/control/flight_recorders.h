@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
@@ -52,15 +53,18 @@ class FlightRecorders {
   // Who has made the session; none where it has no recorder.
   std::optional<uid_t> user_of(const std::string& session) const;
 
-  // Does not wait for the disk. The reason is told by the file.
+  // Waits neither for events that are on their way, which the file is to have, too, nor for the disk. The reason
+  // is told by the file.
   Result<protocol::DumpPart> dump(const std::string& session, Fd file,
                                   recording::Compression compression, const std::string& reason);
   // `by`: who asks, if that user may know of its own only; of others there is none.
-  Result<protocol::DumpPart> dumped(uint64_t number, std::optional<uid_t> by = std::nullopt) const;
+  Result<protocol::DumpPart> dumped(uint64_t number, std::optional<uid_t> by = std::nullopt);
 
   // To files in the folder. What cannot be written is logged and counted.
   void dump_all(const std::string& reason);
   void dump_triggered(const DumpAsked& asked);
+  // Begins to write what has waited for events until now.
+  void take_flushed();
   // Of the sessions that are to be dumped then. A session has one such dump in kLeastBetweenNs: what goes
   // wrong again and again would fill the disk with the same.
   void dump_crashed(const SeenCrash& seen);
@@ -87,12 +91,19 @@ class FlightRecorders {
     uint64_t listen_at_ns = 0;                // triggers are heard again; 0: they are
     uint64_t left_out = 0;                    // dumps
   };
+  // A dump before it is begun.
+  struct Flushing {
+    std::shared_ptr<FlightRecorder> recorder;
+    Fd file;
+    recording::Compression compression;
+    uint64_t asked_ns;
+  };
   struct Dumping {
     std::string session;
     uid_t user;
-    std::shared_ptr<Dump> dump;
     std::string reason;
-    std::optional<std::string> note;
+    std::variant<Flushing, std::shared_ptr<Dump>, Error> stage;
+    std::optional<std::string> note = {};
     std::optional<DumpFolder::Place> place = {};  // in the folder, until its end has been told
     uint64_t quota_bytes = 0;                     // of its recorder
   };
@@ -101,12 +112,15 @@ class FlightRecorders {
   void dump_for(const std::string& session, Kept& kept, const std::string& reason);
   void dump_after_failure(const std::string& session, const std::string& reason);
   Status dump_to_folder(const std::string& session, uid_t user, const std::string& reason);
+  static void begin(Dumping& dumping);
+  static Dump::State state_of(const Dumping& dumping);
   bool look_after(const std::string& session, Kept& kept);
   bool tell_ended();
   void watch_what_is_wanted();
   void tell_end(const Dumping& dumping, const Dump::State& state);
   Result<const Kept*> kept(const std::string& session) const;
   bool is_being_written(const std::string& session) const;
+  static bool is_being_written(const Dumping& dumping);
   bool is_kept_by_dump_alone(const Dumping& dumping) const;
   void forget_old_dumps();
 

@@ -119,9 +119,6 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                             [raw](uint32_t) { raw->take_flushed(); });
   if (!flushed) return flushed.error();
   server->flushed_ = std::move(*flushed);
-  auto flushing = loop.timer([raw] { raw->take_flushed(); });
-  if (!flushing) return flushing.error();
-  server->flushing_ = std::move(*flushing);
   auto committing = loop.later([raw] { raw->commit_asked(); });
   if (!committing) return committing.error();
   server->committing_ = std::move(*committing);

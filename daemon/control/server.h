@@ -117,7 +117,6 @@ class Server {
   bool await_flush(Connection& connection, AskedFlush asked);
   bool answer_flush(Connection& connection);
   void take_flushed();
-  void set_flush_timer();
   void commit_asked();
   void take_read();
   void end_lingering();
@@ -152,7 +151,7 @@ class Server {
   std::unique_ptr<Receiving> receiving_;
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_;
   EventLoop::Later committing_, turning_;
-  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, flushing_, late_;
+  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, late_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
            follow_timer_ns_ = 0;              // what they are set to
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files

@@ -206,9 +206,7 @@ bool Server::await_flush(Connection& connection, AskedFlush asked) {
     return true;
   }
   connection.flush = AwaitedFlush{std::move(asked), *asked_ns};
-  if (answer_flush(connection)) return true;
-  set_flush_timer();
-  return false;
+  return answer_flush(connection);
 }
 
 bool Server::answer_flush(Connection& connection) {
@@ -232,16 +230,7 @@ void Server::take_flushed() {
     if (at->flush && answer_flush(*at)) settle(at);
     at = next;
   }
-  set_flush_timer();
-}
-
-// For those of which the reader has nothing to tell.
-void Server::set_flush_timer() {
-  uint64_t next = UINT64_MAX;
-  for (const Connection& connection : connections_)
-    if (connection.flush) next = std::min(next, connection.flush->asked_ns + Engine::kFlushLimitNs);
-  if (next == UINT64_MAX) return;
-  if (auto set = flushing_.set(next); !set) spdlog::error("{}", set.error().message);
+  look_after_dumps();
 }
 
 // ---- commits ----

@@ -19,6 +19,7 @@ constexpr int kPollMs = 1;
 constexpr int kNoSinkMs = 1000;  // where a stream waits for a sink, and may be read by then
 constexpr int kFillingMs = 10;   // where it has a recorder, which needs it before a ring is full
 constexpr int kIdlePasses = 50;
+constexpr int kLateFlushMs = 100;  // between looks whether one is late
 constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
 // For an event's stack: who asks for a flush waits for it. And how much waits
 // behind it, of one session.
@@ -273,7 +274,7 @@ bool EventReader::pass() {
   return any;
 }
 
-// Once each. Those that are late are told of by who asks: nothing passes where a thread has been stopped.
+// Once each, the late ones, too: nothing passes where a thread has been stopped.
 void EventReader::tell_flushed() {
   const auto is_over = [&](const AskedFlush& asked) {
     return has_passed(asked.session, asked.asked_ns) || boot_ns() > asked.asked_ns + kFlushLimitNs;
@@ -326,11 +327,11 @@ void EventReader::give(uint32_t session, Stream& stream) {
 
 int EventReader::longest_sleep_ms() const {
   const std::lock_guard lock(mutex_);
-  int longest_ms = -1;
+  int longest_ms = flushes_.empty() ? -1 : kLateFlushMs;
   for (const auto& [session, stream] : streams_) {
     if (!stream.sink_comes_by_ns) continue;
     if (!stream.sinks.empty()) return kFillingMs;
-    longest_ms = kNoSinkMs;
+    if (longest_ms < 0) longest_ms = kNoSinkMs;
   }
   return longest_ms;
 }

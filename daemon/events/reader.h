@@ -67,7 +67,7 @@ class EventReader {
   uint64_t ask_flush(uint32_t session);
   Result<bool> is_flushed(uint32_t session, uint64_t asked_ns) const;
   static constexpr uint64_t kFlushLimitNs = 10'000'000'000;
-  // An eventfd: one that was asked for has come to that.
+  // An eventfd: one that was asked for has come to that, or is late.
   int flushed_fd() const { return flushed_.get(); }
 
   ReaderStats stats() const;

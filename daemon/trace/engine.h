@@ -217,7 +217,6 @@ class Engine {
   Result<uint64_t> ask_flush(const std::string& session);
   Result<bool> is_flushed(const std::string& session, uint64_t asked_ns) const;
   int flushed_fd() const { return reader_->flushed_fd(); }
-  static constexpr uint64_t kFlushLimitNs = EventReader::kFlushLimitNs;
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
   void unsubscribe(const std::string& session, const EventSink* sink);
 

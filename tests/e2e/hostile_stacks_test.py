@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -19,6 +20,7 @@ import support
 from support import DaemonTest, needs_root, target, wait_until
 
 HELD_UP_S = 1  # what no client may be by another's program
+STACKS_ARE_WAITED_FOR_S = 0.6  # at least, and so is a flush
 CALLS = 20
 CHAIN = ['leaf', 'deep', 'middle', 'outer', 'work', 'main']
 A_STRANGER = 54321
@@ -209,6 +211,36 @@ class HostileStacks(DaemonTest):
         self.assertLess(self.longest_wait_while(lambda: found.extend(one.end())), HELD_UP_S)
         os.kill(reader, signal.SIGCONT)
         self.check_bare(found)
+
+    def test_a_dump_that_waits_for_stacks_holds_up_nobody(self):
+        path, library = self.build()
+        program = support.Program(path, str(CALLS), '2')
+        self.addCleanup(program.end)
+        client = self.daemon.connect()
+        self.addCleanup(client.close)
+        client.result('session.create', name='s', recorder={'bytes': 1 << 20})
+        client.result('stage.set', session='s', patterns=[f'uprobe:{library}:leaf'],
+                      target={'pids': [program.pid]}, do='stack')
+        client.result('stage.commit', session='s')
+        program.send('go')
+        program.result()
+        client.result('session.flush', session='s')
+        [reader] = self.readers()
+        os.kill(reader, signal.SIGSTOP)
+        program.send('go')
+        program.result()
+        with open(self.folder / 'dump.tct', 'w+b') as file:
+            begun = time.monotonic()
+            socket.send_fds(client.socket, [support.line_of(
+                {'jsonrpc': '2.0', 'id': 1, 'method': 'record.dump', 'params': {'session': 's'}})],
+                [file.fileno()])
+            said = client.receive()['result']
+            self.assertLess(time.monotonic() - begun, STACKS_ARE_WAITED_FOR_S)
+        self.assertEqual((said['state'], said['events']), ('writing', 0))
+        show = lambda: client.result('record.dumped', dump=said['dump'])
+        wait_until(lambda: show()['state'] == 'done', 'the dump')
+        self.assertEqual(show()['events'], 2 * CALLS)
+        os.kill(reader, signal.SIGCONT)
 
     def test_who_dies_leaves_addresses_and_the_reason(self):
         path = self.copy('theirs', A_STRANGER)
