@@ -93,17 +93,22 @@ said = {
     'execute what was written for a time': attempt(execute, '/tmp/true'),
     'have code of what was written': attempt(map_code, '/tmp/true'),
     'list /boot': attempt(os.listdir, '/boot'),
+    'read by the root of init': attempt(open, '/proc/1/root/etc/passwd'),
+    'read what is not for everybody by it': attempt(open, '/proc/1/root/etc/shadow'),
+    'write what others own by it': attempt(open, '/proc/1/root/etc/passwd', 'r+b'),
+    'write and execute by it': attempt(execute, '/proc/1/root/var/tmp/true'),
     'secure bits': libc.prctl(27),  # PR_GET_SECUREBITS
     'core': resource.getrlimit(resource.RLIMIT_CORE),
 }
 print(json.dumps(said))
 '''
-ALLOWED = ['process_vm_readv']
+ALLOWED = ['process_vm_readv', 'read by the root of init', 'write and execute by it']
 NOT_IN_CONTAINERS = {'add_key', 'keyctl', 'pidfd_getfd', 'setns'}
 # Whatever the filter says.
 REFUSED = {'write its memory': 'EACCES', 'signal it': 'EPERM', 'execute what was written': 'EACCES',
            'execute what was written for a time': 'EACCES', 'have code of what was written': 'EPERM',
-           'list /boot': 'EACCES'}
+           'list /boot': 'EACCES', 'read what is not for everybody by it': 'EACCES',
+           'write what others own by it': 'EACCES'}
 
 
 setUpModule = installed.boot
