@@ -128,13 +128,22 @@ class ByteCheck {
   std::vector<Refusal> refused_;
 };
 
-// Whether the process still has the file's code where it had it. It has not when it ends, which is
-// before it has ended, or executes something else.
+bool is_where(const std::vector<ExecutableRange>& seen, const ExecutableRange& now) {
+  return std::any_of(seen.begin(), seen.end(), [&](const ExecutableRange& one) {
+    return one.start - one.file_offset == now.start - now.file_offset;
+  });
+}
+
+// Whether the process still has the file's code where it had it, or this cannot be said. It has not when it
+// ends, which is before it has ended, or executes something else. Who changes its code may cut a range in two.
 bool is_as_seen(const Object& object, const TargetProcess& seen) {
   const auto mapped = executable_files(seen.process);
-  return mapped && std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
-           return one.inode == object.identity().inode && one.ranges == seen.ranges;
-         });
+  if (!mapped) return mapped.error().code != Code::not_found;
+  return std::any_of(mapped->begin(), mapped->end(), [&](const MappedFile& one) {
+    return one.inode == object.identity().inode &&
+           std::any_of(one.ranges.begin(), one.ranges.end(),
+                       [&](const ExecutableRange& now) { return is_where(seen.ranges, now); });
+  });
 }
 
 // In every process that is going to run into the probes. One that has not executed its program
