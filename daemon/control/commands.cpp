@@ -287,6 +287,7 @@ void Commands::keep_budgets() {
 }
 
 Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
+  flight_recorders_.begin_dumps_of(request.session);
   auto deleted = engine_.delete_session(request.session);
   if (deleted) {
     peer.unnamed_sessions.erase(request.session);
@@ -453,6 +454,7 @@ void Commands::leave(Peer& peer) {
   for (const std::string& session : peer.unnamed_sessions) {
     // Somebody else has deleted it, and its name is another's by now.
     if (const auto there = engine_.session(session); there && (*there)->named) continue;
+    flight_recorders_.begin_dumps_of(session);
     auto deleted = engine_.delete_session(session);
     if (!deleted)
       spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -225,13 +226,24 @@ void FlightRecorders::take_flushed() {
   }
 }
 
-void FlightRecorders::begin(Dumping& dumping) {
+void FlightRecorders::begin_dumps_of(const std::string& session) {
+  take_flushed();
+  for (auto& [number, dumping] : dumps_) {
+    if (dumping.session != session || !std::holds_alternative<Flushing>(dumping.stage)) continue;
+    dumping.note = "the last events may be missing: the session was deleted before they came";
+    begin(dumping);
+  }
+}
+
+void FlightRecorders::begin(Dumping& dumping) try {
   auto& [recorder, file, compression, asked_ns] = std::get<Flushing>(dumping.stage);
   auto dump = Dump::start(std::move(file), recorder->snapshot(), compression, dumping.reason);
   if (dump)
     dumping.stage = std::move(*dump);
   else
     dumping.stage = dump.error();
+} catch (const std::bad_alloc&) {
+  dumping.stage = Error{Code::exhausted, "out of memory"};
 }
 
 Dump::State FlightRecorders::state_of(const Dumping& dumping) {
@@ -388,8 +400,9 @@ void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state)
 
 FlightRecorders::~FlightRecorders() {
   const uint64_t end_ns = boot_ns() + kLongestDumpEndNs;
-  for (auto& [number, dumping] : dumps_) {
+  for (auto& [number, dumping] : dumps_)
     if (std::holds_alternative<Flushing>(dumping.stage)) begin(dumping);
+  for (const auto& [number, dumping] : dumps_) {
     const auto* dump = std::get_if<std::shared_ptr<Dump>>(&dumping.stage);
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;

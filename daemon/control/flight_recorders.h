@@ -47,6 +47,8 @@ class FlightRecorders {
   // From now on the last events of the session, which has just been made, are held. The user is who
   // has made it.
   Status keep(const std::string& session, const protocol::SessionCreate& asked, uid_t user);
+  // The session is about to go: what waits for its last events waits no longer, and says so.
+  void begin_dumps_of(const std::string& session);
   // The session is gone. What is being written of it is written to its end.
   void forget(const std::string& session);
   std::optional<protocol::RecorderPart> part_of(const std::string& session) const;

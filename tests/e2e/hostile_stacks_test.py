@@ -212,7 +212,8 @@ class HostileStacks(DaemonTest):
         os.kill(reader, signal.SIGCONT)
         self.check_bare(found)
 
-    def test_a_dump_that_waits_for_stacks_holds_up_nobody(self):
+    def dump_while_stacks_are_waited_for(self):
+        """Of a session `s`, that has had CALLS events before; the client, and what was said of the dump."""
         path, library = self.build()
         program = support.Program(path, str(CALLS), '2')
         self.addCleanup(program.end)
@@ -237,10 +238,24 @@ class HostileStacks(DaemonTest):
             said = client.receive()['result']
             self.assertLess(time.monotonic() - begun, STACKS_ARE_WAITED_FOR_S)
         self.assertEqual((said['state'], said['events']), ('writing', 0))
-        show = lambda: client.result('record.dumped', dump=said['dump'])
+        return client, said
+
+    def ended(self, client, dump):
+        show = lambda: client.result('record.dumped', dump=dump)
         wait_until(lambda: show()['state'] == 'done', 'the dump')
-        self.assertEqual(show()['events'], 2 * CALLS)
-        os.kill(reader, signal.SIGCONT)
+        return show()
+
+    def test_a_dump_that_waits_for_stacks_holds_up_nobody(self):
+        client, said = self.dump_while_stacks_are_waited_for()
+        dumped = self.ended(client, said['dump'])
+        self.assertEqual((dumped['events'], dumped.get('note')), (2 * CALLS, None))
+
+    def test_a_dump_of_a_session_that_is_deleted_meanwhile_says_what_it_may_not_have(self):
+        client, said = self.dump_while_stacks_are_waited_for()
+        client.result('session.delete', session='s')
+        dumped = self.ended(client, said['dump'])
+        self.assertEqual(dumped['events'], CALLS)
+        self.assertIn('the session was deleted before they came', dumped['note'])
 
     def test_who_dies_leaves_addresses_and_the_reason(self):
         path = self.copy('theirs', A_STRANGER)

@@ -11,7 +11,7 @@ import unittest
 
 import container
 import support
-from installed import newer_package
+from installed import dumps_in, newer_package
 
 PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
 # What dpkg, the journal and the tools for users write down of whatever happens.
@@ -224,7 +224,7 @@ class Installed(unittest.TestCase):
         self.check_all_run_anew(running)
         self.run_there('systemctl', 'kill', '--signal=USR2', 'tracectld')
         dumps = self.container.path('/var/lib/tracectl/dumps')
-        support.wait_until(lambda: list(dumps.glob('s-*.tct')), 'a dump')
+        support.wait_until(lambda: dumps_in(dumps, 's'), 'a dump')
         self.run_there('dpkg', '--remove', *PACKAGES)
         # What was enabled is so again where they come back.
         self.assertEqual((self.units('--state=active,activating,failed'), self.processes()), ([], []))

@@ -330,7 +330,7 @@ class Sandbox(ServiceTest):
 
     def wait_for_dump(self, session):
         folder = self.container.path(STATE + '/dumps')
-        support.wait_until(lambda: list(folder.glob(f'{session}-*.tct')), f'a dump of {session}')
+        support.wait_until(lambda: installed.dumps_in(folder, session), f'a dump of {session}')
 
 
 @support.needs_root
@@ -385,7 +385,7 @@ class Configuration(ServiceTest):
         self.tracectl('session', 'new', 's', '--recorder', '1M')
         self.systemctl('kill', '--signal=USR2', 'tracectld')
         folder = self.container.path(STATE + '/elsewhere')
-        support.wait_until(lambda: list(folder.glob('s-*.tct')), 'a dump')
+        support.wait_until(lambda: installed.dumps_in(folder, 's'), 'a dump')
 
     def test_a_quota_is_of_each_user_who_is_not_privileged(self):
         self.configure('{"quota": {"sessions": 1}}')

@@ -15,6 +15,11 @@ CONFIGURATION = '/etc/tracectl/tracectld.json'
 FOLDER = '/usr/local/bin'  # of targets: outside of what the sandbox hides
 
 
+def dumps_in(folder, session):
+    """Those that have been begun: until its events have come a dump's file is empty."""
+    return [file for file in folder.glob(f'{session}-*.tct') if file.stat().st_size > 0]
+
+
 def boot():
     """For the tests of a module: one container, which ends with them, with our packages in it."""
     ServiceTest.container = there = container.Container()
