@@ -61,12 +61,12 @@ class FlightRecorders {
                                   recording::Compression compression, const std::string& reason);
   // `by`: who asks, if that user may know of its own only; of others there is none.
   Result<protocol::DumpPart> dumped(uint64_t number, std::optional<uid_t> by = std::nullopt);
+  // Begins to write what has waited for events until now.
+  void take_flushed();
 
   // To files in the folder. What cannot be written is logged and counted.
   void dump_all(const std::string& reason);
   void dump_triggered(const DumpAsked& asked);
-  // Begins to write what has waited for events until now.
-  void take_flushed();
   // Of the sessions that are to be dumped then. A session has one such dump in kLeastBetweenNs: what goes
   // wrong again and again would fill the disk with the same.
   void dump_crashed(const SeenCrash& seen);

@@ -104,8 +104,9 @@ struct DumpPart {
 
 // What the session's flight recorder holds now, every event fired before this request included, goes to a
 // file: to the descriptor that comes with this request, as that of record.start. The recorder goes on.
-// Does not wait for the disk: the file is written when record.dumped says that it is done. A session
-// has one dump being written at a time.
+// Waits neither for those that are on their way nor for the disk: the file is written when record.dumped says
+// that it is done. If the session is deleted before they came, the note of record.dumped says so. A session has
+// one dump being written at a time.
 struct RecordDump {
   static constexpr const char* kMethod = "record.dump";
   using Reply = DumpPart;
