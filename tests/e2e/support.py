@@ -59,10 +59,13 @@ class Program:
         self.process.stdin.write(line + '\n')
         self.process.stdin.flush()
 
+    def readline(self):
+        return self.process.stdout.readline()
+
     def result(self):
-        while self.process.stdout.readline() != 'done\n':
+        while self.readline() != 'done\n':
             pass
-        return json.loads(self.process.stdout.readline())
+        return json.loads(self.readline())
 
     def end(self):
         self.process.kill()
