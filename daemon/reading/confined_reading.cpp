@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/reading/confined_reading.h"
 
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -27,6 +28,12 @@ constexpr size_t kMostRecent = 64;
 constexpr size_t kMostAnswersKept = 4;  // that nobody has come for, of a file
 constexpr size_t kMostFailures = 64;
 constexpr uint64_t kFailureNs = 60 * kSecondNs;
+
+// Of an eventfd or timerfd: whether it was readable, which it is no more.
+bool drained(const Fd& fd) {
+  uint64_t count = 0;
+  return ::read(fd.get(), &count, sizeof(count)) == sizeof(count);
+}
 
 }  // namespace
 
@@ -125,16 +132,20 @@ Result<std::unique_ptr<ConfinedReading>> ConfinedReading::start(
   Fd timer{::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
   if (!timer) return Error::from_errno("timerfd_create");
   if (auto added = ready->add(timer.get()); !added) return added.error();
-  return std::unique_ptr<ConfinedReading>{
-      new ConfinedReading(limits, std::move(on_failure), std::move(*ready), std::move(timer))};
+  Fd untold{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!untold) return Error::from_errno("eventfd");
+  if (auto added = ready->add(untold.get()); !added) return added.error();
+  return std::unique_ptr<ConfinedReading>{new ConfinedReading(
+      limits, std::move(on_failure), std::move(*ready), std::move(timer), std::move(untold))};
 }
 
 ConfinedReading::ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
-                                 ReadableSet ready, Fd timer)
+                                 ReadableSet ready, Fd timer, Fd untold)
     : limits_(limits),
       on_failure_(std::move(on_failure)),
       ready_(std::move(ready)),
-      timer_(std::move(timer)) {}
+      timer_(std::move(timer)),
+      untold_(std::move(untold)) {}
 
 ConfinedReading::~ConfinedReading() = default;
 
@@ -197,10 +208,13 @@ std::optional<Result<std::string>> ConfinedReading::ask(const FilePtr& file, wir
   if (auto answer = file->take(key)) return Result<std::string>{std::move(*answer)};
   if (const Failure* failure = failure_of(file->identity()))
     return Result<std::string>{failure->error};
+  const Ticket last_of_others = last_ticket_;
+  const size_t of_others = pending_until(last_of_others);
   const auto ticket = line_up(file, kind, std::move(question));
   if (!ticket) return Result<std::string>{ticket.error()};
   start_what_waits();
   wait_for(*ticket);
+  if (pending_until(last_of_others) < of_others) tell();
   if (auto answer = file->take(key)) return Result<std::string>{std::move(*answer)};
   if (const Failure* failure = failure_of(file->identity()))
     return Result<std::string>{failure->error};
@@ -233,13 +247,26 @@ bool ConfinedReading::is_answered(Ticket ticket) const {
                       [&](const Pending& pending) { return pending.ticket == ticket; });
 }
 
+size_t ConfinedReading::pending_until(Ticket last) const {
+  return static_cast<size_t>(
+      std::count_if(pending_.begin(), pending_.end(),
+                    [&](const Pending& pending) { return pending.ticket <= last; }));
+}
+
+void ConfinedReading::tell() {
+  const uint64_t one = 1;
+  (void)!::write(untold_.get(), &one, sizeof(one));
+}
+
 // What has been begun is finished: others may come for the answer.
 void ConfinedReading::give_up(Ticket ticket) {
   pending_.remove_if(
       [&](const Pending& pending) { return pending.ticket == ticket && !pending.process; });
 }
 
+// What others await may be answered meanwhile. They are told when this is over, by fd().
 void ConfinedReading::wait_for(Ticket ticket) {
+  const bool had_untold = drained(untold_);
   while (patience_ns_ > 0 && !is_answered(ticket)) {
     const uint64_t begun = boot_ns();
     ready_.wait(static_cast<int>(patience_ns_ / kMillisecondNs) + 1);
@@ -248,6 +275,7 @@ void ConfinedReading::wait_for(Ticket ticket) {
     waited_ns_ += waited;
     patience_ns_ -= std::min(patience_ns_, waited);
   }
+  if (had_untold) tell();
 }
 
 // ---- who reads ----
@@ -337,8 +365,8 @@ bool ConfinedReading::make_room(const File& file) {
 // ---- answers ----
 
 void ConfinedReading::take_answers() {
-  uint64_t count = 0;
-  (void)!::read(timer_.get(), &count, sizeof(count));
+  (void)drained(timer_);
+  (void)drained(untold_);
   for (auto at = readers_.begin(); at != readers_.end();) take_from(*at++);
   remove_ended();
   start_what_waits();

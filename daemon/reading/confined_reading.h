@@ -66,7 +66,7 @@ class ConfinedReading : public Reading {
   };
 
   ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
-                  ReadableSet ready, Fd timer);
+                  ReadableSet ready, Fd timer, Fd untold);
 
   // None where it is still read.
   std::optional<Result<std::string>> ask(const FilePtr& file, wire::Kind kind,
@@ -74,6 +74,8 @@ class ConfinedReading : public Reading {
   const Failure* failure_of(const FileIdentity& identity);
   Result<Ticket> line_up(const FilePtr& file, wire::Kind kind, std::string question);
   void wait_for(Ticket ticket);
+  size_t pending_until(Ticket last) const;  // that were asked no later than this one
+  void tell();  // whoever awaits something looks whether it has been answered
 
   void start_what_waits();
   void start(Pending& pending, Reader& reader);
@@ -96,6 +98,7 @@ class ConfinedReading : public Reading {
   ConfinedStacks::OnFailure on_failure_;
   ReadableSet ready_;
   Fd timer_;
+  Fd untold_;  // readable: what others await was answered while one was waited for
   std::list<Reader> readers_;
   std::list<Pending> pending_;  // in the order in which they were asked
   std::list<FilePtr> recent_;  // last asked first: a file is the same as long as it is here or held

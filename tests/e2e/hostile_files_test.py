@@ -2,11 +2,13 @@
 """Files that mean harm to who reads them: what becomes of the daemon, of its other clients, and of the
 processes that read for it."""
 
+import contextlib
 import os
 import pathlib
 import re
 import select
 import signal
+import string
 import tempfile
 import threading
 import time
@@ -20,6 +22,8 @@ HELD_UP_S = 1  # what no client may be by another's file
 CORPUS = support.ROOT / 'tests/fuzz/corpus'
 GOOD = support.target('usdt_all')
 A_STRANGER = 54321
+EPOLL_WAIT = '232'  # x86-64
+A_WHILE_S = 0.2
 
 
 def patterns_of(path):
@@ -227,6 +231,36 @@ class HostileFiles(DaemonTest):
         files = {os.readlink(link) for link in pathlib.Path(f'/proc/{pid}/fd').iterdir()}
         self.assertEqual({name for name in files if not name.startswith('socket:')}, {path})
         asking.hang_up()
+
+    def waits_within_a_request(self):
+        """Whether the daemon waits for what is read for one request, and not for whatever comes: then it would take
+        more than one event at a time."""
+        number, *arguments = pathlib.Path(f'/proc/{self.daemon.process.pid}/syscall').read_text().split()
+        return number == EPOLL_WAIT and int(arguments[2], 16) == 1
+
+    def ask_and_see_it_wait(self, letter):
+        """None where it was put aside before that was seen."""
+        asking = Asking(self.daemon, 'probe.list', patterns=[f'uprobe:{GOOD}:{letter}*'])
+        end = time.monotonic() + A_WHILE_S
+        while not (seen := self.waits_within_a_request()) and time.monotonic() < end:
+            pass
+        return asking, seen
+
+    def test_what_is_read_while_another_request_waits_is_told_to_who_has_waited_before(self):
+        self.check_good_file_is_read()
+        reader, = self.readers()
+        for letter in string.ascii_lowercase:
+            os.kill(reader, signal.SIGSTOP)
+            first, _ = self.ask_and_see_it_wait(letter)
+            with contextlib.closing(self.daemon.connect()) as other:
+                other.result('daemon.status')  # so the first has been put aside
+            second, seen = self.ask_and_see_it_wait(letter.upper())
+            os.kill(reader, signal.SIGCONT)  # both are read now
+            for asking in second, first:
+                asking.answer()
+            if seen:
+                return
+        self.fail('the machine is too slow to see the daemon wait')
 
     def test_what_nobody_waits_for_any_more_is_not_begun(self):
         paths = [self.hostile(hostile_files.endless_functions, A_STRANGER, f'slow{number}')
