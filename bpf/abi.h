@@ -254,6 +254,33 @@ struct tc_account {
 	__u64 pad[6];
 };
 
+/* Tables of which every user has a share; their entries are made by hits. */
+enum tc_table {
+	TC_TABLE_COUNTS,
+	TC_TABLE_SUMS,
+	TC_TABLE_TIMES,
+	TC_TABLE_TEXTS,
+	TC_TABLE_KEY_STACKS,
+	TC_TABLE_PATHS,
+	TC_TABLE_STARTS,
+	TC_TABLE_CALLERS,
+	TC_TABLE_DEEP_BLOCKS,
+	TC_TABLE_HELD_BLOCKS,
+	TC_TABLES,
+};
+
+/*
+ * How the entries of one table are shared out. An account takes what it needs beyond its share from the
+ * rest while there is some: rest_used is the sum of what the accounts have beyond their shares.
+ */
+struct tc_room {
+	__u32 share_of_root;	/* of account 0: root's and the group's */
+	__u32 share_of_user;	/* of each other account */
+	__u32 rest;		/* that anybody may use */
+	__u32 rest_used;
+	__u32 used[TC_MAX_ACCOUNTS];
+};
+
 /* What the programs tell the engine beside events, in the ring `notices`. */
 enum tc_notice_kind {
 	TC_NOTICE_DUMP,		/* a hit asks for what a session's flight recorder holds */
@@ -350,6 +377,7 @@ TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_owner, 24);
 TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_account, 64);
+TC_ASSERT_SIZE(struct tc_room, 16 + 4 * TC_MAX_ACCOUNTS);
 TC_ASSERT_SIZE(struct tc_notice, 128);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);

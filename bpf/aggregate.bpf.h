@@ -57,11 +57,10 @@ static __always_inline __u32 linear_bucket(const struct tc_aggregate *aggregate,
 
 static __always_inline bool count_key(const struct tc_key *key)
 {
-	__u64 zero = 0, *count = bpf_map_lookup_elem(&counts, key);
+	__u64 *count = bpf_map_lookup_elem(&counts, key);
 
 	if (!count) {
-		/* Somebody else may be first: then the entry is there all the same. */
-		bpf_map_update_elem(&counts, key, &zero, BPF_NOEXIST);
+		add_key(TC_TABLE_COUNTS, key);
 		count = bpf_map_lookup_elem(&counts, key);
 	}
 	if (!count)
@@ -73,10 +72,10 @@ static __always_inline bool count_key(const struct tc_key *key)
 static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bool is_unsigned)
 {
 	__u64 as_unsigned = is_unsigned ? value : value ^ (1ULL << 63);
-	struct tc_sum zero = {}, *sum = bpf_map_lookup_elem(&sums, key);
+	struct tc_sum *sum = bpf_map_lookup_elem(&sums, key);
 
 	if (!sum) {
-		bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
+		add_key(TC_TABLE_SUMS, key);
 		sum = bpf_map_lookup_elem(&sums, key);
 	}
 	if (!sum)
@@ -87,8 +86,6 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	__sync_fetch_and_add(&sum->count, 1);	/* last: who sees it sees the others */
 	return true;
 }
-
-static const struct tc_time no_time;
 
 /* Checked on its own, as more than one is to be loaded that has it. */
 __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ended)
@@ -101,7 +98,7 @@ __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ende
 	bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
 	time = bpf_map_lookup_elem(&times, key);
 	if (!time) {
-		bpf_map_update_elem(&times, key, &no_time, BPF_NOEXIST);
+		add_key(TC_TABLE_TIMES, key);
 		time = bpf_map_lookup_elem(&times, key);
 	}
 	if (!time || bucket >= TC_TIME_BUCKETS)

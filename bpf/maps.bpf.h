@@ -22,6 +22,11 @@ __u32 last_text;	/* the greatest number in `texts` */
 __u64 last_path;	/* the last number that `paths` was given */
 __u32 last_own_tag;	/* the greatest number in `own_tags`, without TC_OWN_TAG */
 
+struct tc_room rooms[TC_TABLES];
+
+/* Whose entries those are that have a hook's counters in their key. User space sets it with the counters. */
+__u8 account_of_stat[TC_MAX_STATS];
+
 /* Whoever does not know it cannot make two stacks that get one number. Set before loading. */
 const volatile __u64 key_stack_seed;
 

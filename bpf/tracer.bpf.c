@@ -21,6 +21,7 @@
 #include "bpf/handover.bpf.h"
 #include "bpf/access.bpf.h"
 #include "bpf/quota.bpf.h"
+#include "bpf/shares.bpf.h"
 #include "bpf/match.bpf.h"
 #include "bpf/text.bpf.h"
 #include "bpf/deepest.bpf.h"

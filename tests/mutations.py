@@ -77,6 +77,7 @@ LEFT_OUT = 'Budgets.HoldForLaterCommits'
 HANDED_OVER = 'StagingTest.ALinkThatLosesASiteIsReplacedBeforeItIsClosed'
 ACCESS = 'OwnersAccess.*'
 QUOTA_OF_EVENTS = 'Quotas.OfEvents*'
+SHARES = 'Keys/SharesOfTables.*count'
 RESTARTED = 'Restarts.TenOfThemMissNoCallAndCountNoneTwice'
 RESTARTED_EVENTS = 'Restarts.EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted'
 RESTARTED_UNSAVED = 'Restarts.OfAnUnsavedSessionNothingIsLeft'
@@ -317,6 +318,11 @@ MUTATIONS = [
     Mutation('ends-of-calls-seen-by-all', 'bpf/ends.bpf.h', ' || is_hidden(hook))', ')', ACCESS),
     Mutation('quota-of-events-is-endless', 'bpf/quota.bpf.h',
              '(__u32)now + count > limit', 'false', QUOTA_OF_EVENTS),
+    Mutation('shares-ignored', 'bpf/shares.bpf.h',
+             'if (__sync_fetch_and_add(used, 1) < share)', 'if (__sync_fetch_and_add(used, 1) < ~0U)',
+             SHARES),
+    Mutation('entries-not-given-back', 'daemon/kernel/rooms.cpp',
+             '__atomic_sub_fetch(&room.rest_used, of_rest, __ATOMIC_SEQ_CST);', '(void)of_rest;', SHARES),
     Mutation('former-counters-forgotten', 'daemon/trace/hooks.cpp',
              '    hook.stat = want.former->stat;\n    return hook;\n', '', RESTARTED),
     Mutation('former-losses-told-again', 'daemon/kernel/bpf_kernel.cpp',

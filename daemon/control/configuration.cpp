@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMostBytes = 64 << 10;  // of a file
 constexpr uint64_t kLeastRing = 4096, kMostRing = uint64_t{1} << 30;
 constexpr double kMostLinger_s = 86400;
+constexpr uint64_t kMostUsers = 255;          // accounts of the programs
 constexpr uint64_t kMostEvents = UINT32_MAX;  // a second, as the programs count them
 
 // Its text; empty braces where there is none and none is needed.
@@ -32,6 +33,9 @@ Status check_asked(const protocol::AskedConfiguration& asked) {
     return Error{Code::invalid, "linger: 0 to 86400 seconds are wanted"};
   if (asked.quota && asked.quota->events_per_second.value_or(0) > kMostEvents)
     return Error{Code::invalid, "quota.events-per-second: at most 4294967295 are counted"};
+  if (asked.quota && asked.quota->most_users &&
+      (*asked.quota->most_users < 1 || *asked.quota->most_users > kMostUsers))
+    return Error{Code::invalid, "quota.most-users: 1 to 255 are wanted"};
   return ok();
 }
 
@@ -44,6 +48,7 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
   into.kept = asked.kept.value_or(into.kept);
   into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
   into.users = asked.users.value_or(into.users);
+  into.most_users = asked.most_users.value_or(into.most_users);
 }
 
 void take_over(Configuration& into, const protocol::AskedConfiguration& asked) {
@@ -70,7 +75,8 @@ Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& so
 bool is_same(const Quota& a, const Quota& b) {
   return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
          a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes && a.kept == b.kept &&
-         a.events_per_second == b.events_per_second && a.users == b.users;
+         a.events_per_second == b.events_per_second && a.users == b.users &&
+         a.most_users == b.most_users;
 }
 
 // What differs and cannot change while the daemon runs, by the names in the file.

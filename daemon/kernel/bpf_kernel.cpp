@@ -27,6 +27,7 @@
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
+#include "daemon/kernel/rooms.h"
 #include "daemon/kernel/tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -85,7 +86,7 @@ class BpfKernel final : public Kernel {
   void wait_for_progress() override { progress_.wait(); }
 
   tc_stat read_stat(uint32_t stat) const override;
-  void clear_stat(uint32_t stat) override;
+  void begin_stat(uint32_t stat, uint32_t session) override;
   Result<std::vector<KeyCount>> read_counts() const override {
     return tracectl::read_counts(skeleton_->maps.counts, cpu_count_);
   }
@@ -96,17 +97,18 @@ class BpfKernel final : public Kernel {
     return tracectl::read_times(skeleton_->maps.times, cpu_count_);
   }
   void delete_times(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.times, keys);
+    delete_keys(skeleton_->maps.times, TC_TABLE_TIMES, keys);
   }
+  void forget_keys(const std::unordered_set<uint32_t>& stats) override;
   void forget_calls(uint32_t session) override {
     tracectl::forget_calls(skeleton_->maps.callers, skeleton_->maps.deep_callers,
                            skeleton_->maps.held_blocks, session);
   }
   void delete_counts(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.counts, keys);
+    delete_keys(skeleton_->maps.counts, TC_TABLE_COUNTS, keys);
   }
   void delete_sums(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.sums, keys);
+    delete_keys(skeleton_->maps.sums, TC_TABLE_SUMS, keys);
   }
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
     return tracectl::read_texts(skeleton_->maps.texts);
@@ -169,7 +171,9 @@ class BpfKernel final : public Kernel {
     __atomic_store_n(&skeleton_->bss->reader_sleeps, sleeps ? 1u : 0u, __ATOMIC_SEQ_CST);
   }
 
+  void share_out(uint32_t users) override { rooms().share_out(users); }
   void begin_account(uint32_t account, uint64_t events_per_second) override {
+    rooms().end_account(account);
     tc_account begun{};
     begun.events_per_second = events_per_second;
     view<tc_account>(accounts_)[account] = begun;
@@ -288,6 +292,8 @@ class BpfKernel final : public Kernel {
                       .names = bpf_map__fd(skeleton_->maps.cgroup_names)}) {}
 
   Status map_arrays();
+  Rooms rooms() { return Rooms{skeleton_->bss->rooms}; }
+  void delete_keys(const bpf_map* map, tc_table table, std::span<const tc_key> keys);
   void go_on();
   __u64& hearing_word(uint32_t set_target) {
     return skeleton_->bss->hearing.words[set_target / 64];
@@ -501,9 +507,24 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
   return sum;
 }
 
-void BpfKernel::clear_stat(uint32_t stat) {
+void BpfKernel::begin_stat(uint32_t stat, uint32_t session) {
+  skeleton_->bss->account_of_stat[stat] =
+      static_cast<uint8_t>(view<tc_session>(sessions_)[session].account);
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
     view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat] = tc_stat{};
+}
+
+void BpfKernel::delete_keys(const bpf_map* map, tc_table table, std::span<const tc_key> keys) {
+  for (const tc_key& key : keys)
+    if (delete_key(map, key))
+      rooms().give_back(table, skeleton_->bss->account_of_stat[key.stat], 1);
+}
+
+void BpfKernel::forget_keys(const std::unordered_set<uint32_t>& stats) {
+  const auto& maps = skeleton_->maps;
+  delete_keys(maps.counts, TC_TABLE_COUNTS, keys_of(maps.counts, stats));
+  delete_keys(maps.sums, TC_TABLE_SUMS, keys_of(maps.sums, stats));
+  delete_keys(maps.times, TC_TABLE_TIMES, keys_of(maps.times, stats));
 }
 
 Status BpfKernel::add_rate(uint32_t stat) {

@@ -159,13 +159,16 @@ class Kernel {
 
   // ---- results; may run beside a writer ----
   virtual tc_stat read_stat(uint32_t stat) const = 0;  // summed over the CPUs
-  virtual void clear_stat(uint32_t stat) = 0;
+  // Zeroes it. The session's user is charged for what hits put into tables under its number.
+  virtual void begin_stat(uint32_t stat, uint32_t session) = 0;
   virtual Result<std::vector<KeyCount>> read_counts() const = 0;
   virtual Result<std::vector<KeySum>> read_sums() const = 0;
   virtual Result<std::vector<KeyTime>> read_times() const = 0;
   virtual void delete_counts(std::span<const tc_key> keys) = 0;
   virtual void delete_sums(std::span<const tc_key> keys) = 0;
   virtual void delete_times(std::span<const tc_key> keys) = 0;
+  // All keys of these counters, which no hook has any more.
+  virtual void forget_keys(const std::unordered_set<uint32_t>& stats) = 0;
   // Strings of keys, by their numbers; what is behind their ends may be 0.
   virtual Result<std::unordered_map<uint64_t, std::string>> read_texts() const = 0;
   // A stack of keys, by its number; none if there is none.
@@ -211,6 +214,8 @@ class Kernel {
   virtual void set_reader_sleeps(bool sleeps) = 0;
 
   // ---- sessions ----
+  // So many users have a share of each table that hits fill.
+  virtual void share_out(uint32_t users) = 0;
   // A new one: no thread is marked, its gate is closed.
   // `owner`: of hooks that are TC_OWNED; `account`: of what its user's sessions stream, or 0.
   virtual void begin_session(uint32_t session, const std::optional<Owner>& owner,

@@ -164,8 +164,17 @@ void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& source
 
 void forget_all_paths(const bpf_map* map) { forget_all<tc_path>(map); }
 
-void delete_keys(const bpf_map* map, std::span<const tc_key> keys) {
-  for (const tc_key& key : keys) bpf_map_delete_elem(bpf_map__fd(map), &key);
+std::vector<tc_key> keys_of(const bpf_map* map, const std::unordered_set<uint32_t>& stats) {
+  std::vector<tc_key> keys;
+  tc_key key;
+  const tc_key* previous = nullptr;
+  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &key) == 0; previous = &key)
+    if (stats.contains(key.stat)) keys.push_back(key);
+  return keys;
+}
+
+bool delete_key(const bpf_map* map, const tc_key& key) {
+  return bpf_map_delete_elem(bpf_map__fd(map), &key) == 0;
 }
 
 }  // namespace tracectl

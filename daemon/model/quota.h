@@ -27,6 +27,9 @@ struct Quota {
   size_t users = 2;  // who have all the memory they may have: all users together have no more
 
   size_t of_all(size_t bytes_of_one) const;
+  // Users with sessions at one time: each has a share of every table (daemon/model/shares.h).
+  size_t most_users = 15;
+
   // Fails with Code::exhausted.
   Status check_memory(const std::string& what, const MemoryWanted& wanted,
                       size_t most_of_one) const;

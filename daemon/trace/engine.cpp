@@ -44,6 +44,7 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
   std::unique_ptr<Engine> engine{new Engine(std::move(kernel), std::move(symbolizer),
                                             std::move(*reader), std::move(reading), options)};
   if (store) engine->adopt(*store);
+  engine->share_out();
   return engine;
 }
 

@@ -312,6 +312,7 @@ class Engine {
   Status check_settings(const Session& session, size_t settings) const;
   Status check_sites(std::span<const Intent> intents) const;
   Status check_rings(const Session& session) const;
+  void share_out();
   Result<uint32_t> take_account(const std::optional<Owner>& owner);
   void give_back_account(uint32_t account);
 

@@ -249,6 +249,7 @@ Status Engine::adopt_rings(Session& session) {
 void Engine::end_adoption(const std::vector<uint32_t>& dropped_stats) {
   std::set<uint32_t> adopted;
   for (const auto& [name, session] : sessions_) adopted.insert(session.id);
+  kernel_->forget_keys({dropped_stats.begin(), dropped_stats.end()});
   for (const uint32_t stat : dropped_stats) slots_.stat_ids.give_back(stat);
   for (const SessionState& session : adoption_->state().sessions) {
     if (adopted.contains(session.id)) continue;

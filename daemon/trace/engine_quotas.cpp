@@ -122,15 +122,24 @@ Status Engine::check_kept_file(const Session& session) {
   return over_quota(options_.quota.kept, "descriptors of saved sessions", "files");
 }
 
+// A former daemon may have let in more users than this one does.
+void Engine::share_out() {
+  const size_t users = std::max<size_t>(options_.quota.most_users, account_ids_.used());
+  kernel_->share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
+}
+
 // One for all its sessions, given back with the last.
 Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
   if (!owner) return uint32_t{0};
   for (const auto& [name, session] : sessions_)
     if (is_of(session, owner->uid)) return session.account;
-  const auto number = account_ids_.take();
+  const size_t most = options_.quota.most_users;
+  const auto number = account_ids_.used() < most ? account_ids_.take() : std::optional<uint32_t>{};
   if (!number)
-    return Error{Code::exhausted, "there are sessions of " + std::to_string(account_ids_.used()) +
-                                      " users, no more fit"};
+    return Error{Code::exhausted,
+                 "there are sessions of " + std::to_string(account_ids_.used()) +
+                     " other users, and no more than " + std::to_string(most) +
+                     " have a share of the tables (quota.most-users in tracectld.json)"};
   kernel_->begin_account(*number, options_.quota.events_per_second);
   return *number;
 }

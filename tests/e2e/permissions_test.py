@@ -392,6 +392,20 @@ class Permissions(unittest.TestCase):
         self.assertEqual(self.json(self.root, 'session', 'show', 'roots')['hits'], CALLS)
         self.assertEqual(self.json(self.alice, 'session', 'show', 'alices')['hits'], 0)
 
+    def test_a_user_who_fills_the_keys_leaves_others_theirs(self):
+        read = {}
+        for user, name, calls in ((self.alice, 'alices', 70_000), (self.root, 'roots', 6000),
+                                  (self.bob, 'bobs', 1000)):
+            process = self.of(user)
+            self.session(user, name, STEP, '-p', process.says_pid, '--do', 'count by arg0')
+            self.do(process, f'call {calls}')
+            results = self.json(user, 'read', name)
+            read[name] = len(results['rows']), results['dropped_keys']
+        self.assertEqual(read['roots'], (6000, 0))
+        self.assertEqual(read['bobs'], (1000, 0))
+        # The rest, 32,772, and a fifteenth of a quarter of the table.
+        self.assertEqual(read['alices'], (33_864, 70_000 - 33_864))
+
     def test_flight_recorders_of_a_user_have_a_quota(self):
         for user, name, status in ((self.alice, 'first', 0), (self.alice, 'second', 1),
                                    (self.bob, 'third', 0), (self.root, 'fourth', 0),

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "daemon/model/shares.h"
 #include "tests/support/restarts.h"
 
 namespace tracectl::on_kernel {
@@ -49,6 +50,29 @@ TEST_F(Restarts, TenOfThemMissNoCallAndCountNoneTwice) {
   EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
   must(engine->delete_session("s"));
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+}
+
+// What is kept of its keys counts as before: neither lost nor twice.
+TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
+  const Shares shares = Shares::of(TC_MAX_KEYS, EngineOptions{}.quota.most_users);
+  Program program("changes", {});
+  const auto call_by_keys = [&](const std::string& session, uint32_t keys) {
+    set(session, "uprobe::changes_step", process(program.pid()), "count by arg0");
+    program.send("call " + std::to_string(keys));
+    program.finish();
+  };
+  save("s");
+  call_by_keys("s", shares.of_root + 1000);
+  must(engine->pause("s"));
+  restart();
+  create("t");
+  call_by_keys("t", shares.rest);
+  EXPECT_EQ(read("t").totals.dropped_keys, 1000u);
+  must(engine->delete_session("s"));
+  must(engine->delete_session("t"));
+  create("u");
+  call_by_keys("u", shares.most_of_root() + 10);
+  EXPECT_EQ(read("u").totals.dropped_keys, 10u);
 }
 
 TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {

@@ -82,12 +82,13 @@ class FakeKernel final : public Kernel {
   }
 
   tc_stat read_stat(uint32_t) const override { return {}; }
-  void clear_stat(uint32_t) override {}
+  void begin_stat(uint32_t, uint32_t) override {}
   Result<std::vector<KeyCount>> read_counts() const override { return std::vector<KeyCount>{}; }
   Result<std::vector<KeySum>> read_sums() const override { return std::vector<KeySum>{}; }
   Result<std::vector<KeyTime>> read_times() const override { return std::vector<KeyTime>{}; }
   void delete_times(std::span<const tc_key>) override {}
   void forget_calls(uint32_t) override {}
+  void forget_keys(const std::unordered_set<uint32_t>&) override {}
   void delete_counts(std::span<const tc_key>) override {}
   void delete_sums(std::span<const tc_key>) override {}
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
@@ -110,6 +111,7 @@ class FakeKernel final : public Kernel {
   uint64_t ring_dropped(uint32_t, unsigned cpu) const override { return dropped.at(cpu); }
   void set_reader_sleeps(bool) override {}
   void begin_session(uint32_t, const std::optional<Owner>&, uint32_t) override {}
+  void share_out(uint32_t) override {}
   void begin_account(uint32_t, uint64_t) override {}
   void begin_marks(uint32_t) override {}
   void write_tag(uint32_t, uint32_t, const std::string&) override {}

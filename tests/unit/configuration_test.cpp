@@ -70,11 +70,12 @@ TEST_F(ConfigurationTest, TheCommandLineGoesBeforeTheFile) {
 }
 
 TEST_F(ConfigurationTest, OfAQuotaWhatIsMissingKeepsItsDefault) {
-  write(R"({"quota": {"stream-bytes": 4096, "users": 7}})");
+  write(R"({"quota": {"stream-bytes": 4096, "users": 7, "most-users": 20}})");
   const auto read = source_.read();
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->quota.stream_bytes, 4096u);
   EXPECT_EQ(read->quota.users, 7u);
+  EXPECT_EQ(read->quota.most_users, 20u);
   EXPECT_EQ(read->quota.ring_bytes, Quota{}.ring_bytes);
   EXPECT_EQ(read->quota.of_all(SIZE_MAX / 2), SIZE_MAX) << "without end, and not around it";
 }
@@ -88,6 +89,9 @@ TEST_F(ConfigurationTest, WhatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal_of(R"({"ring-bytes": 2048})"),
             "ring-bytes: a power of two from 4096 to 1073741824 is wanted");
   EXPECT_EQ(refusal_of(R"({"linger": -1})"), "linger: 0 to 86400 seconds are wanted");
+  for (const char* users : {"0", "256"})
+    EXPECT_EQ(refusal_of(R"({"quota": {"most-users": )" + std::string(users) + "}}"),
+              "quota.most-users: 1 to 255 are wanted");
   EXPECT_EQ(refusal_of(R"({"dumps": "here"})"), "dumps: an absolute path is wanted");
   EXPECT_EQ(refusal_of(R"({"dump": "/a"})"), "dump: unknown field; did you mean \"dumps\"?");
   EXPECT_EQ(refusal_of(std::string(70000, ' ')), "it has more than 65536 bytes");

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Every user has a share of each table that hits fill. A new entry is charged to an account before it is made;
+ * an entry that is there costs a hit nothing. The shares and the rest add up to no more than the table holds, so
+ * who is within the own share always finds room. User space does the same steps when it takes entries out
+ * (daemon/kernel/rooms.cpp).
+ *
+ * Whatever the order of steps on different CPUs, rest_used comes to the sum of what is beyond the shares: each
+ * change of `used` tells by its old value alone how much of it was the rest's.
+ */
+#ifndef TRACECTL_SHARES_BPF_H
+#define TRACECTL_SHARES_BPF_H
+
+static __always_inline __u32 share_of(const struct tc_room *room, __u32 account)
+{
+	return account ? room->share_of_user : room->share_of_root;
+}
+
+static __always_inline void give_room(struct tc_room *room, __u32 account)
+{
+	__u32 share = share_of(room, account);
+
+	if (__sync_fetch_and_add(&room->used[account % TC_MAX_ACCOUNTS], -1) > share)
+		__sync_fetch_and_add(&room->rest_used, -1);
+}
+
+/* Whether the account may make one more entry; then it is charged. */
+static __always_inline bool take_room(struct tc_room *room, __u32 account)
+{
+	__u32 share = share_of(room, account);
+	__u32 *used = &room->used[account % TC_MAX_ACCOUNTS];
+
+	if (*(volatile __u32 *)used >= share && *(volatile __u32 *)&room->rest_used >= room->rest)
+		return false;
+	if (__sync_fetch_and_add(used, 1) < share)
+		return true;
+	if (__sync_fetch_and_add(&room->rest_used, 1) < room->rest)
+		return true;
+	give_room(room, account);
+	return false;
+}
+
+static const struct tc_time no_time;
+static const struct tc_sum no_sum;
+static const __u64 no_count;
+
+static __always_inline long insert_key(__u32 table, const struct tc_key *key)
+{
+	if (table == TC_TABLE_COUNTS)
+		return bpf_map_update_elem(&counts, key, &no_count, BPF_NOEXIST);
+	if (table == TC_TABLE_SUMS)
+		return bpf_map_update_elem(&sums, key, &no_sum, BPF_NOEXIST);
+	return bpf_map_update_elem(&times, key, &no_time, BPF_NOEXIST);
+}
+
+/* Makes the key's entry, where there is room for one. Somebody else may be first: then it is there all the same. */
+__on_its_own int add_key(__u32 table, const struct tc_key *key)
+{
+	struct tc_room *room;
+	__u32 account;
+
+	if (!key || table >= TC_TABLES)
+		return 0;
+	room = &rooms[table];
+	account = account_of_stat[key->stat % TC_MAX_STATS];
+	if (take_room(room, account) && insert_key(table, key))
+		give_room(room, account);
+	return 0;
+}
+
+#endif
