@@ -9,6 +9,7 @@ import pathlib
 import signal
 import socket
 import struct
+import subprocess
 import tempfile
 import threading
 import time
@@ -141,6 +142,25 @@ class HostileDescriptors(DaemonTest):
                 for client in clients:
                     client.close()
 
+    def test_a_recording_goes_to_no_socket_and_no_file_of_fuse(self):
+        _, of_fuse = self.file_of_fuse()
+        listening = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(listening.close)
+        for kind, descriptor, why in (('fuse', of_fuse, 'of a FUSE file system'),
+                                      ('listening', listening.fileno(), 'not of a regular file'),
+                                      ('its own', None, 'not of a regular file')):
+            for method in 'record.start', 'record.dump':
+                with self.subTest(kind, method=method):
+                    client = self.connect_as(A_STRANGER)
+                    client.result('session.create', recorder={'bytes': 1 << 20})
+                    name, = [one['name'] for one in client.result('session.list')['sessions']]
+                    message = {'jsonrpc': '2.0', 'id': 9, 'method': method, 'params': {'session': name}}
+                    fd = client.socket.fileno() if descriptor is None else descriptor
+                    socket.send_fds(client.socket, [support.line_of(message)], [fd])
+                    self.check_others_are_served(ANOTHER)
+                    self.assertIn(why, str(client.receive()))
+                    client.close()
+
     def test_what_a_user_leaves_unread_behind_one_that_waits_counts(self):
         with self.lingering_socket() as descriptor:
             self.give(self.connect_as(A_STRANGER), descriptor, '/x')
@@ -151,6 +171,73 @@ class HostileDescriptors(DaemonTest):
                     self.give(client, null.fileno(), '/dev/null')
                 client.close()
         self.assertIsNone(self.connect_as(A_STRANGER).receive())
+        self.check_others_are_served(ANOTHER)
+
+    # ---- connections that are passed on ----
+
+    def test_a_connection_has_the_rights_of_who_connected(self):
+        """Whoever has it: a descriptor that is passed on is what it was."""
+        roots = self.daemon.connect()
+        self.addCleanup(roots.close)
+        roots.result('session.create', name='of-root')
+        child, parent = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:  # root, with a connection that a stranger has made
+            _, (passed, *_), _, _ = socket.recv_fds(child, 1, 1)
+            connection = socket.socket(fileno=passed)
+            request = {'jsonrpc': '2.0', 'id': 1, 'method': 'session.show', 'params': {'session': 'of-root'}}
+            connection.sendall(support.line_of(request))
+            os._exit(0)
+        strangers = self.connect_as(A_STRANGER)
+        socket.send_fds(parent, [b'x'], [strangers.socket.fileno()])
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        self.assertEqual(strangers.receive()['error']['data']['code'], 'denied')
+        child.close()
+        parent.close()
+
+    def test_two_processes_on_one_connection_get_whole_answers(self):
+        client = self.connect_as(A_STRANGER)
+        each = 200
+        ask = lambda first: [client.send(support.line_of({'jsonrpc': '2.0', 'id': number, 'method': 'hello'}))
+                             for number in range(first, first + each)]
+        pid = os.fork()
+        if pid == 0:
+            ask(each)
+            os._exit(0)
+        ask(0)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        answers = [client.receive() for _ in range(2 * each)]
+        self.assertEqual(sorted(answer['id'] for answer in answers), list(range(2 * each)))
+        self.assertTrue(all('result' in answer for answer in answers))
+
+    # ---- processes that have mapped files of FUSE ----
+
+    def test_code_that_fuse_serves_is_not_looked_into_for_its_user(self):
+        served, descriptor = self.file_of_fuse(attributes_kept_s=3600)
+        maps = ('import mmap, sys, time; '
+                'm = mmap.mmap(int(sys.argv[1]), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC); '
+                'print("ready", flush=True); time.sleep(1000)')
+        program = subprocess.Popen(
+            ['setpriv', f'--reuid={A_STRANGER}', f'--regid={A_STRANGER}', '--clear-groups', '--inh-caps=-all',
+             '--bounding-set=-all', '/usr/bin/python3', '-c', maps, str(descriptor)], pass_fds=[descriptor],
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        self.addCleanup(served.end)  # before that, or it never ends
+        self.assertEqual(program.stdout.readline(), 'ready\n')
+        served.stand_still()
+        client = self.connect_as(A_STRANGER)
+        client.send(support.line_of({'jsonrpc': '2.0', 'id': 1, 'method': 'probe.list',
+                                     'params': {'patterns': [f'uprobe:{served.path}:*'],
+                                                'target': {'pids': [program.pid]}}}))
+        self.check_others_are_served(A_STRANGER, ANOTHER)
+        self.assertIn('of a FUSE file system in process', client.receive()['error']['message'])
+        # Nor for root where it has not named that process.
+        root = self.daemon.connect()
+        self.addCleanup(root.close)
+        hot = support.target('hot')
+        found = root.result('probe.list', patterns=[f'uprobe:{hot}:hot_push'], target={'all': True})
+        self.assertEqual(found['total_sites'], 1)
         self.check_others_are_served(ANOTHER)
 
 
