@@ -25,20 +25,24 @@ Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t progra
 
 }  // namespace
 
-std::shared_ptr<const OpenedFile> MappedFiles::keep(Fd fd, const std::string& path) {
+std::shared_ptr<const OpenedFile> MappedFiles::share(Fd fd, const std::string& path) {
   OpenedFile opened{std::move(fd), path, {}};
   if (::fstat(opened.fd.get(), &opened.status) != 0) return nullptr;
   const auto identity = FileIdentity::of(opened.status);
-  const auto kept = std::find_if(recent_.begin(), recent_.end(), [&](const auto& known) {
-    return FileIdentity::of(known->status) == identity && known->path == path;
-  });
-  if (kept != recent_.end()) {
-    recent_.splice(recent_.begin(), recent_, kept);
-    return recent_.front();
+  const Inode inode{opened.status.st_dev, opened.status.st_ino};
+  const auto [first, last] = files_.equal_range(inode);
+  for (auto at = first; at != last; ++at) {
+    const auto known = at->second.lock();
+    if (known && known->path == path && FileIdentity::of(known->status) == identity) return known;
   }
-  recent_.push_front(std::make_shared<const OpenedFile>(std::move(opened)));
-  if (recent_.size() > kMostKept) recent_.pop_back();
-  return recent_.front();
+  auto file = std::make_shared<const OpenedFile>(std::move(opened));
+  files_.emplace(inode, file);
+  return file;
+}
+
+size_t MappedFiles::count() {
+  std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
+  return files_.size();
 }
 
 Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
@@ -46,7 +50,8 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
   auto mapped = files_of(process, program);
   if (!mapped) return mapped.error();
   ProcessImage image;
-  for (std::span<const MappedFile> rest = *mapped; !rest.empty();) {
+  const std::span<const MappedFile> all = *mapped;
+  for (auto rest = all.first(std::min(all.size(), kMostFiles)); !rest.empty();) {
     const size_t some = std::min(rest.size(), kMostOpenAtOnce);
     image.add(process, rest.first(some), files);
     rest = rest.subspan(some);
@@ -63,7 +68,8 @@ void ProcessImage::add(const Process& process, std::span<const MappedFile> mappe
   for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
   for (size_t i = 0; i < fds.size(); ++i) {
     if (!fds[i]) continue;
-    if (auto file = files.keep(std::move(*fds[i]), mapped[i].path)) add(mapped[i], std::move(file));
+    if (auto file = files.share(std::move(*fds[i]), mapped[i].path))
+      add(mapped[i], std::move(file));
   }
 }
 

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -15,16 +16,18 @@
 
 namespace tracectl {
 
-// Files that processes have mapped, each opened once for all of them.
+// Files that processes have mapped, each opened once for all images that have it, and closed with the last of
+// these.
 class MappedFiles {
  public:
-  // The file that has been opened, or the same, opened before.
-  std::shared_ptr<const OpenedFile> keep(Fd fd, const std::string& path);
+  // Null where the descriptor cannot be looked at.
+  std::shared_ptr<const OpenedFile> share(Fd fd, const std::string& path);
+  // How many are open.
+  size_t count();
 
  private:
-  static constexpr size_t kMostKept = 256;
-
-  std::list<std::shared_ptr<const OpenedFile>> recent_;  // last used first
+  using Inode = std::pair<dev_t, ino_t>;
+  std::multimap<Inode, std::weak_ptr<const OpenedFile>> files_;
 };
 
 // Where a process had which files mapped at one moment, when it executed one program. Outlives both.
@@ -45,6 +48,7 @@ class ProcessImage {
   };
 
   static constexpr size_t kMostOpenAtOnce = 128;
+  static constexpr size_t kMostFiles = 1024;  // Code of further files stays addresses.
 
   void add(const Process& process, std::span<const MappedFile> mapped, MappedFiles& files);
   void add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file);

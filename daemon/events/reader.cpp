@@ -428,6 +428,7 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
   if (!late.empty()) symbolizer_.give_up(late);
   lock.lock();
   std::erase_if(key_orders_, [](const auto& order) { return order->stack != nullptr; });
+  if (streams_.empty()) symbolizer_.rest();  // once more: it has just looked at programs
   const auto stream = streams_.find(session);
   return stream != streams_.end() && stream->second.opened == opened;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
+#include "daemon/process/credentials.h"
 #include "daemon/reading/file_identity.h"
 
 namespace tracectl {
@@ -109,11 +110,10 @@ size_t bytes_of(const Frames& frames) {
 
 // ---- what processes map ----
 
-void Symbolizer::remember(pid_t pid) {
+void Symbolizer::remember(const Process& process) {
   const std::lock_guard lock(mutex_);
-  const auto process = Process::open(pid);
-  if (!process) return;
-  if (const auto image = process->image()) look_at({pid, *image});
+  if (process.birth() == std::exchange(last_remembered_, process.birth())) return;
+  if (const auto image = process.image()) look_at({process.pid(), *image});
 }
 
 // What was known before, or none, where the process does not execute that program any more.
@@ -126,12 +126,13 @@ Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
   auto image = ProcessImage::of(*process, program.image, files_);
   // One that is about to end maps nothing any more.
   if (!image || image->is_empty()) return kept();
-  if (!kept()) make_room();
   Known& now = programs_[program];
   if (image->files() != now.image.files()) {
     now = Known{};
     now.reader = reading_->open(image->files());
     now.image = std::move(*image);
+    if (const auto runs_as = credentials_of(*process)) now.user = runs_as->uids[0];
+    make_room(program);
   }
   now.looked_at_ns = boot_ns();
   now.look_cost_ns = now.looked_at_ns - began_ns;
@@ -154,11 +155,33 @@ Symbolizer::Known* Symbolizer::find(StackOrder& order) {
   return look_at(program_of(order));
 }
 
-void Symbolizer::make_room() {
-  if (programs_.size() < kMostKept) return;
-  programs_.erase(
-      std::min_element(programs_.begin(), programs_.end(),
-                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+void Symbolizer::make_room(const Executed& wanted) {
+  while (programs_.size() > bounds_.programs || files_.count() > bounds_.open_files)
+    if (!forget_one(wanted)) return;
+}
+
+// A file counts once for each program, and each program for one more.
+std::map<uid_t, size_t> Symbolizer::files_by_user() const {
+  std::map<uid_t, size_t> files;
+  for (const auto& [program, known] : programs_)
+    files[known.user] += 1 + known.image.files().size();
+  return files;
+}
+
+// The user whose programs have most files loses the one that was used least lately: whoever runs many programs
+// takes no other user's place. False where none but `wanted` is left.
+bool Symbolizer::forget_one(const Executed& wanted) {
+  const auto files = files_by_user();
+  const auto loses_before = [&](const auto& a, const auto& b) {
+    const size_t of_a = files.at(a.second.user), of_b = files.at(b.second.user);
+    return of_a != of_b ? of_a > of_b : a.second.used < b.second.used;
+  };
+  auto first = programs_.end();
+  for (auto at = programs_.begin(); at != programs_.end(); ++at)
+    if (at->first != wanted && (first == programs_.end() || loses_before(*at, *first))) first = at;
+  if (first == programs_.end()) return false;
+  programs_.erase(first);
+  return true;
 }
 
 // ---- questions and answers ----
@@ -355,6 +378,9 @@ uint64_t Symbolizer::patience_ns() {
 void Symbolizer::rest() {
   const std::lock_guard lock(mutex_);
   reading_->rest();
+  programs_.clear();
+  kept_bytes_ = 0;
+  last_remembered_ = 0;
 }
 
 }  // namespace tracectl

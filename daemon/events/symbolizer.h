@@ -23,6 +23,7 @@
 
 #include "daemon/events/process_image.h"
 #include "daemon/model/stack.h"
+#include "daemon/process/process.h"
 #include "daemon/reading/stack_reader.h"
 
 namespace tracectl {
@@ -42,10 +43,17 @@ using StackOrders = std::vector<std::shared_ptr<StackOrder>>;
 // Every member may be called from any thread.
 class Symbolizer {
  public:
-  explicit Symbolizer(std::unique_ptr<StackReading> reading) : reading_(std::move(reading)) {}
+  // Of all programs together. Beyond these a program is forgotten; its further stacks stay addresses where its
+  // process has ended.
+  struct Bounds {
+    size_t programs, open_files;
+  };
+  explicit Symbolizer(std::unique_ptr<StackReading> reading,
+                      const Bounds& bounds = {.programs = 1024, .open_files = 4096})
+      : reading_(std::move(reading)), bounds_(bounds) {}
 
-  // What the process maps now.
-  void remember(pid_t pid);
+  // What the process maps now. Does it once for many calls in a row with the same process.
+  void remember(const Process& process);
 
   // Null for one without addresses.
   static std::shared_ptr<StackOrder> order_of(const StackAddresses& stack);
@@ -57,13 +65,12 @@ class Symbolizer {
   // Of rows. Waits a while for answers. For one thread at a time.
   std::vector<Stack> stacks_of(std::span<const StackAddresses> stacks);
 
-  // No stack comes for now.
+  // Nobody wants a stack any more: forgets all programs, and closes their files.
   void rest();
   // Readable when go_on() may get further; -1: it always gets to the end.
   int fd() const { return reading_->fd(); }
 
  private:
-  static constexpr size_t kMostKept = 1024;
   static constexpr size_t kMostKeptBytes = 64 << 20;  // of frames, of all programs
 
   // A program that a process executes, or did.
@@ -80,6 +87,8 @@ class Symbolizer {
 
   struct Known {
     ProcessImage image;
+    uid_t user =
+        static_cast<uid_t>(-1);  // as whom the process runs; -1: it has ended before this was read
     std::unique_ptr<StackReader> reader;
     std::map<CodeAddress, Frames> frames;  // those that have been answered
     std::optional<Asked> asked;
@@ -96,7 +105,9 @@ class Symbolizer {
   Known* look_at(const Executed& program);
   bool may_look_again(const Known& known) const;
   Known* find(StackOrder& order);
-  void make_room();
+  void make_room(const Executed& wanted);
+  std::map<uid_t, size_t> files_by_user() const;
+  bool forget_one(const Executed& wanted);
 
   bool round(const StackOrders& orders);
   bool take_answer(Known& known);
@@ -110,8 +121,10 @@ class Symbolizer {
 
   std::mutex mutex_;
   std::unique_ptr<StackReading> reading_;  // outlives its readers
+  Bounds bounds_;
   MappedFiles files_;
   std::map<Executed, Known> programs_;
+  uint64_t last_remembered_ = 0;  // Process::birth()
   uint64_t uses_ = 0;
   size_t kept_bytes_ = 0;
   uint64_t begun_ns_ = 0;  // the time of which this much has been waited for rows:

@@ -117,7 +117,8 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
   const Spec& spec = want.setting().spec;
   const bool has_stacks = spec.stack || has_stack_keys(spec);
-  if (has_stacks && want.part->process && !want.part->unmapped) remember(*want.part->process);
+  if (has_stacks && want.part->process && !want.part->unmapped)
+    symbolizer_.remember(*want.part->process);
   hook.session = session.id;
   const bool streams = has_events(spec) && want.sides != TC_PAIR_FROM;
   hook.flags = (streams ? event_flags(want) : 0) | graph_flags(spec);
@@ -142,13 +143,6 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
     return taken.error();
   }
   return hook;
-}
-
-// Once for the many hooks of one process.
-void Hooks::remember(const Process& process) {
-  if (process.birth() == last_remembered_) return;
-  symbolizer_.remember(process.pid());
-  last_remembered_ = process.birth();
 }
 
 // 0 if there is none, or if a former daemon's has ended with its process.

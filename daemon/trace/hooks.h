@@ -83,14 +83,12 @@ class Hooks {
   Result<uint32_t> number_of_tag(Session& session, const std::string& tag);
   Result<uint16_t> set_of(const Session& session, const Want& want);
   Status take_counters(Hook& hook);
-  void remember(const Process& process);
   Status name_source(Session& session, const Want& want, Hook& hook);
 
   Kernel& kernel_;
   Slots& slots_;
   EventReader& reader_;
   Symbolizer& symbolizer_;
-  uint64_t last_remembered_ = 0;  // Process::birth
   SetTargets set_targets_;
   Pairs pairs_;
   Specs specs_;

@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <deque>
 #include <filesystem>
 
@@ -228,6 +232,107 @@ TEST_F(SymbolizerTest, AProcessThatNobodySawHasNoNames) {
   symbolizer.go_on({order});
   ASSERT_TRUE(order->stack);
   EXPECT_TRUE(desk.asked.empty());
+}
+
+// A fork of this process that waits to be killed, as a user.
+class Child {
+ public:
+  explicit Child(uid_t user) {
+    int ready[2];
+    EXPECT_EQ(::pipe(ready), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const bool is_user = ::setresuid(user, user, user) == 0;
+      // A change of user makes a process undumpable, which hides its maps.
+      (void)::prctl(PR_SET_DUMPABLE, 1);
+      (void)!::write(ready[1], &is_user, sizeof(is_user));
+      for (;;) ::pause();
+    }
+    bool is_user = false;
+    EXPECT_EQ(::read(ready[0], &is_user, sizeof(is_user)), 1);
+    EXPECT_TRUE(is_user);
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+  ~Child() { end(); }
+
+  Process process() const { return must(Process::open(pid_)); }
+  pid_t pid() const { return pid_; }
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ended_ = std::exchange(pid_, -1);
+  }
+  pid_t ended() const { return ended_; }
+
+ private:
+  pid_t pid_ = -1, ended_ = -1;
+};
+
+class BoundedSymbolizer : public SymbolizerTest {
+ protected:
+  // Whether it still knows what this child, which it ends, had mapped.
+  bool knows(Child& child) {
+    child.end();
+    const auto order = copied();
+    order->pid = child.ended();
+    bounded.go_on({order});
+    return !order->stack;
+  }
+
+  Symbolizer bounded{std::make_unique<FakeStacks>(desk), {.programs = 3, .open_files = 1000}};
+};
+
+TEST_F(BoundedSymbolizer, BeyondItsBoundTheProgramUsedLeastLatelyIsForgotten) {
+  std::array<Child, 4> children{Child(::getuid()), Child(::getuid()), Child(::getuid()),
+                                Child(::getuid())};
+  for (const Child& child : children) bounded.remember(child.process());
+  EXPECT_FALSE(knows(children[0]));
+  EXPECT_TRUE(knows(children[1]));
+  EXPECT_TRUE(knows(children[3]));
+}
+
+TEST_F(BoundedSymbolizer, WhoRunsManyProgramsTakesNoOtherUsersPlace) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root, to run as two users";
+  constexpr uid_t kOtherUser = 12345;
+  Child first(0);
+  std::array<Child, 4> many{Child(kOtherUser), Child(kOtherUser), Child(kOtherUser),
+                            Child(kOtherUser)};
+  bounded.remember(first.process());
+  for (const Child& child : many) bounded.remember(child.process());
+  EXPECT_TRUE(knows(first));
+  EXPECT_FALSE(knows(many[1]));
+  EXPECT_TRUE(knows(many[3]));
+}
+
+TEST_F(BoundedSymbolizer, FilesOfProgramsAreBoundedToo) {
+  Symbolizer of_few{std::make_unique<FakeStacks>(desk), {.programs = 10, .open_files = 0}};
+  Child first(::getuid()), second(::getuid());
+  of_few.remember(first.process());
+  of_few.remember(second.process());
+  first.end();
+  const auto order = copied();
+  order->pid = first.ended();
+  of_few.go_on({order});
+  ASSERT_TRUE(order->stack);
+  EXPECT_EQ(order->stack->end, StackEnd::unknown_process);
+}
+
+size_t open_descriptors() {
+  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(SymbolizerTest, WhenNobodyWantsStacksAllFilesAreClosed) {
+  const size_t before = open_descriptors();
+  Child child(::getuid());
+  symbolizer.remember(child.process());
+  EXPECT_GT(open_descriptors(), before);
+  symbolizer.rest();
+  EXPECT_EQ(open_descriptors(), before);
+  symbolizer.remember(child.process());
+  EXPECT_GT(open_descriptors(), before);
 }
 
 TEST_F(SymbolizerTest, RowsAreWaitedForNoLongerThanABound) {

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the daemon holds when its sessions are gone: as much as before them.
+
+GROWTH_SESSIONS=60: how many sessions; `make soak-growth` makes 10,000.
+"""
+
+import collections
+import os
+import pathlib
+import shutil
+import tempfile
+import threading
+import unittest
+
+import support
+
+SESSIONS = int(os.environ.get('GROWTH_SESSIONS', '60'))
+WARM_UP = 24   # sessions, until caches and the allocator have what they keep
+MOST_GROWTH_KB = 4096  # of anonymous memory, in all sessions together; the allocator's own scatter
+CALLS = 20
+# One of each kind after the other: a target's first hits, what is read of it, and what the daemon keeps for it.
+KINDS = ('count', 'event', 'event, stack', 'count by stack', 'time', 'count by str(arg0)', 'graph', 'hist(arg0)')
+
+
+def kind_of(link):
+    """What a descriptor is of, without what numbers it."""
+    return 'file' if link.startswith('/') else link.partition(':[')[0]
+
+
+@support.needs_root
+class Growth(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        # What it logs of each commit would fill the pipe.
+        threading.Thread(target=self.daemon.process.stderr.read, daemon=True).start()
+        self.proc = pathlib.Path(f'/proc/{self.daemon.process.pid}')
+
+    def end_daemon(self):
+        self.daemon.process.terminate()
+        self.assertEqual(self.daemon.process.wait(60), 0)
+        self.daemon.directory.cleanup()
+
+    def descriptors(self):
+        """By kind; a link, a map, a program and a process are a kind each."""
+        kinds = collections.Counter()
+        for descriptor in (self.proc / 'fd').iterdir():
+            try:
+                kinds[kind_of(os.readlink(descriptor))] += 1
+            except FileNotFoundError:
+                pass  # closed since
+        return kinds
+
+    def status(self):
+        return dict(line.split(':\t', 1) for line in (self.proc / 'status').read_text().splitlines())
+
+    def held(self):
+        """By the daemon, while `self.client` alone is connected."""
+        clients = lambda: self.client.result('daemon.status')['clients']
+        support.wait_until(lambda: clients() == 1, 'the others to be gone')
+        stats = self.client.result('daemon.stats')
+        status = self.client.result('daemon.status')
+        children = (self.proc / f'task/{self.proc.name}/children').read_text().split()
+        return {'descriptors': self.descriptors(), 'threads': self.status()['Threads'],
+                'children': len(children), 'mappings': len((self.proc / 'maps').read_text().splitlines()),
+                'slots': stats['slots_used'], 'hooks': stats['hooks_used'], 'rings': stats['rings_open'],
+                'sites': status['sites'], 'links': status['links'], 'sessions': status['sessions']}
+
+    def anonymous_kb(self):
+        return int(self.status()['RssAnon'].split()[0])
+
+    def run_session(self, number):
+        """Of a program of its own, which ends before its session does or after it."""
+        path = f'{self.folder.name}/hot{number}'
+        shutil.copy(support.target('hot'), path)
+        program = support.Program(path)
+        client = self.daemon.connect()
+        session = client.result('session.create')['name']
+        client.result('stage.set', session=session, patterns=['uprobe::hot_push'], target={'pids': [program.pid]},
+                      do=KINDS[number % len(KINDS)])
+        client.result('session.subscribe', session=session)
+        client.result('stage.commit', session=session)
+        program.send(f'hot_push {CALLS}')
+        program.result()
+        client.result('session.flush', session=session)
+        if number % 2:
+            program.end()
+        client.result('session.read', session=session)
+        if number % 3:
+            client.result('session.delete', session=session)
+        client.close()  # which deletes it, too
+        program.end()
+        os.unlink(path)
+
+    def test_what_sessions_took_is_given_back(self):
+        self.client = self.daemon.connect()
+        self.addCleanup(self.client.close)
+        for number in range(WARM_UP):
+            self.run_session(number)
+        before, memory_before = self.held(), self.anonymous_kb()
+        for number in range(SESSIONS):
+            self.run_session(number)
+        after, memory_after = self.held(), self.anonymous_kb()
+        print(f'{SESSIONS} sessions: {sum(before["descriptors"].values())} descriptors before, '
+              f'{sum(after["descriptors"].values())} after; {memory_before} KiB before, {memory_after} after')
+        self.assertEqual(before, after)
+        self.assertLess(memory_after - memory_before, MOST_GROWTH_KB)
+
+
+if __name__ == '__main__':
+    unittest.main()
