@@ -2,53 +2,32 @@
 #include "client/output_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
+
+#include "client/output_place.h"
 
 namespace tracectl {
 namespace {
 
 constexpr size_t kMostUnwrittenBytes = 256 << 10;
 
-// What has no name, as /dev/stdout may, cannot get another file's place.
-bool is_there_and_special(const std::string& path) {
-  struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 && (!S_ISREG(about.st_mode) || about.st_nlink == 0);
-}
-
-bool is_link(const std::string& path) {
-  struct stat about {};
-  return ::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
-}
-
-// The kernel is asked, as it refuses links that a stranger has put where everybody may.
-Result<std::string> behind_links(const std::string& path) {
-  if (!is_link(path)) return path;
-  const Fd found{::open(path.c_str(), O_PATH | O_CLOEXEC)};
-  if (!found) return Error::from_errno("open what the link " + path + " points to");
-  std::error_code error;
-  const auto place =
-      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(found.get()), error);
-  if (error) return Error::from_errno("find what the link " + path + " points to", error.value());
-  return place.string();
-}
-
 }  // namespace
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
-  if (path == "-" || is_there_and_special(path)) {
-    Fd file{path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                        : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
-    if (!file) return Error::from_errno("open " + path);
-    return OutputFile(path, "", std::move(file));
-  }
-  auto place = behind_links(path);
+  if (path == "-") return as_it_is(path, Fd{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)});
+  const auto place = OutputPlace::find(path);
   if (!place) return place.error();
-  return make(*place);
+  if (!place->is_there() && place->path() != path)
+    return Error::from_errno("open what the link " + path + " points to", ENOENT);
+  if (place->is_special()) return as_it_is(path, place->open(O_WRONLY));
+  return make(place->path());
+}
+
+Result<OutputFile> OutputFile::as_it_is(const std::string& path, Fd file) {
+  if (!file) return Error::from_errno("open " + path);
+  return OutputFile(path, "", std::move(file));
 }
 
 Result<OutputFile> OutputFile::make(const std::string& path) {

@@ -29,6 +29,7 @@ class OutputFile {
   uint64_t bytes() const { return bytes_; }  // so far
 
  private:
+  static Result<OutputFile> as_it_is(const std::string& path, Fd file);
   static Result<OutputFile> make(const std::string& path);
   OutputFile(std::string path, std::string part, Fd file)
       : path_(std::move(path)), part_(std::move(part)), file_(std::move(file)) {}

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "client/output_place.h"
 #include "client/wait.h"
 
 namespace tracectl {
@@ -41,12 +42,23 @@ std::string written_names(const RecordTo& to, const RecordingPart& part) {
   return names;
 }
 
+Result<Fd> open_or_make(const std::string& name) {
+  constexpr int kMostTries = 10;  // where it comes and goes
+  for (int tries = 1;; ++tries) {
+    const auto place = OutputPlace::find(name);
+    if (!place) return place.error();
+    Fd file = place->open(O_RDWR);
+    if (file) return file;
+    if (errno != EEXIST || tries == kMostTries) return Error::from_errno("open " + name);
+  }
+}
+
 }  // namespace
 
 Result<Fd> open_to_write(const std::string& name) {
-  Fd file{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)};
-  if (!file) return Error::from_errno("open " + name);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  auto file = open_or_make(name);
+  if (!file) return file.error();
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{Code::busy, name +
                                  " is being written by another recording or dump: wait for its "
                                  "end, or choose another file"};
