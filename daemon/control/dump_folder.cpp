@@ -92,6 +92,60 @@ int give(const Fd& file, uid_t user) {
   return errno == EPERM ? let_read(file, user) : -1;
 }
 
+// Where somebody else may write files could be taken away, or others put into their place.
+Status check_own(const Fd& folder, const std::string& path) {
+  struct stat about {};
+  if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path);
+  if (about.st_uid == ::geteuid() && !(about.st_mode & (S_IWGRP | S_IWOTH))) return ok();
+  return Error{Code::denied, "others may write the directory of dumps, " + path +
+                                 ": make it the daemon's own, chmod go-w, or choose another with "
+                                 "--dumps"};
+}
+
+// Who may rename a directory above could put another in its place. In a sticky one nobody can whose it is not.
+Status check_way_to(const Fd& folder, const std::string& path) {
+  Fd at{::openat(folder.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  for (struct stat about{}, below{}; at; below = about) {
+    if (::fstat(at.get(), &about) != 0) return Error::from_errno("look at what is above " + path);
+    if (about.st_dev == below.st_dev && about.st_ino == below.st_ino) return ok();
+    const bool is_trusted = about.st_uid == 0 || about.st_uid == ::geteuid();
+    const bool others_write = about.st_mode & S_IWOTH || (about.st_mode & S_IWGRP && about.st_gid);
+    if (!is_trusted || (others_write && !(about.st_mode & S_ISVTX)))
+      return Error{Code::denied,
+                   "others may put another directory into the place of " + path +
+                       ", as one above it is theirs to write: choose another with --dumps"};
+    at = Fd{::openat(at.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  }
+  return Error::from_errno("look at what is above " + path);
+}
+
+// Also where it ends with a slash.
+std::filesystem::path absolute(const std::string& path) {
+  const auto whole = std::filesystem::absolute(path);
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+// What is above it is there afterwards, and has been looked at before anything was made in it.
+Result<Fd> make_parent_of(const std::string& path) {
+  const auto parent = absolute(path).parent_path();
+  auto there = parent;
+  std::error_code error;
+  while (!std::filesystem::exists(there, error) && there.has_relative_path())
+    there = there.parent_path();
+  const auto open = [](const std::filesystem::path& folder) {
+    return Fd{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  };
+  const Fd above = open(there);
+  if (!above) return Error::from_errno("open " + there.string());
+  if (auto safe = check_way_to(above, path); !safe) return safe.error();
+  std::filesystem::create_directories(parent, error);
+  if (error) return Error::from_errno("make the directory of " + path, error.value());
+  Fd made = open(parent);
+  if (!made) return Error::from_errno("open the directory of " + path);
+  if (auto safe = check_way_to(made, path); !safe) return safe.error();
+  return made;
+}
+
 }  // namespace
 
 void DumpFolder::Place::remove() const { ::unlinkat(folder_.get(), name_.c_str(), 0); }
@@ -104,21 +158,15 @@ void DumpFolder::Place::remove_older() const {
     ::unlinkat(folder_.get(), others[i].c_str(), 0);
 }
 
-// Where somebody else may write files could be taken away, or others put into their place.
 Result<Fd> DumpFolder::open() const {
   const std::string& path = *path_;
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  if (error) return Error::from_errno("make the directory of " + path, error.value());
-  const bool is_new = ::mkdir(path.c_str(), kEnteredByAll) == 0;
-  Fd folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  const auto parent = make_parent_of(path);
+  if (!parent) return parent.error();
+  const std::string name = absolute(path).filename();
+  const bool is_new = ::mkdirat(parent->get(), name.c_str(), kEnteredByAll) == 0;
+  Fd folder{::openat(parent->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   if (!folder) return Error::from_errno("open the directory of dumps, " + path);
-  struct stat about {};
-  if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path);
-  if (about.st_uid != ::geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)))
-    return Error{Code::denied, "others may write the directory of dumps, " + path +
-                                   ": make it the daemon's own, chmod go-w, or choose another with "
-                                   "--dumps"};
+  if (auto own = check_own(folder, path); !own) return own.error();
   // The umask may have taken away more than it should.
   if (is_new && ::fchmod(folder.get(), kEnteredByAll) != 0)
     return Error::from_errno("let others enter " + path);

@@ -166,6 +166,21 @@ TEST_F(DumpFolderTest, RefusesADirectoryThatOthersWrite) {
   EXPECT_EQ(refusal_of(folder.make("s", ::geteuid())), "none");
 }
 
+TEST_F(DumpFolderTest, RefusesADirectoryThatOthersCouldPutAnotherInPlaceOf) {
+  const auto above = root_ / "some";
+  std::filesystem::create_directories(above);
+  ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+  const DumpFolder folder(above / "new" / "dumps");
+  EXPECT_NE(refusal_of(folder.make("s", ::geteuid())).find("one above it"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(above));  // nothing is made there
+  ASSERT_EQ(::chmod(above.c_str(), 01777), 0);
+  EXPECT_EQ(refusal_of(folder.make("s", ::geteuid())), "none");
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
+  ASSERT_EQ(::chown(above.c_str(), 12345, 12345), 0);
+  EXPECT_NE(refusal_of(folder.make("s", 0)).find("one above it"), std::string::npos);
+}
+
 TEST_F(DumpFolderTest, FollowsNoLink) {
   std::filesystem::create_directories(root_ / "some");
   std::filesystem::create_directories(root_ / "elsewhere");
