@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/control/accounts.h"
 #include "daemon/control/explain.h"
 #include "daemon/control/parts.h"
 #include "daemon/control/stage_request.h"
@@ -239,6 +240,7 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
       (void)engine_.delete_session((*session)->name);
       return kept.error();
     }
+  if (request.saved && peer.owner) kept_.facts((*session)->name).account = account_of(peer.uid);
   if (auto saved = kept_.save(); !saved) {
     (void)engine_.delete_session((*session)->name);
     flight_recorders_.forget(*request.name);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "daemon/base/clock.h"
+#include "daemon/control/accounts.h"
 #include "daemon/control/own_request.h"
 #include "daemon/control/stage_request.h"
 #include "daemon/protocol/saved_session.h"
@@ -27,7 +28,7 @@ class Continuing {
   void run(const IsToGoOn& is_to_go_on) {
     std::vector<const KeptSession*> wanted, made;
     for (const KeptSession& session : left_.state.sessions)
-      if (!session.began || is_to_go_on(session.name, *session.began)) wanted.push_back(&session);
+      if (is_wanted(session, is_to_go_on)) wanted.push_back(&session);
     go_on_whole(wanted);
     for (const KeptSession* session : wanted)
       if (make(*session)) made.push_back(session);
@@ -37,6 +38,15 @@ class Continuing {
   }
 
  private:
+  static bool is_wanted(const KeptSession& session, const IsToGoOn& is_to_go_on) {
+    if (session.began && !is_to_go_on(session.name, *session.began)) return false;
+    const auto user = static_cast<uid_t>(session.user);
+    if (!session.account || is_account_of(user, *session.account)) return true;
+    spdlog::warn("session {} does not go on: user {} was {}, and is not any more", session.name,
+                 user, *session.account);
+    return false;
+  }
+
   // Those of which the engine finds all that they had in force.
   void go_on_whole(const std::vector<const KeptSession*>& sessions) {
     std::vector<Returning> returning;
@@ -90,7 +100,9 @@ class Continuing {
       spdlog::error("session {} does not go on: {}", session.name, made.error().message);
       return false;
     }
-    commands_.kept().facts(session.name).began = session.began;
+    auto& facts = commands_.kept().facts(session.name);
+    facts.began = session.began;
+    facts.account = session.account;
     for (const protocol::KeptFile& file : session.files)
       if (auto given = give(session, file); !given) tell(session, file.path, given.error());
     if (session.paused && !is_whole)

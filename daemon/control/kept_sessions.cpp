@@ -130,7 +130,10 @@ KeptSession KeptSessions::part_of(const Session& session) const {
   if (session.access.owner) part.owner = protocol::part_of(*session.access.owner);
   if (session.access.owner) part.user = session.access.owner->uid;
   if (const auto user = recorders_.user_of(session.name)) part.user = *user;
-  if (const Facts* facts = known_of(session.name)) part.began = facts->began;
+  if (const Facts* facts = known_of(session.name)) {
+    part.began = facts->began;
+    part.account = facts->account;
+  }
   if (session.budget) part.budget = session.budget->percent;
   if (const auto recorder = recorders_.part_of(session.name)) {
     part.recorder = recorder->bound;

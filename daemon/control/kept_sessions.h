@@ -54,7 +54,7 @@ class KeptSessions {
 
   // What is known of a saved session here.
   struct Facts {
-    std::optional<std::string> began = {};  // as in protocol::KeptSession
+    std::optional<std::string> began = {}, account = {};  // as in protocol::KeptSession
     std::optional<protocol::GapPart> gap = {};
     std::vector<std::string> not_resumed = {};
   };

@@ -46,9 +46,10 @@ struct KeptFile {
 
 struct KeptSession {
   std::string name;
-  uint64_t user = 0;                      // who has made it
-  std::optional<KeptOwner> owner = {};    // none: it may trace every process
-  std::optional<std::string> began = {};  // as a file of the daemon's folder says: its text
+  uint64_t user = 0;                        // who has made it
+  std::optional<std::string> account = {};  // of that user, as /etc/passwd had it then
+  std::optional<KeptOwner> owner = {};      // none: it may trace every process
+  std::optional<std::string> began = {};    // as a file of the daemon's folder says: its text
   std::optional<double> budget = {};
   std::optional<RecorderBoundPart> recorder = {};
   std::optional<DumpOnPart> dump_on = {};
@@ -59,6 +60,7 @@ struct KeptSession {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("user", s.user);
+    f("account", s.account);
     f("owner", s.owner);
     f("began", s.began);
     f("budget", s.budget);

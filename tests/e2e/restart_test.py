@@ -364,6 +364,34 @@ class Restart(unittest.TestCase):
             support.wait_until(lambda: not any('.file.' in one for one in self.service.names()),
                                'the file to be forgotten')
 
+    def test_a_user_s_session_does_not_go_on_for_another_account_of_that_number(self):
+        passwd = self.folder / 'passwd'
+        entry = lambda name: f'root:x:0:0::/:/bin/sh\n{name}:x:65534:65534::/:/bin/sh\n'
+        self.service.stop()
+        self.service.options = ('--mount', 'sh', '-c', f'mount --bind {passwd} /etc/passwd && exec "$@"', 'sh',
+                                self.service.program, *self.service.options)
+        self.service.program = 'unshare'
+        for now, goes_on in ((entry('alice'), True), (entry('mallory'), False), (entry('root'), False),
+                             ('root:x:0:0::/:/bin/sh\n', False)):
+            with self.subTest(now):
+                passwd.write_text(entry('alice'), encoding='utf-8')
+                self.service.start()
+                self.let_users_in()
+                own = self.users_program()
+                for words in (['session', 'new', 'u', '--saved'],
+                              ['stage', 'u', 'set', 'uprobe::hot_push', '-p', str(own.pid), '--do', 'count'],
+                              ['commit', 'u']):
+                    done = self.as_user(*words)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                self.service.finish()
+                passwd.write_text(now, encoding='utf-8')
+                self.service.start()
+                self.assertEqual(self.names(), ['u'] if goes_on else [])
+                self.assertEqual(support.text_differs(own.pid, HOT) > 0, goes_on)
+                if not goes_on:
+                    self.assertIn('does not go on: user 65534 was alice', self.service.log())
+                self.service.stop()
+
 
 if __name__ == '__main__':
     unittest.main()
