@@ -86,7 +86,7 @@ struct tc_stat {
 /*
  * What an aggregate is kept by; `stat` is the hook's. Parts not asked for are 0, those whose bit of
  * `missing` is set could not be read. A text stands by its number in the map `texts`, a stack by that
- * in `key_stacks`.
+ * in `key_stacks`, of which the lowest 8 bits are the session.
  */
 struct tc_key {
 	__u32 stat;
@@ -125,7 +125,10 @@ struct tc_time {
 	__u64 buckets[TC_TIME_BUCKETS];	/* 0: 0 ns; n: from 2^(n-1) to below 2^n */
 };
 
-/* A hit that waits for the end of its pair. Found by a tc_key whose `stat` is the pair's number. */
+/*
+ * A hit that waits for the end of its pair. Found by a tc_key whose `stat` is the pair's number, and whose `bucket`
+ * its session.
+ */
 struct tc_start {
 	__u64 began_ns;		/* CLOCK_BOOTTIME */
 	__u32 pid, tid;

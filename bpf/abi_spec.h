@@ -154,12 +154,12 @@ enum tc_value_kind {
 
 /*
  * A way by which calls of graphs are reached: the number of the one to the call around it, 0 for none,
- * and the source of the call's hook. They are numbered from 1.
+ * and the source and the session of the call's hook. They are numbered from 1.
  */
 struct tc_path {
 	__u64 around;
 	__u32 source;
-	__u32 pad;
+	__u32 session;
 };
 
 #define TC_NO_PATH (~0ULL)	/* there was no room for it */

@@ -196,7 +196,7 @@ static __always_inline int key_part(struct aggregation *to, __u32 i)
 	if (is_text(value)) {
 		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
 			return false;
-		to->key.part[i] = number_of_string(&string);
+		to->key.part[i] = number_of_string(&string, to->session);
 		return to->key.part[i] ? true : NO_ROOM;
 	}
 	if (!evaluate(to->ctx, to->code, packed(value), &part, to->ended))

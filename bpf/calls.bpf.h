@@ -118,13 +118,28 @@ static __always_inline struct calls *calls_of_thread(__u32 session)
 	return calls;
 }
 
+/* What a thread has left that had this number before is overwritten. */
+static __always_inline bool put_calls(const struct caller *caller)
+{
+	bool is_new = !bpf_map_lookup_elem(&callers, caller);
+
+	if (is_new && !take_room_for(caller->session, TC_TABLE_CALLERS))
+		return false;
+	if (!bpf_map_update_elem(&callers, caller, &no_calls, BPF_ANY))
+		return true;
+	if (is_new)
+		give_room_of(caller->session, TC_TABLE_CALLERS);
+	return false;
+}
+
 static __noinline struct calls *begin_calls(__u32 session)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct caller caller = caller_of(session);
 	struct calls *calls;
 
-	bpf_map_update_elem(&callers, &caller, &no_calls, BPF_ANY);
+	if (!put_calls(&caller))
+		return 0;
 	calls = bpf_map_lookup_elem(&callers, &caller);
 	if (!calls)
 		return 0;
@@ -187,6 +202,20 @@ static __always_inline struct call *call_at(const struct calls *calls, __u64 ind
 	return deep_call_at(calls, index);
 }
 
+/* As put_calls(). */
+static __always_inline bool put_deep_calls(const struct deep_key *key)
+{
+	bool is_new = !bpf_map_lookup_elem(&deep_callers, key);
+
+	if (is_new && !take_room_for(key->session, TC_TABLE_DEEP_BLOCKS))
+		return false;
+	if (!bpf_map_update_elem(&deep_callers, key, &no_deep_calls, BPF_ANY))
+		return true;
+	if (is_new)
+		give_room_of(key->session, TC_TABLE_DEEP_BLOCKS);
+	return false;
+}
+
 /* Room behind the calls that are open; null where there is none. */
 static __always_inline struct call *next_call(struct calls *calls)
 {
@@ -195,7 +224,7 @@ static __always_inline struct call *next_call(struct calls *calls)
 	if (calls->depth >= TC_MAX_DEPTH)
 		return 0;
 	if (key.block > calls->blocks) {
-		if (bpf_map_update_elem(&deep_callers, &key, &no_deep_calls, BPF_ANY))
+		if (!put_deep_calls(&key))
 			return 0;
 		calls->blocks = key.block;
 	}
@@ -214,7 +243,8 @@ static __always_inline void forget_deep_calls(const struct calls *calls)
 		if ((__u64)*block > calls->blocks)
 			break;
 		key.block = *block;
-		bpf_map_delete_elem(&deep_callers, &key);
+		if (!bpf_map_delete_elem(&deep_callers, &key))
+			give_room_of(key.session, TC_TABLE_DEEP_BLOCKS);
 	}
 	bpf_iter_num_destroy(&steps);
 }

@@ -35,21 +35,31 @@ static __always_inline struct calls *calls_for(const struct tc_hook *hook)
 	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_of_thread(hook->session) : 0;
 }
 
-/* The number of the path, or TC_NO_PATH. */
-static __noinline __u64 path_to(__u64 around, __u32 source)
+static __always_inline void add_path(const struct tc_path *path)
 {
-	struct tc_path path = { .around = around, .source = source };
-	__u64 *known, number;
+	__u64 number;
+
+	if (!take_room_for(path->session, TC_TABLE_PATHS))
+		return;
+	number = __sync_fetch_and_add(&last_path, 1) + 1;
+	/* Somebody else may be first: then the number is theirs, and this one nobody's. */
+	if (bpf_map_update_elem(&paths, path, &number, BPF_NOEXIST))
+		give_room_of(path->session, TC_TABLE_PATHS);
+}
+
+/* The number of the path, or TC_NO_PATH. */
+static __noinline __u64 path_to(__u64 around, __u32 source, __u32 session)
+{
+	struct tc_path path = { .around = around, .source = source, .session = session };
+	__u64 *known;
 
 	if (around == TC_NO_PATH)
 		return TC_NO_PATH;
 	known = bpf_map_lookup_elem(&paths, &path);
-	if (known)
-		return *known;
-	number = __sync_fetch_and_add(&last_path, 1) + 1;
-	/* Somebody else may be first: then the number is theirs, and this one nobody's. */
-	bpf_map_update_elem(&paths, &path, &number, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&paths, &path);
+	if (!known) {
+		add_path(&path);
+		known = bpf_map_lookup_elem(&paths, &path);
+	}
 	return known ? *known : TC_NO_PATH;
 }
 
@@ -65,7 +75,7 @@ static __always_inline __u64 path_of(struct calls *calls, const struct tc_spec *
 		return 0;
 	around = calls->depth ? call_at(calls, calls->depth - 1) : 0;
 	so_far = around ? around->path : 0;
-	return spec->at_return & TC_KEEP_PATH ? path_to(so_far, source) : so_far;
+	return spec->at_return & TC_KEEP_PATH ? path_to(so_far, source, spec->session) : so_far;
 }
 
 static __always_inline void mark_call(struct tc_record *record, const struct streamed *hit)

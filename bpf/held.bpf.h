@@ -37,6 +37,20 @@ static __always_inline struct held_block *held_block_at(const struct calls *call
 	return bpf_map_lookup_elem(&held_blocks, &key);
 }
 
+/* As put_calls(). */
+static __always_inline bool put_held_block(const struct deep_key *key)
+{
+	bool is_new = !bpf_map_lookup_elem(&held_blocks, key);
+
+	if (is_new && !take_room_for(key->session, TC_TABLE_HELD_BLOCKS))
+		return false;
+	if (!bpf_map_update_elem(&held_blocks, key, &no_held_block, BPF_ANY))
+		return true;
+	if (is_new)
+		give_room_of(key->session, TC_TABLE_HELD_BLOCKS);
+	return false;
+}
+
 /* Null where there is no room for one more. */
 static __always_inline struct held_block *begin_block(struct calls *calls, __u32 number)
 {
@@ -46,7 +60,7 @@ static __always_inline struct held_block *begin_block(struct calls *calls, __u32
 	if (number >= TC_HELD_BLOCKS)
 		return 0;
 	if (number >= calls->held_blocks) {
-		if (bpf_map_update_elem(&held_blocks, &key, &no_held_block, BPF_ANY))
+		if (!put_held_block(&key))
 			return 0;
 		calls->held_blocks = number + 1;
 	}
@@ -186,7 +200,8 @@ static __always_inline void forget_held(const struct calls *calls)
 
 		if (key.block >= calls->held_blocks)
 			break;
-		bpf_map_delete_elem(&held_blocks, &key);
+		if (!bpf_map_delete_elem(&held_blocks, &key))
+			give_room_of(key.session, TC_TABLE_HELD_BLOCKS);
 	}
 	bpf_iter_num_destroy(&numbers);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Stacks that are keys. A stack gets a number of 64 bits, made of its process, the program that this
- * executes and its frames; what the number stands for is in a table, which is filled when the number is
+ * Stacks that are keys. A stack gets a number of 64 bits: the lowest eight are its session, the others are made of
+ * that, its process, the program that this executes and its frames; what the number stands for is in a table, which is filled when the number is
  * there for the first time. Who comes upon one that is not filled yet fills it as well, with the same, so
  * that none is counted by a stack that nobody knows.
  */
@@ -13,7 +13,7 @@ static const struct tc_key_stack no_key_stack;
 struct key_stack_of {
 	__u64 caller;		/* where a call that ends returns to; else 0 */
 	__u32 most;		/* frames */
-	__u16 session;		/* whose rings tell of new ones */
+	__u16 session;		/* whose it is: its rings tell of new ones */
 	__u8 words_below_caller;
 	__u8 without_innermost;	/* the frames begin with the caller */
 };
@@ -73,7 +73,7 @@ __on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, const struct key_stac
 		to->frames.end = walk.end;
 		to->frames.count = count;
 	}
-	return hash ? hash : 1;
+	return hash;
 }
 
 static __always_inline struct tc_record *head_of(struct tc_key_stack *stack)
@@ -106,6 +106,15 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct
 	tell_of_stack(to, of->session);
 }
 
+static __always_inline void add_key_stack(__u64 number, __u32 session)
+{
+	if (!take_room_for(session, TC_TABLE_KEY_STACKS))
+		return;
+	/* Somebody else may be first: then the entry is there all the same. */
+	if (bpf_map_update_elem(&key_stacks, &number, &no_key_stack, BPF_NOEXIST))
+		give_room_of(session, TC_TABLE_KEY_STACKS);
+}
+
 /* 0 where there is no room for a new one. */
 __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of)
 {
@@ -116,10 +125,12 @@ __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_sta
 	if (!of)
 		return 0;
 	number = walk_key_stack(ctx, of, mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
+	number = number << 8 | (__u8)of->session;
+	if (!number)	/* that stands for none */
+		number = 1 << 8;
 	known = bpf_map_lookup_elem(&key_stacks, &number);
 	if (!known) {
-		/* Somebody else may be first: then the entry is there all the same. */
-		bpf_map_update_elem(&key_stacks, &number, &no_key_stack, BPF_NOEXIST);
+		add_key_stack(number, of->session);
 		known = bpf_map_lookup_elem(&key_stacks, &number);
 	}
 	if (!known)

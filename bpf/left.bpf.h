@@ -106,7 +106,8 @@ __on_its_own int close_left(__u32 session, __u64 under)
 	bpf_iter_num_destroy(&steps);
 	forget_deep_calls(calls);
 	forget_held(calls);
-	bpf_map_delete_elem(&callers, &caller);
+	if (!bpf_map_delete_elem(&callers, &caller))
+		give_room_of(session, TC_TABLE_CALLERS);
 	return 0;
 }
 

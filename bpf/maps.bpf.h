@@ -98,18 +98,23 @@ struct {
 	__type(value, struct tc_time);
 } times SEC(".maps");
 
-/* Strings that keys have, numbered from 1. User space empties it when no hook has such keys. */
+struct text_key {
+	__u32 session;
+	char bytes[TC_STR_LEN];
+};
+
+/*
+ * Strings that keys have, of each session its own, numbered from 1. User space takes out those of a session that
+ * is deleted, and all when no hook has such keys.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_KEYS);
-	__type(key, char[TC_STR_LEN]);
+	__type(key, struct text_key);
 	__type(value, __u32);
 } texts SEC(".maps");
 
-/*
- * Paths of calls, by their numbers. User space takes out those of a session that is deleted, and all when
- * no hook has such keys; no number is given twice.
- */
+/* Paths of calls, by their numbers. They go when the texts do; no number is given twice. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_PATHS);
@@ -117,7 +122,7 @@ struct {
 	__type(value, __u64);
 } paths SEC(".maps");
 
-/* Stacks that keys have, by a number made of process, program and frames. They go when the texts do. */
+/* Stacks that keys have, by a number made of session, process, program and frames. They go when the texts do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

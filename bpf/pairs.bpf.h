@@ -21,6 +21,7 @@ enum {
 	LOCK_TRIES = 1 << 18,	/* about a millisecond; a lock is held for less than a microsecond */
 };
 
+/* In `bucket` their keys have the session. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -92,7 +93,8 @@ static __always_inline void take_start(struct meeting *meeting)
 		return;
 	meeting->start = *start;
 	meeting->met = true;
-	bpf_map_delete_elem(&starts, &meeting->key);
+	if (!bpf_map_delete_elem(&starts, &meeting->key))
+		give_room_of(meeting->key.bucket, TC_TABLE_STARTS);
 }
 
 /* Under the lock, where none is there. */
@@ -103,7 +105,12 @@ static __always_inline bool put_start(const struct meeting *meeting)
 				  .pid = thread.pid,
 				  .tid = thread.tid };
 
-	return !bpf_map_update_elem(&starts, &meeting->key, &start, BPF_NOEXIST);
+	if (!take_room_for(meeting->key.bucket, TC_TABLE_STARTS))
+		return false;
+	if (!bpf_map_update_elem(&starts, &meeting->key, &start, BPF_NOEXIST))
+		return true;
+	give_room_of(meeting->key.bucket, TC_TABLE_STARTS);
+	return false;
 }
 
 static __always_inline void count_put(struct tc_pair_stat *stat, bool put)
@@ -266,7 +273,8 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	struct aggregation by = { .ctx = ctx,
 				  .code = code_of(hook),
 				  .aggregate = &spec->matched_by,
-				  .key = { .stat = spec->pair } };
+				  .session = spec->session,
+				  .key = { .stat = spec->pair, .bucket = spec->session } };
 
 	if (!make_key(&by)) {
 		__sync_fetch_and_add(&stat->dropped, 1);

@@ -40,6 +40,26 @@ static __always_inline bool take_room(struct tc_room *room, __u32 account)
 	return false;
 }
 
+static __always_inline __u32 account_of(__u32 session)
+{
+	const struct tc_session *of = bpf_map_lookup_elem(&sessions, &session);
+
+	return of ? of->account : 0;
+}
+
+/* The same by the session for which an entry is made, or was. */
+__on_its_own bool take_room_for(__u32 session, __u32 table)
+{
+	return table < TC_TABLES && take_room(&rooms[table], account_of(session));
+}
+
+__on_its_own int give_room_of(__u32 session, __u32 table)
+{
+	if (table < TC_TABLES)
+		give_room(&rooms[table], account_of(session));
+	return 0;
+}
+
 static const struct tc_time no_time;
 static const struct tc_sum no_sum;
 static const __u64 no_count;

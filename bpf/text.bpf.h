@@ -6,8 +6,13 @@
 /* What is behind its length is 0. */
 struct string {
 	__u32 length;
-	__u32 pad;
-	char bytes[TC_STR_LEN];
+	union {
+		struct {
+			__u32 pad;
+			char bytes[TC_STR_LEN];
+		};
+		struct text_key key;	/* once it has its session */
+	};
 };
 
 static __always_inline void clear_string(struct string *string)
@@ -202,20 +207,31 @@ static __always_inline bool text_holds(__u8 op, const struct string *string,
 	return !matches_glob(string, text);
 }
 
-/* Its number, the same for equal strings; 0 where there is no room for a new one. */
-__on_its_own __u32 number_of_string(const struct string *string)
+static __always_inline void add_text(const struct text_key *key)
 {
-	__u32 *known, number;
+	__u32 number;
+
+	if (!take_room_for(key->session, TC_TABLE_TEXTS))
+		return;
+	number = __sync_fetch_and_add(&last_text, 1) + 1;
+	/* Somebody else may be first: then the entry is there all the same. */
+	if (bpf_map_update_elem(&texts, key, &number, BPF_NOEXIST))
+		give_room_of(key->session, TC_TABLE_TEXTS);
+}
+
+/* Its number in the session, the same for equal strings; 0 where there is no room for a new one. */
+__on_its_own __u32 number_of_string(struct string *string, __u32 session)
+{
+	__u32 *known;
 
 	if (!string)
 		return 0;
-	known = bpf_map_lookup_elem(&texts, string->bytes);
-	if (known)
-		return *known;
-	number = __sync_fetch_and_add(&last_text, 1) + 1;
-	/* Somebody else may be first: then the entry is there all the same. */
-	bpf_map_update_elem(&texts, string->bytes, &number, BPF_NOEXIST);
-	known = bpf_map_lookup_elem(&texts, string->bytes);
+	string->key.session = session;
+	known = bpf_map_lookup_elem(&texts, &string->key);
+	if (!known) {
+		add_text(&string->key);
+		known = bpf_map_lookup_elem(&texts, &string->key);
+	}
 	return known ? *known : 0;
 }
 

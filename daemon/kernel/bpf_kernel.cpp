@@ -100,10 +100,7 @@ class BpfKernel final : public Kernel {
     delete_keys(skeleton_->maps.times, TC_TABLE_TIMES, keys);
   }
   void forget_keys(const std::unordered_set<uint32_t>& stats) override;
-  void forget_calls(uint32_t session) override {
-    tracectl::forget_calls(skeleton_->maps.callers, skeleton_->maps.deep_callers,
-                           skeleton_->maps.held_blocks, session);
-  }
+  void forget_session(uint32_t session) override;
   void delete_counts(std::span<const tc_key> keys) override {
     delete_keys(skeleton_->maps.counts, TC_TABLE_COUNTS, keys);
   }
@@ -119,14 +116,7 @@ class BpfKernel final : public Kernel {
   Result<std::vector<NumberedPath>> read_paths() const override {
     return tracectl::read_paths(skeleton_->maps.paths);
   }
-  void forget_paths(const std::unordered_set<uint32_t>& sources) override {
-    tracectl::forget_paths(skeleton_->maps.paths, sources);
-  }
-  void forget_numbers() override {
-    forget_texts(skeleton_->maps.texts);
-    forget_key_stacks(skeleton_->maps.key_stacks);
-    forget_all_paths(skeleton_->maps.paths);
-  }
+  void forget_numbers() override;
   Status add_rate(uint32_t stat) override;
   void remove_rate(uint32_t stat) override {
     bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.rates), &stat);
@@ -142,7 +132,9 @@ class BpfKernel final : public Kernel {
     return tracectl::read_pair_stat(skeleton_->maps.pair_stats, stat);
   }
   void forget_starts(uint32_t pair) override {
-    tracectl::forget_starts(skeleton_->maps.starts, pair);
+    tracectl::forget_starts(skeleton_->maps.starts, pair, [this](uint32_t session) {
+      rooms().give_back(TC_TABLE_STARTS, account_of(session), 1);
+    });
   }
 
   Result<Rings> open_rings(uint32_t session, size_t size_bytes) override;
@@ -293,6 +285,9 @@ class BpfKernel final : public Kernel {
 
   Status map_arrays();
   Rooms rooms() { return Rooms{skeleton_->bss->rooms}; }
+  uint32_t account_of(uint32_t session) const { return session_of(session).account; }
+  using Forget = BySession (*)(const bpf_map* map, std::optional<uint32_t> session);
+  void take_out(const bpf_map* map, tc_table table, Forget forget, std::optional<uint32_t> session);
   void delete_keys(const bpf_map* map, tc_table table, std::span<const tc_key> keys);
   void go_on();
   __u64& hearing_word(uint32_t set_target) {
@@ -518,6 +513,32 @@ void BpfKernel::delete_keys(const bpf_map* map, tc_table table, std::span<const 
   for (const tc_key& key : keys)
     if (delete_key(map, key))
       rooms().give_back(table, skeleton_->bss->account_of_stat[key.stat], 1);
+}
+
+// Of a table of which the session's user has nothing not even the keys are looked through.
+void BpfKernel::take_out(const bpf_map* map, tc_table table, Forget forget,
+                         std::optional<uint32_t> session) {
+  if (session && !rooms().used(table, account_of(*session))) return;
+  const BySession gone = forget(map, session);
+  for (uint32_t of = 0; of < TC_MAX_SESSIONS; ++of)
+    if (gone[of]) rooms().give_back(table, account_of(of), gone[of]);
+}
+
+void BpfKernel::forget_session(uint32_t session) {
+  const auto& maps = skeleton_->maps;
+  take_out(maps.callers, TC_TABLE_CALLERS, forget_callers, session);
+  take_out(maps.deep_callers, TC_TABLE_DEEP_BLOCKS, forget_blocks, session);
+  take_out(maps.held_blocks, TC_TABLE_HELD_BLOCKS, forget_blocks, session);
+  take_out(maps.texts, TC_TABLE_TEXTS, forget_texts, session);
+  take_out(maps.key_stacks, TC_TABLE_KEY_STACKS, forget_key_stacks, session);
+  take_out(maps.paths, TC_TABLE_PATHS, forget_paths, session);
+}
+
+void BpfKernel::forget_numbers() {
+  const auto& maps = skeleton_->maps;
+  take_out(maps.texts, TC_TABLE_TEXTS, forget_texts, std::nullopt);
+  take_out(maps.key_stacks, TC_TABLE_KEY_STACKS, forget_key_stacks, std::nullopt);
+  take_out(maps.paths, TC_TABLE_PATHS, forget_paths, std::nullopt);
 }
 
 void BpfKernel::forget_keys(const std::unordered_set<uint32_t>& stats) {

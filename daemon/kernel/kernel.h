@@ -175,9 +175,7 @@ class Kernel {
   virtual std::optional<tc_key_stack> read_key_stack(uint64_t number) const = 0;
   // Paths of calls that keys have.
   virtual Result<std::vector<NumberedPath>> read_paths() const = 0;
-  // Of calls of these sources, when nobody calls for them any more.
-  virtual void forget_paths(const std::unordered_set<uint32_t>& sources) = 0;
-  // Of all these, when no hook has such keys.
+  // All these, when no hook has such keys.
   virtual void forget_numbers() = 0;
   // What a hook that samples or limits keeps beside these counters.
   virtual Status add_rate(uint32_t stat) = 0;
@@ -190,8 +188,9 @@ class Kernel {
   // Takes no memory. When no hook of the pair is in force.
   virtual void forget_starts(uint32_t pair) = 0;
 
-  // Of threads whose calls the session has followed; when no hook of it does any more.
-  virtual void forget_calls(uint32_t session) = 0;
+  // Calls of threads that the session has followed, and strings, stacks and paths of its keys; when it has no hook
+  // any more.
+  virtual void forget_session(uint32_t session) = 0;
 
   // ---- rings ----
   virtual Result<Rings> open_rings(uint32_t session, size_t size_bytes) = 0;

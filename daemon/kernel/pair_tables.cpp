@@ -37,7 +37,8 @@ tc_pair_stat read_pair_stat(const bpf_map* map, uint32_t stat) {
   return copy;
 }
 
-void forget_starts(const bpf_map* map, uint32_t pair) {
+void forget_starts(const bpf_map* map, uint32_t pair,
+                   const std::function<void(uint32_t session)>& on_gone) {
   const int fd = bpf_map__fd(map);
   tc_key key{}, kept{};
   const tc_key* previous = nullptr;
@@ -45,7 +46,7 @@ void forget_starts(const bpf_map* map, uint32_t pair) {
   for (uint32_t steps = 0; steps < 4 * TC_MAX_STARTS; ++steps) {
     if (bpf_map_get_next_key(fd, previous, &key) != 0) return;
     if (key.stat == pair) {
-      bpf_map_delete_elem(fd, &key);
+      if (bpf_map_delete_elem(fd, &key) == 0) on_gone(key.bucket);
       continue;
     }
     kept = key;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "bpf/abi.h"
 #include "daemon/base/result.h"
@@ -15,7 +16,8 @@ namespace tracectl {
 Status add_pair_stat(const bpf_map* map, uint32_t stat, uint32_t slowest);
 // The slowest as they were at one moment.
 tc_pair_stat read_pair_stat(const bpf_map* map, uint32_t stat);
-// Those of a pair. Takes no memory.
-void forget_starts(const bpf_map* map, uint32_t pair);
+// Those of a pair; calls with the session of each. Takes no memory.
+void forget_starts(const bpf_map* map, uint32_t pair,
+                   const std::function<void(uint32_t session)>& on_gone);
 
 }  // namespace tracectl

@@ -78,8 +78,11 @@ void Rooms::settle_rest(tc_room& room) {
 void Rooms::give_back(tc_table table, uint32_t account, uint32_t entries) {
   tc_room& room = rooms_[table];
   const uint32_t share = share_of(room, account);
-  const uint32_t before = __atomic_fetch_sub(&room.used[account], entries, __ATOMIC_SEQ_CST);
-  const uint32_t of_rest = beyond(before, share) - beyond(before - entries, share);
+  uint32_t before = load(room.used[account]), after = 0;
+  do after = before - std::min(before, entries);
+  while (!__atomic_compare_exchange_n(&room.used[account], &before, after, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST));
+  const uint32_t of_rest = beyond(before, share) - beyond(after, share);
   __atomic_sub_fetch(&room.rest_used, of_rest, __ATOMIC_SEQ_CST);
 }
 

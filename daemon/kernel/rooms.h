@@ -16,6 +16,9 @@ class Rooms {
   explicit Rooms(std::span<tc_room, TC_TABLES> rooms) : rooms_(rooms) {}
 
   void share_out(uint32_t users);
+  uint32_t used(tc_table table, uint32_t account) const {
+    return __atomic_load_n(&rooms_[table].used[account], __ATOMIC_SEQ_CST);
+  }
   // So many entries that were made for the account are gone.
   void give_back(tc_table table, uint32_t account, uint32_t entries);
   // Nobody makes entries for it any more, and none that was made for it is left.

@@ -32,16 +32,11 @@ Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) 
   return ok();
 }
 
+// bpf/maps.bpf.h, struct text_key.
 struct TextKey {
+  uint32_t session;
   char bytes[TC_STR_LEN];
 };
-
-template <class Key> void forget_all(const bpf_map* map) {
-  const int fd = bpf_map__fd(map);
-  Key key;
-  while (bpf_map_get_next_key(fd, nullptr, &key) == 0)
-    if (bpf_map_delete_elem(fd, &key) != 0) return;
-}
 
 // The sum of two CPUs' parts of a sum.
 void add(const tc_sum& part, tc_sum& to) {
@@ -73,17 +68,21 @@ struct DeepCaller {
   uint32_t block;
 };
 
-template <class Key, class IsGone> void forget_those(const bpf_map* map, IsGone is_gone) {
+template <class Key> uint32_t session_of(const Key& key) { return key.session; }
+// As number_of_stack() of bpf/key_stack.bpf.h makes it.
+uint32_t session_of(uint64_t key_stack) { return key_stack & (TC_MAX_SESSIONS - 1); }
+
+template <class Key> BySession forget(const bpf_map* map, std::optional<uint32_t> only) {
+  const int fd = bpf_map__fd(map);
   std::vector<Key> keys;
   Key key;
   const Key* previous = nullptr;
-  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &key) == 0; previous = &key)
-    if (is_gone(key)) keys.push_back(key);
-  for (const Key& one : keys) bpf_map_delete_elem(bpf_map__fd(map), &one);
-}
-
-template <class Key> void forget_session(const bpf_map* map, uint32_t session) {
-  forget_those<Key>(map, [&](const Key& key) { return key.session == session; });
+  for (; bpf_map_get_next_key(fd, previous, &key) == 0; previous = &key)
+    if (!only || session_of(key) == *only) keys.push_back(key);
+  BySession gone{};
+  for (const Key& one : keys)
+    if (bpf_map_delete_elem(fd, &one) == 0) ++gone[session_of(one) % TC_MAX_SESSIONS];
+  return gone;
 }
 
 }  // namespace
@@ -120,13 +119,6 @@ Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) 
   return result;
 }
 
-void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, const bpf_map* held_blocks,
-                  uint32_t session) {
-  forget_session<Caller>(callers, session);
-  forget_session<DeepCaller>(deep_callers, session);
-  forget_session<DeepCaller>(held_blocks, session);
-}
-
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {
   std::unordered_map<uint64_t, std::string> texts;
   auto read = each_entry<TextKey, uint32_t>(
@@ -137,16 +129,12 @@ Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map)
   return texts;
 }
 
-void forget_texts(const bpf_map* map) { forget_all<TextKey>(map); }
-
 std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number) {
   tc_key_stack stack;
   if (bpf_map_lookup_elem(bpf_map__fd(map), &number, &stack) != 0) return std::nullopt;
   if (head_of(stack).kind != TC_RECORD_KEY_STACK) return std::nullopt;
   return stack;
 }
-
-void forget_key_stacks(const bpf_map* map) { forget_all<uint64_t>(map); }
 
 Result<std::vector<NumberedPath>> read_paths(const bpf_map* map) {
   std::vector<NumberedPath> paths;
@@ -158,11 +146,25 @@ Result<std::vector<NumberedPath>> read_paths(const bpf_map* map) {
   return paths;
 }
 
-void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& sources) {
-  forget_those<tc_path>(map, [&](const tc_path& path) { return sources.contains(path.source); });
+BySession forget_texts(const bpf_map* map, std::optional<uint32_t> session) {
+  return forget<TextKey>(map, session);
 }
 
-void forget_all_paths(const bpf_map* map) { forget_all<tc_path>(map); }
+BySession forget_key_stacks(const bpf_map* map, std::optional<uint32_t> session) {
+  return forget<uint64_t>(map, session);
+}
+
+BySession forget_paths(const bpf_map* map, std::optional<uint32_t> session) {
+  return forget<tc_path>(map, session);
+}
+
+BySession forget_callers(const bpf_map* map, std::optional<uint32_t> session) {
+  return forget<Caller>(map, session);
+}
+
+BySession forget_blocks(const bpf_map* map, std::optional<uint32_t> session) {
+  return forget<DeepCaller>(map, session);
+}
 
 std::vector<tc_key> keys_of(const bpf_map* map, const std::unordered_set<uint32_t>& stats) {
   std::vector<tc_key> keys;

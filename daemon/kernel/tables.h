@@ -4,6 +4,7 @@
 // run beside programs that add to them.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,19 +30,20 @@ bool delete_key(const bpf_map* map, const tc_key& key);
 
 // Strings of keys by their numbers, each with the bytes 0 up to TC_STR_LEN.
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
-void forget_texts(const bpf_map* map);
 
 // Stacks of keys. None if there is none of the number, or it is not there whole yet: then nothing is
 // counted by it.
 std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number);
-void forget_key_stacks(const bpf_map* map);
 
 Result<std::vector<NumberedPath>> read_paths(const bpf_map* map);
-void forget_paths(const bpf_map* map, const std::unordered_set<uint32_t>& sources);
-void forget_all_paths(const bpf_map* map);
 
-// The calls that are open in a session (bpf/calls.bpf.h), and what waits for their end.
-void forget_calls(const bpf_map* callers, const bpf_map* deep_callers, const bpf_map* held_blocks,
-                  uint32_t session);
+// These take out all entries of a table, or those of one session, and tell how many were whose.
+using BySession = std::array<uint32_t, TC_MAX_SESSIONS>;
+BySession forget_texts(const bpf_map* map, std::optional<uint32_t> session);
+BySession forget_key_stacks(const bpf_map* map, std::optional<uint32_t> session);
+BySession forget_paths(const bpf_map* map, std::optional<uint32_t> session);
+// Calls that are open (bpf/calls.bpf.h); blocks of such calls, and of what waits for their end.
+BySession forget_callers(const bpf_map* map, std::optional<uint32_t> session);
+BySession forget_blocks(const bpf_map* map, std::optional<uint32_t> session);
 
 }  // namespace tracectl

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_set>
 
 #include "daemon/reading/own_reading.h"
 
@@ -191,21 +190,13 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
     kernel_->close_rings((*session)->id);
     if ((*session)->saved && keeper_) keeper_->forget_rings((*session)->id, kernel_->cpu_count());
   }
-  kernel_->forget_calls((*session)->id);
-  if (!(*session)->past.paths.empty()) forget_paths(**session);
+  kernel_->forget_session((*session)->id);
   session_ids_.give_back((*session)->id);
   const uint32_t account = (*session)->account;
   sessions_.erase(name);
   give_back_account(account);
   if (sessions_.empty()) resolver_.forget_files();
   return SwitchSummary{emptied->epoch, 1, emptied->removed, std::move(emptied->figures)};
-}
-
-// Others could not have them: sources are of one session.
-void Engine::forget_paths(const Session& session) {
-  std::unordered_set<uint32_t> sources;
-  for (const auto& [key, source] : session.sources) sources.insert(source);
-  kernel_->forget_paths(sources);
 }
 
 // ---- drafts ----

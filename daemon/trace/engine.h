@@ -255,7 +255,6 @@ class Engine {
          const EngineOptions& options);
   Result<Session*> find(const std::string& name);
   const Session* session_of(uint32_t id) const;
-  void forget_paths(const Session& session);
   static Status check_specs(const Coverage& coverage);
   void show_kept_breakpoints(Resolution& resolution) const;
   Status ensure_rings(Session& session, const Coverage& coverage);

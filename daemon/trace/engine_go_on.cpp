@@ -255,7 +255,7 @@ void Engine::end_adoption(const std::vector<uint32_t>& dropped_stats) {
     if (adopted.contains(session.id)) continue;
     const uint32_t account = kernel_->session_of(session.id).account;
     kernel_->close_rings(session.id);
-    kernel_->forget_calls(session.id);
+    kernel_->forget_session(session.id);
     keeper_->forget_rings(session.id, kernel_->cpu_count());
     session_ids_.give_back(session.id);
     give_back_account(account);

@@ -101,7 +101,7 @@ TEST_F(Paths, StayKnownWhenNobodyCountsByThemAnyMore) {
 
 TEST_F(Paths, WithoutRoomAreCountedAsDropped) {
   constexpr uint64_t kDepth = 10'000;
-  const uint64_t room = Shares::of(TC_MAX_TIMES, Quota{}.most_users).most_of_root();
+  const uint64_t room = Shares::of(TC_MAX_PATHS, Quota{}.most_users).most_of_root();
   ASSERT_TRUE(kDepth < room && 2 * kDepth > room);
   Program program("graph_deep", {std::to_string(kDepth)});
   for (const char* name : {"one", "two"}) {
@@ -116,8 +116,7 @@ TEST_F(Paths, WithoutRoomAreCountedAsDropped) {
     EXPECT_EQ(sum(results) + results.totals.dropped_keys, kDepth + 2);
     dropped += results.totals.dropped_keys;
   }
-  // Each has a call of its own but the outermost, which are last to end and find no room.
-  EXPECT_EQ(dropped, 2 * (kDepth + 2) - room);
+  EXPECT_EQ(dropped, 2 * (kDepth + 1) - room);
 }
 
 TEST_F(Paths, AreKeysOfTheTimesOfGraphs) {

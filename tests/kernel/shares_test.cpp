@@ -75,6 +75,92 @@ INSTANTIATE_TEST_SUITE_P(Keys, SharesOfTables,
                                            FilledBy{"time by arg0", TC_MAX_TIMES}),
                          name_of);
 
+// Numbers that stand in keys: a table has what each means.
+struct Numbered {
+  const char* name;
+  const char* function;
+  const char* action;
+  const char* fill;  // beyond the table
+  const char* do_little;
+  size_t rows;  // that this makes: less than a share
+};
+
+class SharesOfNumbers : public WithUsersFile, public ::testing::WithParamInterface<Numbered> {
+ protected:
+  Results after(const std::string& session, uid_t as, const std::string& line) {
+    const auto id = std::to_string(as);
+    const auto program = run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"});
+    set(session, probe(GetParam().function), process(program->pid()), GetParam().action);
+    say(*program, line);
+    return read(session);
+  }
+};
+
+TEST_P(SharesOfNumbers, AreLeftToOthersByAUserWhoFillsTheTable) {
+  create_for(user(), "greedy");
+  create_for(user(4002), "another");
+  create("root");
+  EXPECT_GT(after("greedy", kUser, GetParam().fill).totals.dropped_keys, 0u);
+  for (const auto& [session, as] : {std::pair{"another", 4002}, std::pair{"root", 0}}) {
+    const Results results = after(session, static_cast<uid_t>(as), GetParam().do_little);
+    EXPECT_EQ(results.rows.size(), GetParam().rows) << session;
+    EXPECT_EQ(results.totals.dropped_keys, 0u) << session;
+  }
+}
+
+// Else each round would find less room than the one before.
+TEST_P(SharesOfNumbers, AreGivenBackWithTheSession) {
+  std::vector<size_t> rows;
+  for (int round = 0; round < 2; ++round) {
+    create_for(user(), "greedy");
+    rows.push_back(after("greedy", kUser, GetParam().fill).rows.size());
+    must(engine->delete_session("greedy"));
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+}
+
+std::string name_of_table(const ::testing::TestParamInfo<Numbered>& of) { return of.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Of, SharesOfNumbers,
+                         ::testing::Values(Numbered{"texts", "changes_text", "count by str(arg0)",
+                                                    "texts 70000", "texts 1000", 1000},
+                                           Numbered{"stacks", "changes_end", "count by stack(40)",
+                                                    "ways 16384", "ways 250", 250},
+                                           Numbered{"paths", "changes_*", "graph, time by path",
+                                                    "ways 16384", "ways 16", 238}),
+                         name_of_table);
+
+class SharesOfPairs : public WithUsersFile {
+ protected:
+  LatencyResult open_after(const std::string& session, uid_t as, uint32_t calls) {
+    const auto id = std::to_string(as);
+    const auto program = run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"});
+    Setting pair = setting(probe("changes_within"), process(program->pid()), "time");
+    pair.latency = Latency{.from = must(parse_pattern(probe("changes_step"))),
+                           .by = must(parse_keys("arg0")),
+                           .slowest = 1};
+    must(engine->stage_set(session, {pair}));
+    must(engine->commit(session, {}));
+    say(*program, "call " + std::to_string(calls));
+    return read(session).latencies.begin()->second;
+  }
+};
+
+TEST_F(SharesOfPairs, AreLeftToOthersByAUserWhoStartsAndNeverEnds) {
+  const Shares shares = Shares::of(TC_MAX_STARTS, kUsers);
+  create_for(user(), "greedy");
+  create_for(user(4002), "another");
+  create("root");
+  const LatencyResult greedy = open_after("greedy", kUser, TC_MAX_STARTS);
+  EXPECT_EQ(greedy.started, shares.most_of_user());
+  EXPECT_EQ(greedy.dropped, TC_MAX_STARTS - shares.most_of_user());
+  EXPECT_EQ(open_after("another", 4002, shares.of_user).dropped, 0u);
+  EXPECT_EQ(open_after("root", 0, shares.of_root).dropped, 0u);
+  must(engine->delete_session("greedy"));
+  create("root-2");
+  EXPECT_EQ(open_after("root-2", 0, shares.rest + 10).dropped, 10u);
+}
+
 class SharersOfTables : public WithUsersFile {};
 
 TEST_F(SharersOfTables, AreNoMoreUsersThanAreConfigured) {

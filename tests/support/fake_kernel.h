@@ -87,7 +87,7 @@ class FakeKernel final : public Kernel {
   Result<std::vector<KeySum>> read_sums() const override { return std::vector<KeySum>{}; }
   Result<std::vector<KeyTime>> read_times() const override { return std::vector<KeyTime>{}; }
   void delete_times(std::span<const tc_key>) override {}
-  void forget_calls(uint32_t) override {}
+  void forget_session(uint32_t) override {}
   void forget_keys(const std::unordered_set<uint32_t>&) override {}
   void delete_counts(std::span<const tc_key>) override {}
   void delete_sums(std::span<const tc_key>) override {}
@@ -98,7 +98,6 @@ class FakeKernel final : public Kernel {
   Result<std::vector<NumberedPath>> read_paths() const override {
     return std::vector<NumberedPath>{};
   }
-  void forget_paths(const std::unordered_set<uint32_t>&) override {}
   void forget_numbers() override {}
   Status add_rate(uint32_t) override { return ok(); }
   void remove_rate(uint32_t) override {}

@@ -7,6 +7,8 @@
 //   ids R,E,S,R,E,S   the same, with real, effective and saved ids of user and group of their own
 //   dumpable N    prctl(PR_SET_DUMPABLE, N)
 //   within N      calls changes_within, in which it does the same
+//   texts N       calls changes_text N times, with a text of its own each
+//   ways N        calls changes_end N times, each through other functions; N up to 65536
 //   exec PATH     executes that program, which says `ready` anew
 #define _GNU_SOURCE  // setresuid
 #include <grp.h>
@@ -22,6 +24,44 @@ static uint64_t calls;
 __attribute__((noipa)) uint64_t changes_step(uint64_t number) {
   __asm__ volatile("" ::: "memory");
   return ++calls + number;
+}
+
+__attribute__((noipa)) void changes_text(const char* text) {
+  __asm__ volatile("" ::"r"(text) : "memory");
+}
+
+static void call_with_texts(unsigned count) {
+  char text[32];
+  for (unsigned i = 0; i < count; ++i) {
+    snprintf(text, sizeof(text), "text %u", i);
+    changes_text(text);
+  }
+}
+
+__attribute__((noipa)) void changes_end(void) { __asm__ volatile("" ::: "memory"); }
+
+// Stacks that are keys are walked by frame pointers.
+#define WITH_FRAME __attribute__((noipa, optimize("no-omit-frame-pointer")))
+
+static void go(unsigned way, unsigned steps);
+
+WITH_FRAME void changes_left(unsigned way, unsigned steps) {
+  go(way, steps);
+  __asm__ volatile("" ::: "memory");
+}
+
+WITH_FRAME void changes_right(unsigned way, unsigned steps) {
+  go(way, steps);
+  __asm__ volatile("" ::: "memory");
+}
+
+WITH_FRAME static void go(unsigned way, unsigned steps) {
+  if (steps == 0)
+    changes_end();
+  else if (way & 1)
+    changes_left(way >> 1, steps - 1);
+  else
+    changes_right(way >> 1, steps - 1);
 }
 
 static int become(unsigned user) {
@@ -48,6 +88,10 @@ static int obey(const char* word, const char* argument) {
     for (unsigned i = 0; i < number; ++i) changes_step(i);
     return 1;
   }
+  if (strcmp(word, "texts") == 0) call_with_texts(number);
+  if (strcmp(word, "ways") == 0)
+    for (unsigned i = 0; i < number; ++i) go(i, 16);
+  if (strcmp(word, "texts") == 0 || strcmp(word, "ways") == 0) return 1;
   if (strcmp(word, "within") == 0) return !changes_within(number);
   if (strcmp(word, "user") == 0) return !become(number);
   if (strcmp(word, "ids") == 0) return !become_of(argument);
