@@ -2,6 +2,7 @@
 #include "daemon/control/rights.h"
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +37,12 @@ std::optional<gid_t> group_named(const char* name) {
     text.resize(text.size() * 2);
   if (!found) return std::nullopt;
   return found->gr_gid;
+}
+
+// The kernel lets nobody else trace all processes. Where root has lost it, as in a container or by a unit's
+// CapabilityBoundingSet=, root is a user like others.
+bool may_ptrace_all(const PeerIdentity& peer) {
+  return peer.uid == 0 && peer.capabilities & (uint64_t{1} << CAP_SYS_PTRACE);
 }
 
 bool is_in(const PeerIdentity& peer, gid_t group) {
@@ -78,7 +85,8 @@ Result<Privileged> Privileged::of_this_process() {
 }
 
 std::optional<Owner> owner_of(const PeerIdentity& peer, const Privileged& privileged) {
-  const bool is_trusted = peer.uid == 0 || (privileged.group && is_in(peer, *privileged.group));
+  const bool is_trusted =
+      may_ptrace_all(peer) || (privileged.group && is_in(peer, *privileged.group));
   if (is_trusted && peer.ids_are_one && peer.user_namespace == privileged.user_namespace)
     return std::nullopt;
   return Owner{peer.uid, peer.gid, peer.capabilities, peer.user_namespace};

@@ -32,8 +32,8 @@ struct PeerIdentity {
 // which user namespace it was.
 Result<PeerIdentity> identify_peer(int socket);
 
-// Who may trace every process: root and whoever is in the group `tracectl`; not from another user
-// namespace than this process's, where ids are somebody else's to give.
+// Who may trace every process: root with CAP_SYS_PTRACE, and whoever is in the group `tracectl`; not from another
+// user namespace than this process's, where ids and capabilities are somebody else's to give.
 struct Privileged {
   std::optional<gid_t> group;  // none: there is no such group
   uint32_t user_namespace = 0;

@@ -112,8 +112,8 @@ Status may_trace(const Owner& user, const Process& process) {
       "process " + std::to_string(process.pid()) +
           " is not yours to trace: a user traces what it could ptrace(2), which are processes "
           "that run with its user and group alone, with no more capabilities, in its user "
-          "namespace, and are dumpable; root and members of the group tracectl may trace "
-          "every process (usermod -aG tracectl NAME, and a new login)",
+          "namespace, and are dumpable; root with CAP_SYS_PTRACE and members of the group "
+          "tracectl may trace every process (usermod -aG tracectl NAME, and a new login)",
       "target"};
 }
 

@@ -312,6 +312,26 @@ class Permissions(unittest.TestCase):
         answer = json.loads(peer.process.stdout.readline())
         self.assertIn(f'process {process.says_pid} is not yours to trace', answer['error']['message'])
 
+    def test_root_without_capabilities_is_a_user_like_others(self):
+        weak = User('weak', 0)
+        weak.enter = ['setpriv', '--bounding-set=-all', '--inh-caps=-all']
+        for owner in self.alice, self.root:
+            with self.subTest(owner=owner.name):
+                process = self.of(owner)
+                words = 'w', STEP, '-p', process.says_pid, '--do', 'count'
+                refused = self.session(weak, *words)
+                self.assertEqual(refused.returncode, DENIED, refused.stderr)
+                self.assertIn('root with CAP_SYS_PTRACE', refused.stderr)
+                self.tracectl(weak, 'session', 'delete', 'w')
+                self.assertEqual(self.session(self.root, *words).returncode, 0)
+                self.tracectl(self.root, 'session', 'delete', 'w')
+        own = self.of(weak)
+        staged = self.session(weak, 'w', STEP, '-p', own.says_pid, '--do', 'count')
+        self.assertEqual(staged.returncode, 0, staged.stderr)
+        self.do(own, f'call {CALLS}')
+        row, = self.json(weak, 'read', 'w')['rows']
+        self.assertEqual(row['count'], CALLS)
+
     # ---- what takes other users' time ----
 
     def test_what_is_armed_for_everybody_is_for_the_files_owner(self):

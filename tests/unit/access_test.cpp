@@ -65,6 +65,7 @@ TEST(Credentials, OfAnotherInAnyOfThemHide) {
 
 constexpr gid_t kGroup = 77;
 constexpr uint32_t kOwnNamespace = 5;
+constexpr uint64_t kPtrace = 1 << 19;  // CAP_SYS_PTRACE of linux/capability.h
 
 TEST(Rights, OfRootAndTheGroupAreToTraceAll) {
   PeerIdentity peer{
@@ -79,7 +80,24 @@ TEST(Rights, OfRootAndTheGroupAreToTraceAll) {
   EXPECT_TRUE(owner_of(peer, {std::nullopt, kOwnNamespace})) << "there is no such group";
   peer.gid = 10;
   peer.uid = 0;
+  peer.capabilities = kPtrace;
   EXPECT_FALSE(limited());
+}
+
+TEST(Rights, OfRootWithoutCapabilitiesAreAUsers) {
+  PeerIdentity peer{.uid = 0, .gid = 0, .pid = 1, .groups = {}, .user_namespace = kOwnNamespace};
+  peer.capabilities = ~kPtrace;
+  EXPECT_EQ(owner_of(peer, {kGroup, kOwnNamespace}), (Owner{0, 0, ~kPtrace, kOwnNamespace}));
+}
+
+TEST(Rights, OfAUserWithCapabilitiesAreAUsers) {
+  const PeerIdentity peer{.uid = 4001,
+                          .gid = 10,
+                          .pid = 1,
+                          .groups = {},
+                          .capabilities = ~uint64_t{0},
+                          .user_namespace = kOwnNamespace};
+  EXPECT_TRUE(owner_of(peer, {kGroup, kOwnNamespace}));
 }
 
 // As a setuid program's are, and those of one that has become another since it connected.
@@ -100,7 +118,7 @@ TEST(Rights, OfAnotherUserNamespaceAreAUsers) {
                           .gid = kGroup,
                           .pid = 1,
                           .groups = {kGroup},
-                          .capabilities = 0,
+                          .capabilities = ~uint64_t{0},
                           .user_namespace = 6};
   EXPECT_TRUE(owner_of(peer, {kGroup, kOwnNamespace}));
 }
