@@ -88,7 +88,10 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   auto reloading = loop->on_signal(SIGHUP, [&] { reload(source, live); });
   if (!reloading) return reloading.error();
   (*server)->begin_saved(paths.sessions);
-  if (*kept) (*kept)->forget_untaken();
+  if (*kept) {
+    (*kept)->forget_untaken();
+    (*kept)->wait_until_forgotten();
+  }
   spdlog::info("listening on {}", listener->path());
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();

@@ -29,7 +29,8 @@ class DescriptorStore {
   // Of what says what else there is: a store with a bound has some room that only such may take, so that there is
   // always room for a new one beside the old.
   virtual Status keep_state(const std::string& name, int fd) { return keep(name, fd); }
-  // All of that name. Cannot fail: what is left is forgotten by who takes it.
+  // All of that name. Cannot fail: what is left is forgotten by who takes it. The store may close its duplicates
+  // later.
   virtual void forget(const std::string& name) = 0;
 
   // What a former process has left under names that begin so, in the order in which it was kept. The store
@@ -37,6 +38,9 @@ class DescriptorStore {
   virtual std::vector<KeptDescriptor> take(std::string_view prefix) = 0;
   // The same of what is still to be taken; it can be taken all the same.
   virtual std::vector<KeptDescriptor> look(std::string_view prefix) const = 0;
+
+  // Returns when the store has closed its duplicates of all that was forgotten, or when it takes too long for it.
+  virtual void wait_until_forgotten() {}
 };
 
 }  // namespace tracectl

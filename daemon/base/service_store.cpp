@@ -8,12 +8,15 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace tracectl {
 namespace {
 
 constexpr std::string_view kMark = "kept.";
 constexpr size_t kMostNameBytes = 255;  // of what systemd takes
+// systemd answers in less than a millisecond, and not at all while it reloads its units.
+constexpr uint64_t kLongestWaitUs = 5'000'000;
 
 bool is_in_names(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -109,8 +112,14 @@ void ServiceStore::forget(const std::string& name) {
   std::erase_if(in_store_, [&](const StoredName& stored) {
     if (stored.name != name) return false;
     ::sd_notify(0, ("FDSTOREREMOVE=1\nFDNAME=" + stored.text()).c_str());
+    any_forgotten_ = true;
     return true;
   });
+}
+
+// systemd takes our messages in turn, so it has closed what we asked it to when it comes to the barrier.
+void ServiceStore::wait_until_forgotten() {
+  if (std::exchange(any_forgotten_, false)) ::sd_notify_barrier(0, kLongestWaitUs);
 }
 
 std::vector<KeptDescriptor> ServiceStore::look(std::string_view prefix) const {

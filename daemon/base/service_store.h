@@ -47,6 +47,7 @@ class ServiceStore : public DescriptorStore {
   Status keep(const std::string& name, int fd) override;
   Status keep_state(const std::string& name, int fd) override;
   void forget(const std::string& name) override;
+  void wait_until_forgotten() override;
   std::vector<KeptDescriptor> take(std::string_view prefix) override;
   std::vector<KeptDescriptor> look(std::string_view prefix) const override;
 
@@ -59,6 +60,7 @@ class ServiceStore : public DescriptorStore {
   std::optional<size_t> most_;
   std::vector<Stored> passed_;     // and not taken
   std::set<StoredName> in_store_;  // by the order in which they were kept
+  bool any_forgotten_ = false;     // since the last wait
   uint64_t next_number_ = 1;
 };
 

@@ -2,6 +2,7 @@
 //
 // The engine's switches: commits, pauses, counters that start anew, and what lingers.
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "daemon/base/clock.h"
@@ -65,6 +66,13 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
   return !refused.empty();
 }
 
+// A switch cannot fail: what there is no memory to forget is forgotten with the next one.
+void let_go_of_all_but(const std::set<uint32_t>& links, Keeper& keeper) {
+  try {
+    keeper.forget_but(links);
+  } catch (const std::bad_alloc&) {}
+}
+
 }  // namespace
 
 uint64_t Engine::linger_until() const {
@@ -72,9 +80,10 @@ uint64_t Engine::linger_until() const {
 }
 
 uint64_t Engine::activate(Switch& change) {
-  const uint64_t epoch = change.activate();
+  const uint64_t epoch = change.activate([this] {
+    if (keeper_) let_go_of_all_but(kept_links_, *keeper_);
+  });
   ++stats_.switches;
-  if (keeper_) keeper_->forget_but(kept_links_);
   if (options_.linger_ns && !next_linger_end_ns_) next_linger_end_ns_ = slots_.next_linger_end_ns();
   return epoch;
 }

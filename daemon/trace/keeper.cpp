@@ -80,14 +80,12 @@ Status Keeper::keep_state(const EngineState& state) {
 void Keeper::forget_but(const std::set<uint32_t>& links) {
   for (; states_.size() > 1; states_.erase(states_.begin()))
     store_.forget(name_of_state(states_.front()));
-  for (auto at = links_.begin(); at != links_.end();) {
-    if (links.contains(*at)) {
-      ++at;
-      continue;
-    }
-    forget_link(*at);
-    at = links_.erase(at);
-  }
+  if (std::erase_if(links_, [&](uint32_t link) {
+        if (links.contains(link)) return false;
+        forget_link(link);
+        return true;
+      }))
+    store_.wait_until_forgotten();
   for (auto at = objects_.begin(); at != objects_.end();) {
     if (objects_of_last_.contains(at->second)) {
       ++at;

@@ -312,7 +312,8 @@ const Link& Staging::link(uint32_t incarnation) const {
 
 // ---- the switch, and after it ----
 
-uint64_t Staging::activate(const std::function<void()>& retired) {
+uint64_t Staging::activate(const std::function<void()>& let_go,
+                           const std::function<void()>& retired) {
   const uint64_t epoch = kernel_.epoch() + 1;
   switched_ = true;
   {
@@ -328,7 +329,7 @@ uint64_t Staging::activate(const std::function<void()>& retired) {
   }
   reached(Step::wait);
   kernel_.take_first_hits(first_hits_);
-  disarm();
+  disarm(let_go);
   end_handovers();
   retired();
   copy_active();
@@ -346,8 +347,10 @@ void Staging::end_handovers() {
                        __ATOMIC_RELAXED);
 }
 
-void Staging::disarm() {
+// A link is closed, and its sites are disarmed, with the last descriptor of it: that must be ours.
+void Staging::disarm(const std::function<void()>& let_go) {
   Stopwatch watch(phases_.disarm);
+  let_go();
   slots_.links.merge(armed_);
   slots_.slots_of_link.merge(new_links_);
   for (const uint32_t incarnation : old_links_) {

@@ -72,8 +72,9 @@ class Staging {
   const std::vector<SlotId>& slots_of(uint32_t incarnation) const;
   Way way_of(SlotId slot) const;
 
-  // The point of no return. `retired` runs after the wait, when nobody writes to old counters.
-  uint64_t activate(const std::function<void()>& retired);
+  // The point of no return. After the wait, when nobody writes to old counters, runs first `let_go`, behind which
+  // nobody else has descriptors of old links, and then, when they are closed, `retired`.
+  uint64_t activate(const std::function<void()>& let_go, const std::function<void()>& retired);
 
   const Phases& phases() const { return phases_; }
   // Of the CPUs that had a hit between the switch and the end of the wait.
@@ -124,7 +125,7 @@ class Staging {
   Status arm();
   std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
   bool is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const;
-  void disarm();
+  void disarm(const std::function<void()>& let_go);
   void end_handovers();
   void copy_active();  // over the other generation
   void free_old();

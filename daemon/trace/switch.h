@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <list>
 #include <vector>
 
@@ -43,9 +44,9 @@ class Switch {
   const Staging& staging() const { return staging_; }
   const std::vector<Staging::RefusedSite>& refused() const { return staging_.refused(); }
 
-  // The epoch from which what was planned is in force. Cannot fail.
-  uint64_t activate() {
-    const uint64_t epoch = staging_.activate([this] {
+  // The epoch from which what was planned is in force. `let_go`: as in Staging::activate(). Cannot fail.
+  uint64_t activate(const std::function<void()>& let_go) {
+    const uint64_t epoch = staging_.activate(let_go, [this] {
       for (Commit& commit : commits_) commit.retire();
     });
     for (Commit& commit : commits_) commit.settle(epoch);

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Saved sessions over restarts of the engine, held against what the traced program counted itself.
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
+#include <thread>
 
 #include "daemon/model/shares.h"
 #include "tests/support/restarts.h"
+#include "tests/support/steps.h"
 
 namespace tracectl::on_kernel {
 namespace {
 
 class Restarts : public RestartTest {};
+
+// Far longer than a hit takes.
+void delay() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 class Counted : public EventSink {
  public:
@@ -73,6 +80,46 @@ TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
   create("u");
   call_by_keys("u", shares.most_of_root() + 10);
   EXPECT_EQ(read("u").totals.dropped_keys, 10u);
+}
+
+// Of the stop and of the start, so that a hit falls into each.
+TEST_F(Restarts, ADelayAtEachStepOfOneMissesNoCall) {
+  Program program("counters", {"2", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  program.send("go");
+  std::set<Step> delayed;
+  {
+    const AtEachStep at([&](Step step) {
+      delayed.insert(step);
+      delay();
+    });
+    close();
+    delay();
+    open();
+    delay();
+    take_up();
+  }
+  for (const Step step :
+       {Step::stage, Step::switch_, Step::wait, Step::copy_back, Step::free, Step::answer})
+    EXPECT_TRUE(delayed.contains(step)) << static_cast<int>(step);
+  program.send("stop");
+  EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
+}
+
+// systemd closes its descriptors when it comes to it; what is answered before would leave sites armed.
+TEST_F(Restarts, WhatIsTakenOffIsDisarmedWhenThatIsAnsweredHoweverLateTheStoreIs) {
+  Program program("counters", {"1", "0", "100"});
+  store.is_late = true;
+  save("s");
+  must(stage("s", "uprobe::f000*", process(program.pid()), "count"));
+  set("s", "uprobe::f001*", process(program.pid()), "count");
+  restart();
+  must(engine->stage_remove("s", {must(parse_pattern("uprobe::f000*"))}, std::nullopt));
+  must(engine->commit("s", {}));
+  EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 10u);
+  must(engine->delete_session("s"));
+  EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
 
 TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {

@@ -21,8 +21,13 @@ class MemoryStore final : public DescriptorStore {
     return ok();
   }
   void forget(const std::string& name) override {
-    std::erase_if(kept_, [&](const KeptDescriptor& one) { return one.name == name; });
+    std::erase_if(kept_, [&](KeptDescriptor& one) {
+      if (one.name != name) return false;
+      if (is_late) forgotten_.push_back(std::move(one));
+      return true;
+    });
   }
+  void wait_until_forgotten() override { forgotten_.clear(); }
   std::vector<KeptDescriptor> take(std::string_view prefix) override { return look(prefix); }
   std::vector<KeptDescriptor> look(std::string_view prefix) const override {
     std::vector<KeptDescriptor> seen;
@@ -41,11 +46,13 @@ class MemoryStore final : public DescriptorStore {
   }
 
   bool refuses = false;
+  bool is_late =
+      false;  // closes what it has forgotten when somebody waits for that, as systemd may
 
  private:
   static Fd duplicate(int fd) { return Fd{::fcntl(fd, F_DUPFD_CLOEXEC, 0)}; }
 
-  std::vector<KeptDescriptor> kept_;
+  std::vector<KeptDescriptor> kept_, forgotten_;
 };
 
 }  // namespace tracectl::on_kernel

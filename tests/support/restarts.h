@@ -48,6 +48,10 @@ class RestartTest : public KernelTest {
   // All that were saved.
   void go_on() {
     open();
+    take_up();
+  }
+  // By an engine that has been opened.
+  void take_up() {
     for (const auto& answer : engine->go_on(std::exchange(saved_, {}))) must(answer);
   }
   void restart() {

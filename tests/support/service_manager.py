@@ -87,6 +87,9 @@ class Service(support.Daemon):
                     os.close(fd)
                 else:
                     self.store.insert(0, (name, fd))
+        elif 'BARRIER=1' in lines:  # who sent it waits until it is closed
+            for fd in fds:
+                os.close(fd)
         if 'READY=1' in lines:
             self.ready.set()
 

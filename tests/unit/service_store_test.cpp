@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,11 @@ class Systemd {
     std::string text;
     Fd fd;
   };
+  Message next_sent() {
+    pollfd sent{socket_.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&sent, 1, 60'000), 1);
+    return next();
+  }
   Message next() {
     char text[4096];
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
@@ -99,6 +107,22 @@ TEST(ServiceStore, AllOfANameAreForgottenAndNoOthers) {
   EXPECT_EQ(systemd.next().text, "FDSTOREREMOVE=1\nFDNAME=kept.6.ring");
   EXPECT_EQ(systemd.next().text, "");
   EXPECT_EQ(names_of(store.take("ring")), std::vector<std::string>{"ring2"});
+}
+
+TEST(ServiceStore, WhoWaitsGoesOnWhenSystemdHasTakenWhatWasSentBefore) {
+  Systemd systemd;
+  ServiceStore store = store_of({"kept.1.link"});
+  store.forget("link");
+  auto waiting = std::async(std::launch::async, [&] { store.wait_until_forgotten(); });
+  EXPECT_EQ(systemd.next_sent().text, "FDSTOREREMOVE=1\nFDNAME=kept.1.link");
+  {
+    const auto barrier = systemd.next_sent();
+    EXPECT_EQ(barrier.text, "BARRIER=1");
+    EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  }
+  waiting.get();
+  store.wait_until_forgotten();
+  EXPECT_EQ(systemd.next().text, "") << "there is nothing to be waited for";
 }
 
 TEST(ServiceStore, WhatIsTakenComesInTheOrderInWhichItWasKeptWhateverSystemdsIs) {

@@ -47,7 +47,7 @@ class StagingTest : public ::testing::Test {
     Staging staging(kernel, slots);
     plan(staging);
     must(staging.build());
-    staging.activate([] {});
+    staging.activate([] {}, [] {});
   }
   void set(uint64_t n, std::vector<Hook> hooks) {
     commit([&](Staging& staging) { must(staging.want(site(n), hooks[0].session, hooks)); });
@@ -98,7 +98,7 @@ TEST_F(StagingTest, NothingIsInForceBeforeTheSwitchAndBothGenerationsAreAfterIt)
   EXPECT_EQ(active(slot).hook_count, 0u);
   EXPECT_EQ(staged(slot).hook_count, 1u);
   EXPECT_EQ(staged(slot).first.stat, 10u);
-  EXPECT_EQ(staging.activate([] {}), 1u);
+  EXPECT_EQ(staging.activate([] {}, [] {}), 1u);
   EXPECT_EQ(active(slot).first.stat, 10u);
   EXPECT_EQ(staged(slot).first.stat, 10u);
   EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 1"));
@@ -121,10 +121,11 @@ TEST_F(StagingTest, OldCountersAreFinalAfterTheWaitAndBeforeTheirHooksAreOverwri
   must(staging.want(site(1), kOne, {hook(kOne, 11)}));
   must(staging.build());
   kernel.log.clear();
-  staging.activate([&] {
-    EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
-    EXPECT_EQ(staged(slot_of(site(1))).first.stat, 10u);
-  });
+  staging.activate([] {},
+                   [&] {
+                     EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+                     EXPECT_EQ(staged(slot_of(site(1))).first.stat, 10u);
+                   });
 }
 
 TEST_F(StagingTest, SessionsShareASlotAndEachHasItsHooks) {
