@@ -4,6 +4,7 @@
 #   make check      what continuous integration runs: lint and all tests
 #   make unit | model | asan | kernel-test | mutants | e2e | fuzz | lint     one stage of it
 #   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
+#   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
 #   make soak-overload     an hour of more events, clients and requests than there can be; OVERLOAD_SECONDS=
 #   make soak-growth       10,000 sessions, after which the daemon holds what it held before; GROWTH_SESSIONS=
 #   make bench      measures; make demo shows
@@ -19,21 +20,21 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
+.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # What runs for minutes is seen while it runs.
-ifeq ($(filter check bench demo unit asan kernel-test mutants e2e fuzz soak soak-overload soak-growth,$(MAKECMDGOALS)),)
+ifeq ($(filter check bench demo unit asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
 # Packages first: what follows asks pkg-config.
 goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
-ifneq ($(filter check soak soak-overload soak-growth bench demo,$(goals)),)
+ifneq ($(filter check soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
 needs := all
 else ifneq ($(filter deb,$(goals)),)
 needs := deb
@@ -401,6 +402,8 @@ bench: all $(bench_bins)
 	@for program in restart page; do echo "== $$program"; /usr/bin/python3 tests/bench/$$program.py; done
 soak: all $(soak_bin)
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} /usr/bin/python3 tests/run -v soak
+soak-upgrade: all deb
+	@UPGRADES=$${UPGRADES:-500} /usr/bin/python3 tests/run -v upgrade
 soak-overload: all
 	@OVERLOAD_SECONDS=$${OVERLOAD_SECONDS:-3600} /usr/bin/python3 tests/run -v overload
 soak-growth: all

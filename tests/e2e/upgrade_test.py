@@ -17,7 +17,11 @@ from installed import FOLDER
 
 SESSIONS = '/etc/tracectl/sessions.d'
 BUSY = FOLDER + '/busy'
+PPOLL = 271  # x86-64
 RESTARTS = 12  # in a row; more than anybody makes by hand
+# In a row, each with a restart behind it: `make soak-upgrade` makes 500.
+UPGRADES = int(os.environ.get('UPGRADES', '2'))
+UPGRADES_OF_A_TARGET = 25  # so that what goes wrong is told before the end
 
 setUpModule = installed.boot
 
@@ -204,6 +208,52 @@ class Upgrade(installed.ServiceTest):
         self.addCleanup(self.container.install, container.package('tracectld'))
         version = self.run_there('dpkg-query', '--show', '--showformat=${Version}', 'tracectld')
         self.assertEqual(version, '99-1')
+
+    def test_upgrades_and_restarts_in_a_row_under_load_miss_no_call_and_count_none_twice(self):
+        for _ in range(os.cpu_count()):
+            load, _ = self.start_target('busy')
+            load.stdin.write('go\n')
+            load.stdin.flush()
+        packages = [installed.newer_package('tracectld', self.container), container.package('tracectld')]
+        self.addCleanup(self.container.install, packages[1])
+        for begin in range(0, UPGRADES, UPGRADES_OF_A_TARGET):
+            end = min(begin + UPGRADES_OF_A_TARGET, UPGRADES)
+            with self.subTest(f'{begin} to {end}'):
+                self.make_and_go('s')
+                armed = self.differences()
+                for i in range(begin, end):
+                    self.renew(lambda package=packages[i % 2]: self.container.install(package))
+                    self.renew(lambda: self.systemctl('restart', 'tracectld'))
+                self.assertEqual(self.differences(), armed)
+                self.check_all_was_counted('s')
+                self.tracectl('session', 'delete', 's')
+                self.assertEqual(self.differences(), 0)
+                self.busy, self.pid = self.start_target('busy')
+
+    def renew(self, step):
+        """The daemon, while its session counts."""
+        self.systemctl('reset-failed', 'tracectld')  # systemd counts starts
+        pid = self.property('MainPID')
+        step()
+        self.check_it_is_another(pid)
+        self.wait_for_calls('s')
+
+    def test_what_is_deleted_is_disarmed_when_that_is_answered_however_late_systemd_is(self):
+        self.make_and_go('s')
+        self.assertEqual(self.differences(), 4)
+        call = self.container.path(f'/proc/{self.property("MainPID")}/syscall')
+        waits = lambda: call.read_text().startswith(f'{PPOLL} ')  # and for requests in another call
+        os.kill(self.container.init, signal.SIGSTOP)
+        try:
+            deleting = self.start('tracectl', 'session', 'delete', 's')
+            support.wait_until(lambda: deleting.poll() is not None or waits(),
+                               'the deletion to be answered, or to wait for systemd')
+            if deleting.poll() is not None:
+                self.assertEqual(self.differences(), 0)
+        finally:
+            os.kill(self.container.init, signal.SIGCONT)
+        self.assertEqual(deleting.wait(timeout=60), 0)
+        self.assertEqual(self.differences(), 0)
 
     def test_an_upgrade_to_other_programs_begins_anew_and_tells_the_gap(self):
         self.make_and_go('s')
