@@ -6,6 +6,7 @@
 #include "client/exports/export.h"
 #include "client/output.h"
 #include "client/render/table.h"
+#include "client/render/text.h"
 #include "client/trace_file.h"
 #include "client/verbs.h"
 #include "daemon/protocol/json_text.h"
@@ -16,6 +17,7 @@ namespace {
 struct Exported {
   uint64_t events = 0;
   uint64_t lost = 0;
+  bool is_end_known = true;
 };
 
 int list_formats(const CommonOptions& common) {
@@ -80,7 +82,7 @@ Result<Exported> exported(const CommonOptions& common, const ExportOptions& opti
   if (auto other = check_other_file(options.file, options.output); !other) return other.error();
   auto to = format.open(options.output, recorded_by(*reader));
   if (!to) return to.error();
-  Exported sums;
+  Exported sums{.is_end_known = reader->is_end_known()};
   Status added = ok();
   auto read = read_events(common, options.file, *reader, {}, [&](const StreamItem& item) {
     added = add(**to, item, sums);
@@ -89,7 +91,7 @@ Result<Exported> exported(const CommonOptions& common, const ExportOptions& opti
   if (!read) return read.error();
   if (!added) return added.error();
   if (auto finished = (*to)->finish(); !finished) return finished.error();
-  tell_damage(options.file, reader->damage());
+  tell_damage(options.file, *reader);
   return sums;
 }
 
@@ -102,8 +104,8 @@ int run_export(const CommonOptions& common, const ExportOptions& options) {
   auto sums = exported(common, options, **format);
   if (!sums) return fail(sums.error());
   if (!common.quiet)
-    print_error(fmt::format("{}: {}, {} lost\n", options.output, plural(sums->events, "event"),
-                            sums->lost));
+    print_error(fmt::format("{}: {}, {}\n", options.output, plural(sums->events, "event"),
+                            lost_sum_text(sums->lost, sums->is_end_known)));
   return kDone;
 }
 

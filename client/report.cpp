@@ -14,6 +14,7 @@
 #include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
 #include "client/render/rows.h"
+#include "client/render/text.h"
 #include "client/render/timeline.h"
 #include "client/trace_file.h"
 #include "daemon/control/row_parts.h"
@@ -37,6 +38,7 @@ struct Recording {
   uint64_t lost = 0;
   uint64_t other_lines = 0;
   uint64_t left_out = 0;  // probes, from somewhere on
+  bool is_end_known = true;
   bool has_events = false;
   bool has_calls = false;
 };
@@ -69,6 +71,7 @@ Error in_line(const Error& error, const std::string& file, size_t number) {
 void add(const StreamItem& item, Recording& recording) {
   if (const auto* lost = std::get_if<Lost>(&item)) {
     recording.lost += lost->count;
+    recording.is_end_known &= lost->cause != LossCause::unknown_end;
     return;
   }
   const Event& event = std::get<Event>(item);
@@ -88,6 +91,11 @@ bool is_recorded(const std::string& line) {
   return line.starts_with("{\"ts\":") || line.starts_with("{\"lost\":");
 }
 
+bool is_unknown_end(const StreamItem& item) {
+  const auto* lost = std::get_if<Lost>(&item);
+  return lost && lost->cause == LossCause::unknown_end;
+}
+
 Status read_lines(std::istream& from, const std::string& file, Recording& recording) {
   std::string line;
   KnownSources sources;
@@ -103,6 +111,7 @@ Status read_lines(std::istream& from, const std::string& file, Recording& record
     auto item = protocol::parse_line(line);
     if (!item && from.eof()) return tell_cut_off(file), ok();
     if (!item) return in_line(item.error(), file, number);
+    if (is_unknown_end(*item)) print_error("tracectl: note: " + file + ": " + kUnknownEnd + "\n");
     if (auto* event = std::get_if<Event>(&*item)) sources.unify(*event);
     add(*item, recording);
   }
@@ -127,7 +136,7 @@ Status read_trace_file(const CommonOptions& common, const std::string& file,
   auto reader = open_trace_file(file);
   if (!reader) return reader.error();
   auto read = read_events(common, file, *reader, {}, take);
-  tell_damage(file, reader->damage());
+  tell_damage(file, *reader);
   return read;
 }
 
@@ -181,11 +190,12 @@ std::string text_of(const CallTree& calls, GraphChoice::Form form, size_t rows) 
 }  // namespace
 
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
-                size_t rows, uint64_t lost) {
+                size_t rows, uint64_t lost, bool is_end_known) {
   tell_forgotten(calls);
   if (!common.json) return print(text_of(calls, form, rows));
   protocol::CallSumsPart sums = sums_of(calls, form == GraphChoice::Form::tree);
   sums.lost = lost;
+  if (!is_end_known) sums.unknown_end = true;
   print_json(sums);
 }
 
@@ -245,7 +255,7 @@ int report_timeline(const CommonOptions& common, const ReportOptions& options) {
   const auto read = read_events(common, options.file, *reader, {},
                                 [&](const StreamItem& item) { return timeline.add(item), true; });
   if (!read) return fail(read.error());
-  tell_damage(options.file, reader->damage());
+  tell_damage(options.file, *reader);
   show<protocol::TimelinePart>(common, timeline.part(), [&](const protocol::TimelinePart& part) {
     return timeline_text(part, options.rows);
   });
@@ -268,7 +278,8 @@ int run_report(const CommonOptions& common, const ReportOptions& options) {
     if (auto read = read_calls(common, *options.against, before); !read) return fail(read.error());
     print_changes(common, before, recording, options.rows);
   } else if (recording.has_calls) {
-    print_sums(common, recording.calls, options.form, options.rows, recording.lost);
+    print_sums(common, recording.calls, options.form, options.rows, recording.lost,
+               recording.is_end_known);
   } else if (recording.has_events) {
     return print_rows(common, options, recording.events, recording.lost);
   } else {

@@ -10,8 +10,8 @@
 namespace tracectl {
 
 // Of a table so many rows; of Form::calls, which is none, those by function. `lost`: events, or
-// calls that the kernel has not counted.
+// calls that the kernel has not counted. `is_end_known`: more cannot be missing.
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
-                size_t rows, uint64_t lost);
+                size_t rows, uint64_t lost, bool is_end_known = true);
 
 }  // namespace tracectl

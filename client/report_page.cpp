@@ -9,6 +9,7 @@
 #include "client/output_file.h"
 #include "client/page_columns.h"
 #include "client/page_data.h"
+#include "client/render/text.h"
 #include "client/trace_file.h"
 #include "page/page.h"
 
@@ -43,6 +44,7 @@ std::string facts_of(const recording::Reader& reader, const PageData& data) {
   add("damaged_blocks", damage.blocks);
   add("damaged_records", damage.records);
   add("unknown_parts", damage.unknown);
+  add("unknown_end", reader.is_end_known() ? 0 : 1);
   return facts;
 }
 
@@ -187,11 +189,11 @@ int run_report_page(const CommonOptions& common, const ReportOptions& options) {
   uint64_t bytes = 0;
   const auto written = write_page(options, *reader, data, bytes);
   if (!written) return fail(written.error());
-  tell_damage(options.file, reader->damage());
+  tell_damage(options.file, *reader);
   tell_left_out(*options.html, data);
   if (!common.quiet)
-    print_error(fmt::format("{}: {}, {} lost, {:.1f} MiB\n", *options.html,
-                            plural(data.events, "event"), data.lost,
+    print_error(fmt::format("{}: {}, {}, {:.1f} MiB\n", *options.html, plural(data.events, "event"),
+                            lost_sum_text(data.lost, reader->is_end_known()),
                             static_cast<double>(bytes) / (1 << 20)));
   return kDone;
 }

@@ -47,6 +47,7 @@ void EventPrinter::add(std::string& out, const StreamItem& item) {
   }
   const Lost& lost = std::get<Lost>(item);
   lost_ += lost.count;
+  is_end_known_ &= lost.cause != LossCause::unknown_end;
   if (shows_at_end()) return;
   if (common_.json) {
     out += "{\"lost\":";
@@ -85,7 +86,7 @@ void EventPrinter::finish() {
 }
 
 std::string EventPrinter::summary() const {
-  return plural(events_, "event") + ", " + std::to_string(lost_) + " lost\n";
+  return plural(events_, "event") + ", " + lost_sum_text(lost_, is_end_known_) + "\n";
 }
 
 }  // namespace tracectl

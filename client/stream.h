@@ -54,6 +54,7 @@ class EventPrinter {
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;
   uint64_t lost_ = 0;
+  bool is_end_known_ = true;
 };
 
 }  // namespace tracectl

@@ -9,6 +9,7 @@
 
 #include "client/output.h"
 #include "client/render/call_names.h"
+#include "client/render/text.h"
 #include "client/size.h"
 #include "client/stream.h"
 #include "client/verbs.h"
@@ -129,10 +130,14 @@ void tell_reason(const CommonOptions& common, const std::string& path, const Rea
   print_error("tracectl: " + path + ": dumped because " + printable(reader.reason()) + "\n");
 }
 
-void tell_damage(const std::string& path, const Damage& damage) {
+void tell_damage(const std::string& path, const Reader& reader) {
+  const Damage& damage = reader.damage();
   const auto tell = [&](const std::string& what) {
     print_error("tracectl: note: " + path + ": " + what + "\n");
   };
+  if (!reader.ended_early().empty())
+    tell("its recording ended early: " + printable(reader.ended_early()));
+  if (!reader.is_end_known()) tell(std::string{kUnknownEnd});
   if (damage.unfinished_bytes)
     tell("its last " + plural(damage.unfinished_bytes, "byte") +
          " were still being written: who wrote it was stopped, or writes on");
@@ -186,7 +191,7 @@ int run_show(const CommonOptions& common, const ShowOptions& options) {
       Prints::meanwhile);
   if (!shown) return fail(shown.error());
   printer.finish();
-  tell_damage(options.file, reader->damage());
+  tell_damage(options.file, *reader);
   if (auto fits = chosen->check(); !fits) return fail(fits.error());
   tell_misfit(chosen->misfit());
   if (!common.quiet) print_error(printer.summary());

@@ -32,7 +32,7 @@ void tell_misfit(const std::optional<Error>& misfit);
 void tell_reason(const CommonOptions& common, const std::string& path,
                  const recording::Reader& reader);
 
-// On standard error: what of it could not be read, and why.
-void tell_damage(const std::string& path, const recording::Damage& damage);
+// On standard error: what of it could not be read, and why; and how it ended, where that was not in order.
+void tell_damage(const std::string& path, const recording::Reader& reader);
 
 }  // namespace tracectl

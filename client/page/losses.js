@@ -5,6 +5,10 @@
 
 function damageTexts(facts) {
   const texts = [];
+  if (facts.unknown_end) {
+    texts.push('Its end is unknown: its recording goes on, or was stopped before it could say how it ended. ' +
+      'Events after the last one may be missing.');
+  }
   const tell = (count, noun, rest) => { if (count) texts.push(pluralText(count, noun) + rest); };
   tell(facts.unfinished_bytes, 'byte', ' at the end of the file were still being written: who wrote ' +
     'it was stopped, or wrote on.');
@@ -33,7 +37,8 @@ function showLosses(trace, timeline) {
   byId('losses-summary').textContent = facts.lost
     ? `${pluralText(facts.lost, 'event')} were lost while this was recorded, in ` +
       `${pluralText(losses.length + facts.left_out_losses, 'place')}.${whole}`
-    : `No event was lost while this was recorded.${whole}`;
+    : (facts.unknown_end ? 'No event is known to be lost.'
+      : `No event was lost while this was recorded.${whole}`);
   byId('damage').replaceChildren(...damage.map(text => make('li', text)));
   byId('losses-frame').hidden = !losses.length;
   fillTable(byId('loss-table'), [['Since'], ['Cause'], ['CPU', true], ['Events', true]],

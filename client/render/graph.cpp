@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/render/text.h"
+
 namespace tracectl {
 namespace {
 
@@ -26,7 +28,9 @@ void GraphText::add(std::string& out, const Event& event) {
 
 void GraphText::add_lost(std::string& out, const Lost& lost) {
   print_header(out);
-  out += columns_.lost(lost.count, lost.cpu);
+  out += lost.cause == LossCause::unknown_end
+             ? columns_.remark(kUnknownEnd, {})
+             : columns_.remark(plural(lost.count, "event") + " lost", lost.cpu);
 }
 
 void GraphText::show_held(std::string& out, uint64_t now_ns) {

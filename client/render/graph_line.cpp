@@ -66,10 +66,10 @@ std::string GraphColumns::line(const GraphLine& line, pid_t tid, bool other_cpu)
          std::string(kIndent * line.depth, ' ') + line.code + gap + comment + "\n";
 }
 
-std::string GraphColumns::lost(uint64_t count, std::optional<unsigned> cpu) const {
+std::string GraphColumns::remark(const std::string& what, std::optional<unsigned> cpu) const {
   const std::string where = cpu ? fmt::format("{:>3})", *cpu) : "";
   return painted(colour, kDim, fmt::format("{:<12}", where)) + " " + duration_cell(colour, {}) +
-         " |  " + comment_text(colour, plural(count, "event") + " lost") + "\n";
+         " |  " + comment_text(colour, what) + "\n";
 }
 
 std::string GraphColumns::separator(const std::string& from, const std::string& to) const {

@@ -33,7 +33,7 @@ struct GraphColumns {
   std::string header() const;
   std::string line(const GraphLine& line, pid_t tid, bool other_cpu) const;
   // Of no thread.
-  std::string lost(uint64_t count, std::optional<unsigned> cpu) const;
+  std::string remark(const std::string& what, std::optional<unsigned> cpu) const;
   // Says that lines of another thread follow.
   std::string separator(const std::string& from, const std::string& to) const;
 };

@@ -385,16 +385,23 @@ static const char* reason_text(LossCause cause) {
   switch (cause) {
     case LossCause::ring_full: return "the ring was full";
     case LossCause::slow_client: return "this client read too slowly";
-    case LossCause::slow_disk: return "the file was not written fast enough";
+    case LossCause::slow_disk: return "the file was not written fast enough, or could not be";
     case LossCause::held_full: return "a call had more to keep than could wait for its end";
+    case LossCause::unknown_end: return kUnknownEnd;
   }
   return "";
 }
 
 std::string lost_text(const Lost& lost, uint64_t start_ns) {
+  if (lost.cause == LossCause::unknown_end)
+    return fmt::format("{:14.9f} -- {} --\n", seconds_since(lost.ts_ns, start_ns), kUnknownEnd);
   const std::string where = lost.cpu ? fmt::format(" on CPU {}", *lost.cpu) : "";
   return fmt::format("{:14.9f} -- {} lost{}: {} --\n", seconds_since(lost.ts_ns, start_ns),
                      plural(lost.count, "event"), where, reason_text(lost.cause));
+}
+
+std::string lost_sum_text(uint64_t lost, bool is_end_known) {
+  return fmt::format("{} lost{}", lost, is_end_known ? "" : " before its end, which is unknown");
 }
 
 }  // namespace tracectl

@@ -49,5 +49,11 @@ std::string stack_text(const Stack& stack);
 // One line: time, process, probe, arguments; below it the stack, a frame a line. `start_ns` is the time that is shown as 0.
 std::string event_text(const Event& event, uint64_t start_ns);
 std::string lost_text(const Lost& lost, uint64_t start_ns);
+// Of a recording: "3 lost".
+std::string lost_sum_text(uint64_t lost, bool is_end_known);
+inline constexpr const char* kUnknownEnd =
+    "its end is unknown, and events behind the last one may be missing: its recording goes on, or "
+    "was "
+    "stopped before it could say how it ended";
 
 }  // namespace tracectl

@@ -26,13 +26,14 @@ const char* name_of(LossCause cause) {
     case LossCause::slow_client: return "slow_client";
     case LossCause::slow_disk: return "slow_disk";
     case LossCause::held_full: return "held_full";
+    case LossCause::unknown_end: return "unknown_end";
   }
   return "";
 }
 
 std::optional<LossCause> loss_cause_named(std::string_view name) {
-  for (const LossCause cause :
-       {LossCause::ring_full, LossCause::slow_client, LossCause::slow_disk, LossCause::held_full})
+  for (const LossCause cause : {LossCause::ring_full, LossCause::slow_client, LossCause::slow_disk,
+                                LossCause::held_full, LossCause::unknown_end})
     if (name == name_of(cause)) return cause;
   return std::nullopt;
 }

@@ -67,6 +67,7 @@ enum class LossCause {
   slow_client,  // the subscriber did not read fast enough
   slow_disk,    // the file of a recording was not written fast enough, or could not be
   held_full,    // a call had more to keep than could wait for its end
+  unknown_end,  // how many is not known: the file of a recording says nothing of its end
 };
 
 const char* name_of(LossCause cause);

@@ -56,10 +56,12 @@ struct CallSumsPart {
   std::vector<FunctionSumsPart> functions;
   std::optional<std::vector<CallPlacePart>> tree = {};
   uint64_t lost = 0;  // events; of what the kernel has summed up, calls that are not counted
+  std::optional<bool> unknown_end = {};  // true: more may be missing at the end of the recording
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("functions", s.functions);
     f("tree", s.tree);
     f("lost", s.lost);
+    f("unknown_end", s.unknown_end);
   }
 };
 

@@ -231,6 +231,22 @@ void Encoder::end_older(uint64_t ts_ns) {
     if (open.block.header.records && open.block.header.first_ns < ts_ns) end(open);
 }
 
+Block block_of_loss(const Lost& lost) {
+  Encoder encoder;
+  encoder.add(lost);
+  encoder.end_all();
+  return std::move(encoder.take().front());
+}
+
+Block block_of_end(const Ending& ending, size_t bytes) {
+  Block block;
+  block.header.kind = BlockKind::end;
+  block.header.records = 1;
+  block.records = encode(ending);
+  block.records.resize(std::max(block.records.size(), bytes - kBlockHeaderBytes));
+  return block;
+}
+
 std::vector<Block> Encoder::take() { return std::exchange(ended_, {}); }
 
 }  // namespace tracectl::recording

@@ -31,6 +31,11 @@ struct Block {
 // Why a file is written, in a block of its own. What is too long is cut off.
 Block block_of_reason(std::string_view reason);
 
+// What was lost, in a block of its own.
+Block block_of_loss(const Lost& lost);
+// The last block of a file; has so many bytes, with its header.
+Block block_of_end(const Ending& ending, size_t bytes);
+
 // Gives numbers to what records name, and writes down what they mean, once.
 class Definitions {
  public:

@@ -9,6 +9,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr std::string_view kBlockMagic{"TCTB", 4};
+constexpr uint32_t kTellsEnd = 1;  // of a file's flags
 
 // A header's own checksum is its last eight bytes.
 std::string completed(std::string header, size_t size) {
@@ -35,7 +36,7 @@ std::string encode(const FileHeader& header) {
   ByteWriter to(out);
   to.fixed(header.version);
   to.fixed(static_cast<uint16_t>(kFileHeaderBytes));
-  to.fixed(uint32_t{0});
+  to.fixed(header.tells_end ? kTellsEnd : 0);
   to.fixed(header.id);
   to.fixed(static_cast<uint64_t>(header.wall_minus_boot_ns));
   return completed(std::move(out), kFileHeaderBytes);
@@ -48,7 +49,7 @@ Result<FileHeader> decode_file_header(std::string_view bytes) {
   FileHeader header;
   header.version = from.fixed<uint16_t>();
   from.fixed<uint16_t>();
-  from.fixed<uint32_t>();
+  header.tells_end = from.fixed<uint32_t>() & kTellsEnd;
   if (!from.failed() && header.version > kVersion)
     return unreadable("it is of version " + std::to_string(header.version) +
                       " of the format, and this program knows " + std::to_string(kVersion) +
@@ -95,6 +96,24 @@ std::optional<BlockHeader> decode_block_header(std::string_view bytes, uint64_t 
   header.checksum = from.fixed<uint64_t>();
   if (header.file_id != file_id) return std::nullopt;
   return header;
+}
+
+std::string encode(const Ending& ending) {
+  std::string body, record;
+  ByteWriter(body).varint(ending.is_all_told);
+  ByteWriter(body).text(std::string_view(ending.why).substr(0, kMostWhyBytes));
+  ByteWriter(record).text(body);
+  return record;
+}
+
+std::optional<Ending> decode_ending(std::string_view records) {
+  ByteReader from(records);
+  ByteReader body(from.text());
+  Ending ending;
+  ending.is_all_told = body.varint() == 1;
+  ending.why = body.text().substr(0, kMostWhyBytes);
+  if (from.failed() || body.failed()) return std::nullopt;
+  return ending;
 }
 
 }  // namespace tracectl::recording

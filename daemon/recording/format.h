@@ -26,6 +26,7 @@ struct FileHeader {
   uint16_t version = kVersion;
   uint64_t id = 0;                 // random: what says so is a block of this file
   int64_t wall_minus_boot_ns = 0;  // CLOCK_REALTIME - CLOCK_BOOTTIME when it was begun
+  bool tells_end = false;          // its writer ends it with a block of kind `end`
 };
 
 std::string encode(const FileHeader& header);
@@ -35,6 +36,7 @@ Result<FileHeader> decode_file_header(std::string_view bytes);
 enum class BlockKind : uint8_t {
   definitions = 1,  // of numbers that later blocks use
   events = 2,       // of one CPU
+  end = 3,          // the last one of the file
 };
 enum class Compression : uint8_t { none = 0, zstd = 1 };
 
@@ -61,6 +63,15 @@ std::optional<BlockHeader> decode_block_header(std::string_view bytes, uint64_t 
 std::string_view block_magic();
 
 uint64_t checksum_of(std::string_view bytes);
+
+// What the last block of a file says.
+struct Ending {
+  bool is_all_told = false;  // what is missing is in the file as lost; else the end is unknown
+  std::string why = {};      // the recording ended before it was asked to; else empty
+};
+
+std::string encode(const Ending& ending);
+std::optional<Ending> decode_ending(std::string_view records);
 
 // The kinds of records. Their first varint holds it: in blocks of events together with what the
 // record has.
@@ -93,6 +104,7 @@ enum RecordBit : uint64_t {
 inline constexpr size_t kMostArguments = 64;
 inline constexpr size_t kMostStackFrames = 4096;  // those inlined among them
 inline constexpr size_t kMostReasonBytes = 4096;
+inline constexpr size_t kMostWhyBytes = 64;         // why a recording ended early
 inline constexpr size_t kMostTextBytes = 64 << 10;  // of a definition: what is behind is cut off
 
 }  // namespace tracectl::recording

@@ -22,7 +22,8 @@ constexpr size_t kMostOpen = 1 << 16;         // of them
 constexpr size_t kMostWaiting = 4 << 20;      // that have been found, and are not read yet
 
 bool is_known(const BlockHeader& header) {
-  return (header.kind == BlockKind::definitions || header.kind == BlockKind::events) &&
+  return (header.kind == BlockKind::definitions || header.kind == BlockKind::events ||
+          header.kind == BlockKind::end) &&
          (header.compression == Compression::none || header.compression == Compression::zstd);
 }
 
@@ -81,8 +82,11 @@ Status Reader::find_blocks() {
 
 Status Reader::add(const Place& place) {
   ++blocks_;
+  ending_.reset();
   if (!is_known(place.header)) {
     ++damage_.unknown;
+  } else if (place.header.kind == BlockKind::end) {
+    return end(place);
   } else if (place.header.kind == BlockKind::definitions) {
     return define(place);
   } else {
@@ -95,6 +99,13 @@ Status Reader::define(const Place& place) {
   auto records = records_of(place);
   if (!records) return records.error();
   if (*records && !tables_.add(**records)) ++damage_.blocks;
+  return ok();
+}
+
+Status Reader::end(const Place& place) {
+  auto records = records_of(place);
+  if (!records) return records.error();
+  if (*records && !(ending_ = decode_ending(**records))) ++damage_.blocks;
   return ok();
 }
 
@@ -276,7 +287,11 @@ class Reader::Merge {
 };
 
 Status Reader::read(const TimeRange& range, const Take& take) {
-  return Merge(*this, range).run(take);
+  bool goes_on = true;
+  auto done = Merge(*this, range).run([&](const StreamItem& item) { return goes_on = take(item); });
+  if (done && goes_on && !is_end_known() && last_ns() < range.to_ns)
+    take(Lost{last_ns(), 0, LossCause::unknown_end, {}});
+  return done;
 }
 
 }  // namespace tracectl::recording

@@ -55,6 +55,12 @@ class Reader {
   uint64_t blocks() const { return blocks_; }
   // Why it was written, in somebody's words; empty: nobody has said.
   const std::string& reason() const { return tables_.reason(); }
+  // Whether all that is missing is told as lost. It is not of a file that is being written, nor of one whose
+  // writer was killed: there the last item that is read is a loss of an unknown number. Files of writers that
+  // did not tell an end are taken as they are.
+  bool is_end_known() const { return !header_.tells_end || (ending_ && ending_->is_all_told); }
+  // Why the recording ended before it was asked to; empty: it did not, or the file does not say.
+  std::string ended_early() const { return ending_ ? ending_->why : std::string{}; }
   const Damage& damage() const { return damage_; }
 
  private:
@@ -65,6 +71,7 @@ class Reader {
   Status find_blocks();
   Status add(const Place& place);
   Status define(const Place& place);
+  Status end(const Place& place);
   // Nothing where it is damaged, which is counted.
   Result<std::optional<std::string>> records_of(const Place& place);
 
@@ -75,6 +82,7 @@ class Reader {
   BlockIndex events_;
   DefinitionTables tables_;
   Damage damage_;
+  std::optional<Ending> ending_;  // where the last block is one
 };
 
 }  // namespace tracectl::recording

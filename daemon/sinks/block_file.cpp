@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "daemon/base/clock.h"
@@ -20,6 +22,7 @@ namespace {
 
 FileHeader new_header() {
   FileHeader header;
+  header.tells_end = true;
   if (::getrandom(&header.id, sizeof(header.id), 0) != sizeof(header.id)) header.id = boot_ns();
   header.wall_minus_boot_ns =
       static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) - static_cast<int64_t>(boot_ns());
@@ -45,12 +48,13 @@ Status check_writable(int file) {
 
 Status BlockFile::empty() {
   if (::ftruncate(file_.get(), 0) != 0) return Error::from_errno("empty the file");
-  end_ = 0;
+  end_ = end_bytes_ = 0;
   return ok();
 }
 
 Status BlockFile::begin() {
   if (auto emptied = empty(); !emptied) return emptied;
+  if (auto reserved = reserve(kFileHeaderBytes); !reserved) return reserved;
   const FileHeader header = new_header();
   id_ = header.id;
   if (auto put = write_at(0, encode(header)); !put) return put;
@@ -58,27 +62,67 @@ Status BlockFile::begin() {
   return ok();
 }
 
-// The records first, then the header that counts them: what a crash leaves has no header.
 Status BlockFile::append(Block block) {
-  block.header.file_id = id_;
-  block.header.plain_bytes = static_cast<uint32_t>(block.records.size());
-  std::string stored = std::move(block.records);
   if (compression_ == Compression::zstd) {
-    if (std::string smaller = compressed(stored); !smaller.empty()) {
-      stored = std::move(smaller);
+    if (std::string smaller = compressed(block.records); !smaller.empty()) {
+      block.header.plain_bytes = static_cast<uint32_t>(block.records.size());
       block.header.compression = Compression::zstd;
+      block.records = std::move(smaller);
     }
   }
-  block.header.stored_bytes = static_cast<uint32_t>(stored.size());
-  block.header.checksum = checksum_of(stored);
-  if (auto put = write_at(end_ + kBlockHeaderBytes, stored); !put) return put;
-  if (auto put = write_at(end_, encode(block.header)); !put) return put;
-  end_ += kBlockHeaderBytes + stored.size();
-  return ok();
+  if (auto reserved = reserve(kBlockHeaderBytes + block.records.size()); !reserved) return reserved;
+  return put(std::move(block), end_);
 }
 
 Status BlockFile::finish() {
+  if (auto ended = put_end({}, {.is_all_told = true}); !ended) return ended;
   return ::fdatasync(file_.get()) == 0 ? ok() : Status(Error::from_errno("write the file"));
+}
+
+void BlockFile::end_early(const Lost& lost, const Ending& ending) {
+  if (!file_ || !is_begun()) return;
+  if (put_end(lost, ending)) return;
+  // Without a part of a block at least.
+  end_bytes_ = 0;
+  std::ignore = ::ftruncate(file_.get(), static_cast<off_t>(end_));
+}
+
+Status BlockFile::put_end(std::optional<Lost> lost, const Ending& ending) {
+  uint64_t at = end_;
+  const uint64_t end = end_ + kEndBytes;
+  if (lost && lost->count)
+    if (auto put_lost = put(block_of_loss(*lost), at); !put_lost) return put_lost;
+  if (auto put_last = put(block_of_end(ending, end - at), at); !put_last) return put_last;
+  end_bytes_ = kEndBytes;
+  // What a block has left that did not come about, and room that was reserved.
+  if (::ftruncate(file_.get(), static_cast<off_t>(end)) != 0)
+    return Error::from_errno("end the file");
+  return ok();
+}
+
+// The records first, then the header that counts them: what a crash leaves has no header.
+Status BlockFile::put(Block block, uint64_t& at) {
+  block.header.file_id = id_;
+  block.header.stored_bytes = static_cast<uint32_t>(block.records.size());
+  if (block.header.compression == Compression::none)
+    block.header.plain_bytes = block.header.stored_bytes;
+  block.header.checksum = checksum_of(block.records);
+  if (auto put = write_at(at + kBlockHeaderBytes, block.records); !put) return put;
+  if (auto put = write_at(at, encode(block.header)); !put) return put;
+  at += kBlockHeaderBytes + block.records.size();
+  return ok();
+}
+
+Status BlockFile::reserve(size_t bytes) {
+  if (!can_reserve_) return ok();
+  while (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
+                     static_cast<off_t>(bytes + kEndBytes)) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == ENOSPC || errno == EDQUOT) return Error::from_errno("write the file");
+    can_reserve_ = false;  // the file system does not know how
+    break;
+  }
+  return ok();
 }
 
 Status BlockFile::write_at(uint64_t offset, std::string_view bytes) {

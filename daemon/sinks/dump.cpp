@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/base/clock.h"
 #include "daemon/sinks/block_file.h"
 
 namespace tracectl {
@@ -41,6 +42,7 @@ class Dump::Writing {
     } catch (const std::bad_alloc&) {
       error = std::move(no_memory_);
     }
+    if (error) tell_rest(*error);
     // Whoever knows of the dump still keeps neither.
     file_.close();
     snapshot_ = {};
@@ -59,6 +61,18 @@ class Dump::Writing {
       for (const recording::Block& block : extent->blocks)
         if (auto put = append(block); !put) return put;
     return file_.finish();
+  }
+
+  // What is missing in the file, in it.
+  void tell_rest(const Error& error) {
+    uint64_t all = 0;
+    for (const auto& extent : snapshot_)
+      for (const recording::Block& block : extent->blocks) all += block.events + block.lost;
+    const std::lock_guard lock(mutex_);
+    const uint64_t rest = all - state_.events - state_.lost;
+    file_.end_early({.ts_ns = boot_ns(), .count = rest, .cause = LossCause::slow_disk, .cpu = {}},
+                    {.is_all_told = true, .why = error.message});
+    state_.lost += rest;
   }
 
   Status append(const recording::Block& block) {

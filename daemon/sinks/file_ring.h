@@ -36,6 +36,13 @@ class FileRing {
     return put;
   }
   Status finish() { return current().file.finish(); }
+  // The one that was begun last; where that has not come about, the one before.
+  void end_early(const Lost& lost, const recording::Ending& ending) {
+    if (begun_ == 0) return;
+    const size_t before = (begun_ - 1 + files_.size() - 1) % files_.size();
+    (current().file.is_begun() || begun_ == 1 ? current() : files_[before])
+        .file.end_early(lost, ending);
+  }
   void close() {
     for (Part& part : files_) part.file.close();
   }

@@ -52,10 +52,11 @@ class Recorder::Writing {
 
   void end() {
     const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    changed_.notify_all();
     if (state_.phase != Phase::recording) return;
     state_.phase = Phase::ending;
     end_all();
-    changed_.notify_all();
   }
 
   State state() const {
@@ -66,7 +67,8 @@ class Recorder::Writing {
   bool wait_ms(unsigned milliseconds) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
-      return state_.phase == Phase::done || state_.phase == Phase::failed;
+      const bool has_failed = state_.phase == Phase::failed;
+      return state_.phase == Phase::done || (has_failed && (is_over_ || !is_ended_));
     });
   }
 
@@ -86,6 +88,7 @@ class Recorder::Writing {
     const std::lock_guard lock(mutex_);
     being_filed_ = 0;
     settle_files();
+    is_over_ = true;
     fail(std::move(no_memory_));
   }
 
@@ -113,7 +116,6 @@ class Recorder::Writing {
   void begin_file(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     const Status begun = files_.begin_next();
-    if (!begun) files_.close();
     lock.lock();
     settle_files();
     if (!begun) fail(begun.error());
@@ -127,16 +129,17 @@ class Recorder::Writing {
     Block block = std::move(waiting_.front().block);
     waiting_.pop_front();
     const size_t plain_bytes = block.records.size();
+    const uint64_t lost = block.lost;
     const uint64_t bytes_before = files_.current_bytes();
     waiting_bytes_ -= plain_bytes;
     being_filed_ = block.events;
     lock.unlock();
     const Status written = files_.append(std::move(block));
-    if (!written) files_.close();
     lock.lock();
     const uint64_t events = std::exchange(being_filed_, 0);
     if (!written) return fail(written.error());
     filed_ += events;
+    filed_lost_ += lost;
     state_.bytes = files_.bytes();
     // It may have been compressed: then there is more room than it seemed.
     if (file_written_ == file_planned_)
@@ -144,14 +147,34 @@ class Recorder::Writing {
   }
 
   void finish(std::unique_lock<std::mutex>& lock) {
-    const bool has_failed = state_.phase == Phase::failed;
-    lock.unlock();
-    const Status finished = has_failed ? ok() : files_.finish();
-    files_.close();
-    lock.lock();
-    if (has_failed) return;
-    if (!finished) return fail(finished.error());
+    if (state_.phase != Phase::failed) {
+      lock.unlock();
+      const Status finished = files_.finish();
+      if (finished) files_.close();
+      lock.lock();
+      state_.bytes = files_.bytes();
+      if (!finished) fail(finished.error());
+    }
+    if (state_.phase == Phase::failed) return tell_failure(lock);
     state_.phase = Phase::done;
+    changed_.notify_all();
+  }
+
+  // At once, as the daemon may be killed; and when nothing more can be lost, with how many were.
+  void tell_failure(std::unique_lock<std::mutex>& lock) {
+    Lost lost{.ts_ns = boot_ns(), .cause = LossCause::slow_disk, .cpu = {}};
+    for (bool is_last = false; !is_last;) {
+      is_last = is_ended_;
+      lost.count = state_.lost - filed_lost_;
+      const Ending ending{.is_all_told = is_last, .why = state_.error->message};
+      lock.unlock();
+      files_.end_early(lost, ending);
+      if (is_last) files_.close();
+      lock.lock();
+      state_.bytes = files_.bytes();
+      if (!is_last) changed_.wait(lock, [&] { return is_ended_; });
+    }
+    is_over_ = true;
     changed_.notify_all();
   }
 
@@ -174,10 +197,12 @@ class Recorder::Writing {
 
   void count(const PlainHit&) { ++state_.events; }
 
-  void refuse(const PlainHit&) { state_.lost += state_.phase == Phase::failed; }
+  bool counts_refused() const { return state_.phase == Phase::failed && !is_ended_; }
+
+  void refuse(const PlainHit&) { state_.lost += counts_refused(); }
 
   void refuse(const StreamItem& item) {
-    if (state_.phase != Phase::failed) return;
+    if (!counts_refused()) return;
     const auto* lost = std::get_if<Lost>(&item);
     state_.lost += lost ? lost->count : 1;
   }
@@ -264,6 +289,9 @@ class Recorder::Writing {
   uint64_t planned_bytes_ = kFileHeaderBytes;     // of the latter, with all that waits for it
   uint64_t filed_ = 0;                            // events in the files
   uint64_t being_filed_ = 0;                      // and in the block that is being written
+  uint64_t filed_lost_ = 0;                       // that the files tell of
+  bool is_ended_ = false;                         // nothing is taken any more
+  bool is_over_ = false;                          // nor written, after a failure
   State state_;
   // Made while there is memory for it.
   Error no_memory_{Code::exhausted, "there is not enough memory to write the file"};

@@ -25,7 +25,7 @@ class Recorder final : public PerCpuSink {
     recording,
     ending,  // takes nothing more; what it has is being written
     done,    // it is in the file
-    failed,  // nothing more is written; what is in the file stays
+    failed,  // nothing more is written but, when it is ended, what was lost; what is in the file stays
   };
   // Where there are several files.
   struct Turns {
@@ -64,7 +64,8 @@ class Recorder final : public PerCpuSink {
   // Any thread. Does not wait until it is done.
   void end();
   State state() const;
-  // Whether all is written, or cannot be, before so many milliseconds are over.
+  // Whether all is written, or cannot be, before so many milliseconds are over; of one that has failed and was
+  // ended, whether the file says what was lost, if it can.
   bool wait_ms(unsigned milliseconds) const;
 
  private:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -24,6 +25,10 @@ CORPUS = support.ROOT / 'tests/recordings'
 
 def time_of(item):
     return (item.get('lost') or item)['ts']
+
+
+def says_unknown_end(item):
+    return item.get('lost', {}).get('cause') == 'unknown_end'
 
 
 class RecordTest(support.DaemonTest):
@@ -75,7 +80,9 @@ class RecordTest(support.DaemonTest):
     def shown(self, *words, file=None):
         done = support.run('--json', 'show', file or self.file, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+        items = [json.loads(line) for line in done.stdout.splitlines()]
+        # Of a file that is being written, or whose writer was killed.
+        return [item for item in items if not says_unknown_end(item)], done.stderr
 
     def is_unbroken(self, items):
         """The calls from 0 on, each once and in order; how many."""
@@ -262,9 +269,48 @@ class Record(RecordTest):
         self.assertEqual(verb.returncode, 1)
         self.assertIn('No space left on device', errors)
         self.call(program, CALLS)
-        in_file = self.is_unbroken(self.shown()[0])
-        self.assertGreater(in_file, 0)
-        self.assertIn(f'{in_file} events are in the file', errors)
+        in_file, told = re.search(r'(\d+) events are in the file, (\d+) events? were lost', errors).groups()
+        # When its session is gone, all that was lost is told; until then the end is unknown.
+        support.wait_until(lambda: 'unknown' not in self.shown()[1], 'the end of the file')
+        items, notes = self.shown()
+        lost = sum(item['lost']['count'] for item in items if 'lost' in item)
+        self.assertGreaterEqual(lost, int(told))
+        events = self.is_unbroken([item for item in items if 'lost' not in item])
+        self.assertEqual(events, int(in_file))
+        self.assertGreater(events, 0)
+        self.assertIn('its recording ended early: write the file: No space left on device', notes)
+        self.assertIn(f'{events} events, {lost} lost\n', notes)
+        report = support.run('--json', 'report', self.file)
+        self.assertIn('ended early', report.stderr)
+        self.assertEqual(json.loads(report.stdout)['dropped_ring'], lost)
+
+    def test_whose_end_is_unknown_is_said_by_every_reader(self):
+        self.recorded(self.through_daemon())
+        whole = pathlib.Path(self.file).read_bytes()
+        # As whoever wrote it was killed: without what ends it.
+        killed = self.directory / 'killed.tct'
+        killed.write_bytes(whole[:-512])
+        html, csv, chrome = (str(self.directory / name) for name in ('out.html', 'out.csv', 'out.json'))
+        folder = str(self.directory / 'ctf')
+        lines = support.run('--json', 'show', killed).stdout
+        self.assertEqual(sum(says_unknown_end(json.loads(line)) for line in lines.splitlines()), 1)
+        unknown = 'its end is unknown'
+        for words, said in ((['show', killed], unknown), (['show', killed, '--graph'], unknown),
+                            (['report', killed], unknown), (['report', killed, '--timeline'], unknown),
+                            (['report', killed, '--do', 'count'], unknown),
+                            (['report', killed, '--html', html], 'before its end, which is unknown'),
+                            (['export', killed, '--to', 'csv', '-o', csv], 'before its end, which is unknown'),
+                            (['export', killed, '--to', 'chrome', '-o', chrome], unknown),
+                            (['export', killed, '--to', 'ctf', '-o', folder], unknown)):
+            with self.subTest(words=words):
+                done = support.run(*map(str, words))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertNotIn(' 0 lost\n', done.stderr)
+        self.assertIn(unknown, support.run('show', killed).stdout)
+        self.assertIn(unknown, support.run('report', '-', input=lines).stderr)
+        for file in csv, chrome:
+            self.assertIn('unknown_end', pathlib.Path(file).read_text())
 
     # ---- the protocol ----
 

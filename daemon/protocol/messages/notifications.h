@@ -79,7 +79,8 @@ struct LostNotification {
   static constexpr const char* kMethod = "lost";
   uint64_t ts = 0;  // of its place: where a ring was full, none of these was lost before
   uint64_t count = 0;
-  std::string cause;  // "ring_full", "slow_client", "held_full" or, in recordings, "slow_disk"
+  // "ring_full", "slow_client", "held_full" or, in recordings, "slow_disk" or "unknown_end".
+  std::string cause;
   std::optional<uint64_t> cpu;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) {
