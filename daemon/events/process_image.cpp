@@ -50,10 +50,11 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
   auto mapped = files_of(process, program);
   if (!mapped) return mapped.error();
   ProcessImage image;
+  FileAccesses accesses(process);
   const std::span<const MappedFile> all = *mapped;
   for (auto rest = all.first(std::min(all.size(), kMostFiles)); !rest.empty();) {
     const size_t some = std::min(rest.size(), kMostOpenAtOnce);
-    image.add(process, rest.first(some), files);
+    image.add(process, rest.first(some), files, accesses);
     rest = rest.subspan(some);
   }
   std::sort(image.places_.begin(), image.places_.end(),
@@ -63,30 +64,43 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
 
 // At first nothing but opening them: a process that ends takes the way to its files along.
 void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
-                       MappedFiles& files) {
+                       MappedFiles& files, FileAccesses& accesses) {
   std::vector<Result<Fd>> fds;
   for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
   for (size_t i = 0; i < fds.size(); ++i) {
     if (!fds[i]) continue;
-    if (auto file = files.share(std::move(*fds[i]), mapped[i].path))
-      add(mapped[i], std::move(file));
+    auto file = files.share(std::move(*fds[i]), mapped[i].path);
+    if (!file) continue;
+    FileAccess access = accesses.of(file->path, file->status);
+    add(mapped[i], std::move(file), std::make_shared<const FileAccess>(std::move(access)));
   }
 }
 
-void ProcessImage::add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file) {
+void ProcessImage::add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file,
+                       std::shared_ptr<const FileAccess> access) {
   LoadedFile& loaded = files_.emplace_back(LoadedFile{file, {}});
   for (const ExecutableRange& range : mapped.ranges) {
     loaded.ranges.push_back({range.start, range.end, range.file_offset});
-    places_.push_back({range.start, range.end, file});
+    places_.push_back({range.start, range.end, file, access});
   }
 }
 
-const std::string* ProcessImage::path_at(uint64_t address) const {
+const ProcessImage::Place* ProcessImage::place_at(uint64_t address) const {
   const auto after = std::upper_bound(places_.begin(), places_.end(), address,
                                       [](uint64_t a, const Place& p) { return a < p.start; });
   if (after == places_.begin()) return nullptr;
   const Place& place = *std::prev(after);
-  return address < place.end ? &place.file->path : nullptr;
+  return address < place.end ? &place : nullptr;
+}
+
+const std::string* ProcessImage::path_at(uint64_t address) const {
+  const Place* place = place_at(address);
+  return place ? &place->file->path : nullptr;
+}
+
+bool ProcessImage::may_be_read_by(const Owner& user, uint64_t address) const {
+  const Place* place = place_at(address);
+  return place && place->access->may_be_read_by(user);
 }
 
 }  // namespace tracectl

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/process/file_access.h"
 #include "daemon/process/maps.h"
 #include "daemon/process/process.h"
 #include "daemon/reading/stack_reader.h"
@@ -39,19 +40,25 @@ class ProcessImage {
   bool is_empty() const { return places_.empty(); }
   // Null where no file is.
   const std::string* path_at(uint64_t address) const;
+  // Whether the user could open the file there. False where no file is.
+  bool may_be_read_by(const Owner& user, uint64_t address) const;
   const std::vector<LoadedFile>& files() const { return files_; }
 
  private:
   struct Place {
     uint64_t start = 0, end = 0;
     std::shared_ptr<const OpenedFile> file;
+    std::shared_ptr<const FileAccess> access;
   };
 
   static constexpr size_t kMostOpenAtOnce = 128;
   static constexpr size_t kMostFiles = 1024;  // Code of further files stays addresses.
 
-  void add(const Process& process, std::span<const MappedFile> mapped, MappedFiles& files);
-  void add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file);
+  void add(const Process& process, std::span<const MappedFile> mapped, MappedFiles& files,
+           FileAccesses& accesses);
+  void add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file,
+           std::shared_ptr<const FileAccess> access);
+  const Place* place_at(uint64_t address) const;
 
   std::vector<LoadedFile> files_;
   std::vector<Place> places_;  // by start

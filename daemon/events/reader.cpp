@@ -119,19 +119,21 @@ void EventReader::wake() {
 
 // ---- asked by the control thread ----
 
-Status EventReader::open(uint32_t session, Rings rings) {
+Status EventReader::open(uint32_t session, Rings rings, const std::optional<Owner>& owner) {
   for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
     kernel_.note_ring_seen(session, cpu, {0, boot_ns()});
   kernel_.note_untold(session, 0);
-  return open(session, std::move(rings), 0);
+  return open(session, std::move(rings), owner, 0);
 }
 
-Status EventReader::go_on(uint32_t session, Rings rings) {
-  return open(session, std::move(rings), boot_ns() + kSubscribersComeNs);
+Status EventReader::go_on(uint32_t session, Rings rings, const std::optional<Owner>& owner) {
+  return open(session, std::move(rings), owner, boot_ns() + kSubscribersComeNs);
 }
 
-Status EventReader::open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns) {
+Status EventReader::open(uint32_t session, Rings rings, const std::optional<Owner>& owner,
+                         uint64_t sink_comes_by_ns) {
   Stream stream(rings.by_cpu.size());
+  stream.owner = owner;
   stream.sink_comes_by_ns = sink_comes_by_ns;
   stream.untold = kernel_.untold(session);
   for (Fd& fd : rings.by_cpu) {
@@ -388,7 +390,7 @@ void EventReader::hold_stacks(Stream& stream) {
     if (raw) {
       stream.held_bytes += raw->bytes.size();
       held.order = std::make_shared<StackOrder>(
-          StackOrder{std::get<Event>(held.item).pid, std::move(raw), boot_ns()});
+          StackOrder{std::get<Event>(held.item).pid, std::move(raw), boot_ns(), stream.owner});
     }
     stream.held.push_back(std::move(held));
   }

@@ -42,11 +42,12 @@ class EventReader {
   static Result<std::unique_ptr<EventReader>> start(Kernel& kernel, Symbolizer& symbolizer);
   ~EventReader();
 
-  Status open(uint32_t session, Rings rings);
+  // What stacks say is for the owner's eyes; none: for those of one who may trace every process.
+  Status open(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
   // Rings that a former daemon has read from. What is in them waits for a subscriber who comes again, for a while:
   // recorders, which are there at once, get it then, too. Where a ring would overflow first they get it alone, and
   // the subscriber is told how much that was.
-  Status go_on(uint32_t session, Rings rings);
+  Status go_on(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
   // The last that is asked: what has been read is given to the sinks, nothing more is read.
   void end();
   void close(uint32_t session);
@@ -106,6 +107,7 @@ class EventReader {
     // Events that went to recorders alone while a subscriber was awaited, also such as were lost.
     uint64_t missed = 0;
     uint64_t opened = 0;  // no other stream has this number
+    std::optional<Owner> owner;
   };
 
   struct AskedFlush {
@@ -146,7 +148,8 @@ class EventReader {
   void tell_untold(uint32_t session, Stream& stream);
   void give(uint32_t session, Stream& stream);
   int longest_sleep_ms() const;
-  Status open(uint32_t session, Rings rings, uint64_t sink_comes_by_ns);
+  Status open(uint32_t session, Rings rings, const std::optional<Owner>& owner,
+              uint64_t sink_comes_by_ns);
 
   Kernel& kernel_;
   Symbolizer& symbolizer_;

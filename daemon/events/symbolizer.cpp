@@ -60,8 +60,23 @@ Frame unknown_frame(uint64_t address) {
   return frame;
 }
 
+// Where it is, and not what the file calls it.
+Frame without_names(const Frame& frame) {
+  Frame bare;
+  bare.address = frame.address;
+  bare.module = frame.module;
+  bare.offset = frame.offset;
+  return bare;
+}
+
+bool may_be_named(const StackOrder& order, const ProcessImage& image, const CodeAddress& code) {
+  const uint64_t within = code.is_where_returns ? code.address - 1 : code.address;
+  return !order.owner || image.may_be_read_by(*order.owner, within);
+}
+
 // The frames that are known, and addresses for the others.
-Stack named_stack(const StackOrder& order, const std::map<CodeAddress, Frames>& known) {
+Stack named_stack(const StackOrder& order, const ProcessImage& image,
+                  const std::map<CodeAddress, Frames>& known) {
   Stack stack{.by = order.unwound ? StackBy::unwind_tables : StackBy::frame_pointers,
               .end = order.unwound ? order.unwound->end : order.raw->end,
               .frames = {}};
@@ -72,6 +87,8 @@ Stack named_stack(const StackOrder& order, const std::map<CodeAddress, Frames>& 
     const auto frames = known.find(code);
     if (frames == known.end() || frames->second.empty())
       stack.frames.push_back(unknown_frame(code.address));
+    else if (!may_be_named(order, image, code))
+      stack.frames.push_back(without_names(frames->second.back()));
     else
       stack.frames.insert(stack.frames.end(), frames->second.begin(), frames->second.end());
     stack.frames.back().size_bytes = size_of_frame(stack_pointers, i);
@@ -81,7 +98,7 @@ Stack named_stack(const StackOrder& order, const std::map<CodeAddress, Frames>& 
 
 // Of a copy that nobody has unwound there is one address.
 Stack bare_stack(const StackOrder& order, StackEnd end_of_copy) {
-  if (order.unwound || !is_copy(*order.raw)) return named_stack(order, {});
+  if (order.unwound || !is_copy(*order.raw)) return named_stack(order, {}, {});
   return {.by = StackBy::unwind_tables,
           .end = end_of_copy,
           .frames = {unknown_frame(innermost_of(*order.raw))}};
@@ -301,7 +318,7 @@ void Symbolizer::make(const std::shared_ptr<StackOrder>& order) {
     if (known->has_failed || known->is_slow) make_bare(*order, StackEnd::no_table);
     return;
   }
-  Stack stack = named_stack(*order, known->frames);
+  Stack stack = named_stack(*order, known->image, known->frames);
   if (!order->was_looked_for && leads_to_unknown(known->image, stack) && may_look_again(*known)) {
     order->was_looked_for = true;
     const auto files_before = known->image.files();
@@ -342,10 +359,12 @@ std::shared_ptr<StackOrder> Symbolizer::order_of(const StackAddresses& stack) {
   return std::make_shared<StackOrder>(StackOrder{stack.pid, std::move(raw), boot_ns()});
 }
 
-std::vector<Stack> Symbolizer::stacks_of(std::span<const StackAddresses> stacks) {
+std::vector<Stack> Symbolizer::stacks_of(std::span<const StackAddresses> stacks,
+                                         const std::optional<Owner>& owner) {
   StackOrders orders;
   for (const StackAddresses& stack : stacks)
     if (auto order = order_of(stack)) orders.push_back(std::move(order));
+  for (const auto& order : orders) order->owner = owner;
   const auto is_unmade = [](const auto& order) { return !order->stack; };
   go_on(orders);
   const uint64_t until_ns = boot_ns() + patience_ns();

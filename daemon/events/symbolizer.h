@@ -5,6 +5,9 @@
 // nothing was known. A process that executes another program has that program's stacks named by it, and
 // those from before by what was kept; where nothing was, they stay addresses.
 //
+// What a file says is told only to who could open it: others are told its name, as the process's maps have it,
+// and where in it. The answers are kept for all, and this is asked of each stack.
+//
 // What the files say is asked of who reads them (daemon/reading/stack_reader.h), which can take its time,
 // and can fail: then stacks stay addresses, too. The answers are kept, as stacks are much alike.
 #pragma once
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "daemon/events/process_image.h"
+#include "daemon/model/owner.h"
 #include "daemon/model/stack.h"
 #include "daemon/process/process.h"
 #include "daemon/reading/stack_reader.h"
@@ -33,6 +37,7 @@ struct StackOrder {
   pid_t pid = 0;
   std::shared_ptr<const RawStack> raw;
   uint64_t since_ns = 0;
+  std::optional<Owner> owner = {};          // for whom; none: for one who may trace every process
   std::shared_ptr<const Stack> stack = {};  // once it is made
 
   std::optional<Unwound> unwound = {};  // of a copy
@@ -63,7 +68,8 @@ class Symbolizer {
   // answer has come, as they have been waited for long enough.
   void give_up(const StackOrders& orders);
   // Of rows. Waits a while for answers. For one thread at a time.
-  std::vector<Stack> stacks_of(std::span<const StackAddresses> stacks);
+  std::vector<Stack> stacks_of(std::span<const StackAddresses> stacks,
+                               const std::optional<Owner>& owner);
 
   // Nobody wants a stack any more: forgets all programs, and closes their files.
   void rest();

@@ -291,7 +291,7 @@ Status Engine::open_rings(Session& session) {
       kernel_->close_rings(session.id);
       return kept;
     }
-  if (auto opened = reader_->open(session.id, std::move(*rings)); !opened) {
+  if (auto opened = reader_->open(session.id, std::move(*rings), session.access.owner); !opened) {
     kernel_->close_rings(session.id);
     return opened;
   }
@@ -315,7 +315,7 @@ Result<ReadSummary> Engine::read(const std::string& name, bool clear) {
   auto read = clear ? read_and_clear(**session) : read_so_far(**session);
   if (!read) return read;
   name_cgroups(read->results.rows, cgroup_names_);
-  name_stacks(read->results.rows, *symbolizer_);
+  name_stacks(read->results.rows, *symbolizer_, (*session)->access.owner);
   return read;
 }
 

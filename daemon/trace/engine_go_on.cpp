@@ -238,7 +238,8 @@ Status Engine::adopt_rings(Session& session) {
               .size_bytes = adoption_->state().ring_bytes};
   if (rings.by_cpu.empty())
     return Error{Code::not_found, "the rings of session \"" + session.name + "\" are gone"};
-  if (auto going = reader_->go_on(session.id, std::move(rings)); !going) return going;
+  if (auto going = reader_->go_on(session.id, std::move(rings), session.access.owner); !going)
+    return going;
   session.has_rings = true;
   for (uint32_t i = 0; i < session.tags.size(); ++i)
     reader_->add_tag(session.id, i + 1, session.tags[i]);

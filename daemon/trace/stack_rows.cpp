@@ -21,8 +21,8 @@ std::vector<StackAddresses> stacks_in(const Rows& rows) {
 }
 
 std::map<StackAddresses, Stack> named(const std::vector<StackAddresses>& addresses,
-                                      Symbolizer& symbolizer) {
-  std::vector<Stack> stacks = symbolizer.stacks_of(addresses);
+                                      Symbolizer& symbolizer, const std::optional<Owner>& owner) {
+  std::vector<Stack> stacks = symbolizer.stacks_of(addresses, owner);
   std::map<StackAddresses, Stack> all;
   for (size_t i = 0; i < addresses.size(); ++i) {
     for (Frame& frame : stacks[i].frames)
@@ -34,8 +34,8 @@ std::map<StackAddresses, Stack> named(const std::vector<StackAddresses>& address
 
 }  // namespace
 
-void name_stacks(Rows& rows, Symbolizer& symbolizer) {
-  const auto stacks = named(stacks_in(rows), symbolizer);
+void name_stacks(Rows& rows, Symbolizer& symbolizer, const std::optional<Owner>& owner) {
+  const auto stacks = named(stacks_in(rows), symbolizer, owner);
   if (stacks.empty()) return;
   rename_keys(rows, [&](KeyPart& part) {
     const auto* addresses = std::get_if<StackAddresses>(&part.value);

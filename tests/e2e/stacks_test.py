@@ -225,5 +225,86 @@ class DeepestStacks(support.DaemonTest):
         self.assertIn('add --deepest', done.stderr)
 
 
+@support.needs_root
+class OfOthersFiles(support.DaemonTest):
+    """Programs of a user whose executable or its folder the user may not read any more. The functions that are
+    probed are the C library's, which everybody may read."""
+
+    USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.daemon.directory.name, 0o755)
+        os.chmod(self.daemon.socket, 0o666)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)
+        self.folder = f'{folder.name}/folder'
+        os.mkdir(self.folder, 0o755)
+        self.path = f'{self.folder}/victim'
+        shutil.copy(target('stacks'), self.path)
+        os.chmod(self.path, 0o755)
+
+    def program(self):
+        program = support.Program(*self.USER, self.path, '1', '1')
+        self.addCleanup(program.end)
+        return program
+
+    def stack(self, who, program, *action):
+        """Of a call of the library's that the program makes, as `who` sees it."""
+        with open(f'/proc/{program.pid}/maps') as maps:
+            library = re.search(r'(/\S*/libc\.so\.6)', maps.read())[1]
+        with subprocess.Popen([*who, support.TRACECTL, '--socket', self.daemon.socket, '--json', *action,
+                               '-p', str(program.pid), f'uprobe:{library}:backtrace'],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, 'DEBUGINFOD_URLS': ''}) as verb:
+            self.addCleanup(verb.kill)
+            # Behind notes of what cannot be seen of the file.
+            if not any('tracing ' in line for line in iter(verb.stderr.readline, '')):
+                self.fail('nothing was armed')
+            program.send('go')
+            program.result()
+            program.send('exit')
+            said, errors = verb.communicate(timeout=60)
+        self.assertEqual(verb.returncode, 0, errors)
+        return said
+
+    def seen(self, who, *action):
+        program = self.program()
+        self.restrict()
+        try:
+            return self.stack(who, program, *action)
+        finally:
+            self.allow()
+
+    def check(self):
+        """Whoever looks first, as what files say is kept."""
+        trace, callers, stacks = (('trace', '--do', 'event, stack'), ('count', '--by', 'caller'),
+                                  ('count', '--by', 'stack'))
+        for who, action in ((self.USER, trace), ([], trace), (self.USER, trace), ([], callers),
+                            (self.USER, callers), (self.USER, stacks)):
+            with self.subTest(action=action, who=who):
+                said = self.seen(who, *action)
+                self.assertIn(self.path, said)
+                self.assertEqual('"function":"leaf"' in said, not who, said)
+                self.assertEqual('stacks.h' in said, not who, said)
+                if action == trace:
+                    self.assertIn('"function":"backtrace"', said)
+
+    def test_one_that_may_only_be_executed_is_not_named(self):
+        self.restrict = lambda: os.chmod(self.path, 0o711)
+        self.allow = lambda: os.chmod(self.path, 0o755)
+        self.check()
+
+    def test_one_in_a_closed_folder_is_not_named(self):
+        self.restrict = lambda: os.chmod(self.folder, 0o700)
+        self.allow = lambda: os.chmod(self.folder, 0o755)
+        self.check()
+
+    def test_ones_own_is_named(self):
+        os.chown(self.path, 65534, 65534)
+        self.restrict, self.allow = lambda: os.chmod(self.folder, 0o700), lambda: os.chmod(self.folder, 0o755)
+        self.assertIn('"function":"leaf"', self.seen(self.USER, 'trace', '--do', 'event, stack'))
+
 if __name__ == '__main__':
     unittest.main()

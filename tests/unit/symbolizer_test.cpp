@@ -338,7 +338,7 @@ TEST_F(SymbolizerTest, WhenNobodyWantsStacksAllFilesAreClosed) {
 TEST_F(SymbolizerTest, RowsAreWaitedForNoLongerThanABound) {
   const StackAddresses stack{
       .pid = ::getpid(), .image = walked({1})->raw->image, .addresses = {code_of_this_process(0)}};
-  const auto made = symbolizer.stacks_of(std::vector{stack});
+  const auto made = symbolizer.stacks_of(std::vector{stack}, {});
   ASSERT_EQ(made.size(), 1U);
   EXPECT_EQ(made[0].frames[0].address, code_of_this_process(0));
   EXPECT_EQ(made[0].frames[0].function, "");
