@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // record.start, show, stop, dump, dumped.
+#include <linux/magic.h>
 #include <spdlog/spdlog.h>
+#include <sys/vfs.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/commands.h"
@@ -64,10 +66,33 @@ Status check_rotation(const RotatePart& rotate) {
   return ok();
 }
 
+// Memory that the daemon fills is the daemon's, for as long as the user keeps the file.
+Status check_no_memory(const Fd& file) {
+  struct statfs system {};
+  if (::fstatfs(file.get(), &system) != 0)
+    return Error::from_errno("look at the file to record to");
+  if (system.f_type != TMPFS_MAGIC && system.f_type != RAMFS_MAGIC &&
+      system.f_type != HUGETLBFS_MAGIC)
+    return ok();
+  return Error{
+      Code::denied,
+      "the file to record to is in memory (tmpfs, or made by memfd_create), which would be the "
+      "daemon's: users who may not trace every process record to a file on a disk, as in "
+      "/var/tmp"};
+}
+
+Result<std::vector<Fd>> take_files(Peer& peer, size_t count) {
+  auto files = take_descriptors(peer, count, "to record to");
+  if (!files || !peer.owner) return files;
+  for (const Fd& file : *files)
+    if (auto good = check_no_memory(file); !good) return good.error();
+  return files;
+}
+
 Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer) {
   if (request.rotate)
     if (auto good = check_rotation(*request.rotate); !good) return good.error();
-  auto files = take_descriptors(peer, request.rotate ? request.rotate->files : 1, "to record to");
+  auto files = take_files(peer, request.rotate ? request.rotate->files : 1);
   if (!files) return files.error();
   const auto compression = compression_of(request);
   if (!request.rotate) return Recorder::start(std::move(files->front()), compression);
@@ -130,7 +155,7 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
 }
 
 Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
-  auto files = take_descriptors(peer, 1, "to record to");
+  auto files = take_files(peer, 1);
   if (!files) return files.error();
   auto dump =
       flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request),

@@ -118,7 +118,7 @@ class Permissions(unittest.TestCase):
         return sum(row['count'] for row in rows), len(events)
 
     def recorded(self, user, name):
-        file = f'/tmp/dump-{name}-of-{user.name}'
+        file = f'/var/tmp/dump-{name}-of-{user.name}'
         dumped = self.tracectl(user, 'dump', name, '-o', file)
         self.assertEqual(dumped.returncode, 0, dumped.stderr)
         shown = self.tracectl(user, 'show', '--json', file).stdout.splitlines()

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -25,6 +26,24 @@ CORPUS = support.ROOT / 'tests/recordings'
 
 def time_of(item):
     return (item.get('lost') or item)['ts']
+
+
+# Asks to have a session recorded into a descriptor, or a new memory file, and prints the answer.
+MEMORY_USER = '''
+import array, json, os, socket, sys
+path, file, method = sys.argv[1:]
+fd = os.memfd_create('recording') if file == 'memfd' else int(os.environ['FILE'])
+peer = socket.socket(socket.AF_UNIX)
+peer.connect(path)
+lines = peer.makefile()
+def ask(method, params, *files):
+    message = {'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': params}
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', files))] if files else []
+    peer.sendmsg([json.dumps(message).encode() + b'\\n'], rights)
+    return lines.readline()
+name = json.loads(ask('session.create', {'recorder': {'bytes': 1 << 20}}))['result']['name']
+print(ask(method, {'session': name}, fd), end='')
+'''
 
 
 def says_unknown_end(item):
@@ -343,6 +362,34 @@ class Record(RecordTest):
             self.assertIn('nothing records', client.call('record.show', session='s')['error']['message'])
             self.assertEqual(client.call('record.stop', session='t')['error']['data']['field'],
                              'session')
+
+    def test_a_user_does_not_fill_the_daemons_memory(self):
+        os.chmod(self.daemon.directory.name, 0o755)
+        os.chmod(self.daemon.socket, 0o666)
+        as_user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+        ask = [sys.executable, '-c', MEMORY_USER, self.daemon.socket]
+        disk = self.directory / 'disk'
+        disk.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'none', disk], check=True)
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        plain = tempfile.NamedTemporaryFile(dir='/var/tmp')
+        self.addCleanup(plain.close)
+        of_tmpfs, plain = disk / 'file', plain.name
+        for who, may in (as_user, False), ([], True):
+            for file, is_memory in ('memfd', True), (of_tmpfs, True), (plain, False):
+                for method in 'record.start', 'record.dump':
+                    with self.subTest(who=who, file=file, method=method):
+                        with open(file if file != 'memfd' else os.devnull, 'w') as opened:
+                            done = subprocess.run([*who, *ask, str(file), method], text=True, capture_output=True,
+                                                  timeout=60, pass_fds=[opened.fileno()],
+                                                  env={**os.environ, 'FILE': str(opened.fileno())})
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        answer = json.loads(done.stdout)
+                        if is_memory and not may:
+                            self.assertIn('is in memory', answer['error']['message'])
+                            self.assertIn('/var/tmp', answer['error']['message'])
+                        else:
+                            self.assertIn('result', answer)
 
     def test_a_session_has_one_recording_at_a_time(self):
         with contextlib.closing(self.daemon.connect()) as client:
