@@ -44,6 +44,7 @@ void block_signals() {
 EngineOptions engine_options(const Configuration& configuration) {
   return {.ring_bytes = configuration.ring_bytes,
           .linger_ns = static_cast<uint64_t>(configuration.linger_s * 1e9),
+          .memory_bytes = configuration.memory_bytes,
           .quota = configuration.quota,
           .awaits_libraries = true};
 }

@@ -14,10 +14,10 @@ using namespace protocol;
 namespace {
 
 // Members of the replies that can become less. All others are counters.
-constexpr std::array<std::string_view, 13> kGauges{
-    "slots_used", "slots_limit",     "hooks_used", "hooks_limit", "keys_limit",
-    "rings_open", "ring_bytes_each", "epoch",      "sessions",    "sites",
-    "links",      "clients",         "lingering"};
+constexpr std::array<std::string_view, 15> kGauges{
+    "slots_used", "slots_limit",     "hooks_used", "hooks_limit",  "keys_limit",
+    "rings_open", "ring_bytes_each", "epoch",      "sessions",     "sites",
+    "links",      "clients",         "lingering",  "memory_bytes", "memory_limit_bytes"};
 
 std::string label_value(const std::string& text) {
   std::string out;

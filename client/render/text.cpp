@@ -294,11 +294,13 @@ std::string switch_text(const SwitchReply& reply) {
 std::string status_text(const StatusReply& reply) {
   const std::string lingering =
       reply.lingering ? fmt::format(" ({} lingering)", reply.lingering) : "";
-  return fmt::format("tracectld {} (process {}) on Linux {}, up {} s\n{}, {}{}, {}, {}; epoch {}\n",
-                     reply.version, reply.pid, reply.kernel, reply.uptime_s,
-                     plural(reply.sessions, "session"), plural(reply.sites, "armed site"),
-                     lingering, plural(reply.links, "link"), plural(reply.clients, "client"),
-                     reply.epoch);
+  return fmt::format(
+      "tracectld {} (process {}) on Linux {}, up {} s\n{}, {}{}, {}, {}; epoch {}\n"
+      "{} of {} MiB of memory\n",
+      reply.version, reply.pid, reply.kernel, reply.uptime_s, plural(reply.sessions, "session"),
+      plural(reply.sites, "armed site"), lingering, plural(reply.links, "link"),
+      plural(reply.clients, "client"), reply.epoch, reply.memory_bytes >> 20,
+      reply.memory_limit_bytes >> 20);
 }
 
 std::string stats_text(const StatsReply& reply) {

@@ -5,6 +5,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "daemon/base/clock.h"
 #include "daemon/control/accounts.h"
 #include "daemon/control/explain.h"
@@ -18,12 +21,21 @@ namespace {
 
 using namespace protocol;
 
+constexpr size_t kMostPatterns = 10'000;  // of a request of one who may trace every process
 constexpr uint64_t kExaminedHoldsNs = 10'000'000'000;
 
 std::string kernel_release() {
   utsname name{};
   ::uname(&name);
   return name.release;
+}
+
+// Of this process. 0 where that cannot be known.
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<size_t>(::getpagesize());
 }
 
 const Site* first_site(const Resolution& resolution) {
@@ -136,7 +148,30 @@ Result<HelloReply> Commands::handle(const Hello&, Peer&) {
 
 // ---- probes ----
 
+// Each is looked for in every file of every process of the target.
+Status Commands::check_patterns(size_t patterns, const Peer& peer) const {
+  const size_t of_user = engine_.options().quota.patterns;
+  const size_t most = peer.owner ? of_user : std::max(of_user, kMostPatterns);
+  if (patterns <= most) return ok();
+  return Error{Code::exhausted,
+               "a request may have " + std::to_string(most) +
+                   " patterns: make several of it (quota.patterns in tracectld.json bounds users)",
+               "patterns"};
+}
+
+Status Commands::may_match(size_t patterns, const Peer& peer) const {
+  if (auto within = check_patterns(patterns, peer); !within) return within;
+  return peer.check_matches ? peer.check_matches() : ok();
+}
+
 Result<ProbeListReply> Commands::handle(const ProbeList& request, Peer& peer) {
+  auto found = list(request, peer);
+  if (!found) return found.error();
+  return reply_of(*found);
+}
+
+Result<Resolution> Commands::list(const ProbeList& request, Peer& peer) {
+  if (auto within = may_match(request.patterns.size(), peer); !within) return within.error();
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
   auto target = target_of(request.target);
@@ -146,9 +181,8 @@ Result<ProbeListReply> Commands::handle(const ProbeList& request, Peer& peer) {
     return access.give(std::move(fd), path);
   });
   if (!given) return given.error();
-  auto found = engine_.list(*patterns, *target, access);
-  if (!found) return found.error();
-  return tracectl::part_of(*found);
+  engine_.begin_slice();
+  return engine_.list(*patterns, *target, access);
 }
 
 Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer& peer) {
@@ -323,6 +357,9 @@ Status Commands::give_file(const Session& session, Fd file, const std::string& p
 }
 
 Result<StageReply> Commands::handle(const StageSet& request, Peer& peer) {
+  size_t asked = request.patterns.size();
+  if (request.graph) asked += request.graph->only.size() + request.graph->beside.size();
+  if (auto within = may_match(asked, peer); !within) return within.error();
   auto settings = settings_of(request);
   if (!settings) return settings.error();
   auto session = engine_.session(request.session);
@@ -332,14 +369,17 @@ Result<StageReply> Commands::handle(const StageSet& request, Peer& peer) {
   });
   if (!given) return given.error();
   const Setting first = settings->front();
+  engine_.begin_slice();
   auto staged = engine_.stage_set(request.session, std::move(*settings));
   if (!staged) return staged.error();
   StageReply reply = tracectl::part_of(*staged);
+  (void)engine_.end_slice();
   if (request.explain) reply.spec = explained(first, (*session)->access);
   return reply;
 }
 
-Result<StageReply> Commands::handle(const StageRemove& request, Peer&) {
+Result<StageReply> Commands::handle(const StageRemove& request, Peer& peer) {
+  if (auto within = check_patterns(request.patterns.size(), peer); !within) return within.error();
   auto patterns = patterns_of(request.patterns, request.scope);
   if (!patterns) return patterns.error();
   std::optional<Target> target;
@@ -478,7 +518,17 @@ Result<StatusReply> Commands::handle(const DaemonStatus&, Peer&) {
                      .links = engine_.slots().links.size(),
                      .clients = counts_.clients,
                      .lingering = engine_.slots().lingering(),
+                     .memory_bytes = resident_bytes(),
+                     .memory_limit_bytes = engine_.options().memory_bytes,
                      .kernel = kernel_release()};
+}
+
+Status Commands::check_memory(const Peer& peer) const {
+  const size_t most = engine_.options().memory_bytes;
+  if (!peer.owner || resident_bytes() < most) return ok();
+  return Error{Code::exhausted, "the daemon has the " + std::to_string(most) +
+                                    " bytes of memory that it may have: end sessions, or try again "
+                                    "later (memory-bytes in tracectld.json)"};
 }
 
 Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {

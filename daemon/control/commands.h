@@ -31,6 +31,8 @@ struct Peer {
   // Makes the sink that brings a session's events to this peer, as it has asked for them. Fails where its
   // user has no memory left for one.
   std::function<Result<std::shared_ptr<EventSink>>(const protocol::SessionSubscribe&)> make_sink;
+  // Whether its user may have more matched, beside its other requests that are not answered yet. None: it may.
+  std::function<Status()> check_matches = {};
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
   std::set<std::string> unnamed_sessions;                           // end with the connection
   // That came and no request has taken yet, the oldest first.
@@ -59,6 +61,8 @@ class Commands {
 
   Result<protocol::HelloReply> handle(const protocol::Hello&, Peer&);
   Result<protocol::ProbeListReply> handle(const protocol::ProbeList&, Peer&);
+  // What its answer is made of (reply_of() of parts.h), which can be long.
+  Result<Resolution> list(const protocol::ProbeList& request, Peer& peer);
   Result<protocol::ProbeInfoReply> handle(const protocol::ProbeInfo&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
@@ -92,6 +96,9 @@ class Commands {
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::TopReply> handle(const protocol::DaemonTop&, Peer&);  // top.cpp
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
+
+  // Before what may need more memory, for a peer who may not trace every process.
+  Status check_memory(const Peer& peer) const;
 
   // The answer where std::bad_alloc ended a request. What it had taken has been given back.
   static Error out_of_memory() {
@@ -137,6 +144,8 @@ class Commands {
     std::shared_ptr<Recorder> recorder;
     std::optional<uid_t> user;
   };
+  Status check_patterns(size_t patterns, const Peer& peer) const;
+  Status may_match(size_t patterns, const Peer& peer) const;
   Status check_memory_of_recording(const Peer& peer) const;
   Result<std::shared_ptr<Recorder>> recording(const std::string& session) const;
   Status check_saved(const protocol::SessionCreate& request) const;

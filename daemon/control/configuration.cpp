@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMostBytes = 64 << 10;  // of a file
 constexpr uint64_t kLeastRing = 4096, kMostRing = uint64_t{1} << 30;
+constexpr uint64_t kLeastMemory = uint64_t{128} << 20;
 constexpr double kMostLinger_s = 86400;
 constexpr uint64_t kMostUsers = 255;          // accounts of the programs
 constexpr uint64_t kMostEvents = UINT32_MAX;  // a second, as the programs count them
@@ -29,6 +30,8 @@ Status check_asked(const protocol::AskedConfiguration& asked) {
   if (asked.ring_bytes && (*asked.ring_bytes < kLeastRing || *asked.ring_bytes > kMostRing ||
                            !std::has_single_bit(*asked.ring_bytes)))
     return Error{Code::invalid, "ring-bytes: a power of two from 4096 to 1073741824 is wanted"};
+  if (asked.memory_bytes && *asked.memory_bytes < kLeastMemory)
+    return Error{Code::invalid, "memory-bytes: at least 134217728 are wanted"};
   if (asked.linger && !(*asked.linger >= 0 && *asked.linger <= kMostLinger_s))
     return Error{Code::invalid, "linger: 0 to 86400 seconds are wanted"};
   if (asked.quota && asked.quota->events_per_second.value_or(0) > kMostEvents)
@@ -47,6 +50,8 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
   into.stream_bytes = asked.stream_bytes.value_or(into.stream_bytes);
   into.kept = asked.kept.value_or(into.kept);
   into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
+  into.patterns = asked.patterns.value_or(into.patterns);
+  into.matches = asked.matches.value_or(into.matches);
   into.users = asked.users.value_or(into.users);
   into.most_users = asked.most_users.value_or(into.most_users);
 }
@@ -54,6 +59,7 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
 void take_over(Configuration& into, const protocol::AskedConfiguration& asked) {
   into.dumps = asked.dumps.value_or(into.dumps);
   into.ring_bytes = asked.ring_bytes.value_or(into.ring_bytes);
+  into.memory_bytes = asked.memory_bytes.value_or(into.memory_bytes);
   into.linger_s = asked.linger.value_or(into.linger_s);
   into.fast_nops = asked.fast_nops.value_or(into.fast_nops);
   into.verbose = asked.verbose.value_or(into.verbose);
@@ -75,14 +81,15 @@ Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& so
 bool is_same(const Quota& a, const Quota& b) {
   return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
          a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes && a.kept == b.kept &&
-         a.events_per_second == b.events_per_second && a.users == b.users &&
-         a.most_users == b.most_users;
+         a.events_per_second == b.events_per_second && a.patterns == b.patterns &&
+         a.matches == b.matches && a.users == b.users && a.most_users == b.most_users;
 }
 
 // What differs and cannot change while the daemon runs, by the names in the file.
 std::vector<std::string> wanting_restart(const Configuration& from, const Configuration& to) {
   std::vector<std::string> names;
   if (from.ring_bytes != to.ring_bytes) names.emplace_back("ring-bytes");
+  if (from.memory_bytes != to.memory_bytes) names.emplace_back("memory-bytes");
   if (from.linger_s != to.linger_s) names.emplace_back("linger");
   if (from.fast_nops != to.fast_nops) names.emplace_back("fast-nops");
   if (!is_same(from.quota, to.quota)) names.emplace_back("quota");

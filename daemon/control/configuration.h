@@ -16,6 +16,7 @@ namespace tracectl {
 struct Configuration {
   std::string dumps = "/var/lib/tracectl/dumps";
   uint64_t ring_bytes = EngineOptions{}.ring_bytes;
+  uint64_t memory_bytes = EngineOptions{}.memory_bytes;
   double linger_s = 0;
   bool fast_nops = false;
   bool verbose = false;

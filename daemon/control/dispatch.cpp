@@ -4,6 +4,7 @@
 #include <map>
 #include <new>
 
+#include "daemon/control/parts.h"
 #include "daemon/protocol/codec.h"
 
 namespace tracectl {
@@ -13,9 +14,9 @@ using namespace protocol;
 
 using Handler = Answered (*)(const Call&, Commands&, Peer&);
 
-template <class T> Reply reply_to(const Call& call, const Result<T>& done) {
-  if (!done) return {error_line(call.id, done.error()), true};
-  return {reply_line(call.id, to_json(*done)), false};
+template <class T> Reply reply_to(const nlohmann::json& id, const Result<T>& done) {
+  if (!done) return {error_line(id, done.error()), true};
+  return {reply_line(id, to_json(*done)), false};
 }
 
 // The session that a request is of, by whichever type it names it; none: of none, or of all.
@@ -34,11 +35,46 @@ constexpr bool kChangesSession =
     is_one_of<Request, SessionDelete, StageSet, StageRemove, StageGrow, StageAbort, SessionPause,
               SessionResume, SessionRestart>();
 
+// What there can be many thousand of is in the answer.
+template <class Request>
+constexpr bool kCanBeLong =
+    is_one_of<Request, ProbeInfo, SessionList, SessionShow, SessionRead, DaemonTop>();
+
+// `make`: the answer, in whichever thread that is.
+template <class Make> Unwritten to_be_written(const Call& call, Make make) {
+  return {[id = call.id, make = std::move(make)]() -> Reply {
+    try {
+      return reply_to(id, make());
+    } catch (const std::bad_alloc&) {
+      return {error_line(id, Commands::out_of_memory()), true};
+    }
+  }};
+}
+
+Answered list_probes(const Call& call, const ProbeList& request, Commands& commands, Peer& peer) {
+  auto found = commands.list(request, peer);
+  if (!found) return Reply{error_line(call.id, found.error()), true};
+  auto held = std::make_shared<const Resolution>(std::move(*found));
+  return to_be_written(call, [held] { return tracectl::reply_of(*held); });
+}
+
+// What gives some back, or tells how much there is.
+template <class Request>
+constexpr bool kNeedsNoMemory =
+    is_one_of<Request, Hello, DaemonStatus, DaemonStats, SessionDelete, SessionPause,
+              SessionUnsubscribe, SessionFlush, StageRemove, StageAbort, RecordStop>();
+
 template <class Request>
 Answered do_now(const Call& call, const Request& request, Commands& commands, Peer& peer) {
-  const auto done = commands.handle(request, peer);
+  auto done = commands.handle(request, peer);
   if (kChangesSession<Request> && done) commands.save_sessions();
-  return reply_to(call, done);
+  if constexpr (kCanBeLong<Request>)
+    if (done) {
+      auto held = std::make_shared<const Result<typename Request::Reply>>(std::move(done));
+      return to_be_written(
+          call, [held]() -> const auto& { return *held; });
+    }
+  return reply_to(call.id, done);
 }
 
 // Whose session it is is asked here, for all methods alike.
@@ -48,10 +84,15 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
   if (const auto session = session_of(*request))
     if (auto why_not = commands.why_not(peer, *session))
       return Reply{error_line(call.id, *why_not), true};
+  if (!kNeedsNoMemory<Request>)
+    if (auto within = commands.check_memory(peer); !within)
+      return Reply{error_line(call.id, within.error()), true};
   if constexpr (std::is_same_v<Request, StageCommit>)
     return AskedCommit{call, std::move(*request)};
   else if constexpr (std::is_same_v<Request, SessionFlush>)
     return AskedFlush{call, std::move(*request)};
+  else if constexpr (std::is_same_v<Request, ProbeList>)
+    return list_probes(call, *request, commands, peer);
   else
     return do_now(call, *request, commands, peer);
 }
@@ -64,11 +105,11 @@ std::map<std::string_view, Handler> make_table(RequestList<Requests...>) {
 }  // namespace
 
 Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
-  return reply_to(asked.call, done);
+  return reply_to(asked.call.id, done);
 }
 
 Reply reply_to(const AskedFlush& asked, const Result<FlushReply>& done) {
-  return reply_to(asked.call, done);
+  return reply_to(asked.call.id, done);
 }
 
 Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room) {

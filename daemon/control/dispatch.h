@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <string>
 #include <variant>
 
+#include "daemon/control/answer_writer.h"
 #include "daemon/control/commands.h"
 #include "daemon/protocol/frames.h"
 
 namespace tracectl {
 
-// One request line in, one reply line out; `refused` says whether it was an error.
-struct Reply {
-  std::string line;
-  bool refused = false;
+// An answer that can be long: its line is still to be written, by any thread.
+struct Unwritten {
+  AnswerWriter::Write write;
 };
 
 // A commit that has been asked for. Those that come together are done together.
@@ -27,7 +26,7 @@ struct AskedFlush {
   protocol::SessionFlush request;
 };
 
-using Answered = std::variant<Reply, AskedCommit, AskedFlush>;
+using Answered = std::variant<Reply, Unwritten, AskedCommit, AskedFlush>;
 // `room`: why no more is done for the peer, if it is not.
 Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room);
 Reply reply_to(const AskedFlush& asked, const Result<protocol::FlushReply>& done);

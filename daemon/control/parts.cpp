@@ -7,6 +7,7 @@
 
 #include "daemon/control/row_parts.h"
 #include "daemon/protocol/convert.h"
+#include "daemon/protocol/frames.h"
 
 namespace tracectl {
 namespace {
@@ -43,6 +44,18 @@ ProbePart part_of(const Object& object, const Probe& probe) {
   }
   part.cost = name_of(dearest);
   return part;
+}
+
+// Of its texts in the answer.
+size_t least_bytes_of(const Object& object, const Probe& probe) {
+  size_t bytes = probe.name.size() + (probe.demangled ? probe.demangled->size() : 0);
+  bytes += probe.sites.size() * (object.path().size() + object.facts().build_id.size());
+  for (const Argument& argument : *probe.sites.front().args) {
+    bytes += argument.text.size() + argument.name.size() + argument.declared_type.size();
+    if (!argument.enumerators) continue;
+    for (const Enumerator& one : *argument.enumerators) bytes += one.name.size();
+  }
+  return bytes;
 }
 
 PhasesPart part_of(const Phases& phases) {
@@ -138,12 +151,15 @@ SettingPart part_of(const Setting& setting) {
 }
 
 // Several processes can map one file: its probes are listed once.
-ProbeListReply part_of(const Resolution& resolution) {
+Result<ProbeListReply> reply_of(const Resolution& resolution) {
   ProbeListReply reply;
-  std::set<std::string> names;
+  std::set<std::string_view> names;
+  size_t bytes = 0;
   for (const Resolved& part : resolution.parts)
     for (const Probe& probe : *part.probes) {
       if (!names.insert(probe.name).second) continue;
+      bytes += least_bytes_of(*part.object, probe);
+      if (bytes > kMaxAnswerBytes) return longer_than_an_answer();
       reply.probes.push_back(part_of(*part.object, probe));
       reply.total_sites += probe.sites.size();
     }

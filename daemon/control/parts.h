@@ -12,7 +12,8 @@ std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused)
 std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files);
 std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out);
 protocol::SettingPart part_of(const Setting& setting);
-protocol::ProbeListReply part_of(const Resolution& resolution);
+// Fails where that would be longer than an answer may be.
+Result<protocol::ProbeListReply> reply_of(const Resolution& resolution);
 protocol::ReadReply part_of(const ReadSummary& summary);
 protocol::StageReply part_of(const StageSummary& summary);
 protocol::CommitReply part_of(const CommitSummary& summary);

@@ -25,8 +25,8 @@ constexpr size_t kMostConnections = 2048;
 constexpr size_t kMostOfUser = 64;  // of them, of one who may not trace every process
 // Behind this many unsent bytes a connection is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
-// For one connection's requests, before it is the next one's turn.
-constexpr uint64_t kTurnNs = 2'000'000;
+// For the requests of one user, on all connections, before it is the next user's turn.
+constexpr uint64_t kTurnNs = 5'000'000;
 constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
 // What that takes at most: a buffer that grows is there twice.
 constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
@@ -99,6 +99,13 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                            [raw](uint32_t) { raw->take_received(); });
   if (!taking) return taking.error();
   server->taking_received_ = std::move(*taking);
+  auto writer = AnswerWriter::start();
+  if (!writer) return writer.error();
+  raw->writer_ = std::move(*writer);
+  auto writing = loop.watch(raw->writer_->fd(), EventLoop::kReadable,
+                            [raw](uint32_t) { raw->take_written(); });
+  if (!writing) return writing.error();
+  server->writing_ = std::move(*writing);
   auto noticing = loop.watch(engine.notices_fd(), EventLoop::kReadable,
                              [raw](uint32_t) { raw->take_notices(); });
   if (!noticing) return noticing.error();
@@ -247,6 +254,20 @@ Status Server::check_answers_of(const Peer& peer) const {
   return Error{Code::exhausted, "too many bytes of answers wait to be taken: read them first"};
 }
 
+// That wait for their turn, a file, or their text.
+Status Server::check_matches_of(const Peer& peer) const {
+  if (!peer.owner) return ok();
+  size_t sum = 0;
+  for (const Connection& other : connections_)
+    if (other.peer.owner && other.peer.uid == peer.uid) sum += other.matches();
+  const size_t most = engine_.options().quota.matches;
+  if (sum <= most) return ok();
+  return Error{Code::exhausted, "more than " + std::to_string(most) +
+                                    " sites match what the user's requests ask for that are not "
+                                    "answered yet: wait for the answers (quota.matches in "
+                                    "tracectld.json)"};
+}
+
 bool Server::is_within(const MemoryWanted& waiting) const {
   return waiting.of_user <= kMostWaitingBytes &&
          waiting.of_all <= engine_.options().quota.of_all(kMostWaitingBytes);
@@ -275,9 +296,11 @@ Status Server::add(Fd& socket) {
   at->peer.uid = identity->uid;
   at->peer.pid = identity->pid;
   at->peer.owner = owner;
+  at->turns = turns_of(identity->uid);
   at->peer.make_sink = [this, at](const protocol::SessionSubscribe& asked) {
     return make_stream(asked, at->peer);
   };
+  at->peer.check_matches = [this, at] { return check_matches_of(at->peer); };
   auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
   if (!watch) {
@@ -291,7 +314,7 @@ Status Server::add(Fd& socket) {
 }
 
 void Server::drop(Connections::iterator at) {
-  if (at->put_aside) engine_.reading().give_up(at->put_aside->awaited);
+  if (at->put_aside && at->put_aside->awaited) engine_.reading().give_up(*at->put_aside->awaited);
   if (at->commit_awaits) engine_.reading().give_up(*at->commit_awaits);
   commands_.leave(at->peer);
   at->watch = {};
@@ -459,28 +482,51 @@ void Server::send_rest() {
 
 // ---- turns ----
 
-// Requests as long as the client takes the answers and its turn lasts, one at least.
-void Server::answer_for_a_turn(Connection& connection) {
-  const uint64_t end_ns = boot_ns() + kTurnNs;
-  const auto unsent = [&] { return connection.unsent(); };
-  connection.awaits_turn = false;
-  do {
-    if (unsent() < kMostUnsentBytes) take_events(connection);
-    send(connection);
-    if (connection.closing || unsent() >= kMostUnsentBytes || !answer_next(connection)) return;
-  } while (boot_ns() < end_ns);
-  send(connection);
+// Shared by all connections of the user.
+std::shared_ptr<Server::UserTurns> Server::turns_of(uid_t user) const {
+  for (const Connection& other : connections_)
+    if (other.turns && other.peer.uid == user) return other.turns;
+  return std::make_shared<UserTurns>();
+}
+
+void Server::await_turn(Connection& connection) {
   connection.awaits_turn = true;
   turning_.ask();
 }
 
-// One connection's: what others have asked for meanwhile comes before the next.
+// Requests as long as the client takes the answers and its user's turn lasts. A user who has had so much since
+// the last turn waits for the next one.
+void Server::answer_for_a_turn(Connection& connection) {
+  const auto unsent = [&] { return connection.unsent(); };
+  UserTurns& turns = *connection.turns;
+  connection.awaits_turn = false;
+  for (;;) {
+    if (unsent() < kMostUnsentBytes) take_events(connection);
+    send(connection);
+    const bool waits = connection.awaits_answer() && !connection.awaits_turn_only();
+    if (connection.closing || unsent() >= kMostUnsentBytes || waits) return;
+    if (turns.used_ns >= kTurnNs) return await_turn(connection);
+    const uint64_t began_ns = boot_ns();
+    const bool answered = answer_next(connection);
+    turns.used_ns += boot_ns() - began_ns;
+    if (!answered) return;
+  }
+}
+
+// One user's: what others have asked for meanwhile comes before the next. It is the turn of who had none for
+// longest.
 void Server::take_turn() {
+  auto next = connections_.end();
+  for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+    at->turns->used_ns = 0;
+    if (!at->awaits_turn) continue;
+    if (next == connections_.end() || at->turns->last_turn < next->turns->last_turn) next = at;
+  }
+  if (next == connections_.end()) return;
+  next->turns->last_turn = ++last_turn_;
+  connections_.splice(connections_.end(), connections_, next);
+  settle(next);
   const auto awaits = [](const Connection& connection) { return connection.awaits_turn; };
-  const auto at = std::find_if(connections_.begin(), connections_.end(), awaits);
-  if (at == connections_.end()) return;
-  connections_.splice(connections_.end(), connections_, at);
-  settle(at);
   if (std::any_of(connections_.begin(), connections_.end(), awaits)) turning_.ask();
 }
 

@@ -15,6 +15,7 @@
 
 #include "daemon/base/event_loop.h"
 #include "daemon/base/fd.h"
+#include "daemon/control/answer_writer.h"
 #include "daemon/control/commands.h"
 #include "daemon/control/dispatch.h"
 #include "daemon/control/receiving.h"
@@ -48,12 +49,20 @@ class Server {
   static constexpr size_t kMostDescriptors =
       std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
 
-  // A request whose answer is not known before a file has been read: it is made again then.
+  // A request whose answer is not known before a file has been read, or others had their turn: it is made again
+  // then.
   struct PutAside {
     std::string line;
     std::deque<Fd> descriptors;  // that had come until then
     std::shared_ptr<Learned> learned;
-    Reading::Ticket awaited = 0;
+    std::optional<Reading::Ticket> awaited = {};  // none: it goes on at its user's turn
+    size_t matches = 0;                           // that it holds
+  };
+
+  // What the control thread has done for one user, on however many connections: these share it.
+  struct UserTurns {
+    uint64_t used_ns = 0;    // since the last turn of anybody
+    uint64_t last_turn = 0;  // its number
   };
 
   struct AwaitedFlush {
@@ -65,6 +74,7 @@ class Server {
     uint64_t number = 0;
     Fd socket;
     Peer peer;
+    std::shared_ptr<UserTurns> turns;
     protocol::LineBuffer in;
     std::optional<uint64_t> receives_since_ns;  // by Receiving: nothing else is read from it
     // What waits for its turn, or for a file to be read; no later request goes before it.
@@ -72,6 +82,7 @@ class Server {
     std::optional<Reading::Ticket> commit_awaits;
     std::optional<PutAside> put_aside;
     std::optional<AwaitedFlush> flush;
+    std::optional<size_t> writing;  // its answer, elsewhere: so many matches are held for it
     std::string out;
     size_t sent = 0;           // of `out`
     size_t answers = 0;        // bytes of answers in what is unsent of it, at most
@@ -81,7 +92,9 @@ class Server {
     EventLoop::Watch watch;
 
     size_t unsent() const { return out.size() - sent; }
-    bool awaits_answer() const { return commit || put_aside || flush; }
+    bool awaits_answer() const { return commit || put_aside || flush || writing; }
+    size_t matches() const { return put_aside ? put_aside->matches : writing.value_or(0); }
+    bool awaits_turn_only() const { return put_aside && !put_aside->awaited; }
   };
   using Connections = std::list<Connection>;
 
@@ -93,6 +106,7 @@ class Server {
   Status check_streams_of(const Peer& peer) const;
   Status check_requests_of(const Peer& peer) const;
   Status check_answers_of(const Peer& peer) const;
+  Status check_matches_of(const Peer& peer) const;
   bool is_within(const MemoryWanted& waiting) const;
   Result<std::shared_ptr<EventSink>> make_stream(const protocol::SessionSubscribe& asked,
                                                  const Peer& peer) const;
@@ -114,6 +128,7 @@ class Server {
   bool answer_next(Connection& connection);
   bool answer(Connection& connection, PutAside request);
   void put(Connection& connection, const Reply& reply);
+  void take_written();
   bool await_flush(Connection& connection, AskedFlush asked);
   bool answer_flush(Connection& connection);
   void take_flushed();
@@ -135,6 +150,8 @@ class Server {
   static void note_sent(Connection& connection);
   void send(Connection& connection);
   void note_unsent();
+  std::shared_ptr<UserTurns> turns_of(uid_t user) const;
+  void await_turn(Connection& connection);
   void answer_for_a_turn(Connection& connection);
   void take_turn();
   void settle(Connections::iterator at);
@@ -149,7 +166,9 @@ class Server {
   Fd wake_;   // the reader's thread has given events to a stream
   Fd spare_;  // to be closed where there is no other
   std::unique_ptr<Receiving> receiving_;
-  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_;
+  std::unique_ptr<AnswerWriter> writer_;
+  EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_,
+      writing_;
   EventLoop::Later committing_, turning_;
   EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, late_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
@@ -157,6 +176,7 @@ class Server {
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files
   Connections connections_;
   uint64_t last_connection_ = 0;  // its number
+  uint64_t last_turn_ = 0;        // its number
 };
 
 }  // namespace tracectl

@@ -151,6 +151,11 @@ void Server::set_receiving_timer() {
 
 // False where no whole line has come, or a request waits.
 bool Server::answer_next(Connection& connection) {
+  if (connection.awaits_turn_only()) {
+    auto request = std::move(*connection.put_aside);
+    connection.put_aside.reset();
+    return answer(connection, std::move(request));
+  }
   if (connection.awaits_answer()) return false;
   const auto line = connection.in.next();
   if (!line) {
@@ -159,25 +164,34 @@ bool Server::answer_next(Connection& connection) {
   }
   if (!line || !*line) return false;
   ++counts_.requests;
-  return answer(connection, {std::string(**line), {}, std::make_shared<Learned>(), 0});
+  auto learned = std::make_shared<Learned>();
+  learned->in_slices = true;
+  return answer(connection, {std::string(**line), {}, std::move(learned)});
 }
 
-// False where the answer has to wait.
+// False where the answer has to wait for more than the user's turn.
 bool Server::answer(Connection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
   engine_.begin(request.learned);
   auto answer =
       dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
   const auto awaited = engine_.reading().awaited();
+  const bool slice_was_over = engine_.end_slice();
   if (auto* reply = std::get_if<Reply>(&answer)) {
-    if (reply->refused && awaited) {
+    if (reply->refused && (awaited || slice_was_over)) {
       connection.peer.descriptors = std::move(descriptors);
-      request.awaited = *awaited;
+      request.awaited = awaited;
+      request.matches = engine_.matches();
       connection.put_aside = std::move(request);
-      return false;
+      return !awaited;
     }
     put(connection, *reply);
     return true;
+  }
+  if (auto* unwritten = std::get_if<Unwritten>(&answer)) {
+    connection.writing = engine_.matches();
+    writer_->write(connection.number, connection.peer.uid, std::move(unwritten->write));
+    return false;
   }
   if (auto* flush = std::get_if<AskedFlush>(&answer))
     return await_flush(connection, std::move(*flush));
@@ -194,6 +208,19 @@ void Server::put(Connection& connection, const Reply& reply) {
   take_events(connection);
   connection.out += reply.line;
   connection.answers += reply.line.size();
+}
+
+// What an answer was made of is given back here: descriptors of files may be in it.
+void Server::take_written() {
+  for (AnswerWriter::Written& written : writer_->take()) {
+    const auto at =
+        std::find_if(connections_.begin(), connections_.end(),
+                     [&](const Connection& one) { return one.number == written.connection; });
+    if (at == connections_.end()) continue;
+    at->writing.reset();
+    put(*at, written.reply);
+    settle(at);
+  }
 }
 
 // ---- flushes ----
@@ -276,10 +303,8 @@ void Server::take_read() {
       at->commit_awaits.reset();
       any_commit = true;
     }
-    if (at->put_aside && reading.is_answered(at->put_aside->awaited)) {
-      auto request = std::move(*at->put_aside);
-      at->put_aside.reset();
-      answer(*at, std::move(request));
+    if (at->put_aside && at->put_aside->awaited && reading.is_answered(*at->put_aside->awaited)) {
+      at->put_aside->awaited.reset();
       settle(at);
     }
     at = next;

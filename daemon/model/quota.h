@@ -24,6 +24,8 @@ struct Quota {
   size_t stream_bytes = 256 << 20;       // for its clients; as much again for its recordings
   size_t kept = 1024;                    // descriptors that outlive the daemon for saved sessions
   uint64_t events_per_second = 500'000;  // streamed; those beyond are lost, and counted as such
+  size_t patterns = 1000;                // of one request
+  size_t matches = 50'000;  // of one request's patterns, in all files and processes together
   size_t users = 2;  // who have all the memory they may have: all users together have no more
 
   size_t of_all(size_t bytes_of_one) const;

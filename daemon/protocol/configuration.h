@@ -16,7 +16,7 @@ namespace tracectl::protocol {
 // As Quota of the model has it.
 struct AskedQuota {
   std::optional<uint64_t> sessions, settings, sites, ring_bytes, stream_bytes, kept,
-      events_per_second, users, most_users;
+      events_per_second, patterns, matches, users, most_users;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("sessions", s.sessions);
     f("settings", s.settings);
@@ -25,6 +25,8 @@ struct AskedQuota {
     f("stream-bytes", s.stream_bytes);
     f("kept", s.kept);
     f("events-per-second", s.events_per_second);
+    f("patterns", s.patterns);
+    f("matches", s.matches);
     f("users", s.users);
     f("most-users", s.most_users);
   }
@@ -34,6 +36,7 @@ struct AskedQuota {
 struct AskedConfiguration {
   std::optional<std::string> dumps;
   std::optional<uint64_t> ring_bytes;
+  std::optional<uint64_t> memory_bytes;
   std::optional<double> linger;  // seconds
   std::optional<bool> fast_nops;
   std::optional<bool> verbose;
@@ -41,6 +44,7 @@ struct AskedConfiguration {
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("dumps", s.dumps);
     f("ring-bytes", s.ring_bytes);
+    f("memory-bytes", s.memory_bytes);
     f("linger", s.linger);
     f("fast-nops", s.fast_nops);
     f("verbose", s.verbose);

@@ -217,12 +217,16 @@ RefusedCall unknown_method(const Call& call) {
 
 // ---- answers ----
 
+Error longer_than_an_answer() {
+  return {Code::exhausted,
+          "the answer is longer than the 64 MiB an answer may have: ask for less, by a narrower "
+          "pattern"};
+}
+
 std::string reply_line(const json& id, const json& result) {
   std::string line = line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
   if (line.size() - 1 <= kMaxAnswerBytes) return line;
-  return error_line(id, {Code::exhausted,
-                         "the answer is longer than the 64 MiB an answer may have: "
-                         "ask for less, by a narrower pattern"});
+  return error_line(id, longer_than_an_answer());
 }
 
 std::string error_line(const json& id, const Error& error) {

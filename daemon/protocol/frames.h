@@ -19,6 +19,7 @@ namespace tracectl::protocol {
 // answer may list every function of a large library.
 inline constexpr size_t kMaxMessageBytes = 1 << 20;  // to the daemon
 inline constexpr size_t kMaxAnswerBytes = 64 << 20;  // from the daemon
+Error longer_than_an_answer();
 
 // Cuts a byte stream into lines. Holds at most what was fed since `next` last had no line to give.
 class LineBuffer {

@@ -19,13 +19,13 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000, kMillisecondNs = 1'000'000;
 // Most files are read sooner than a request is put aside and made again. All requests together may not
 // hold up the others for longer than that in a second.
-constexpr uint64_t kPatienceNs = 50 * kMillisecondNs, kPatienceOfSecondNs = 200 * kMillisecondNs;
+constexpr uint64_t kPatienceNs = 10 * kMillisecondNs, kPatienceOfSecondNs = 100 * kMillisecondNs;
 constexpr size_t kMostReaders = 16;
 constexpr size_t kMostOfStrangers = 12;  // of these; the others are left for what root installs
 constexpr size_t kMostOfOwner = 3;       // of a stranger's
 constexpr size_t kMostPending = 1024;
 constexpr size_t kMostRecent = 64;
-constexpr size_t kMostAnswersKept = 4;  // that nobody has come for, of a file
+constexpr size_t kMostAnswersKept = 16;  // that nobody has come for, of a file
 constexpr size_t kMostFailures = 64;
 constexpr uint64_t kFailureNs = 60 * kSecondNs;
 
@@ -67,8 +67,8 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
   Result<ProbeMatch> find(const Question& question) override {
     auto answer = ask(wire::Kind::find, wire::encode(question));
     if (!answer) return answer.error();
-    return named(wire::decode_match(
-        *answer, {path_, static_cast<uint64_t>(identity_.size), question.pattern.kind}));
+    return named(wire::decode_match(*answer, {path_, static_cast<uint64_t>(identity_.size),
+                                              question.pattern.kind, question.most}));
   }
 
   Result<std::optional<std::string>> function_at(uint64_t offset) override {

@@ -29,6 +29,7 @@ struct Question {
   Pattern pattern;
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
+  MatchBounds most = {};  // of the answer: the asker's, who stops reading it there
 
   bool operator==(const Question&) const = default;
 };

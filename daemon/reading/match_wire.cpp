@@ -174,6 +174,9 @@ class Reader {
     prefix_ = (asked.kind == ProbeKind::usdt ? "usdt:" : "uprobe:") + asked.path + ":";
   }
 
+  // Of what was read, also where that failed.
+  Status check_bounds() const { return count_.check(asked_.most); }
+
   bool read(ProbeMatch& match) {
     return read_list(match.probes) && read_list(match.refused) && is_sorted(match.probes);
   }
@@ -210,7 +213,9 @@ class Reader {
   bool read(Probe& probe) {
     if (!read_name(probe.name)) return false;
     if (read_flag()) probe.demangled = read_text(from_, kMostNameBytes);
-    return read_list(probe.sites) && !probe.sites.empty();
+    if (!read_list(probe.sites) || probe.sites.empty()) return false;
+    count_.add(probe);
+    return count_.check(asked_.most).has_value();
   }
 
   bool read(Site& site) {
@@ -299,12 +304,14 @@ class Reader {
     if (!read_name(refusal.probe)) return false;
     if (read_flag()) refusal.offset = from_.varint();
     refusal.reason = read_text(from_, kMostTextBytes);
-    return !from_.failed();
+    count_.add(refusal);
+    return !from_.failed() && count_.check(asked_.most).has_value();
   }
 
   ByteReader& from_;
   const Asked& asked_;
   std::string prefix_;
+  MatchCount count_;
   size_t items_left_ = 2 * kMostItems;
   Known<Arguments> arguments_;
   Known<ReturnPlan> plans_;
@@ -325,7 +332,10 @@ Result<ProbeMatch> decode_match(std::string_view answer, const Asked& asked) {
   ByteReader from(answer);
   if (auto error = read_error(from)) return *error;
   ProbeMatch match;
-  if (!Reader(from, asked).read(match) || from.failed() || !from.at_end()) return untrue();
+  Reader reader(from, asked);
+  const bool is_read = reader.read(match);
+  if (auto within = reader.check_bounds(); !within) return within.error();
+  if (!is_read || from.failed() || !from.at_end()) return untrue();
   return match;
 }
 

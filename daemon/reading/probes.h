@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,29 @@ namespace tracectl {
 struct ProbeMatch {
   std::vector<Probe> probes;  // sorted by name
   std::vector<Refusal> refused;
+};
+
+// How much of what matches an asker takes: sites and refusals, and the bytes of their texts.
+struct MatchBounds {
+  size_t matches = SIZE_MAX;
+  size_t bytes = SIZE_MAX;
+
+  bool operator==(const MatchBounds&) const = default;
+};
+
+// What of this has been taken so far.
+class MatchCount {
+ public:
+  void add(const Probe& probe);
+  void add(const Refusal& refusal);
+  void add(const ProbeMatch& match);
+  // Fails with Code::exhausted behind the bounds.
+  Status check(const MatchBounds& most) const;
+  size_t matches() const { return matches_; }
+
+ private:
+  size_t matches_ = 0;
+  size_t bytes_ = 0;
 };
 
 inline constexpr size_t kMostReached = 1000;

@@ -72,6 +72,7 @@ struct Asked {
   const std::string& path;
   uint64_t size_bytes = 0;
   ProbeKind kind = ProbeKind::function;
+  MatchBounds most = {};  // an answer that has more is read no further, and is an error
 };
 
 // An answer that cannot be true is an error.

@@ -407,11 +407,13 @@ bool Coverage::needs_rings() const {
 }
 
 Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings) {
+  resolver.begin_count();
   return cover(resolver, settings, {});
 }
 
 Result<Coverage> cover_with_tags(const ResolverFor& resolver,
                                  const std::vector<Setting>& settings) {
+  resolver.begin_count();
   Coverage coverage;
   add_tags(resolver, settings, coverage);
   return cover(resolver, settings, std::move(coverage));

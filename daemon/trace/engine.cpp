@@ -55,7 +55,7 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       symbolizer_(std::move(symbolizer)),
       reader_(std::move(reader)),
       reading_(std::move(reading)),
-      resolver_(*reading_),
+      resolver_(*reading_, options.quota.matches),
       slots_(*kernel_),
       hooks_(*kernel_, slots_, *reader_, *symbolizer_),
       linkers_(*kernel_) {}
@@ -68,6 +68,7 @@ Engine::~Engine() {
 
 Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target,
                                 const Access& access, std::optional<Returns> returns) {
+  resolver_.begin_count();
   Resolution all;
   for (const Pattern& pattern : patterns) {
     auto one = resolver_.resolve(pattern, target, access, returns);
@@ -86,7 +87,11 @@ void Engine::show_kept_breakpoints(Resolution& resolution) const {
   const auto is_kept = [&](const Site& site) {
     return site.cost == CostClass::fast && !kernel_->nop5_becomes_call();
   };
+  const auto has_kept = [&](const Probe& probe) {
+    return std::any_of(probe.sites.begin(), probe.sites.end(), is_kept);
+  };
   for (Resolved& part : resolution.parts) {
+    if (std::none_of(part.probes->begin(), part.probes->end(), has_kept)) continue;
     auto probes = std::make_shared<std::vector<Probe>>(*part.probes);
     for (Probe& probe : *probes)
       for (Site& site : probe.sites)

@@ -39,6 +39,8 @@ struct EngineOptions {
   // How long a site that nobody wants any more stays armed, so that a session that comes to want it
   // again needs the switch only. Not those with a semaphore.
   uint64_t linger_ns = 0;
+  // Of the daemon's own: at it, users get nothing new.
+  size_t memory_bytes = size_t{3} << 30;
   Quota quota = {};  // of each user who may not trace every process
   // Somebody takes notices and calls follow(): what processes map later can be awaited.
   bool awaits_libraries = false;
@@ -141,6 +143,11 @@ class Engine {
   // A request begins, or is made again with what it has learnt before. Where it fails and
   // reading().awaited() tells of a file it has changed nothing, and is to be made again.
   void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
+  // As Resolver has these: list() and stage_set() can be done in slices.
+  void begin_slice() { resolver_.begin_slice(); }
+  bool end_slice() { return resolver_.end_slice(); }
+  // Of sites, by what was resolved for the request last.
+  size_t matches() const { return resolver_.matches(); }
   Reading& reading() { return *reading_; }
 
   Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,

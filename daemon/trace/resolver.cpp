@@ -6,12 +6,19 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <utility>
 
+#include "daemon/base/clock.h"
 #include "daemon/code/instruction.h"
 #include "daemon/process/memory.h"
 
 namespace tracectl {
 namespace {
+
+// Of sites that one request matches, of one who may trace every process; and of their names, of a user.
+constexpr size_t kMostMatches = 250'000;
+constexpr size_t kMostNameBytes = 64 << 20;
+constexpr uint64_t kSliceNs = 5'000'000;  // of a request that is resolved in slices
 
 constexpr uint8_t kBreakpoint = 0xCC;
 constexpr uint8_t kCall = 0xE8;  // what the kernel makes of a probed 5-byte nop
@@ -207,11 +214,30 @@ void Resolver::begin(std::shared_ptr<Learned> learned) {
   reading_.begin();
   learned_ = std::move(learned);
   objects_.learn_into(learned_ ? &learned_->objects : nullptr);
+  resolved_ = 0;
+  resolved_any_ = false;
+  (void)end_slice();
+  begin_count();
+}
+
+void Resolver::begin_slice() {
+  if (learned_ && learned_->in_slices) slice_end_ns_ = boot_ns() + kSliceNs;
+}
+
+bool Resolver::end_slice() {
+  slice_end_ns_ = 0;
+  return std::exchange(slice_is_over_, false);
 }
 
 Status Resolver::check_all_read() const {
+  if (slice_is_over_) return Error{Code::busy, "more patterns are to be resolved"};
   if (!reading_.awaited()) return ok();
   return Error{Code::busy, "a file is still being read"};
+}
+
+MatchBounds Resolver::bounds_of(const Access& access) const {
+  if (access.owner) return {.matches = most_of_user_, .bytes = kMostNameBytes};
+  return {.matches = std::max(kMostMatches, most_of_user_), .bytes = 4 * kMostNameBytes};
 }
 
 std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
@@ -232,8 +258,9 @@ std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
 Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
                                                          const Pattern& pattern,
                                                          std::optional<Returns> returns,
-                                                         const Below* below) {
-  const Question question{pattern, returns, below ? std::optional(*below) : std::nullopt};
+                                                         const Below* below,
+                                                         const MatchBounds& most) {
+  const Question question{pattern, returns, below ? std::optional(*below) : std::nullopt, most};
   if (auto known = known_match(object, question)) return known;
   auto match = object->reader().find(question);
   if (!match) return match.error();
@@ -244,11 +271,38 @@ Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object
   return shared;
 }
 
+const ResolvedBefore* Resolver::resolved_before(size_t place, const Question& question,
+                                                const Target& target, bool awaits) const {
+  const auto at = learned_->resolved.find(place);
+  if (at == learned_->resolved.end()) return nullptr;
+  const ResolvedBefore& before = at->second;
+  const bool is_same =
+      before.question == question && before.target == target && before.awaits == awaits;
+  return is_same ? &before : nullptr;
+}
+
+// Each slice resolves one pattern at least that none before has.
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
                                      const Access& access, std::optional<Returns> returns,
                                      const Below* below, bool awaits) {
+  if (slice_is_over_) return check_all_read().error();
+  const size_t place = resolved_++;
+  const bool in_slices = slice_end_ns_ != 0;
+  Question question{pattern, returns, below ? std::optional(*below) : std::nullopt};
+  if (in_slices) {
+    if (const auto* before = resolved_before(place, question, target, awaits)) {
+      count_ = before->count;
+      return before->resolution;
+    }
+    slice_is_over_ = resolved_any_ && boot_ns() >= slice_end_ns_;
+    if (slice_is_over_) return check_all_read().error();
+    resolved_any_ = true;
+  }
   auto resolution = resolve_files(pattern, target, access, returns, below, awaits);
   if (auto read = check_all_read(); !read) return read.error();
+  if (in_slices)
+    learned_->resolved.insert_or_assign(
+        place, ResolvedBefore{std::move(question), target, awaits, resolution, count_});
   return resolution;
 }
 
@@ -263,8 +317,10 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
                         .awaiting = std::move(files->awaiting)};
   auto& refused = resolution.refused;
   for (TargetFile& file : files->files) {
-    const auto match = find(file.object, pattern, returns, below);
+    const auto match = find(file.object, pattern, returns, below, bounds_of(access));
     if (!match) return match.error();
+    count_.add(**match);
+    if (auto within = count_.check(bounds_of(access)); !within) return within.error();
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
     if (!all_well && file.one_of_many && file.process && !is_as_seen(*file.object, *file.process))

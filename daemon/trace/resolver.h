@@ -2,6 +2,7 @@
 #pragma once
 
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,18 +46,37 @@ struct FoundMatch {
   std::shared_ptr<const ProbeMatch> match;
 };
 
+// A pattern that a request has had resolved.
+struct ResolvedBefore {
+  Question question;
+  Target target;
+  bool awaits = false;
+  Result<Resolution> resolution;
+  MatchCount count;  // of the request behind it
+};
+
 // What one request has had of files so far: where it has to wait for a file it is asked again later, and
 // then it shall not wait for these again.
 struct Learned {
   std::vector<ObjectPtr> objects;
   std::vector<FoundMatch> matches;
+  // It is made again when others had their turn. What it resolved, in its order, where it does so in slices.
+  bool in_slices = false;
+  std::map<size_t, ResolvedBefore> resolved;  // by its place
 };
 
 // Pattern to sites. Fails where nothing matches, saying where was looked; what matches and cannot
 // be armed is in `refused`.
 class Resolver {
  public:
-  explicit Resolver(Reading& reading) : reading_(reading), objects_(reading) {}
+  // `most_of_user`: sites that match what one request asks for, of one who may not trace every process.
+  Resolver(Reading& reading, size_t most_of_user)
+      : most_of_user_(most_of_user), reading_(reading), objects_(reading) {}
+
+  // What matches from now on is one request's, and counted as such.
+  void begin_count() { count_ = {}; }
+  size_t matches() const { return count_.matches(); }
+  MatchBounds bounds_of(const Access& access) const;
 
   // With `returns` for calls that are followed until they return; with `below` of the functions that it
   // makes of the pattern's.
@@ -78,13 +98,20 @@ class Resolver {
 
   // A request begins, or is made again with what it has learnt before.
   void begin(std::shared_ptr<Learned> learned);
-  // Whether an answer since then is not the last word, as files are still being read.
+  // Whether an answer since then is not the last word, as files are still being read, or the slice was over.
   Status check_all_read() const;
+  // What the request resolves from now on may be in slices, where it is made again for what is left: it has changed
+  // nothing yet.
+  void begin_slice();
+  // What it still resolves it does at once. Whether a slice was over before the request had all.
+  bool end_slice();
 
  private:
   Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
-                                                 std::optional<Returns> returns,
-                                                 const Below* below);
+                                                 std::optional<Returns> returns, const Below* below,
+                                                 const MatchBounds& most);
+  const ResolvedBefore* resolved_before(size_t place, const Question& question,
+                                        const Target& target, bool awaits) const;
 
   std::shared_ptr<const ProbeMatch> known_match(const ObjectPtr& object, const Question& question);
   Result<Resolution> resolve_files(const Pattern& pattern, const Target& target,
@@ -94,6 +121,12 @@ class Resolver {
   static constexpr size_t kMostKept = 8;
   std::list<FoundMatch> matches_;  // last used first
   std::shared_ptr<Learned> learned_;
+  size_t resolved_ = 0;        // patterns of the request, this time
+  bool resolved_any_ = false;  // that was not resolved before
+  uint64_t slice_end_ns_ = 0;  // 0: there is none
+  bool slice_is_over_ = false;
+  MatchCount count_;
+  size_t most_of_user_;
 
   Reading& reading_;
   Objects objects_;
@@ -109,6 +142,7 @@ struct ResolverFor {
                              bool awaits) const {
     return resolver.resolve(pattern, target, access, returns, below, awaits);
   }
+  void begin_count() const { resolver.begin_count(); }
   Status check_all_read() const { return resolver.check_all_read(); }
 };
 

@@ -224,6 +224,21 @@ TEST(Wire, AnAnswerThatIsCutShortIsNotBelieved) {
   EXPECT_FALSE(wire::decode_match(said + '\0', asked));
 }
 
+TEST(Wire, AnAnswerIsReadNoFurtherThanItsAskerWants) {
+  ProbeMatch match = match_with({in_rax()});
+  match.refused.push_back({"uprobe:/usr/bin/f:h", 0x200, {}, "why"});
+  const std::string said = wire::encode(Result<ProbeMatch>(match));
+  const auto heard_with = [&](const MatchBounds& most) {
+    return wire::decode_match(said, {kPath, kFileBytes, ProbeKind::function, most});
+  };
+  EXPECT_TRUE(heard_with({.matches = 2}));
+  for (const MatchBounds& most : {MatchBounds{.matches = 1}, MatchBounds{.bytes = 20}}) {
+    const auto answer = heard_with(most);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, Code::exhausted);
+  }
+}
+
 TEST(Wire, AFrameLongerThanAnAnswerCanBeIsRefusedByItsHeader) {
   std::string frame = wire::frame_of(wire::Kind::answer, "");
   EXPECT_TRUE(wire::first_frame(frame));

@@ -34,8 +34,10 @@ struct StatusReply {
   uint64_t uptime_s = 0;
   uint64_t epoch = 0;
   uint64_t sessions = 0, sites = 0, links = 0, clients = 0;
-  uint64_t lingering = 0;  // of the sites: armed though nobody wants them any more
-  std::string kernel;      // uname -r
+  uint64_t lingering = 0;           // of the sites: armed though nobody wants them any more
+  uint64_t memory_bytes = 0;        // resident, of the daemon's process
+  uint64_t memory_limit_bytes = 0;  // at which users are refused what would need more
+  std::string kernel;               // uname -r
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("version", s.version);
     f("pid", s.pid);
@@ -46,6 +48,8 @@ struct StatusReply {
     f("lingering", s.lingering);
     f("links", s.links);
     f("clients", s.clients);
+    f("memory_bytes", s.memory_bytes);
+    f("memory_limit_bytes", s.memory_limit_bytes);
     f("kernel", s.kernel);
   }
 };

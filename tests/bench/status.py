@@ -1,0 +1,44 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""How long root waits for `daemon.status` while a user sends the most expensive requests of every method on 60
+connections (tests/e2e/expensive_requests_test.py).
+
+    status.py [SECONDS]      60 of them
+"""
+
+import os
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / 'tests/e2e')]
+
+MOST_MS = 100  # of 99.9 % of the answers
+
+
+def main():
+    if os.geteuid() != 0:
+        print('status: arming probes needs root')
+        return
+    os.environ['EXPENSIVE_SECONDS'] = sys.argv[1] if sys.argv[1:] else '60'
+    import expensive_requests_test as expensive  # pylint: disable=import-outside-toplevel
+
+    class Measured(expensive.ExpensiveRequests):
+        def runTest(self):
+            waits, most, _, _ = self.attacked()
+            of = {part: expensive.within(waits, part) for part in (0.5, 0.95, 0.99, 0.999)}
+            figures = ', '.join(f'{100 * part:g} % {wait_ms:.1f}' for part, wait_ms in of.items())
+            reached = 'met' if of[0.999] <= MOST_MS else 'MISSED'
+            print(f"root's status beside a user's requests, ms: {figures}, most {max(waits):.0f}, of {len(waits)}  "
+                  f'99.9 % <= {MOST_MS}  {reached}')
+            print(f'  memory of the daemon, at most: {most >> 20} MiB')
+
+    result = unittest.TestResult()
+    Measured().run(result)
+    for _, why in result.errors + result.failures:
+        print(why)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The most expensive requests of every method, by one user on as many connections as a user may have, for
+EXPENSIVE_SECONDS: 8 in `make check`.
+
+Meanwhile root's `daemon.status` is answered, a session of root's counts and streams every call of a program,
+and the daemon's memory stays below its bound.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import select
+import shutil
+import socket
+import tempfile
+import threading
+import time
+import unittest
+
+import support
+from support import target
+
+SECONDS = float(os.environ.get('EXPENSIVE_SECONDS', '8'))
+USER = 4001
+CONNECTIONS = 60   # of the 64 that a user may have
+SESSIONS = 12      # of 16
+LEAST_BOUND = 128 << 20
+PATTERNS = 1000    # of a request of a user
+CALLS = 200        # of the program that root traces, at once
+# A loaded machine may take longer for one answer in twenty; what occupies the daemon takes longer for all.
+USUAL, USUAL_MS = 0.95, 100
+LONGEST_MS = 2000
+INVALID_PARAMS = -32602
+
+
+def functions(count, each):
+    """So many patterns, each of so many functions of the target `many`, which has m00000 to m09999."""
+    digits = 5 - len(str(each))
+    return [f'u::m0{number % 10 ** digits:0{digits}}*' if digits else 'u::m0*' for number in range(count)]
+
+
+class Expensive:
+    """For each method the parameters of its most expensive requests, with the files that come with them."""
+
+    def __init__(self, pid, program, folder):
+        self.pid, self.program, self.folder = pid, program, folder
+        self.numbers = itertools.count()
+
+    def generators(self):
+        return {
+            'hello': lambda s: {},
+            'probe.list': self.probe_list,
+            'probe.info': lambda s: {'pattern': 'u:*:*', 'generations': True},
+            'session.create': lambda s: {},
+            'session.list': lambda s: {},
+            'session.show': lambda s: {'session': s},
+            'session.budget': lambda s: {'session': s},
+            'session.delete': lambda s: {'session': f'trace-{next(self.numbers) % 20}'},
+            'stage.set': self.stage_set,
+            'stage.remove': lambda s: {'session': s, 'patterns': functions(PATTERNS, 1)},
+            'stage.commit': lambda s: {'session': s, 'dry_run': next(self.numbers) % 2 == 0},
+            'stage.grow': lambda s: {'session': s},
+            'stage.abort': lambda s: {'session': s},
+            'session.pause': lambda s: {},
+            'session.resume': lambda s: {},
+            'session.restart': lambda s: {'session': s},
+            'session.read': lambda s: {'session': s, 'clear': next(self.numbers) % 2 == 0},
+            'session.flush': lambda s: {'session': s},
+            'session.subscribe': lambda s: {'session': s},
+            'session.unsubscribe': lambda s: {'session': s},
+            'record.start': lambda s: {'session': s, 'compress': True},
+            'record.show': lambda s: {'session': s},
+            'record.stop': lambda s: {'session': s},
+            'record.dump': lambda s: {'session': s},
+            'record.dumped': lambda s: {'dump': 1},
+            'daemon.status': lambda s: {},
+            'daemon.stats': lambda s: {},
+            'daemon.top': lambda s: {},
+            'daemon.doctor': lambda s: {},
+        }
+
+    def of_program(self, **params):
+        return {'target': {'pids': [self.pid]}, 'files': [self.program], **params}
+
+    def probe_list(self, _):
+        """Each pattern matches all functions; or as many as may be, and each some; or one."""
+        each = (10_000, 100, 10, 1)[next(self.numbers) % 4]
+        return self.of_program(patterns=functions(PATTERNS, each))
+
+    def stage_set(self, session):
+        each = (10_000, 100, 10, 1)[next(self.numbers) % 4]
+        return self.of_program(session=session, patterns=functions(PATTERNS, each), do='count by arg0')
+
+
+class Attacker:
+    """One connection of the user, that asks again and again."""
+
+    def __init__(self, daemon, number, expensive):
+        generators, self.folder = expensive.generators(), expensive.folder
+        self.client = daemon.connect()
+        self.session = f'user-{number % SESSIONS}'
+        self.generators = list(generators.items())
+        self.at = number  # so that they ask for different things at a time
+        if number < SESSIONS:
+            self.client.result('session.create', name=self.session)
+        self.answered, self.malformed = {}, []
+
+    def ask(self):
+        method, params_of = self.generators[self.at % len(self.generators)]
+        self.at += 1
+        params = params_of(self.session)
+        message = {'jsonrpc': '2.0', 'id': self.at, 'method': method, 'params': params}
+        files = [os.open(path, os.O_RDONLY) for path in params.get('files', ())]
+        if method in ('record.start', 'record.dump'):
+            files = [os.open(f'{self.folder}/{self.session}', os.O_WRONLY | os.O_CREAT, 0o600)]
+        try:
+            line = support.line_of(message)
+            sent = socket.send_fds(self.client.socket, [line], files) if files else 0
+            self.client.send(line[sent:])
+        finally:
+            for file in files:
+                os.close(file)
+        answer = {}
+        try:
+            while 'id' not in answer:
+                answer = self.client.receive()
+        except TimeoutError:
+            raise AssertionError(f'no answer to {method}') from None
+        if answer.get('error', {}).get('code') == INVALID_PARAMS:
+            self.malformed.append((method, answer['error']['message']))
+        code = answer['error']['data']['code'] if 'error' in answer else 'result'
+        counts = self.answered.setdefault(method, {})
+        counts[code] = counts.get(code, 0) + 1
+
+    def run(self, until):
+        while not until.is_set():
+            self.ask()
+        self.client.close()
+
+
+def attack(daemon, expensive, began, pipe):
+    """In a process of the user's own; what was answered, by method."""
+    os.setgroups([])
+    os.setresgid(USER, USER, USER)
+    os.setresuid(USER, USER, USER)
+    attackers = [Attacker(daemon, number, expensive) for number in range(CONNECTIONS)]
+    until = threading.Event()
+    threads = [threading.Thread(target=one.run, args=(until,)) for one in attackers]
+    for thread in threads:
+        thread.start()
+    os.write(began, b'.')
+    until.wait(SECONDS)
+    until.set()
+    for thread in threads:
+        thread.join()
+    answered, malformed = {}, []
+    for one in attackers:
+        malformed += one.malformed
+        for method, counts in one.answered.items():
+            into = answered.setdefault(method, {})
+            for code, count in counts.items():
+                into[code] = into.get(code, 0) + count
+    pathlib.Path(pipe).write_text(json.dumps([answered, malformed]), encoding='utf-8')
+
+
+class Stream:
+    """Reads what comes to a subscriber of the session `root`, until the answer to the flush at its end."""
+
+    def __init__(self, client):
+        self.client, self.methods, self.hits = client, {}, None
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        self.client.socket.settimeout(None)
+        while 'id' not in (message := self.client.receive()):
+            self.methods[message['method']] = self.methods.get(message['method'], 0) + 1
+
+    def end(self):
+        self.client.send(support.line_of({'jsonrpc': '2.0', 'id': 'flush', 'method': 'session.flush',
+                                          'params': {'session': 'root'}}))
+        self.thread.join()
+        self.hits = self.client.result('session.show', session='root')['hits']
+
+
+def within(waits, part):
+    return sorted(waits)[min(len(waits) - 1, int(len(waits) * part))]
+
+
+@support.needs_root
+class ExpensiveRequests(support.DaemonTest):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.daemon.directory.name, 0o755)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        os.chmod(self.folder.name, 0o777)
+
+    def connect(self):
+        client = self.daemon.connect()
+        self.addCleanup(client.close)
+        return client
+
+    def program_of_user(self):
+        path = self.folder.name + '/many'
+        shutil.copy(target('many'), path)
+        program = support.Program('setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups', path)
+        self.addCleanup(program.end)
+        return program, path
+
+    def subscribed(self, program):
+        """A session of root's that counts and streams."""
+        client = self.connect()
+        client.result('session.create', name='root')
+        client.result('stage.set', session='root', patterns=['u::hot_push'], do='event, count',
+                      target={'pids': [program.pid]})
+        client.result('session.subscribe', session='root')
+        client.result('stage.commit', session='root')
+        return client
+
+    def begin_attack(self, expensive):
+        reading, writing = os.pipe()
+        self.answers = self.folder.name + '/answers'
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                attack(self.daemon, expensive, writing, self.answers)
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(writing)
+        self.assertEqual(os.read(reading, 1), b'.')
+        os.close(reading)
+        return child
+
+    def ask_until(self, client, child):
+        """How long each answer took, and the most memory that was told; until the child has ended."""
+        waits, most = [], 0
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                self.assertEqual(status, 0)
+                return waits, most
+            began = time.monotonic()
+            told = client.result('daemon.status')
+            waits.append((time.monotonic() - began) * 1e3)
+            most = max(most, told['memory_bytes'])
+            time.sleep(0.005)
+
+    def attacked(self):
+        """How long root's answers took, the most memory, what was answered to the user, and the bound of
+        memory."""
+        program, path = self.program_of_user()
+        traced, asking = self.program('hot'), self.connect()
+        stream = Stream(self.subscribed(traced))
+        expensive = Expensive(program.pid, path, self.folder.name)
+        self.assertEqual(sorted(asking.result('hello')['methods']), sorted(expensive.generators()))
+        child = self.begin_attack(expensive)
+        calls, until = [0], threading.Event()
+
+        def call():
+            while not until.is_set():
+                traced.send(f'hot_push {CALLS}')
+                calls[0] += traced.result()['calls']
+                until.wait(0.05)
+        calling = threading.Thread(target=call)
+        calling.start()
+        try:
+            waits, most = self.ask_until(asking, child)
+        finally:
+            until.set()
+            calling.join()
+            stream.end()
+        answered, malformed = json.loads(pathlib.Path(self.answers).read_text(encoding='utf-8'))
+        self.assertEqual(malformed, [])
+        self.assertEqual(sorted(answered), sorted(expensive.generators()))
+        self.check_account(stream, calls[0])
+        return waits, most, answered, asking.result('daemon.status')['memory_limit_bytes']
+
+    def test_root_is_answered_and_loses_nothing(self):
+        waits, most, answered, bound = self.attacked()
+        count = sum(sum(counts.values()) for counts in answered.values())
+        print(f"\nexpensive requests: {count} answered to the user; root's status {len(waits)} times, median "
+              f'{within(waits, 0.5):.1f} ms, 95 % {within(waits, 0.95):.1f}, 99 % {within(waits, 0.99):.1f}, '
+              f'99.9 % {within(waits, 0.999):.1f}, longest {max(waits):.0f}; memory {most >> 20} of '
+              f'{bound >> 20} MiB')
+        self.assertLess(most, bound)
+        self.assertLessEqual(within(waits, USUAL), USUAL_MS)
+        self.assertLessEqual(max(waits), LONGEST_MS)
+
+    def check_account(self, stream, calls):
+        """Nothing was lost, by the stream's own word too."""
+        self.assertEqual(stream.hits, calls)
+        self.assertEqual(stream.methods, {'event': calls})
+        self.assertGreater(calls, 0)
+
+    def as_user(self):
+        """A connection of the user's, as the kernel has it of who connects."""
+        os.setegid(USER)
+        os.seteuid(USER)
+        try:
+            return self.connect()
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+
+    def ask_list(self, client, path, pid, patterns):
+        client.last_id += 1
+        line = support.line_of({'jsonrpc': '2.0', 'id': client.last_id, 'method': 'probe.list', 'params': {
+            'patterns': patterns, 'target': {'pids': [pid]}, 'files': [path]}})
+        with open(path, 'rb') as file:
+            sent = socket.send_fds(client.socket, [line], [file.fileno()])
+        client.send(line[sent:])
+
+    def refusal(self, client, path, pid, patterns):
+        self.ask_list(client, path, pid, patterns)
+        error = client.receive()['error']
+        self.assertEqual(error['data']['code'], 'exhausted')
+        return error['message']
+
+    def test_a_request_is_bounded(self):
+        program, path = self.program_of_user()
+        user = self.as_user()
+        self.assertIn('quota.patterns', self.refusal(user, path, program.pid, ['u::main'] * (PATTERNS + 1)))
+        self.assertIn('quota.matches', self.refusal(user, path, program.pid, ['u::m[0-9]*'] * 6))
+        self.ask_list(user, path, program.pid, functions(PATTERNS, 10))
+        self.assertEqual(user.receive()['result']['total_probes'], 10_000)
+        root = self.connect()
+        self.ask_list(root, path, program.pid, ['u::m[0-9]*'] * 6)
+        self.assertEqual(root.receive()['result']['total_probes'], 10_000)
+
+    def test_without_memory_users_are_refused_and_root_is_not(self):
+        self.end_daemon()
+        config = self.folder.name + '/tracectld.json'
+        pathlib.Path(config).write_text(f'{{"memory-bytes": {LEAST_BOUND}}}', encoding='ascii')
+        self.daemon = support.Daemon('--config', config)
+        os.chmod(self.daemon.directory.name, 0o755)
+        program, path = self.program_of_user()
+        user, root = self.as_user(), self.connect()
+        user.result('session.create', name='before')
+        holding = []  # answers that root does not take
+        while root.result('daemon.status')['memory_bytes'] < LEAST_BOUND:
+            holding.append(self.daemon.connect())
+            self.ask_list(holding[-1], path, program.pid, ['u::m[0-9]*'])
+            support.wait_until(lambda: select.select([holding[-1].socket], [], [], 0)[0], 'its answer')
+        refused = user.call('session.create')
+        self.assertEqual(refused['error']['data']['code'], 'exhausted')
+        self.assertIn('memory-bytes', refused['error']['message'])
+        self.assertIn('memory_bytes', user.result('daemon.status'))
+        user.result('session.delete', session='before')
+        root.result('session.create', name='roots')
+        for client in holding:
+            client.close()
+        support.wait_until(lambda: 'result' in user.call('session.create'), 'memory to be given back')
+
+
+if __name__ == '__main__':
+    unittest.main()
