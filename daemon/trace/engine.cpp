@@ -5,6 +5,7 @@
 #include <set>
 
 #include "daemon/reading/own_reading.h"
+#include "daemon/trace/table_shares.h"
 
 namespace tracectl {
 
@@ -147,6 +148,12 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   if (auto within = check_sessions(owner); !within) return within.error();
   const auto account = take_account(owner);
   if (!account) return account.error();
+  if (auto within = check_share_of_sessions(sessions_, *account,
+                                            static_cast<uint32_t>(options_.quota.most_users));
+      !within) {
+    give_back_account(*account);
+    return within.error();
+  }
   const auto id = session_ids_.take();
   if (!id) {
     give_back_account(*account);

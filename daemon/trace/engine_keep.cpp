@@ -7,6 +7,7 @@
 
 #include "daemon/trace/engine.h"
 #include "daemon/trace/said.h"
+#include "daemon/trace/table_shares.h"
 
 namespace tracectl {
 namespace {
@@ -136,6 +137,11 @@ Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& 
 }  // namespace
 
 Status Engine::build(Switch& change) {
+  if (!adoption_)
+    if (auto within =
+            check_shares(sessions_, change, static_cast<uint32_t>(options_.quota.most_users));
+        !within)
+      return within;
   if (auto built = change.build(); !built) return built;
   if (auto within = check_kept(change); !within) return within;
   auto kept = keep(&change);

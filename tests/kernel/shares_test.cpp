@@ -161,6 +161,125 @@ TEST_F(SharesOfPairs, AreLeftToOthersByAUserWhoStartsAndNeverEnds) {
   EXPECT_EQ(open_after("root-2", 0, shares.rest + 10).dropped, 10u);
 }
 
+// Tables whose places the engine hands out.
+class SharesOfPlaces : public WithUsersFile {
+ protected:
+  void SetUp() override {
+    WithUsersFile::SetUp();
+    if (IsSkipped()) return;
+    start({.quota = {.sessions = TC_MAX_SESSIONS,
+                     .settings = TC_MAX_SPECS,
+                     .sites = TC_MAX_SLOTS,
+                     .most_users = kUsers}});
+  }
+  void TearDown() override {
+    for (const std::string& file : files_) std::filesystem::remove(file);
+    WithUsersFile::TearDown();
+  }
+  static Shares shares(uint32_t places) { return Shares::of(places, kUsers); }
+
+  // Another file of the user's, which the session is given.
+  std::string file_of(const std::string& session, const std::string& program, uint32_t number) {
+    files_.push_back(path_ + "-" + std::to_string(number));
+    std::filesystem::copy_file(target_path(program), files_.back(),
+                               std::filesystem::copy_options::overwrite_existing);
+    if (::chmod(files_.back().c_str(), 0755) || ::chown(files_.back().c_str(), kUser, kUser))
+      throw std::runtime_error("cannot give a file to the user");
+    give(session, files_.back());
+    return files_.back();
+  }
+  void give(const std::string& session, const std::string& file) {
+    must(engine->give_file(session, Fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC)}, file));
+  }
+  static void expect_full(const Error& error, const std::string& of) {
+    EXPECT_EQ(error.code, Code::exhausted);
+    EXPECT_TRUE(names(error.message, of)) << error.message;
+    EXPECT_TRUE(names(error.message, "quota.most-users")) << error.message;
+  }
+
+  std::vector<std::string> files_;
+};
+
+TEST_F(SharesOfPlaces, OfSessionsAreLeftToOthers) {
+  const Shares of_sessions = shares(TC_MAX_SESSIONS);
+  const auto name = [](const char* whose, uint32_t n) { return whose + std::to_string(n); };
+  for (uint32_t n = 0; n < of_sessions.most_of_user(); ++n)
+    must(engine->create_session(name("greedy", n), std::nullopt, user()));
+  const auto more = engine->create_session("more", std::nullopt, user());
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "sessions");
+  for (uint32_t n = 0; n < of_sessions.of_user; ++n)
+    must(engine->create_session(name("another", n), std::nullopt, user(4002)));
+  for (uint32_t n = 0; n < of_sessions.of_root; ++n) create(name("root", n));
+  EXPECT_FALSE(engine->create_session("root"));
+}
+
+// Three times ten thousand sites are within what one may have, and four times are within the table.
+TEST_F(SharesOfPlaces, OfHooksAreLeftToOthers) {
+  must(engine->create_session("greedy", std::nullopt, user()));
+  const std::string many = file_of("greedy", "many", 0);
+  for (const char* session : {"greedy-2", "greedy-3", "greedy-4"}) {
+    must(engine->create_session(session, std::nullopt, user()));
+    give(session, many);
+  }
+  const std::string all = "uprobe:" + many + ":m0*";
+  for (const char* session : {"greedy", "greedy-2", "greedy-3"})
+    set(session, all, everybody(), "count");
+  must(stage("greedy-4", all, everybody(), "count"));
+  const auto more = engine->commit("greedy-4", {});
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "hooks");
+  create("root");
+  EXPECT_EQ(set("root", all, everybody(), "count").sites, 10'000u);
+  // To have fewer is never refused.
+  must(engine->stage_remove("greedy", {must(parse_pattern(all))}, std::nullopt));
+  must(engine->commit("greedy", {}));
+  must(engine->commit("greedy-4", {}));
+}
+
+TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
+  must(engine->create_session("greedy", std::nullopt, user()));
+  const std::string counters = file_of("greedy", "counters", 0);
+  const auto with_a_spec = [&](uint32_t n) {
+    char function[16];
+    std::snprintf(function, sizeof(function), "f%04u", n);
+    return setting("uprobe:" + counters + ":" + function, everybody(), "count by arg0");
+  };
+  const uint32_t most = shares(TC_MAX_SPECS - 1).most_of_user();
+  std::vector<Setting> settings;
+  for (uint32_t n = 0; n < most; ++n) settings.push_back(with_a_spec(n));
+  must(engine->stage_set("greedy", settings));
+  must(engine->commit("greedy", {}));
+  must(engine->stage_set("greedy", {with_a_spec(most)}));
+  const auto more = engine->commit("greedy", {});
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "specs");
+  create("root");
+  set("root", "uprobe:" + counters + ":f000*", everybody(), "count by arg0");
+}
+
+TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
+  must(engine->create_session("greedy", std::nullopt, user()));
+  const auto of_those_who_run = [&](const std::string& file) {
+    Target target;
+    target.executables = {file};
+    return setting("uprobe:" + file + ":changes_step", target, "count");
+  };
+  const uint32_t most = shares(TC_MAX_SET_TARGETS).most_of_user();
+  std::vector<Setting> settings;
+  for (uint32_t n = 0; n < most; ++n)
+    settings.push_back(of_those_who_run(file_of("greedy", "changes", n)));
+  must(engine->stage_set("greedy", settings));
+  must(engine->commit("greedy", {}));
+  must(engine->stage_set("greedy", {of_those_who_run(file_of("greedy", "changes", most))}));
+  const auto more = engine->commit("greedy", {});
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "sets of processes");
+  create("root");
+  must(engine->stage_set("root", {of_those_who_run(path_)}));
+  must(engine->commit("root", {}));
+}
+
 class SharersOfTables : public WithUsersFile {};
 
 TEST_F(SharersOfTables, AreNoMoreUsersThanAreConfigured) {
