@@ -118,7 +118,8 @@ TEST(ForeignRecording, StacksThatAreManyAreNotKept) {
 TEST(ForeignRecording, OfBlocksOfAFewBytesLittleIsKept) {
   constexpr uint64_t kBlocks = 300'000;
   std::vector<StreamItem> items;
-  for (uint64_t i = 0; i < kBlocks; ++i) items.push_back(Lost{i, 1, LossCause::slow_disk, 0});
+  for (uint64_t i = 0; i < kBlocks; ++i)
+    items.emplace_back().emplace<Lost>(Lost{i, 1, LossCause::slow_disk, 0});
   Fd file = file_of(file_of_small_blocks(items));
   const size_t before = used_bytes();
   auto reader = must(Reader::open(std::move(file)));
