@@ -219,7 +219,7 @@ MUTATIONS = [
     Mutation('graphs-show-probes-outside', 'bpf/act.bpf.h',
              '\tif (is_outside_graph(hook, calls_for(hook)))\n', '\tif (false)\n', BESIDE),
     Mutation('paths-begin-at-each-call', 'bpf/graph.bpf.h',
-             'path_to(so_far, source)', 'path_to(0, source)', PATHS),
+             'path_to(so_far, source, spec->session)', 'path_to(0, source, spec->session)', PATHS),
     Mutation('unwound-calls-take-no-time', 'bpf/aggregate.bpf.h',
              'if (is_by_path(aggregate) && !add_to_time(key, ended))', 'if (false)', WHOLE_TIME),
     Mutation('ways-without-room-are-one', 'bpf/graph.bpf.h',
@@ -290,7 +290,8 @@ MUTATIONS = [
     Mutation('acts-on-memory-of-another-epoch', 'bpf/present.bpf.h',
              'runs = hit.epoch == under || any_will_do;', 'runs = true;', ABSENT_SWITCHED),
     Mutation('ends-leave-their-start', 'bpf/pairs.bpf.h',
-             '\tbpf_map_delete_elem(&starts, &meeting->key);\n', '', LATENCIES),
+             '\tif (!bpf_map_delete_elem(&starts, &meeting->key))\n'
+             '\t\tgive_room_of(meeting->key.bucket, TC_TABLE_STARTS);\n', '', LATENCIES),
     Mutation('slowest-replaces-the-slowest', 'bpf/pairs.bpf.h',
              'slow_at(stat, i)->duration_ns < slow_at(stat, least)->duration_ns',
              'slow_at(stat, i)->duration_ns > slow_at(stat, least)->duration_ns', SLOWEST),
