@@ -156,8 +156,11 @@ class Flight(record_test.RecordTest):
         done = self.daemon.run('dump', 's', '-o', str(disk / 'out.tct'))
         self.assertEqual(done.returncode, 1)
         self.assertIn('No space left on device', done.stderr)
-        in_file = len(self.shown(file=str(disk / 'out.tct'))[0])
-        self.assertIn(f'{in_file} events', done.stderr)
+        shown, notes = self.shown(file=str(disk / 'out.tct'))
+        *events, end = shown
+        self.assertIn(f'{len(events)} events, {end["lost"]["count"]} lost', done.stderr)
+        self.assertEqual(len(events) + end['lost']['count'], len(numbers))
+        self.assertIn('its recording ended early: write the file: No space left on device', notes)
         self.call(program, 3)
         items, _ = self.dump()
         self.assertEqual(len(items), len(numbers) + 3)
