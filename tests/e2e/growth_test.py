@@ -9,7 +9,6 @@ import os
 import pathlib
 import shutil
 import tempfile
-import threading
 import unittest
 
 import support
@@ -33,14 +32,8 @@ class Growth(support.DaemonTest):
         super().setUp()
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        # What it logs of each commit would fill the pipe.
-        threading.Thread(target=self.daemon.process.stderr.read, daemon=True).start()
+        self.daemon.take_log()
         self.proc = pathlib.Path(f'/proc/{self.daemon.process.pid}')
-
-    def end_daemon(self):
-        self.daemon.process.terminate()
-        self.assertEqual(self.daemon.process.wait(60), 0)
-        self.daemon.directory.cleanup()
 
     def descriptors(self):
         """By kind; a link, a map, a program and a process are a kind each."""

@@ -118,6 +118,7 @@ CALLS = 10
 class HundredClients(support.DaemonTest):
     def setUp(self):
         super().setUp()
+        self.daemon.take_log()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)

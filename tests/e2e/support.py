@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -80,6 +81,7 @@ class Daemon:
         """`first`: words of another program that executes it. `socket_of`: a daemon that has ended, whose
         socket it takes over. `listens`: it says so first; else whoever starts it reads what it says."""
         self.directory = socket_of.directory if socket_of else tempfile.TemporaryDirectory()
+        self.taking = None
         self.socket = self.directory.name + '/tracectl.sock'
         self.process = subprocess.Popen([program, *first, '--socket', self.socket, *options],
                                         stderr=subprocess.PIPE, text=True,
@@ -99,9 +101,21 @@ class Daemon:
     def connect(self):
         return Client(self.socket)
 
+    def take_log(self):
+        """From now on, as it comes: a daemon that has filled its pipe stands still until somebody reads it."""
+        self.taken = []
+        self.taking = threading.Thread(target=lambda: self.taken.extend(self.process.stderr))
+        self.taking.start()
+
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        _, rest = self.process.communicate(timeout=60)
+        if self.taking:
+            self.process.wait(60)
+            self.taking.join()
+            self.process.stderr.close()
+            rest = ''.join(self.taken)
+        else:
+            _, rest = self.process.communicate(timeout=60)
         self.directory.cleanup()
         return self.process.returncode, rest
 
