@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -81,7 +82,11 @@ Status BlockFile::finish() {
 
 void BlockFile::end_early(const Lost& lost, const Ending& ending) {
   if (!file_ || !is_begun()) return;
-  if (put_end(lost, ending)) return;
+  try {
+    if (put_end(lost, ending)) return;
+  } catch (const std::bad_alloc&) {
+    // Without memory the end stays unknown, which readers say.
+  }
   // Without a part of a block at least.
   end_bytes_ = 0;
   std::ignore = ::ftruncate(file_.get(), static_cast<off_t>(end_));

@@ -70,9 +70,13 @@ class Dump::Writing {
       for (const recording::Block& block : extent->blocks) all += block.events + block.lost;
     const std::lock_guard lock(mutex_);
     const uint64_t rest = all - state_.events - state_.lost;
-    file_.end_early({.ts_ns = boot_ns(), .count = rest, .cause = LossCause::slow_disk, .cpu = {}},
-                    {.is_all_told = true, .why = error.message});
     state_.lost += rest;
+    try {
+      file_.end_early({.ts_ns = boot_ns(), .count = rest, .cause = LossCause::slow_disk, .cpu = {}},
+                      {.is_all_told = true, .why = error.message});
+    } catch (const std::bad_alloc&) {
+      // Without memory the end stays unknown, which readers say.
+    }
   }
 
   Status append(const recording::Block& block) {

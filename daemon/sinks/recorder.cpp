@@ -166,7 +166,12 @@ class Recorder::Writing {
     for (bool is_last = false; !is_last;) {
       is_last = is_ended_;
       lost.count = state_.lost - filed_lost_;
-      const Ending ending{.is_all_told = is_last, .why = state_.error->message};
+      Ending ending{.is_all_told = is_last};
+      try {
+        ending.why = state_.error->message;
+      } catch (const std::bad_alloc&) {
+        // Then it is told without the reason.
+      }
       lock.unlock();
       files_.end_early(lost, ending);
       if (is_last) files_.close();
