@@ -175,8 +175,9 @@ class Cgroups(CgroupTest, support.DaemonTest):
     def test_a_session_that_comes_later_is_told_of_what_others_were_told(self):
         path, copy = self.make('a'), self.copy_of('hot')
         self.choose('--cgroup', path)
-        self.begin_in(path, copy).end()
+        first = self.begin_in(path, copy)
         support.wait_until(self.followed, 'the program to be followed')
+        first.end()
         self.daemon.json('session', 'new', 'later')
         self.daemon.json('stage', 'later', 'set', UPROBE, '--cgroup', path, '--do', 'count by pid')
         self.daemon.json('commit', 'later')
