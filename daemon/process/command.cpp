@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -206,18 +208,50 @@ Result<Command> Command::start(const std::vector<std::string>& arguments) {
                  std::move(failure->read)};
 }
 
-Status Command::release() {
+// Where it is another's program, or has capabilities by its file, it would run without these under a tracer.
+bool Command::stop_at_exec() const {
+  struct stat file {};
+  if (::stat(path_.c_str(), &file) != 0 || file.st_mode & (S_ISUID | S_ISGID)) return false;
+  if (::getxattr(path_.c_str(), "security.capability", nullptr, 0) > 0) return false;
+  return ::ptrace(PTRACE_SEIZE, pid_, 0, PTRACE_O_TRACEEXEC) == 0;
+}
+
+// False where it has ended before. Signals that come meanwhile are its own.
+bool Command::wait_for_exec() {
+  for (;;) {
+    int status = 0;
+    if (::waitpid(pid_, &status, __WALL) < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    if (WIFEXITED(status)) ending_ = Ending{.exit_code = WEXITSTATUS(status), .signal = {}};
+    if (WIFSIGNALED(status)) ending_ = Ending{.exit_code = {}, .signal = WTERMSIG(status)};
+    if (ending_) return false;
+    if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) return true;
+    const bool is_signal = status >> 16 == 0;
+    ::ptrace(PTRACE_CONT, pid_, 0, is_signal ? WSTOPSIG(status) : 0);
+  }
+}
+
+Status Command::release(const std::function<Status()>& before_it_runs) {
   if (!gate_) return Error{Code::invalid, path_ + " has been released already"};
+  const bool stops = before_it_runs && stop_at_exec();
   if (auto written = write_byte(gate_); !written) return written.error().in(path_);
   gate_.reset();
+  const bool has_stopped = stops && wait_for_exec();
   int err = 0;
   ssize_t got = 0;
   do got = read(failure_.get(), &err, sizeof err);
   while (got < 0 && errno == EINTR);
   failure_.reset();
-  if (got == 0) return ok();
-  if (auto ended = wait(); !ended) return ended.error();
-  return Error::from_errno("execute " + path_, err);
+  if (got != 0) {
+    if (auto ended = wait(); !ended) return ended.error();
+    return Error::from_errno("execute " + path_, err);
+  }
+  if (!before_it_runs || ending_) return ok();
+  auto done = before_it_runs();
+  if (has_stopped) ::ptrace(PTRACE_DETACH, pid_, 0, 0);
+  return done;
 }
 
 Result<Ending> Command::wait() {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +39,12 @@ class Command {
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 
   // Lets the child execute its program; returns once it does, or with why it cannot.
-  Status release();
+  Status release() { return release({}); }
+  // `before_it_runs` is called when the program is there and none of its instructions has run, where the kernel
+  // lets a parent stop its child there (ptrace(2)) and the program is none that takes other rights by its file, as it
+  // would not get them; else when it runs. An error of it is returned, and the program runs all the same. By the
+  // thread that has started the command.
+  Status release(const std::function<Status()>& before_it_runs);
 
   // Blocks until the process has ended; the same answer again afterwards.
   Result<Ending> wait();
@@ -49,6 +55,8 @@ class Command {
  private:
   Command(std::string path, pid_t pid, Fd pidfd, Fd gate, Fd failure);
   void kill_if_waiting();
+  bool stop_at_exec() const;
+  bool wait_for_exec();
 
   std::string path_;
   pid_t pid_ = -1;

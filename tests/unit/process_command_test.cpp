@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "daemon/process/process.h"
@@ -61,6 +62,82 @@ TEST(Command, WaitsUntilReleased) {
   EXPECT_EQ(*command->wait(), (Ending{.exit_code = 0, .signal = {}}));
   EXPECT_TRUE(std::filesystem::exists(folder / "done"));
   EXPECT_EQ(command->release().error().code, Code::invalid);
+}
+
+// The state of a process that a tracer has stopped: proc_pid_stat(5).
+bool is_stopped_by_tracer(pid_t pid) {
+  std::ifstream stat{"/proc/" + std::to_string(pid) + "/stat"};
+  const std::string text{std::istreambuf_iterator<char>(stat), {}};
+  return text.find(") t ") != std::string::npos;
+}
+
+TEST(Command, IsLookedAtBeforeItsProgramRuns) {
+  Folder folder;
+  auto command = Command::start({"touch", folder / "done"});
+  ASSERT_TRUE(command);
+  bool looked = false;
+  ASSERT_TRUE(command->release([&] {
+    looked = true;
+    EXPECT_TRUE(is_stopped_by_tracer(command->pid()));
+    EXPECT_EQ(std::filesystem::read_symlink("/proc/" + std::to_string(command->pid()) + "/exe"),
+              std::filesystem::canonical(command->path()));
+    EXPECT_FALSE(std::filesystem::exists(folder / "done"));
+    return ok();
+  }));
+  EXPECT_TRUE(looked);
+  EXPECT_EQ(*command->wait(), (Ending{.exit_code = 0, .signal = {}}));
+  EXPECT_TRUE(std::filesystem::exists(folder / "done"));
+}
+
+TEST(Command, RunsAlsoWhereWhoLookedAtItHasFailed) {
+  auto command = Command::start({"true"});
+  ASSERT_TRUE(command);
+  const auto released = command->release([]() -> Status { return Error{Code::busy, "no"}; });
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().code, Code::busy);
+  EXPECT_EQ(*command->wait(), (Ending{.exit_code = 0, .signal = {}}));
+}
+
+TEST(Command, GetsSignalsThatComeBeforeItsProgramIsThere) {
+  auto command = Command::start({"sleep", "1000"});
+  ASSERT_TRUE(command);
+  const pid_t pid = command->pid();
+  bool looked = false;
+  const auto released = command->release([&] {
+    looked = true;
+    ::kill(pid, SIGTERM);
+    return ok();
+  });
+  EXPECT_TRUE(released);
+  EXPECT_TRUE(looked);
+  EXPECT_EQ(*command->wait(), (Ending{.exit_code = {}, .signal = SIGTERM}));
+}
+
+TEST(Command, ThatCannotBeExecutedIsLookedAtByNobody) {
+  Folder folder;
+  auto command = Command::start({folder.file("broken", "#!/no/such/interpreter\n", 0700)});
+  ASSERT_TRUE(command);
+  const auto released = command->release([]() -> Status {
+    ADD_FAILURE();
+    return ok();
+  });
+  EXPECT_FALSE(released);
+}
+
+// A tracer would take from a setuid file what it gives.
+TEST(Command, OfASetuidFileIsNotStopped) {
+  Folder folder;
+  const std::string path = folder / "sleep";
+  std::filesystem::copy_file("/bin/sleep", path);
+  ASSERT_EQ(::chmod(path.c_str(), 04755), 0);
+  auto command = Command::start({path, "1000"});
+  ASSERT_TRUE(command);
+  ASSERT_TRUE(command->release([&] {
+    EXPECT_FALSE(is_stopped_by_tracer(command->pid()));
+    return ok();
+  }));
+  ASSERT_TRUE(command->terminate());
+  EXPECT_TRUE(command->wait());
 }
 
 TEST(Command, GivesTheExitCodeOrTheSignal) {
