@@ -178,11 +178,19 @@ struct tc_cgroup_name {
 	char name[TC_CGROUP_NAME_LEN];
 };
 
+/* By session, a bit each. */
+struct tc_proofs {
+	__u64 words[TC_PROOF_WORDS];
+};
+
 /* The sets that a process belongs to, and of them those it hands on. */
 struct tc_member {
 	struct tc_sets of;
 	struct tc_sets to_children;	/* to every child it forks */
 	struct tc_sets to_next;		/* to the next one only, which hands them on to none */
+	/* Sessions whose users have shown that they may read its memory. A fork has it, too; an exec ends it. */
+	struct tc_proofs proven;
+	__u64 proven_exec;		/* task_struct.self_exec_id, to which `proven` belongs */
 };
 
 /* An executable that a set target follows. `device` is the kernel's own dev_t. */
@@ -247,7 +255,8 @@ struct tc_session {
 	__u32 hears_of_dumps;	/* the next trigger asks for one, and zeroes this */
 	struct tc_owner owner;	/* of hooks that are TC_OWNED; and: */
 	__u32 account;		/*   of what that user's sessions stream together */
-	__u32 pad[3];
+	__u32 unproven_processes;	/* that were left out, as nobody has proven that the user may see them */
+	__u64 unproven_hits;	/*   and their hits */
 };
 
 /* A user's quota of events, on its own cache line. */
@@ -291,6 +300,7 @@ enum tc_notice_kind {
 	TC_NOTICE_EXEC,		/* a process in a cgroup that is followed executes a file */
 	TC_NOTICE_MAPPED,	/* the dynamic linker of a process has mapped libraries, or is about to */
 	TC_NOTICE_JOINED,	/* a process that was forked or executes a file is of sets in `hearing` */
+	TC_NOTICE_UNPROVEN,	/* a process was left out of a session, as nobody has proven that its user may see it */
 };
 
 struct tc_notice {
@@ -298,8 +308,8 @@ struct tc_notice {
 	__u32 kind;		/* enum tc_notice_kind */
 	__u32 pid;		/* as the engine sees it */
 	char comm[TC_COMM_LEN];	/* of the process's first thread */
-	/* Of a dump. */
-	__u32 session;		/* whose recorder */
+	/* Of a dump, and of a process that was left out. */
+	__u32 session;		/* whose recorder; that it was left out of */
 	__u32 asking_session;
 	/* Of a crash. */
 	__u32 exit_code;	/* as wait(2) has it */
@@ -312,6 +322,13 @@ struct tc_notice {
 	struct tc_executable file;
 };
 #define TC_NOTICES_BYTES 65536
+
+/* A descriptor of the engine's that is /proc/PID/mem of a process as it is now: what `see_memory` writes. */
+struct tc_memory {
+	__u32 fd;
+	__u32 pid;		/* as the engine sees it */
+	__u32 initial_pid;	/* in the initial namespace */
+};
 
 /*
  * What a program says of a thread's tag: struct tracectl_tag_state_ of <tracectl/tag.h>. In the
@@ -373,7 +390,8 @@ TC_ASSERT_SIZE(struct tc_slow, 64);
 TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
 TC_ASSERT_SIZE(struct tc_sets, 32);
 TC_ASSERT_SIZE(struct tc_cgroup_name, 136);
-TC_ASSERT_SIZE(struct tc_member, 96);
+TC_ASSERT_SIZE(struct tc_proofs, 32);
+TC_ASSERT_SIZE(struct tc_member, 136);
 TC_ASSERT_SIZE(struct tc_linker, 8);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
@@ -382,6 +400,7 @@ TC_ASSERT_SIZE(struct tc_session, 64);
 TC_ASSERT_SIZE(struct tc_account, 64);
 TC_ASSERT_SIZE(struct tc_room, 16 + 4 * TC_MAX_ACCOUNTS);
 TC_ASSERT_SIZE(struct tc_notice, 128);
+TC_ASSERT_SIZE(struct tc_memory, 12);
 TC_ASSERT_SIZE(struct tc_mark, 8);
 TC_ASSERT_SIZE(struct tc_tag, 16);
 TC_ASSERT_SIZE(struct tc_own_tag_state, 80);

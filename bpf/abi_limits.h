@@ -25,6 +25,9 @@ enum {
 	TC_MAX_ARGS = 12,
 	TC_MAX_SET_TARGETS = 256,
 	TC_MEMBER_WORDS = TC_MAX_SET_TARGETS / 64,
+	TC_PROOF_WORDS = TC_MAX_SESSIONS / 64,
+	TC_MAX_PROOFS = 256,		/* that are looked at at a time */
+	TC_MAX_TOLD_UNPROVEN = 4096,	/* what is forgotten is counted once more */
 	TC_MAX_PROCESSES = 65536,	/* that belong to a set target */
 	TC_MAX_LINKERS = 4096,		/* dynamic linkers of processes, that tell what they map */
 	TC_MAX_CGROUPS = 16384,		/* that belong to a set target */

@@ -14,8 +14,23 @@ struct inode {
 	struct super_block *i_sb;
 } __attribute__((preserve_access_index));
 
+struct qstr {
+	const unsigned char *name;
+} __attribute__((preserve_access_index));
+
+struct dentry {
+	struct qstr d_name;
+} __attribute__((preserve_access_index));
+
+struct path {
+	struct dentry *dentry;
+} __attribute__((preserve_access_index));
+
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+	unsigned int f_mode;
+	void *private_data;
 } __attribute__((preserve_access_index));
 
 struct linux_binprm {
@@ -23,13 +38,21 @@ struct linux_binprm {
 } __attribute__((preserve_access_index));
 
 /* A process or thread in all the PID namespaces that see it, the initial one first. */
+struct pid_namespace;
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 } __attribute__((preserve_access_index));
 
 struct pid {
 	unsigned int level;
 	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+
+struct proc_inode {
+	struct pid *pid;
+	struct inode vfs_inode;
 } __attribute__((preserve_access_index));
 
 struct signal_struct {
@@ -150,7 +173,21 @@ struct task_struct {
 	struct mm_struct *mm;
 	const struct cred *real_cred;
 	__u64 start_boottime;
+	__u64 self_exec_id;
 	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
 } __attribute__((preserve_access_index));
 
 #endif

@@ -87,6 +87,12 @@ static __always_inline bool is_for(const struct tc_hook *hook, struct hit *hit)
 	return is_of_target(hook, hit) && !is_hidden(hook);
 }
 
+/* The same, for who is about to act on the hit: what is left out for want of a proof is counted. */
+static __always_inline bool takes(const struct tc_hook *hook, struct hit *hit)
+{
+	return is_of_target(hook, hit) && !is_hit_hidden(hook);
+}
+
 struct registers {
 	__u64 value[TC_NO_REGISTER];
 };

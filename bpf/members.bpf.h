@@ -37,6 +37,10 @@ static __always_inline bool hand_on(struct tc_member *parent, struct tc_member *
 		child->of.words[i] = child->to_children.words[i] | next;
 		any |= child->of.words[i];
 	}
+	child->proven = parent->proven;
+	child->proven_exec = parent->proven_exec;
+	for (i = 0; i < TC_PROOF_WORDS; i++)
+		any |= child->proven.words[i];
 	return any;
 }
 

@@ -210,7 +210,7 @@ static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_ho
 {
 	struct calls *calls;
 
-	if (!is_for(hook, hit))
+	if (!takes(hook, hit))
 		return false;
 	calls = calls_for(hook);
 	if (calls && hook->flags & TC_CALL)

@@ -28,6 +28,7 @@
 #include "bpf/calls.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/notices.bpf.h"
+#include "bpf/proofs.bpf.h"
 #include "bpf/marks.bpf.h"
 #include "bpf/own_tags.bpf.h"
 #include "bpf/machine.bpf.h"
@@ -40,7 +41,7 @@
 static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook,
 				     const bool at_once)
 {
-	if (!is_for(hook, hit))
+	if (!takes(hook, hit))
 		return false;
 	act(hit, hook, at_once);
 	return true;

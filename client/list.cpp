@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/output.h"
+#include "client/proofs.h"
 #include "client/target.h"
 #include "client/target_files.h"
 #include "client/verbs.h"
@@ -11,11 +12,15 @@ int run_list(const CommonOptions& common, const ProbeOptions& probes) {
     auto target = choose_target(probes);  // a command is never released, and ends with us
     if (!target) return fail(target.error());
     const auto opened = open_files(probes.patterns, target->part);
+    const auto memories = open_memories(processes_of(target->part));
+    auto descriptors = opened.descriptors();
+    for (const Fd& memory : memories) descriptors.push_back(memory.get());
     auto reply = backend.call_with(protocol::ProbeList{.patterns = probes.patterns,
                                                        .scope = scope_of(probes),
                                                        .target = target->part,
-                                                       .files = opened.paths},
-                                   opened.descriptors());
+                                                       .files = opened.paths,
+                                                       .proofs = memories.size()},
+                                   descriptors);
     if (!reply) return fail(reply.error());
     show<protocol::ProbeListReply>(common, *reply, probes_text);
     if (!common.json) print_error(refusals_text(reply->refused));

@@ -93,7 +93,7 @@ void add_tracing(CLI::App& app, CommandLine& line) {
 
 void add_sessions(CLI::App& app, CommandLine& line) {
   CLI::App* session =
-      app.add_subcommand("session", "named sessions: new, list, show, save, delete");
+      app.add_subcommand("session", "named sessions: new, list, show, prove, save, delete");
   session->require_subcommand(1);
   session->fallthrough();
   const auto add_named = [&](const char* name, const char* help, auto run) {
@@ -121,6 +121,12 @@ void add_sessions(CLI::App& app, CommandLine& line) {
       ->needs(recorder)
       ->check(check_dump_on);
   add_named("show", "its settings, its draft, its counts", run_session_show);
+  auto& prove =
+      add_verb(*session, "prove", "let it see your processes that it has left out, and those of -p",
+               line.chosen,
+               [&] { return run_session_prove(line.common, line.name, line.trace.probes.pids); });
+  prove.add_option("NAME", line.name, "of the session")->required();
+  prove.add_option("-p,--pid", line.trace.probes.pids, "these processes, too")->option_text("PID");
   add_named("save", "print what begins it with the daemon: for /etc/tracectl/sessions.d/NAME.json",
             run_session_save);
   add_named("delete", "remove all its settings, and its results", run_session_delete);

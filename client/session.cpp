@@ -5,6 +5,7 @@
 
 #include "client/debug_files.h"
 #include "client/output.h"
+#include "client/proofs.h"
 #include "client/recorder_bound.h"
 #include "client/render/rows.h"
 #include "client/target.h"
@@ -44,6 +45,14 @@ std::string stage_text(const StageReply& reply) {
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   if (reply.spec) text += spec_text(*reply.spec);
   return text + refusals_text(reply.refused);
+}
+
+std::string prove_text(const ProveReply& reply) {
+  if (!reply.needed) return "the session sees every process; it needs no proofs\n";
+  std::string text = plural(reply.proven.size(), "proof") + " taken";
+  for (const int64_t pid : reply.proven)
+    text += (pid == reply.proven.front() ? ": " : ", ") + std::to_string(pid);
+  return text + "\n" + unproven_text(reply.unproven);
 }
 
 Error command_in_session() {
@@ -92,6 +101,16 @@ int run_session_save(const CommonOptions& common, const std::string& name) {
   });
 }
 
+int run_session_prove(const CommonOptions& common, const std::string& name,
+                      const std::vector<int64_t>& pids) {
+  return with_backend(common, kDaemon, [&](Backend& backend) -> int {
+    const auto answer = Proofs(backend, name).prove_all({pids.begin(), pids.end()});
+    if (!answer) return fail(answer.error());
+    show<ProveReply>(common, *answer, prove_text);
+    return kDone;
+  });
+}
+
 int run_session_delete(const CommonOptions& common, const std::string& name) {
   return ask(common, kDaemon, SessionDelete{name}, switch_text);
 }
@@ -114,7 +133,15 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options) {
                    .explain = options.explain};
   const auto opened = open_files(request);
   request.files = opened.paths;
-  return ask(common, kDaemon, request, stage_text, opened.descriptors());
+  return with_backend(common, kDaemon, [&](Backend& backend) -> int {
+    Proofs proofs(backend, options.session);
+    if (auto proven = proofs.prove(processes_of(request.target)); !proven)
+      return fail(proven.error());
+    auto staged = backend.call_with(request, opened.descriptors());
+    if (!staged) return fail(staged.error());
+    show<StageReply>(common, *staged, stage_text);
+    return kDone;
+  });
 }
 
 int run_stage_remove(const CommonOptions& common, const StageOptions& options) {

@@ -9,6 +9,7 @@
 #include "client/debug_files.h"
 #include "client/growth.h"
 #include "client/output.h"
+#include "client/proofs.h"
 #include "client/recorded_file.h"
 #include "client/render/keys.h"
 #include "client/render/rows.h"
@@ -48,6 +49,8 @@ class Trace {
     auto created = backend_.call(SessionCreate{.budget = options_.budget});
     if (!created) return created.error();
     session_ = created->name;
+    proofs_.emplace(backend_, session_);
+    if (auto proven = proofs_->prove(processes_of(target_.part)); !proven) return proven;
     if (auto held = hold_targets(); !held) return held;
     if (auto staged = stage_all(); !staged) return staged;
     if (stream != Stream::none)
@@ -99,7 +102,7 @@ class Trace {
   };
   Result<Ended> run(const Follower& follower) {
     if (target_.command)
-      if (auto released = target_.command->release(); !released) return released.error();
+      if (auto released = release(*target_.command); !released) return released.error();
     if (options_.seconds)
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
     if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
@@ -109,6 +112,8 @@ class Trace {
     auto ended = waiter_.run(
         follower.takes_events ? backend_.events_fd() : -1, [&] { return go_on(follower); },
         interval_ms(follower));
+    if (auto proven = proofs_->end(); !proven) return proven.error();
+    print_error(unproven_text(proofs_->unproven()));
     if (!ended || !budget_) return ended;
     if (auto looked = budget_->look(); !looked) return looked.error();
     return budget_->is_nothing_left() ? Ended::nothing_left : ended;
@@ -125,8 +130,15 @@ class Trace {
   Error nothing_left() const { return budget_->nothing_left(); }
 
  private:
+  // An exec ends a proof: the program that the command has become is proven before it runs.
+  Status release(Command& command) {
+    if (!proofs_->are_needed()) return command.release();
+    return command.release([&] { return proofs_->prove({command.pid()}); });
+  }
+
   // False ends the trace.
   Result<bool> go_on(const Follower& follower) {
+    if (auto proven = proofs_->go_on(); !proven) return proven.error();
     if (growth_) growth_->go_on();
     if (budget_) {
       if (auto looked = budget_->go_on(); !looked) return looked.error();
@@ -141,6 +153,7 @@ class Trace {
     const auto at_most = [&](int ms) { least = least < 0 ? ms : std::min(least, ms); };
     if (growth_) at_most(Growth::kEveryMs);
     if (budget_) at_most(BudgetWatch::kEveryMs);
+    if (proofs_->are_needed()) at_most(Proofs::kEveryMs);
     return least;
   }
 
@@ -217,6 +230,7 @@ class Trace {
   CommitReply committed_;
   std::optional<Growth> growth_;
   std::optional<BudgetWatch> budget_;
+  std::optional<Proofs> proofs_;  // once there is a session
 };
 
 void tell_coverage(const CommonOptions& common, const CommitReply& committed) {

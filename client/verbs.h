@@ -140,6 +140,9 @@ int run_session_new(const CommonOptions& common, const SessionOptions& options);
 int run_session_list(const CommonOptions& common);
 int run_session_save(const CommonOptions& common, const std::string& name);
 int run_session_show(const CommonOptions& common, const std::string& name);
+// Shows that the kernel lets this user trace these processes, and those that the session has seen and left out.
+int run_session_prove(const CommonOptions& common, const std::string& name,
+                      const std::vector<int64_t>& pids);
 int run_session_delete(const CommonOptions& common, const std::string& name);
 
 int run_stage_set(const CommonOptions& common, const StageOptions& options);

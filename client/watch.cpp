@@ -5,6 +5,7 @@
 
 #include "client/budget.h"
 #include "client/output.h"
+#include "client/proofs.h"
 #include "client/rejoin.h"
 #include "client/stream.h"
 #include "client/verbs.h"
@@ -21,7 +22,8 @@ class Watch {
         backend_(backend),
         request_{options.session, !common.json},
         printer_(common, options.session),
-        budget_(backend, options.session, common.json) {}
+        budget_(backend, options.session, common.json),
+        proofs_(backend, options.session) {}
 
   Status begin();
   // Until it is ended, or the session does not go on.
@@ -31,6 +33,7 @@ class Watch {
  private:
   Status look();
   Result<Ended> follow();
+  int every_ms() const;
   bool goes_on() const;
   bool print_rest();
   Result<std::optional<Ended>> rejoin();
@@ -44,6 +47,7 @@ class Watch {
   const protocol::SessionSubscribe request_;
   EventPrinter printer_;
   BudgetWatch budget_;
+  Proofs proofs_;
   protocol::SessionPart session_;  // as it was when it was subscribed to
 };
 
@@ -56,6 +60,7 @@ Status Watch::look() {
   auto session = backend_.call(protocol::SessionShow{options_.session});
   if (!session) return session.error();
   session_ = std::move(*session);
+  if (auto proven = proofs_.go_on(); !proven) return proven;
   return budget_.look();
 }
 
@@ -76,9 +81,15 @@ Result<Ended> Watch::follow() {
       [&]() -> Result<bool> {
         if (budget_.has_budget())
           if (auto looked = budget_.go_on(); !looked) return looked.error();
+        if (auto proven = proofs_.go_on(); !proven) return proven.error();
         return printer_.print_from(backend_);
       },
-      budget_.has_budget() ? BudgetWatch::kEveryMs : -1);
+      every_ms());
+}
+
+int Watch::every_ms() const {
+  if (proofs_.are_needed()) return Proofs::kEveryMs;
+  return budget_.has_budget() ? BudgetWatch::kEveryMs : -1;
 }
 
 bool Watch::goes_on() const {

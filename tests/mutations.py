@@ -76,6 +76,7 @@ TEXTS = 'Compiled/Typed.ProbesFireWithWhatTheProgramPassed/typed_cxx'
 LEFT_OUT = 'Budgets.HoldForLaterCommits'
 HANDED_OVER = 'StagingTest.ALinkThatLosesASiteIsReplacedBeforeItIsClosed'
 ACCESS = 'OwnersAccess.*'
+PROOFS = 'ProofsOfProcesses.EndWithAnExec:ProofsOfProcesses.AreToOneSession'
 QUOTA_OF_EVENTS = 'Quotas.OfEvents*'
 SHARES = 'Keys/SharesOfTables.*count'
 RESTARTED = 'Restarts.TenOfThemMissNoCallAndCountNoneTwice'
@@ -303,7 +304,7 @@ MUTATIONS = [
     Mutation('resuming-keeps-starts', 'daemon/trace/commit.cpp',
              '      if (!paused) Hooks::forget_starts(one.hook);\n', '', RESUMED),
     Mutation('users-see-every-process', 'bpf/access.bpf.h',
-             '\treturn hook->flags & TC_OWNED && ', '\treturn false && ', ACCESS),
+             '\tif (!(hook->flags & TC_OWNED))\n\t\treturn false;\n', '\treturn false;\n', ACCESS),
     Mutation('real-users-ignored', 'bpf/access.bpf.h', 'cred->uid.val == owner->uid', '1', ACCESS),
     Mutation('effective-users-ignored', 'bpf/access.bpf.h', 'cred->euid.val == owner->uid', '1', ACCESS),
     Mutation('saved-users-ignored', 'bpf/access.bpf.h', 'cred->suid.val == owner->uid', '1', ACCESS),
@@ -314,6 +315,10 @@ MUTATIONS = [
              'cred->user_ns->ns.inum == of->owner.user_namespace &&', '1 &&', ACCESS),
     Mutation('capabilities-ignored', 'bpf/access.bpf.h',
              '!(permitted_to(cred) & ~of->owner.capabilities) &&', '1 &&', ACCESS),
+    Mutation('proofs-ignored', 'bpf/access.bpf.h',
+             'return member->proven.words[word] >> (session % 64) & 1;', 'return true;', PROOFS),
+    Mutation('proofs-outlive-an-exec', 'bpf/proofs.bpf.h',
+             '(void *)task->mm != memory', 'false', PROOFS),
     Mutation('undumpable-processes-seen', 'bpf/access.bpf.h',
              '(flags & DUMPABLE_MASK) == DUMPABLE_BY_USER;', '(flags | DUMPABLE_BY_USER) != 0;', ACCESS),
     Mutation('ends-of-calls-seen-by-all', 'bpf/ends.bpf.h', ' || is_hidden(hook))', ')', ACCESS),

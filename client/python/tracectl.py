@@ -210,6 +210,28 @@ def _opened(paths):
         yield descriptors
 
 
+_MOST_PROOFS = 128  # of a request
+
+
+@contextlib.contextmanager
+def _memories(pids):
+    """Descriptors of the memory of these processes: what shows that the kernel lets this user trace them.
+    Those that it refuses, or that have ended, are left out: the daemon says what it misses."""
+    with contextlib.ExitStack() as closing:
+        descriptors = []
+        for pid in pids:
+            try:
+                descriptors.append(os.open(f'/proc/{pid}/mem', os.O_RDONLY | os.O_CLOEXEC))
+            except OSError:
+                continue
+            closing.callback(os.close, descriptors[-1])
+        yield descriptors
+
+
+def _pids_of(target):
+    return list((target or {}).get('pids', ()))[:_MOST_PROOFS]
+
+
 def _within_message(object_hook):
     """Which leaves the message itself alone."""
     if object_hook is None:
@@ -303,10 +325,11 @@ class Connection:
         scope  'local', also if None: every function with a symbol; 'global': exported ones
         files  as of Session.set()
         """
-        with _opened(files) as descriptors:
+        with _opened(files) as descriptors, _memories(_pids_of(target)) as memories:
             return self.call('probe.list', _without_none(
                 {'patterns': list(patterns), 'target': target, 'scope': scope,
-                 'files': list(files) or None}), descriptors)
+                 'files': list(files) or None, 'proofs': len(memories) or None}),
+                             descriptors + memories)
 
     def info(self, pattern):
         """What is set on armed probes whose names fit the pattern, by which sessions: a list."""
@@ -520,11 +543,24 @@ class Session:
         that cannot be opened.
         """
         members = {name.rstrip('_'): value for name, value in others.items()}
+        self.prove((target or {}).get('pids', ()))
         with _opened(files) as descriptors:
             return self.call('stage.set', _without_none(
                 {'patterns': list(patterns), 'target': target, 'do': do, 'when': when,
                  'scope': scope, 'returns': returns, 'files': list(files) or None, **members}),
                              descriptors)
+
+    def prove(self, pids=()):
+        """Shows that the kernel lets this user trace these processes: session.prove. Of a user who may not
+        trace every process a session sees no others, but for what they fork; an exec ends it. set() does it
+        for the `pids` of its target. Returns `needed`, `proven`, `unproven`, and `wanted`: processes that were
+        seen, and left out, since the last time."""
+        pids, answer = list(pids), None
+        while answer is None or pids:
+            some, pids = pids[:_MOST_PROOFS], pids[_MOST_PROOFS:]
+            with _memories(some) as memories:
+                answer = self.call('session.prove', {'proofs': len(memories)}, memories)
+        return answer
 
     def remove(self, patterns, target=None, scope=None):
         """Takes settings out of the draft: stage.remove."""

@@ -197,6 +197,13 @@ std::string sessions_text(const SessionListReply& reply) {
   return table.text();
 }
 
+std::string unproven_text(const UnprovenPart& unproven) {
+  if (unproven.processes == 0) return "";
+  return "left out: " + plural(unproven.hits, "hit") + " of " + std::to_string(unproven.processes) +
+         (unproven.processes == 1 ? " process" : " processes") +
+         ", before or without a proof that the kernel lets you trace it\n";
+}
+
 std::string session_text(const SessionPart& session) {
   std::string left_out;
   if (session.filtered) left_out += fmt::format(", {} filtered out", session.filtered);
@@ -207,6 +214,7 @@ std::string session_text(const SessionPart& session) {
                                 plural(session.hits, "hit"), left_out, session.lost, session.epoch);
   if (!session.triggered_by.empty())
     out += "triggered by " + fmt::format("{}", fmt::join(session.triggered_by, ", ")) + "\n";
+  if (session.unproven) out += unproven_text(*session.unproven);
   if (session.marks_lost)
     out += plural(session.marks_lost, "thread") + " could not be marked for want of memory\n";
   if (session.budget) out += fmt::format("its hits may cost {:g} % of a CPU\n", *session.budget);

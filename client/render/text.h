@@ -32,6 +32,8 @@ std::string refusals_text(const std::vector<protocol::RefusalPart>& refused);
 // "PROBE: 812,345 hits a second cost 98 % of a CPU, the budget is 5 %"
 std::string left_out_text(const protocol::LeftOutPart& left_out);
 std::string sessions_text(const protocol::SessionListReply& reply);
+// What was left out for want of a proof; nothing where nothing was.
+std::string unproven_text(const protocol::UnprovenPart& unproven);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
 std::string commit_text(const protocol::CommitReply& reply);

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
+#include <set>
+#include <utility>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/accounts.h"
@@ -98,6 +101,32 @@ Status give_files(Peer& peer, const std::vector<std::string>& paths, const Give&
   return ok();
 }
 
+std::vector<int> numbers_of(const std::vector<Fd>& files) {
+  std::vector<int> numbers;
+  for (const Fd& file : files) numbers.push_back(file.get());
+  return numbers;
+}
+
+Result<std::vector<Fd>> take_proofs(Peer& peer, uint64_t proofs) {
+  if (proofs > kMostProofsOfRequest)
+    return Error{Code::invalid,
+                 "a request has at most " + std::to_string(kMostProofsOfRequest) + " proofs",
+                 "proofs"};
+  auto memories = take_descriptors(peer, proofs, "of the memory of processes");
+  if (!memories) return in_field(memories.error(), "proofs");
+  return memories;
+}
+
+// For one request: a process that ends meanwhile has another birth than one that gets its number.
+std::function<bool(const Process&)> only(const std::vector<ProvenMemory>& proven) {
+  std::set<std::pair<pid_t, uint64_t>> known;
+  for (const ProvenMemory& memory : proven)
+    if (const auto process = Process::open(memory.pid)) known.emplace(memory.pid, process->birth());
+  return [known = std::move(known)](const Process& process) {
+    return known.contains({process.pid(), process.birth()});
+  };
+}
+
 // All rights that the one has the other has, too.
 bool has_rights_of(const Owner& peer, const Owner& owner) {
   return peer.uid == owner.uid && peer.gid == owner.gid &&
@@ -181,6 +210,13 @@ Result<Resolution> Commands::list(const ProbeList& request, Peer& peer) {
     return access.give(std::move(fd), path);
   });
   if (!given) return given.error();
+  const auto memories = take_proofs(peer, request.proofs);
+  if (!memories) return memories.error();
+  if (access.owner) {
+    const auto proven = engine_.prove(numbers_of(*memories));
+    if (!proven) return proven.error();
+    access.is_proven = only(*proven);
+  }
   engine_.begin_slice();
   return engine_.list(*patterns, *target, access);
 }
@@ -226,6 +262,8 @@ SessionPart Commands::part_of(const Session& session) const {
   part.silenced = totals.silenced;
   part.lost = totals.dropped_ring;
   part.marks_lost = engine_.marks_lost(session);
+  if (const auto unproven = engine_.unproven(session); unproven.processes)
+    part.unproven = {unproven.processes, unproven.hits};
   if (session.budget) {
     part.budget = session.budget->percent;
     part.left_out = parts_of(session.budget->left_out);
@@ -300,6 +338,17 @@ Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
   auto session = engine_.session(request.session);
   if (!session) return session.error();
   return part_of(**session);
+}
+
+Result<ProveReply> Commands::handle(const SessionProve& request, Peer& peer) {
+  const auto memories = take_proofs(peer, request.proofs);
+  if (!memories) return memories.error();
+  const auto proven = engine_.prove(numbers_of(*memories), request.session);
+  if (!proven) return proven.error();
+  return ProveReply{.needed = proven->needed,
+                    .proven = {proven->processes.begin(), proven->processes.end()},
+                    .unproven = {proven->unproven.processes, proven->unproven.hits},
+                    .wanted = {proven->wanted.begin(), proven->wanted.end()}};
 }
 
 // An engine without a loop of its own, as that of --embedded, looks when it is asked.

@@ -67,6 +67,7 @@ class Commands {
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
+  Result<protocol::ProveReply> handle(const protocol::SessionProve&, Peer&);
   Result<protocol::BudgetReply> handle(const protocol::SessionBudget&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionDelete&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);

@@ -26,6 +26,7 @@
 #include "daemon/kernel/process_sets.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
+#include "daemon/kernel/proofs.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/rooms.h"
 #include "daemon/kernel/tables.h"
@@ -174,6 +175,7 @@ class BpfKernel final : public Kernel {
                      uint32_t account) override {
     tc_session begun{};
     begun.account = account;
+    if (owner) proofs_.forget(session);
     if (owner)
       begun.owner = {.capabilities = owner->capabilities,
                      .uid = owner->uid,
@@ -199,6 +201,19 @@ class BpfKernel final : public Kernel {
   }
   bool gate_is_open(uint32_t session) const override {
     return __atomic_load_n(&view<tc_session>(sessions_)[session].is_open, __ATOMIC_SEQ_CST) != 0;
+  }
+
+  Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors,
+                                          std::optional<uint32_t> session) override {
+    return proofs_.prove(descriptors, session);
+  }
+  bool has_proof(pid_t pid, uint32_t session) const override {
+    return proofs_.has_proof(pid, session);
+  }
+  Unproven unproven(uint32_t session) const override {
+    const tc_session& of = view<tc_session>(sessions_)[session];
+    return {__atomic_load_n(&of.unproven_processes, __ATOMIC_RELAXED),
+            __atomic_load_n(&of.unproven_hits, __ATOMIC_RELAXED)};
   }
 
   int notices_fd() const override { return bpf_map__fd(skeleton_->maps.notices); }
@@ -276,6 +291,7 @@ class BpfKernel final : public Kernel {
         cpu_count_(cpu_count),
         programs_(*skeleton_, sleeps),
         progress_(bpf_program__fd(skeleton_->progs.on_site)),
+        proofs_(*skeleton_),
         process_sets_({.executables = bpf_map__fd(skeleton_->maps.executables),
                        .families = bpf_map__fd(skeleton_->maps.families),
                        .members = bpf_map__fd(skeleton_->maps.members)},
@@ -309,6 +325,7 @@ class BpfKernel final : public Kernel {
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   Programs programs_;
   ProgressWait progress_;
+  Proofs proofs_;
   ProcessSets process_sets_;
   CgroupSets cgroup_sets_;
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, accounts_, tags_,

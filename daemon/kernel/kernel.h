@@ -94,6 +94,12 @@ struct KeyTime {
   tc_time time{};
 };
 
+// A descriptor that is /proc/PID/mem, opened for reading, of the program that the process executes now.
+struct ProvenMemory {
+  int descriptor = -1;
+  pid_t pid = 0;
+};
+
 struct NumberedPath {
   uint64_t number = 0;
   tc_path path{};
@@ -215,7 +221,7 @@ class Kernel {
   // ---- sessions ----
   // So many users have a share of each table that hits fill.
   virtual void share_out(uint32_t users) = 0;
-  // A new one: no thread is marked, its gate is closed.
+  // A new one: no thread is marked, its gate is closed, no process is proven to it.
   // `owner`: of hooks that are TC_OWNED; `account`: of what its user's sessions stream, or 0.
   virtual void begin_session(uint32_t session, const std::optional<Owner>& owner,
                              uint32_t account) = 0;
@@ -234,6 +240,20 @@ class Kernel {
   // One store, beside those of the programs.
   virtual void set_gate(uint32_t session, bool open) = 0;
   virtual bool gate_is_open(uint32_t session) const = 0;
+
+  // ---- what a session's user may see ----
+  // Those of these descriptors of this process that are the memory of a process as it is now, which the kernel
+  // gives to whom it lets trace the process. With a session, hits of these processes are its user's to see from now
+  // on, and those of what they fork, until they execute another program. At most TC_MAX_PROOFS at a time.
+  virtual Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors,
+                                                  std::optional<uint32_t> session) = 0;
+  // Whether hits of the process are.
+  virtual bool has_proof(pid_t pid, uint32_t session) const = 0;
+  // What the session had left out for want of a proof. Any thread.
+  struct Unproven {
+    uint64_t processes = 0, hits = 0;
+  };
+  virtual Unproven unproven(uint32_t session) const = 0;
 
   // ---- notices ----
   // Readable when there are some. The kernel's own.

@@ -80,7 +80,7 @@ void ProcessSets::remove_member(pid_t pid, uint32_t set_target) {
   if (bpf_map_lookup_elem(tables_.members, &key, &member) != 0) return;
   for (tc_sets* sets : {&member.of, &member.to_children, &member.to_next})
     sets::put(*sets, set_target, false);
-  sets::put_back(tables_.members, &key, member, member.of);
+  sets::put_back_member(tables_.members, key, member);
 }
 
 void ProcessSets::clear_members(uint32_t set_target) {
@@ -106,7 +106,7 @@ void ProcessSets::end_sets_but(const tc_sets& kept) {
     if (bpf_map_lookup_elem(tables_.members, &pid, &member) != 0) continue;
     for (tc_sets* sets : {&member.of, &member.to_children, &member.to_next})
       *sets = sets::common(*sets, kept);
-    sets::put_back(tables_.members, &pid, member, member.of);
+    sets::put_back_member(tables_.members, pid, member);
   }
 }
 

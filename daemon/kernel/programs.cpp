@@ -14,6 +14,31 @@
 
 namespace tracectl {
 
+namespace {
+
+Status share_maps(const tracer& from, tracer& fresh) {
+  const bpf_map* first = nullptr;
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, fresh.obj) {
+    first = bpf_object__next_map(from.obj, first);  // the same object: the same order
+    if (!first || bpf_map__reuse_fd(map, bpf_map__fd(first)) != 0)
+      return Error::from_errno(std::string("share the table ") + bpf_map__name(map));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from) {
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, fresh.obj) bpf_program__set_autoload(program, false);
+  for (bpf_program* one : wanted) bpf_program__set_autoload(one, true);
+  if (auto shared = share_maps(from, fresh); !shared) return shared;
+  if (int err = bpf_object__load(fresh.obj); err != 0)
+    return Error::from_errno("load BPF programs", -err);
+  return ok();
+}
+
 struct Programs::Loaded {
   explicit Loaded(tracer* fresh) : skeleton(fresh) {}
   ~Loaded() {
@@ -78,38 +103,21 @@ Status Programs::keep(const Loaded& loaded) const {
 
 Status Programs::open(Way way, Loaded& loaded) const {
   tracer& fresh = *loaded.skeleton;
-  bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, fresh.obj) bpf_program__set_autoload(program, false);
-  const std::vector<bpf_program*> wanted =
-      way == Way::sleeping     ? std::vector{fresh.progs.on_site_asleep}
-      : way == Way::trampoline ? std::vector{fresh.progs.on_call_and_return}
-                               : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
-  for (bpf_program* one : wanted) {
-    bpf_program__set_autoload(one, true);
+  std::vector<bpf_program*> wanted = way == Way::sleeping ? std::vector{fresh.progs.on_site_asleep}
+                                     : way == Way::trampoline
+                                         ? std::vector{fresh.progs.on_call_and_return}
+                                         : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
+  for (bpf_program* one : wanted)
     bpf_program__set_expected_attach_type(
         one, static_cast<bpf_attach_type>(way == Way::trampoline ? kAttachUprobeSession
                                                                  : kAttachUprobeMulti));
-  }
   const bool follows_calls = way != Way::sleeping;
-  bpf_program__set_autoload(fresh.progs.on_thread_exit, follows_calls);
-  if (auto shared = share_maps(fresh); !shared) return shared.error();
-  if (int err = bpf_object__load(fresh.obj); err != 0)
-    return Error::from_errno(
-        "load the BPF programs of the way \"" + std::string(name_of(way)) + '"', -err);
+  if (follows_calls) wanted.push_back(fresh.progs.on_thread_exit);
+  if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)
+    return alone.error().in("the way \"" + std::string(name_of(way)) + '"');
   if (!follows_calls) return ok();
   loaded.thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
   if (!loaded.thread_exit) return Error::from_errno("follow the ends of threads");
-  return ok();
-}
-
-Status Programs::share_maps(tracer& fresh) const {
-  const bpf_map* first = nullptr;
-  bpf_map* map = nullptr;
-  bpf_object__for_each_map(map, fresh.obj) {
-    first = bpf_object__next_map(skeleton_.obj, first);  // the same object: the same order
-    if (!first || bpf_map__reuse_fd(map, bpf_map__fd(first)) != 0)
-      return Error::from_errno(std::string("share the table ") + bpf_map__name(map));
-  }
   return ok();
 }
 

@@ -3,14 +3,19 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/result.h"
 #include "daemon/model/probe.h"
 
 struct tracer;
+struct bpf_program;
 
 namespace tracectl {
+
+// Of `fresh`, which was opened and is not loaded, these programs only, with the maps of `from`, which is loaded.
+Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from);
 
 // The programs that serve sites, by the way these are armed. Those that few need are loaded when they
 // are first needed: the kernel takes longer to check one than to arm a thousand sites.
@@ -38,7 +43,6 @@ class Programs {
 
   Result<Loaded*> load(Way way);
   Status open(Way way, Loaded& loaded) const;
-  Status share_maps(tracer& fresh) const;
   Status keep(const Loaded& loaded) const;
 
   tracer& skeleton_;

@@ -42,6 +42,15 @@ void put_back(int table, const void* key, const Value& value, const tc_sets& of)
     bpf_map_update_elem(table, key, &value, BPF_EXIST);
 }
 
+// A process that belongs to no set and is proven to nobody is none.
+inline void put_back_member(int members, uint32_t pid, const tc_member& member) {
+  const auto is_zero = [](uint64_t word) { return word == 0; };
+  if (is_empty(member.of) && std::ranges::all_of(member.proven.words, is_zero))
+    bpf_map_delete_elem(members, &pid);
+  else
+    bpf_map_update_elem(members, &pid, &member, BPF_EXIST);
+}
+
 template <class Key> std::vector<Key> keys_of(int table) {
   std::vector<Key> keys;
   Key key{};

@@ -22,9 +22,9 @@ namespace tracectl::protocol {
 
 template <class... Requests> struct RequestList {};
 using AllRequests =
-    RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionBudget,
-                SessionDelete, StageSet, StageRemove, StageCommit, StageGrow, StageAbort,
-                SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
+    RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionProve,
+                SessionBudget, SessionDelete, StageSet, StageRemove, StageCommit, StageGrow,
+                StageAbort, SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
                 SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow, RecordStop,
                 RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonTop, DaemonDoctor>;
 

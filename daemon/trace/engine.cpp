@@ -165,8 +165,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   session.name = name;
   session.named = named;
   session.saved = saved;
-  session.access.owner = owner;
-  session.access.awaits_libraries = options_.awaits_libraries && !owner;
+  session.access = access_of(session, owner);
   session.account = *account;
   if (budget) session.budget = Budget{.percent = *budget};
   kernel_->begin_session(session.id, owner, *account);

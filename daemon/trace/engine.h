@@ -164,6 +164,19 @@ class Engine {
                                         bool saved = false);
   // Files in which the session may look for probes, and trace them.
   Status give_file(const std::string& session, Fd fd, const std::string& path);
+  // Which of these descriptors, that a client has sent, prove that it may see a process: as Kernel::prove().
+  Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors) {
+    return kernel_->prove(descriptors, std::nullopt);
+  }
+  // To the session, which shows hits of these processes and their forks from now on. engine_proofs.cpp.
+  struct Proven {
+    bool needed = false;  // the session has an owner
+    std::vector<pid_t> processes;
+    Kernel::Unproven unproven;
+    std::vector<pid_t> wanted;  // seen, and left out, since the last time
+  };
+  Result<Proven> prove(std::span<const int> descriptors, const std::string& session);
+  Kernel::Unproven unproven(const Session& session) const { return kernel_->unproven(session.id); }
   Result<const Session*> session(const std::string& name) const;
   std::vector<const Session*> sessions() const;
   // Removes all its settings, and its results.
@@ -304,6 +317,10 @@ class Engine {
   void note_exec(const tc_notice& notice);
   void note_mapped(const tc_notice& notice);
   void note_joined(const tc_notice& notice);
+
+  // What users may see: engine_proofs.cpp.
+  Access access_of(const Session& session, const std::optional<Owner>& owner);
+  void note_unproven(const tc_notice& notice);
   Status await_libraries(Intent& intent);
   void take_awaited(Intent& intent);
   void watch_what_is_chosen(Session& session);

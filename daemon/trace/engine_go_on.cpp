@@ -61,8 +61,7 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   session.id = static_cast<SessionId>(state->id);
   session.name = returning.name;
   session.saved = true;
-  session.access.owner = returning.owner;
-  session.access.awaits_libraries = options_.awaits_libraries && !returning.owner;
+  session.access = access_of(session, returning.owner);
   session.awaited.looked_ns = returning.last_ns;
   session.account = kernel_->session_of(state->id).account;
   if (returning.budget)

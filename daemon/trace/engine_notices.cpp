@@ -103,6 +103,10 @@ std::vector<Notice> Engine::take_notices() {
       note_joined(notice);
       continue;
     }
+    if (notice.kind == TC_NOTICE_UNPROVEN) {
+      note_unproven(notice);
+      continue;
+    }
     const Session* session = session_of(notice.session);
     const Session* by = session_of(notice.asking_session);
     if (session && session->is_dumped)

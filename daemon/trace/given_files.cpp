@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "daemon/process/credentials.h"
+
 namespace tracectl {
 namespace {
 
@@ -49,6 +51,19 @@ Error not_given(const std::string& path) {
                    "request, as if you may not read it"};
 }
 
+Error not_proven(pid_t pid) {
+  const std::string number = std::to_string(pid);
+  return Error{Code::denied,
+               "process " + number +
+                   " runs as you, and nobody has shown that the kernel lets you trace it: a client "
+                   "shows it by "
+                   "a descriptor of /proc/" +
+                   number +
+                   "/mem, as tracectl does where it can open it; Landlock, Yama "
+                   "(kernel.yama.ptrace_scope) and other security modules may refuse that",
+               "target"};
+}
+
 Fd copy_of(const Fd& fd) { return Fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)}; }
 
 }  // namespace
@@ -84,6 +99,13 @@ Status Access::give(Fd fd, const std::string& path) {
   if (owner)
     if (auto good = check_not_fuse(fd, path); !good) return good;
   return files.add(std::move(fd), path);
+}
+
+Status Access::may_trace(const Process& process) const {
+  if (!owner) return ok();
+  if (auto may = tracectl::may_trace(*owner, process); !may) return may;
+  if (is_proven && is_proven(process)) return ok();
+  return not_proven(process.pid());
 }
 
 Result<Fd> Access::open(const Process& process, const MappedFile& file) const {

@@ -4,6 +4,7 @@
 // read and armed through these: the daemon opens nothing for a user who could not.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <optional>
 #include <string>
@@ -68,6 +69,8 @@ struct Access {
   std::vector<FollowedLibrary> libraries = {};
   bool awaits_libraries = false;  // what is mapped later is looked for then
   bool is_in_force = false;       // it is looked again: that nothing fits now is no error
+  // Of an owner: whether a client has shown that the kernel lets it see the process. None: of no process.
+  std::function<bool(const Process&)> is_proven = {};
 
   // As GivenFiles::add(); of an owner it also refuses files whose bytes another process makes up when they are
   // asked for (FUSE): who reads them may wait for ever.
@@ -75,6 +78,8 @@ struct Access {
   Result<Fd> open(const Process& process, const MappedFile& file) const;
   // A regular file.
   Result<Fd> open(const std::string& path) const;
+  // Fails with Code::denied.
+  Status may_trace(const Process& process) const;
 };
 
 }  // namespace tracectl

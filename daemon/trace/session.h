@@ -123,7 +123,8 @@ struct Session {
   bool named = true;
   bool saved = false;  // it outlives the daemon
   Access access = {};
-  uint32_t account = 0;  // of its owner, if it has one
+  uint32_t account = 0;           // of its owner, if it has one
+  std::set<pid_t> unproven = {};  // left out for want of a proof, since prove() was called
   // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:
   // Engine::is_paused().
   bool paused = false;

@@ -194,10 +194,6 @@ Result<TargetFiles> TargetFinder::find() {
 
 // ---- what may be traced ----
 
-Status TargetFinder::may_trace_in(const Process& process) const {
-  return access_.owner ? may_trace(*access_.owner, process) : ok();
-}
-
 // What is armed for whoever maps a file costs all of them their time. Who may write the file can do that
 // to them anyway.
 Status TargetFinder::may_arm_for_all(const Object& object) const {
@@ -224,7 +220,7 @@ Status TargetFinder::add_process(pid_t pid) {
                      " has ended, and its number means another process now; stage the setting "
                      "again if that is to be traced",
                  "target"};
-  if (auto may = may_trace_in(*process); !may) return may;
+  if (auto may = access_.may_trace(*process); !may) return may;
   if (!target_.will_map.empty()) return add_starting(*process);
   const size_t before = found_.files.size();
   auto added = add_mapped(*process);
@@ -236,7 +232,7 @@ Status TargetFinder::add_process(pid_t pid) {
 // It may execute a setuid file while it is looked at, and what that maps is not for everybody to be named.
 Result<std::vector<MappedFile>> TargetFinder::files_of(const Process& process) const {
   auto files = executable_files(process);
-  if (auto may = may_trace_in(process); !may) return may.error();
+  if (auto may = access_.may_trace(process); !may) return may.error();
   return files;
 }
 
@@ -358,7 +354,7 @@ Result<size_t> TargetFinder::add_running(const Object& executable) {
   const FileIdentity& identity = executable.identity();
   for (const pid_t pid : processes_running(identity.device, identity.inode)) {
     auto process = Process::open(pid);
-    if (!process || !may_trace_in(*process)) continue;
+    if (!process || !access_.may_trace(*process)) continue;
     const size_t before = found_.files.size();
     const auto added = add_mapped(*process);
     for (size_t i = before; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;
@@ -399,7 +395,7 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   std::optional<Error> error;
   for (const pid_t pid : tree->processes_in(path)) {
     auto process = Process::open(pid);
-    if (!process || !may_trace_in(*process)) continue;
+    if (!process || !access_.may_trace(*process)) continue;
     const auto added = add_in_cgroup(*process, path);
     if (!added && process->still_there()) error = added.error();
   }

@@ -93,7 +93,6 @@ class TargetFinder {
                            const std::string& cgroup);
   Status add_by_path();
   std::vector<TargetProcess> processes_with(const Object& object) const;
-  Status may_trace_in(const Process& process) const;
   Status may_read(const Process& process, const MappedFile& file) const;
   Status may_arm_for_all(const Object& object) const;
   Result<ObjectPtr> open_path(const std::string& path);

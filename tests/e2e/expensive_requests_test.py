@@ -32,6 +32,7 @@ CALLS = 200        # of the program that root traces, at once
 USUAL, USUAL_MS = 0.95, 100
 LONGEST_MS = 2000
 INVALID_PARAMS = -32602
+MOST_PROOFS = 128  # of a request
 
 
 def functions(count, each):
@@ -56,6 +57,7 @@ class Expensive:
             'session.list': lambda s: {},
             'session.show': lambda s: {'session': s},
             'session.budget': lambda s: {'session': s},
+            'session.prove': lambda s: {'session': s, 'proofs': MOST_PROOFS},
             'session.delete': lambda s: {'session': f'trace-{next(self.numbers) % 20}'},
             'stage.set': self.stage_set,
             'stage.remove': lambda s: {'session': s, 'patterns': functions(PATTERNS, 1)},
@@ -86,38 +88,50 @@ class Expensive:
     def probe_list(self, _):
         """Each pattern matches all functions; or as many as may be, and each some; or one."""
         each = (10_000, 100, 10, 1)[next(self.numbers) % 4]
-        return self.of_program(patterns=functions(PATTERNS, each))
+        return self.of_program(patterns=functions(PATTERNS, each), proofs=1)
 
     def stage_set(self, session):
         each = (10_000, 100, 10, 1)[next(self.numbers) % 4]
         return self.of_program(session=session, patterns=functions(PATTERNS, each), do='count by arg0')
 
 
+def send_with_files(client, number, method, params, files=()):
+    line = support.line_of({'jsonrpc': '2.0', 'id': number, 'method': method, 'params': params})
+    sent = socket.send_fds(client.socket, [line], files) if files else 0
+    client.send(line[sent:])
+
+
 class Attacker:
     """One connection of the user, that asks again and again."""
 
     def __init__(self, daemon, number, expensive):
-        generators, self.folder = expensive.generators(), expensive.folder
+        generators, self.folder, self.pid = expensive.generators(), expensive.folder, expensive.pid
         self.client = daemon.connect()
         self.session = f'user-{number % SESSIONS}'
         self.generators = list(generators.items())
         self.at = number  # so that they ask for different things at a time
         if number < SESSIONS:
             self.client.result('session.create', name=self.session)
+            self.prove()
         self.answered, self.malformed = {}, []
+
+    def prove(self):
+        with open(f'/proc/{self.pid}/mem', 'rb', buffering=0) as memory:
+            send_with_files(self.client, 'proof', 'session.prove', {'session': self.session, 'proofs': 1},
+                            [memory.fileno()])
+        proven = self.client.receive()['result']['proven']
+        assert proven == [self.pid], proven
 
     def ask(self):
         method, params_of = self.generators[self.at % len(self.generators)]
         self.at += 1
         params = params_of(self.session)
-        message = {'jsonrpc': '2.0', 'id': self.at, 'method': method, 'params': params}
-        files = [os.open(path, os.O_RDONLY) for path in params.get('files', ())]
+        paths = [*params.get('files', ()), *[f'/proc/{self.pid}/mem'] * params.get('proofs', 0)]
+        files = [os.open(path, os.O_RDONLY) for path in paths]
         if method in ('record.start', 'record.dump'):
             files = [os.open(f'{self.folder}/{self.session}', os.O_WRONLY | os.O_CREAT, 0o600)]
         try:
-            line = support.line_of(message)
-            sent = socket.send_fds(self.client.socket, [line], files) if files else 0
-            self.client.send(line[sent:])
+            send_with_files(self.client, self.at, method, params, files)
         finally:
             for file in files:
                 os.close(file)
@@ -308,11 +322,9 @@ class ExpensiveRequests(support.DaemonTest):
 
     def ask_list(self, client, path, pid, patterns):
         client.last_id += 1
-        line = support.line_of({'jsonrpc': '2.0', 'id': client.last_id, 'method': 'probe.list', 'params': {
-            'patterns': patterns, 'target': {'pids': [pid]}, 'files': [path]}})
-        with open(path, 'rb') as file:
-            sent = socket.send_fds(client.socket, [line], [file.fileno()])
-        client.send(line[sent:])
+        params = {'patterns': patterns, 'target': {'pids': [pid]}, 'files': [path], 'proofs': 1}
+        with open(path, 'rb') as file, open(f'/proc/{pid}/mem', 'rb', buffering=0) as memory:
+            send_with_files(client, client.last_id, 'probe.list', params, [file.fileno(), memory.fileno()])
 
     def refusal(self, client, path, pid, patterns):
         self.ask_list(client, path, pid, patterns)

@@ -83,6 +83,7 @@ METHODS = {
     'stage.grow': (of_session, lambda client, error: f'"{client.name}"' in error['message']),
     'session.show': (of_session, lambda client, result: result['settings'][0]['pattern'] == client.pattern),
     'session.list': (of_nothing, lambda _, result: len(result['sessions']) == CLIENTS),
+    'session.prove': (of_session, lambda _, result: not result['needed']),
     'session.budget': (of_session, lambda _, result: result['budget'] == 100),
     'record.start': (of_session, lambda client, result: result['session'] == client.name),
     'record.show': (of_session, lambda client, result: result['session'] == client.name),

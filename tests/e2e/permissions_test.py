@@ -7,20 +7,15 @@ import collections
 import collections.abc
 import dataclasses
 import json
-import subprocess
 import unittest
 
-import container
 import support
+from users import ALICE, BOB, DENIED, PROGRAM, SETUID, User, WithUsers
 
-ALICE, BOB, CAROL = 4001, 4002, 4003
 STEP = 'uprobe::changes_step'
 EVERYTHING = 'event(arg0), stack(4), count'
 CALLS = 100
-PROGRAM = '/opt/changes'      # root's, for everybody to execute
-SETUID = '/opt/changes-suid'  # the same, and executed as root
 SOCKET = '/run/tracectl/tracectl.sock'
-DENIED = 4                    # exit status
 
 # Connects, asks and executes a program; a child of it, which has the socket, prints the answer.
 PEER = '''
@@ -35,14 +30,6 @@ print(peer.makefile().readline(), end='', flush=True)
 '''
 
 
-class User:
-    def __init__(self, name, uid, *groups):
-        self.name = name
-        self.uid = uid
-        self.enter = ['setpriv', f'--reuid={uid}', f'--regid={uid}',
-                      f'--groups={",".join(map(str, groups))}' if groups else '--clear-groups']
-
-
 @dataclasses.dataclass
 class Kind:
     """Of processes."""
@@ -54,63 +41,7 @@ class Kind:
 
 
 @support.needs_root
-class Permissions(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.container = container.Container()
-        cls.addClassCleanup(cls.container.end)
-        run = cls.container.run
-        run('systemctl', 'is-system-running', '--wait')
-        for name, uid in ('alice', ALICE), ('bob', BOB), ('carol', CAROL):
-            run('useradd', '--uid', uid, '--user-group', '--create-home', name)
-        cls.container.install(container.package('tracectl'), container.package('tracectld'))
-        run('install', '-m', '755', support.target('changes'), PROGRAM)
-        run('install', '-m', '4755', support.target('changes'), SETUID)
-        group = int(run('getent', 'group', 'tracectl').split(':')[2])
-        cls.alice, cls.bob = User('alice', ALICE), User('bob', BOB)
-        cls.carol, cls.root = User('carol', CAROL, group), User('root', 0)
-
-        holder = support.Program(*cls.container.command(
-            *cls.alice.enter, 'unshare', '--user', f'--map-user={ALICE}', f'--map-group={ALICE}', PROGRAM))
-        cls.addClassCleanup(holder.end)
-        cls.inside = User('inside', ALICE)  # alice, in a user namespace of hers
-        cls.inside.enter = [*cls.alice.enter, 'nsenter', '--target', holder.says_pid, '--user',
-                            '--preserve-credentials']
-
-    def tracectl(self, user, *words, **options):
-        return subprocess.run(self.container.command(*user.enter, support.TRACECTL, *words),
-                              capture_output=True, text=True, timeout=120, **options)
-
-    def json(self, user, *words):
-        done = self.tracectl(user, '--json', *words)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def process(self, *command):
-        process = support.Program(*self.container.command(*command))
-        self.addCleanup(process.end)
-        return process
-
-    def of(self, user, *command):
-        return self.process(*user.enter, *(command or (PROGRAM,)))
-
-    @staticmethod
-    def do(process, *lines):
-        for line in lines:
-            process.send(line)
-            process.result()
-
-    def session(self, user, name, *words, recorder=('1M',)):
-        """With what is to be seen of these processes; its draft is in force."""
-        self.assertEqual(self.tracectl(user, 'session', 'new', name, '--recorder', *recorder)
-                         .returncode, 0)
-        self.addCleanup(self.tracectl, self.root, 'session', 'delete', name)
-        staged = self.tracectl(user, 'stage', name, 'set', *words)
-        if staged.returncode == 0:
-            committed = self.tracectl(user, 'commit', name)
-            self.assertEqual(committed.returncode, 0, committed.stderr)
-        return staged
-
+class Permissions(WithUsers):
     def seen(self, user, name):
         """What the session has counted so far, and what it has recorded, which has a stack."""
         events = self.recorded(user, name)
@@ -158,8 +89,16 @@ class Permissions(unittest.TestCase):
 
     def calling(self, enter, file, *before):
         process = self.process(*enter, file)
-        self.do(process, *before, f'call {CALLS}')
+        self.do(process, *before)
+        self.prove(process)
+        self.do(process, f'call {CALLS}')
         return process
+
+    def prove(self, process):
+        """To the session of each, where the kernel lets it."""
+        for user in self.alice, self.inside:
+            proven = self.json(user, 'session', 'prove', user.name, '-p', process.says_pid)
+            self.assertTrue(proven['needed'])
 
     def make_setuid(self, file, owner):
         self.container.run('chown', owner, file)

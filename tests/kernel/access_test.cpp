@@ -21,6 +21,7 @@ class OwnersAccess : public WithUsersFile {
 
   // Of 10 calls, made once its memory may be looked at.
   uint64_t seen_of(Program& program) {
+    prove(program);
     const uint64_t before = read("s").totals.hits;
     say(program, "dumpable 1");
     say(program, "call 10");
@@ -69,6 +70,7 @@ TEST_F(OwnersAccess, IsToProcessesOfTheSameUserNamespace) {
 TEST_F(OwnersAccess, FollowsWhatAProcessBecomes) {
   trace_as(user(), "changes_step", "event, count");
   Program program(path_, {});
+  prove(program);
   say(program, "call 10");
   EXPECT_EQ(read("s").totals.hits, 0u) << "it is root's";
   say(program, "user 4001");

@@ -110,6 +110,11 @@ class FakeKernel final : public Kernel {
   uint64_t ring_dropped(uint32_t, unsigned cpu) const override { return dropped.at(cpu); }
   void set_reader_sleeps(bool) override {}
   void begin_session(uint32_t, const std::optional<Owner>&, uint32_t) override {}
+  Result<std::vector<ProvenMemory>> prove(std::span<const int>, std::optional<uint32_t>) override {
+    return std::vector<ProvenMemory>{};
+  }
+  bool has_proof(pid_t, uint32_t) const override { return false; }
+  Unproven unproven(uint32_t) const override { return {}; }
   void share_out(uint32_t) override {}
   void begin_account(uint32_t, uint64_t) override {}
   void begin_marks(uint32_t) override {}

@@ -55,12 +55,26 @@ class WithUsersFile : public KernelTest {
   }
 
   // As setpriv(1) starts it.
-  std::unique_ptr<Program> run_by(std::vector<std::string> words) const {
+  // The sessions of users that are there see it.
+  std::unique_ptr<Program> run_by(std::vector<std::string> words) {
     words.push_back(path_);
-    return std::make_unique<Program>("/usr/bin/setpriv", words);
+    auto program = std::make_unique<Program>("/usr/bin/setpriv", words);
+    prove(*program);
+    return program;
   }
-  std::unique_ptr<Program> run_by_user() const {
+  std::unique_ptr<Program> run_by_user() {
     return run_by({"--reuid=4001", "--regid=4001", "--clear-groups"});
+  }
+  static Fd memory_of(const Program& program) {
+    return Fd{
+        ::open(("/proc/" + std::to_string(program.pid()) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)};
+  }
+  // To all sessions that need a proof.
+  void prove(const Program& program) {
+    const Fd memory = memory_of(program);
+    const int descriptor = memory.get();
+    for (const Session* session : engine->sessions())
+      if (session->access.owner) must(engine->prove({&descriptor, 1}, session->name));
   }
   static void say(Program& program, const std::string& line) {
     program.send(line);

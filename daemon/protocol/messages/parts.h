@@ -16,6 +16,7 @@ struct Empty {
 
 // Of the files that one request brings as descriptors. A Unix socket takes 253 at a time.
 inline constexpr size_t kMostFilesOfRequest = 128;
+inline constexpr uint64_t kMostProofsOfRequest = 128;
 
 // In which processes. Exactly what Target of the model says; none chosen is allowed for
 // listing by path.
@@ -281,6 +282,15 @@ struct GapPart {
   }
 };
 
+// What was left out, as nobody has proven that the session's user may see it: session.prove.
+struct UnprovenPart {
+  uint64_t processes = 0, hits = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("processes", s.processes);
+    f("hits", s.hits);
+  }
+};
+
 struct SessionPart {
   std::string name;
   bool named = true;                  // false: ends with the connection that made it
@@ -294,10 +304,11 @@ struct SessionPart {
   uint64_t probes = 0, sites = 0;                 // armed
   uint64_t hits = 0;                              // by the targets = filtered + taken
   uint64_t filtered = 0;                          // by conditions, samples and limits
-  uint64_t silenced = 0;              // of those taken, events: of threads that a spec has silenced
-  uint64_t lost = 0;                  // events
-  uint64_t marks_lost = 0;            // threads that found no memory for marks or tags
-  std::optional<double> budget = {};  // what its hits may cost, in percent of one CPU
+  uint64_t silenced = 0;    // of those taken, events: of threads that a spec has silenced
+  uint64_t lost = 0;        // events
+  uint64_t marks_lost = 0;  // threads that found no memory for marks or tags
+  std::optional<UnprovenPart> unproven = {};  // of a user's session, if there is any
+  std::optional<double> budget = {};          // what its hits may cost, in percent of one CPU
   std::optional<std::vector<LeftOutPart>> left_out = {};  // for that, the earliest first
   std::optional<RecorderPart> recorder = {};
   std::vector<FollowedPart> followed = {};  // the last 64, the earliest first
@@ -321,6 +332,7 @@ struct SessionPart {
     f("silenced", s.silenced);
     f("lost", s.lost);
     f("marks_lost", s.marks_lost);
+    f("unproven", s.unproven);
     f("budget", s.budget);
     f("left_out", s.left_out);
     f("recorder", s.recorder);

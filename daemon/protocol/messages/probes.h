@@ -31,11 +31,14 @@ struct ProbeList {
   std::string scope = "local";
   TargetPart target;
   std::vector<std::string> files = {};  // as of stage.set, for this request
+  uint64_t proofs =
+      0;  // as of session.prove, for this request: descriptors behind those of `files`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
     f.optional("target", s.target);
     f.optional("files", s.files);
+    f.optional("proofs", s.proofs);
   }
 };
 

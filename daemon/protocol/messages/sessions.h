@@ -49,6 +49,34 @@ struct SessionShow {
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
 
+struct ProveReply {
+  bool needed = false;          // the session's user may not trace every process
+  std::vector<int64_t> proven;  // processes, as the daemon sees them
+  UnprovenPart unproven;        // since the session was made
+  std::vector<int64_t>
+      wanted;  // of these, processes that were seen since the last time; at most 256
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("needed", s.needed);
+    f("proven", s.proven);
+    f("unproven", s.unproven);
+    f("wanted", s.wanted);
+  }
+};
+// Shows which processes the kernel lets the client trace. Of a user who may not trace every process a session sees
+// only hits of processes that were proven to it, and of those that they fork; an exec ends it.
+struct SessionProve {
+  static constexpr const char* kMethod = "session.prove";
+  using Reply = ProveReply;
+  std::string session;
+  // So many descriptors come with the request (SCM_RIGHTS), 0 to 128: /proc/PID/mem, opened for reading, one of each
+  // process. One that is anything else, or of a program that the process executes no longer, proves nothing.
+  uint64_t proofs = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f.optional("proofs", s.proofs);
+  }
+};
+
 struct BudgetReply {
   std::optional<double> budget = {};       // in percent of one CPU
   double percent = 0;                      // what the hits of the last period cost, by estimate

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Proofs that a user may see a process: a descriptor of /proc/PID/mem that the user's client has opened. Only
+ * whom the kernel lets attach to the process by ptrace(2) gets one (fs/proc/base.c, proc_mem_open), whatever it
+ * asks: ids, capabilities, Landlock, Yama, SELinux, AppArmor.
+ *
+ * User space cannot tell what such a descriptor is: its link and its device are those of any procfs that the
+ * user has mounted, and reading it may wait for ever for a page that the user holds back. The kernel's own
+ * structures tell. The descriptor keeps the memory of when it was opened: after an exec it is another's.
+ */
+#ifndef TRACECTL_PROOFS_BPF_H
+#define TRACECTL_PROOFS_BPF_H
+
+#include <linux/magic.h>
+
+struct told_unproven {
+	__u32 session;
+	__u32 pid;
+	__u64 exec_id;
+};
+
+/* Processes that were counted as left out, so that each is counted once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TC_MAX_TOLD_UNPROVEN);
+	__type(key, struct told_unproven);
+	__type(value, __u8);
+} told_unproven SEC(".maps");
+
+__on_its_own int count_unproven(__u32 session)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct tc_session *of = bpf_map_lookup_elem(&sessions, &session);
+	struct told_unproven key = { .session = session, .pid = task->tgid, .exec_id = task->self_exec_id };
+	struct tc_notice *notice;
+	__u8 told = 1;
+
+	if (!of)
+		return 0;
+	__sync_fetch_and_add(&of->unproven_hits, 1);
+	if (bpf_map_update_elem(&told_unproven, &key, &told, BPF_NOEXIST))
+		return 0;
+	__sync_fetch_and_add(&of->unproven_processes, 1);
+	notice = new_notice(TC_NOTICE_UNPROVEN, task);
+	if (!notice)
+		return 0;
+	notice->session = session;
+	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* ---- looking at descriptors ---- */
+
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+
+/* User space sets them, and reads the iterator; one at a time. */
+__u32 asked_memories[TC_MAX_PROOFS];	/* descriptors */
+__u32 asked_memories_count;
+__u32 asking_session;			/* that the processes are proven to; TC_MAX_SESSIONS: none */
+
+static __always_inline bool is_asked_for(__u32 fd)
+{
+	__u32 count = *(volatile __u32 *)&asked_memories_count;
+	__u32 i;
+
+	for (i = 0; i < TC_MAX_PROOFS && i < count; i++)
+		if (((volatile __u32 *)asked_memories)[i] == fd)
+			return true;
+	return false;
+}
+
+/* `environ` and `auxv` have the same memory, by a weaker check. */
+static __always_inline bool is_named_mem(struct file *file)
+{
+	char name[4] = {};
+
+	if (bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(file, f_path.dentry, d_name.name)) != 4)
+		return false;
+	return name[0] == 'm' && name[1] == 'e' && name[2] == 'm';
+}
+
+/* include/linux/fs.h */
+#define FMODE_READ 1U
+
+static __always_inline struct pid *pid_of_memory(struct file *file)
+{
+	struct inode *inode = file->f_inode;
+	struct proc_inode *proc;
+
+	if (!(file->f_mode & FMODE_READ) || inode->i_sb->s_magic != PROC_SUPER_MAGIC || !is_named_mem(file))
+		return 0;
+	proc = (void *)inode - bpf_core_field_offset(struct proc_inode, vfs_inode);
+	return BPF_CORE_READ(proc, pid);
+}
+
+static __always_inline int number_at(struct pid *pid, __u32 level, struct pid_namespace **of)
+{
+	void *at = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+		   level * bpf_core_type_size(struct upid);
+	int nr = 0;
+
+	bpf_probe_read_kernel(of, sizeof(*of), at + bpf_core_field_offset(struct upid, ns));
+	bpf_probe_read_kernel(&nr, sizeof(nr), at + bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+/* 0 where the process is of a namespace that cannot be seen from there. */
+static __always_inline __u32 number_as_reader_sees(struct task_struct *task)
+{
+	struct pid *own = bpf_get_current_task_btf()->thread_pid;
+	struct pid *pid = task->group_leader->thread_pid;
+	struct pid_namespace *readers = 0, *its = 0;
+	__u32 level = own->level, number;
+
+	if (pid->level < level)
+		return 0;
+	number_at(own, level, &readers);
+	number = number_at(pid, level, &its);
+	return readers == its ? number : 0;
+}
+
+/* The memory is compared after `exec_id` was read: an exec changes the memory first, the number then. */
+static __always_inline bool note_proof(struct task_struct *task, __u32 session, __u64 exec_id)
+{
+	__u32 pid = task->tgid, word = session / 64;
+	struct tc_member *member, none = {};
+
+	if (word >= TC_PROOF_WORDS)
+		return true;
+	bpf_map_update_elem(&members, &pid, &none, BPF_NOEXIST);
+	member = bpf_map_lookup_elem(&members, &pid);
+	if (!member)
+		return false;
+	if (member->proven_exec != exec_id) {
+		__builtin_memset(&member->proven, 0, sizeof(member->proven));
+		member->proven_exec = exec_id;
+	}
+	__sync_fetch_and_or(&member->proven.words[word], 1ULL << (session % 64));
+	return true;
+}
+
+static __always_inline __u32 prove(struct task_struct *task, void *memory)
+{
+	__u64 exec_id = *(volatile __u64 *)&task->self_exec_id;
+
+	if (!memory || (void *)task->mm != memory || !note_proof(task, *(volatile __u32 *)&asking_session, exec_id))
+		return 0;
+	return number_as_reader_sees(task);
+}
+
+/* Of the reader's own descriptors. */
+SEC("?iter/task_file")
+int see_memory(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct tc_memory seen = { .fd = ctx->fd };
+	struct task_struct *task;
+	struct pid *pid;
+
+	if (!file || !is_asked_for(seen.fd))
+		return 0;
+	pid = pid_of_memory(file);
+	if (!pid)
+		return 0;
+	task = bpf_task_from_pid(BPF_CORE_READ(pid, numbers[0].nr));
+	if (!task)
+		return 0;
+	seen.pid = prove(task, file->private_data);
+	seen.initial_pid = task->tgid;
+	bpf_task_release(task);
+	if (seen.pid)
+		bpf_seq_write(ctx->meta->seq, &seen, sizeof(seen));
+	return 0;
+}
+
+#endif
