@@ -259,6 +259,31 @@ TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
   set("root", "uprobe:" + counters + ":f000*", everybody(), "count by arg0");
 }
 
+// Four times a thousand starts are within what one may have.
+TEST_F(SharesOfPlaces, OfHooksOfPairsAreLeftToOthers) {
+  must(engine->create_session("greedy", std::nullopt, user()));
+  const std::string many = file_of("greedy", "many", 0);
+  const auto pair = [&](const std::string& from, const std::string& to) {
+    Setting between = setting("uprobe:" + many + ":" + to, everybody(), "time");
+    between.latency = Latency{.from = must(parse_pattern("uprobe:" + many + ":" + from)),
+                              .by = must(parse_keys("arg0")),
+                              .slowest = 1};
+    return between;
+  };
+  for (const char* digit : {"0", "1", "2", "3"}) {
+    must(engine->stage_set("greedy",
+                           {pair("m0" + std::string(digit) + "*", "m0900" + std::string(digit))}));
+    must(engine->commit("greedy", {}));
+  }
+  must(engine->stage_set("greedy", {pair("m04*", "m09004")}));
+  const auto more = engine->commit("greedy", {});
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "hooks of pairs");
+  create("root");
+  must(engine->stage_set("root", {pair("m04*", "m09004")}));
+  must(engine->commit("root", {}));
+}
+
 TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
   must(engine->create_session("greedy", std::nullopt, user()));
   const auto of_those_who_run = [&](const std::string& file) {
