@@ -2,7 +2,9 @@
 //
 // What one user may have in all its sessions, who may not trace every process.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "daemon/trace/engine.h"
 
@@ -23,6 +25,34 @@ size_t settings_of(const Session& session) {
 
 bool is_of(const Session& session, uid_t user) {
   return session.access.owner && session.access.owner->uid == user;
+}
+
+using SetsByUser = std::map<uid_t, size_t>;
+
+// How many sessions of each user have rings, with one more of this user.
+SetsByUser sets_of_rings(const std::map<std::string, Session>& sessions, uid_t user) {
+  SetsByUser sets;
+  ++sets[user];
+  for (const auto& [name, session] : sessions)
+    if (session.has_rings && session.access.owner) ++sets[session.access.owner->uid];
+  return sets;
+}
+
+// Half of the sets that all users together may have is divided among those who may have sessions. The rest is for
+// whoever comes first.
+Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quota, size_t each) {
+  const size_t places = quota.of_all(quota.ring_bytes) / each;
+  const size_t share = quota.most_users ? places / 2 / quota.most_users : 0;
+  if (sets.at(user) <= share) return ok();
+  size_t beyond = 0;
+  for (const auto& [one, count] : sets) beyond += count - std::min(count, share);
+  if (beyond <= places - share * quota.most_users) return ok();
+  return Error{Code::exhausted,
+               "there is no room for more rings of events: a user has " + std::to_string(share) +
+                   " sessions with events of " + std::to_string(places) +
+                   ", and what nobody uses of the rest (quota.most-users in tracectld.json): "
+                   "delete some",
+               "session"};
 }
 
 }  // namespace
@@ -70,7 +100,12 @@ Status Engine::check_rings(const Session& session) const {
   const MemoryWanted wanted = rings_wanted(session);
   if (wanted.of_user > options_.quota.ring_bytes)
     return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
-  return options_.quota.check_memory("rings of events", wanted, options_.quota.ring_bytes);
+  if (auto within =
+          options_.quota.check_memory("rings of events", wanted, options_.quota.ring_bytes);
+      !within)
+    return within;
+  return check_share_of_rings(sets_of_rings(sessions_, session.access.owner->uid),
+                              session.access.owner->uid, options_.quota, each);
 }
 
 // With those of this one, which has none.

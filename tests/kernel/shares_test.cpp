@@ -2,6 +2,7 @@
 //
 // What one user fills is not what another finds full: each has a share of every table.
 #include "daemon/model/shares.h"
+#include "tests/support/collector.h"
 #include "tests/support/users_file.h"
 
 namespace tracectl::on_kernel {
@@ -304,6 +305,35 @@ TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
   create("root");
   must(engine->stage_set("root", {of_those_who_run(path_)}));
   must(engine->commit("root", {}));
+}
+
+// Four sessions may have rings: one of each of two users, and two more of whoever comes first.
+class SharesOfRings : public WithUsersFile {
+ protected:
+  void start_with_four() {
+    const size_t each =
+        EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+    start({.quota = {.ring_bytes = 4 * each, .users = 1, .most_users = 2}});
+  }
+  Status take_rings(const std::string& session) {
+    return engine->subscribe(session, std::make_shared<Collector>());
+  }
+};
+
+TEST_F(SharesOfRings, AreLeftToOthersByAUserWhoTakesAllItGets) {
+  start_with_four();
+  for (const char* session : {"greedy", "greedy-2", "greedy-3", "greedy-4"})
+    create_for(user(), session);
+  for (const char* session : {"another", "another-2"}) create_for(user(4002), session);
+  for (const char* session : {"greedy", "greedy-2", "greedy-3"}) must(take_rings(session));
+  for (const char* session : {"greedy-4", "another-2"}) {
+    if (session == std::string("another-2")) must(take_rings("another"));
+    const Status more = take_rings(session);
+    ASSERT_FALSE(more) << session;
+    EXPECT_EQ(more.error().code, Code::exhausted);
+  }
+  must(engine->delete_session("greedy"));
+  must(take_rings("another-2"));
 }
 
 class SharersOfTables : public WithUsersFile {};
