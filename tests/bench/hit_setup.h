@@ -81,9 +81,7 @@ class Setup {
   double with_setting(const Site& site, const std::string& pattern, const std::string& spec,
                       const std::string& when, Returns returns = Returns::automatic) {
     on_kernel::must(engine_->create_session("bench", std::nullopt, owner_));
-    if (owner_)
-      on_kernel::must(engine_->give_file(
-          "bench", Fd{::open(target_.path().c_str(), O_RDONLY | O_CLOEXEC)}, target_.path()));
+    if (owner_) show_what_is_the_users();
     Setting set{on_kernel::must(parse_pattern(pattern)), on_kernel::process(target_.pid()),
                 on_kernel::must(parse_spec(spec)), returns};
     if (!when.empty()) set.spec.when = on_kernel::must(parse_condition(when));
@@ -106,6 +104,16 @@ class Setup {
   }
 
  private:
+  void show_what_is_the_users() {
+    const std::string path = target_.path();
+    on_kernel::must(
+        engine_->give_file("bench", Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}, path));
+    const std::string memory = "/proc/" + std::to_string(target_.pid()) + "/mem";
+    const Fd proof{::open(memory.c_str(), O_RDONLY | O_CLOEXEC)};
+    const int descriptor = proof.get();
+    on_kernel::must(engine_->prove({&descriptor, 1}, "bench"));
+  }
+
   on_kernel::Program target_;
   EmptyProgram empty_;
   EmptyProgram empty_session_{kAttachUprobeSession};
