@@ -12,7 +12,8 @@ int run_list(const CommonOptions& common, const ProbeOptions& probes) {
     auto target = choose_target(probes);  // a command is never released, and ends with us
     if (!target) return fail(target.error());
     const auto opened = open_files(probes.patterns, target->part);
-    const auto memories = open_memories(processes_of(target->part));
+    const auto memories =
+        open_memories(named_processes_of(target->part), OpenedFiles::kMost - opened.files.size());
     auto descriptors = opened.descriptors();
     for (const Fd& memory : memories) descriptors.push_back(memory.get());
     auto reply = backend.call_with(protocol::ProbeList{.patterns = probes.patterns,

@@ -38,35 +38,44 @@ std::vector<pid_t> all_processes() {
 // What it gathers is not more than a client can look at in a moment.
 class Gathering {
  public:
-  void add_named(int64_t pid) {
-    if (seen_.insert(static_cast<pid_t>(pid)).second) found_.push_back(static_cast<pid_t>(pid));
+  void add_named_by(const protocol::TargetPart& target) {
+    for (const int64_t pid : target.pids) add(static_cast<pid_t>(pid));
+    for (const std::string& path : target.executables) add_running(path);
+    if (!target.cgroups.empty() || !target.units.empty()) add_cgroups(target);
   }
   void add_own(const std::vector<pid_t>& processes) {
     for (const pid_t pid : processes)
-      if (found_.size() < kMostProcesses && !seen_.contains(pid) && is_own(pid)) add_named(pid);
+      if (found_.size() < kMostProcesses && is_own(pid)) add(pid);
   }
   std::vector<pid_t> take() { return std::move(found_); }
 
  private:
+  void add(pid_t pid) {
+    if (seen_.insert(pid).second) found_.push_back(pid);
+  }
+  void add_running(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0)
+      add_own(processes_running(status.st_dev, status.st_ino));
+  }
+  void add_cgroups(const protocol::TargetPart& target) {
+    const auto tree = CgroupTree::open();
+    if (!tree) return;
+    for (const std::string& path : target.cgroups) add_own(tree->processes_in(path));
+    for (const std::string& unit : target.units)
+      if (const auto path = tree->of_unit(unit)) add_own(tree->processes_in(*path));
+  }
+
   std::set<pid_t> seen_;
   std::vector<pid_t> found_;
 };
 
-void add_cgroups(const protocol::TargetPart& target, Gathering& gathering) {
-  if (target.cgroups.empty() && target.units.empty()) return;
-  const auto tree = CgroupTree::open();
-  if (!tree) return;
-  for (const std::string& path : target.cgroups) gathering.add_own(tree->processes_in(path));
-  for (const std::string& unit : target.units)
-    if (const auto path = tree->of_unit(unit)) gathering.add_own(tree->processes_in(*path));
-}
-
 }  // namespace
 
-std::vector<Fd> open_memories(const std::vector<pid_t>& processes) {
+std::vector<Fd> open_memories(const std::vector<pid_t>& processes, size_t most) {
   std::vector<Fd> opened;
   for (const pid_t pid : processes) {
-    if (opened.size() == protocol::kMostProofsOfRequest) break;
+    if (opened.size() == most) break;
     Fd memory{::open((proc_path(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)};
     if (memory) opened.push_back(std::move(memory));
   }
@@ -79,15 +88,15 @@ std::vector<int> numbers_of(const std::vector<Fd>& files) {
   return numbers;
 }
 
+std::vector<pid_t> named_processes_of(const protocol::TargetPart& target) {
+  Gathering gathering;
+  gathering.add_named_by(target);
+  return gathering.take();
+}
+
 std::vector<pid_t> processes_of(const protocol::TargetPart& target) {
   Gathering gathering;
-  for (const int64_t pid : target.pids) gathering.add_named(pid);
-  for (const std::string& path : target.executables) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0)
-      gathering.add_own(processes_running(status.st_dev, status.st_ino));
-  }
-  add_cgroups(target, gathering);
+  gathering.add_named_by(target);
   const bool names_none = target.pids.empty() && target.executables.empty() &&
                           target.cgroups.empty() && target.units.empty();
   if (target.all || names_none) gathering.add_own(all_processes());

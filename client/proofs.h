@@ -16,12 +16,16 @@
 
 namespace tracectl {
 
-// Of a request at most protocol::kMostProofsOfRequest. What the kernel refuses is left out: the daemon says what it
+// At most so many. What the kernel refuses is left out: the daemon says what it
 // misses.
-std::vector<Fd> open_memories(const std::vector<pid_t>& processes);
+std::vector<Fd> open_memories(const std::vector<pid_t>& processes,
+                              size_t most = protocol::kMostProofsOfRequest);
 std::vector<int> numbers_of(const std::vector<Fd>& files);
 
-// What a target means now, the processes that it names first; of those that it does not name only this user's.
+// What a target names: processes by their numbers first, and this user's processes that run its executables or are in its
+// cgroups.
+std::vector<pid_t> named_processes_of(const protocol::TargetPart& target);
+// And what it may come to mean, which is all processes of this user where it is for whoever maps a file.
 std::vector<pid_t> processes_of(const protocol::TargetPart& target);
 
 class Proofs {

@@ -210,7 +210,7 @@ def _opened(paths):
         yield descriptors
 
 
-_MOST_PROOFS = 128  # of a request
+_MOST_PROOFS = 128  # of a request, with its files
 
 
 @contextlib.contextmanager
@@ -228,8 +228,8 @@ def _memories(pids):
         yield descriptors
 
 
-def _pids_of(target):
-    return list((target or {}).get('pids', ()))[:_MOST_PROOFS]
+def _pids_of(target, most):
+    return list((target or {}).get('pids', ()))[:max(most, 0)]
 
 
 def _within_message(object_hook):
@@ -325,7 +325,8 @@ class Connection:
         scope  'local', also if None: every function with a symbol; 'global': exported ones
         files  as of Session.set()
         """
-        with _opened(files) as descriptors, _memories(_pids_of(target)) as memories:
+        pids = _pids_of(target, _MOST_PROOFS - len(files))
+        with _opened(files) as descriptors, _memories(pids) as memories:
             return self.call('probe.list', _without_none(
                 {'patterns': list(patterns), 'target': target, 'scope': scope,
                  'files': list(files) or None, 'proofs': len(memories) or None}),

@@ -31,8 +31,8 @@ struct ProbeList {
   std::string scope = "local";
   TargetPart target;
   std::vector<std::string> files = {};  // as of stage.set, for this request
-  uint64_t proofs =
-      0;  // as of session.prove, for this request: descriptors behind those of `files`
+  // As of session.prove, for this request: behind those of `files`, 128 with these.
+  uint64_t proofs = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
