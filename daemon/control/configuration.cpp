@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMostBytes = 64 << 10;  // of a file
 constexpr uint64_t kLeastRing = 4096, kMostRing = uint64_t{1} << 30;
 constexpr uint64_t kLeastMemory = uint64_t{128} << 20;
+constexpr uint64_t kLeastRecording = uint64_t{1} << 20;  // names come before events
 constexpr double kMostLinger_s = 86400;
 constexpr uint64_t kMostUsers = 255;          // accounts of the programs
 constexpr uint64_t kMostEvents = UINT32_MAX;  // a second, as the programs count them
@@ -36,6 +37,8 @@ Status check_asked(const protocol::AskedConfiguration& asked) {
     return Error{Code::invalid, "linger: 0 to 86400 seconds are wanted"};
   if (asked.quota && asked.quota->events_per_second.value_or(0) > kMostEvents)
     return Error{Code::invalid, "quota.events-per-second: at most 4294967295 are counted"};
+  if (asked.quota && asked.quota->recording_bytes.value_or(kLeastRecording) < kLeastRecording)
+    return Error{Code::invalid, "quota.recording-bytes: at least 1048576 are wanted"};
   if (asked.quota && asked.quota->most_users &&
       (*asked.quota->most_users < 1 || *asked.quota->most_users > kMostUsers))
     return Error{Code::invalid, "quota.most-users: 1 to 255 are wanted"};
@@ -52,6 +55,7 @@ void take_over(Quota& into, const protocol::AskedQuota& asked) {
   into.events_per_second = asked.events_per_second.value_or(into.events_per_second);
   into.patterns = asked.patterns.value_or(into.patterns);
   into.matches = asked.matches.value_or(into.matches);
+  into.recording_bytes = asked.recording_bytes.value_or(into.recording_bytes);
   into.users = asked.users.value_or(into.users);
   into.most_users = asked.most_users.value_or(into.most_users);
 }
@@ -82,7 +86,8 @@ bool is_same(const Quota& a, const Quota& b) {
   return a.sessions == b.sessions && a.settings == b.settings && a.sites == b.sites &&
          a.ring_bytes == b.ring_bytes && a.stream_bytes == b.stream_bytes && a.kept == b.kept &&
          a.events_per_second == b.events_per_second && a.patterns == b.patterns &&
-         a.matches == b.matches && a.users == b.users && a.most_users == b.most_users;
+         a.matches == b.matches && a.recording_bytes == b.recording_bytes && a.users == b.users &&
+         a.most_users == b.most_users;
 }
 
 // What differs and cannot change while the daemon runs, by the names in the file.

@@ -89,13 +89,30 @@ Result<std::vector<Fd>> take_files(Peer& peer, size_t count) {
   return files;
 }
 
-Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer) {
+// Of files that are filled in turn none grows further, so what they may have together is known before.
+Status check_length(const RotatePart& rotate, uint64_t most_bytes) {
+  uint64_t bytes = 0;
+  if (!__builtin_mul_overflow(rotate.bytes, rotate.files, &bytes) && bytes <= most_bytes)
+    return ok();
+  return Error{Code::exhausted,
+               "a recording of a user may have " + std::to_string(most_bytes) +
+                   " bytes (quota.recording-bytes in tracectld.json): take fewer or smaller files",
+               "rotate"};
+}
+
+// `most_bytes`: of a user who may not trace every process.
+Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer,
+                                                 std::optional<uint64_t> most_bytes) {
   if (request.rotate)
     if (auto good = check_rotation(*request.rotate); !good) return good.error();
+  if (request.rotate && most_bytes)
+    if (auto within = check_length(*request.rotate, *most_bytes); !within) return within.error();
   auto files = take_files(peer, request.rotate ? request.rotate->files : 1);
   if (!files) return files.error();
   const auto compression = compression_of(request);
-  if (!request.rotate) return Recorder::start(std::move(files->front()), compression);
+  if (!request.rotate)
+    return Recorder::start(std::move(files->front()), compression, Recorder::kMostWaitingBytes,
+                           most_bytes);
   return Recorder::start_rotating(std::move(*files), request.rotate->bytes, compression);
 }
 
@@ -114,7 +131,9 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
     return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
                  "session"};
   if (auto within = check_memory_of_recording(peer); !within) return within.error();
-  auto recorder = start_recorder(request, peer);
+  const uint64_t most_bytes = engine_.options().quota.recording_bytes;
+  auto recorder =
+      start_recorder(request, peer, peer.owner ? std::optional(most_bytes) : std::nullopt);
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();

@@ -26,6 +26,7 @@ struct Quota {
   uint64_t events_per_second = 500'000;  // streamed; those beyond are lost, and counted as such
   size_t patterns = 1000;                // of one request
   size_t matches = 50'000;  // of one request's patterns, in all files and processes together
+  uint64_t recording_bytes = uint64_t{16} << 30;  // of each recording, all its files together
   size_t users = 2;  // who have all the memory they may have: all users together have no more
 
   size_t of_all(size_t bytes_of_one) const;

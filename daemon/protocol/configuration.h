@@ -16,7 +16,7 @@ namespace tracectl::protocol {
 // As Quota of the model has it.
 struct AskedQuota {
   std::optional<uint64_t> sessions, settings, sites, ring_bytes, stream_bytes, kept,
-      events_per_second, patterns, matches, users, most_users;
+      events_per_second, patterns, matches, recording_bytes, users, most_users;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("sessions", s.sessions);
     f("settings", s.settings);
@@ -27,6 +27,7 @@ struct AskedQuota {
     f("events-per-second", s.events_per_second);
     f("patterns", s.patterns);
     f("matches", s.matches);
+    f("recording-bytes", s.recording_bytes);
     f("users", s.users);
     f("most-users", s.most_users);
   }

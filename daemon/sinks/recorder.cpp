@@ -27,8 +27,12 @@ constexpr uint64_t kLongestOpenNs = 1'000'000'000;
 
 class Recorder::Writing {
  public:
-  Writing(FileRing files, std::optional<uint64_t> file_bytes, size_t most_waiting_bytes)
-      : files_(std::move(files)), file_bytes_(file_bytes), most_waiting_bytes_(most_waiting_bytes) {
+  Writing(FileRing files, std::optional<uint64_t> file_bytes, size_t most_waiting_bytes,
+          std::optional<uint64_t> most_bytes)
+      : files_(std::move(files)),
+        file_bytes_(file_bytes),
+        most_waiting_bytes_(most_waiting_bytes),
+        most_bytes_(most_bytes) {
     if (file_bytes_) state_.turns = Turns{};
   }
 
@@ -126,6 +130,7 @@ class Recorder::Writing {
       file_written_ = waiting_.front().file;
       return begin_file(lock);
     }
+    if (is_beyond_bound(waiting_.front().block)) return fail(beyond_bound());
     Block block = std::move(waiting_.front().block);
     waiting_.pop_front();
     const size_t plain_bytes = block.records.size();
@@ -230,6 +235,17 @@ class Recorder::Writing {
     waiting_.push_back({std::move(block), file_planned_});
   }
 
+  bool is_beyond_bound(const Block& block) const {
+    return most_bytes_ && files_.bytes() + kBlockHeaderBytes + block.records.size() > *most_bytes_;
+  }
+
+  // The file has the beginning of it only: recording::kMostWhyBytes.
+  Error beyond_bound() const {
+    return Error{Code::exhausted,
+                 "quota.recording-bytes: no more than " + std::to_string(*most_bytes_) +
+                     " bytes for a user's recording; record to several files in turn (--rotate)"};
+  }
+
   bool is_file_full() const {
     return file_bytes_ && planned_bytes_ + encoder_.open_bytes() >= *file_bytes_;
   }
@@ -285,6 +301,7 @@ class Recorder::Writing {
   FileRing files_;  // the thread's
   const std::optional<uint64_t> file_bytes_;
   const size_t most_waiting_bytes_;
+  const std::optional<uint64_t> most_bytes_;  // of one that is in one file
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Encoder encoder_;
@@ -303,30 +320,32 @@ class Recorder::Writing {
 };
 
 Result<std::shared_ptr<Recorder>> Recorder::start(Fd file, Compression compression,
-                                                  size_t most_waiting_bytes) {
+                                                  size_t most_waiting_bytes,
+                                                  std::optional<uint64_t> most_bytes) {
   std::vector<Fd> files;
   files.push_back(std::move(file));
-  return begin(std::move(files), std::nullopt, compression, most_waiting_bytes);
+  return begin(std::move(files), std::nullopt, compression, most_waiting_bytes, most_bytes);
 }
 
 Result<std::shared_ptr<Recorder>> Recorder::start_rotating(std::vector<Fd> files,
                                                            uint64_t file_bytes,
                                                            Compression compression,
                                                            size_t most_waiting_bytes) {
-  return begin(std::move(files), file_bytes, compression, most_waiting_bytes);
+  return begin(std::move(files), file_bytes, compression, most_waiting_bytes, std::nullopt);
 }
 
 Result<std::shared_ptr<Recorder>> Recorder::begin(std::vector<Fd> files,
                                                   std::optional<uint64_t> file_bytes,
                                                   Compression compression,
-                                                  size_t most_waiting_bytes) {
+                                                  size_t most_waiting_bytes,
+                                                  std::optional<uint64_t> most_bytes) {
   std::vector<BlockFile> ring;
   for (Fd& file : files) {
     if (auto fit = check_writable(file.get()); !fit) return fit.error();
     ring.emplace_back(std::move(file), compression);
   }
-  auto writing =
-      std::make_shared<Writing>(FileRing(std::move(ring)), file_bytes, most_waiting_bytes);
+  auto writing = std::make_shared<Writing>(FileRing(std::move(ring)), file_bytes,
+                                           most_waiting_bytes, most_bytes);
   try {
     std::thread([writing] { writing->run(); }).detach();
   } catch (const std::system_error& error) {

@@ -44,8 +44,10 @@ class Recorder final : public PerCpuSink {
   // Owns the file, which must be regular and open for writing, without O_APPEND. What it has is gone.
   // Of blocks that the disk has not taken so many bytes are kept.
   static constexpr size_t kMostWaitingBytes = 64 << 20;
+  // `most_bytes`: a recording that would come to have more, without its end, fails, as on a full disk. None: it may grow.
   static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression,
-                                                 size_t most_waiting_bytes = kMostWaitingBytes);
+                                                 size_t most_waiting_bytes = kMostWaitingBytes,
+                                                 std::optional<uint64_t> most_bytes = {});
   // With several such files, one at least: when one has `file_bytes` it is finished, and the next, or
   // behind the last the first, begun anew. Each is a trace file of its own; in the order in which they
   // were begun no event is missing between them, and none is in two.
@@ -74,7 +76,8 @@ class Recorder final : public PerCpuSink {
   static Result<std::shared_ptr<Recorder>> begin(std::vector<Fd> files,
                                                  std::optional<uint64_t> file_bytes,
                                                  recording::Compression compression,
-                                                 size_t most_waiting_bytes);
+                                                 size_t most_waiting_bytes,
+                                                 std::optional<uint64_t> most_bytes);
   explicit Recorder(std::shared_ptr<Writing> writing) : writing_(std::move(writing)) {}
 
   // Shared with the thread, which may outlive us where the disk stands still.

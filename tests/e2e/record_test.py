@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -302,6 +303,31 @@ class Record(RecordTest):
         report = support.run('--json', 'report', self.file)
         self.assertIn('ended early', report.stderr)
         self.assertEqual(json.loads(report.stdout)['dropped_ring'], lost)
+
+    def test_a_recording_of_a_user_has_a_bound(self):
+        self.end_daemon()
+        config = self.directory / 'tracectld.json'
+        config.write_text(json.dumps({'quota': {'recording-bytes': 1 << 20}}))
+        self.daemon = support.Daemon('--config', str(config))
+        os.chmod(self.daemon.directory.name, 0o755)
+        os.chmod(self.daemon.socket, 0o666)
+        with tempfile.TemporaryDirectory(dir='/var/tmp') as folder:
+            os.chown(folder, 65534, 65534)
+            tracectl, hot = shutil.copy(support.TRACECTL, folder), shutil.copy(support.target('hot'), folder)
+            self.file = folder + '/out.tct'
+            record = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', tracectl,
+                      *self.through_daemon(), 'record', HOT, '-o', self.file]
+            refused = subprocess.run([*record, '--rotate', '1M', '--keep', '2', '--', hot], stdin=subprocess.DEVNULL,
+                                     capture_output=True, text=True, timeout=60)
+            self.assertIn('recording-bytes', refused.stderr)
+            done = subprocess.run([*record, '--', hot], input=f'hot_push {50 * CALLS}\nexit\n',
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn('1048576 bytes', done.stderr)
+            self.assertLessEqual(os.path.getsize(self.file), (1 << 20) + 512)
+            items, notes = self.shown()
+            self.assertGreater(len(items), 0)
+            self.assertIn('quota.recording-bytes', notes)
 
     def test_whose_end_is_unknown_is_said_by_every_reader(self):
         self.recorded(self.through_daemon())

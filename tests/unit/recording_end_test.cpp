@@ -149,6 +149,28 @@ TEST(RecordingEnd, OnAFullDiskTellsAllThatWasLost) {
   }
 }
 
+TEST(RecordingEnd, AtItsBoundTellsAllThatWasLost) {
+  constexpr uint64_t kBound = 300'000;
+  const Fd file = memory_file();
+  auto recorder =
+      Recorder::start(copy_of(file), Compression::none, Recorder::kMostWaitingBytes, kBound);
+  ASSERT_TRUE(recorder);
+  const auto items = RandomItems(8).make(20'000);
+  (*recorder)->take(items);
+  await([&] { return (*recorder)->state().phase == Recorder::Phase::failed; });
+  (*recorder)->take(items);  // is lost, too
+  const Recorder::State state = ended(**recorder);
+  EXPECT_NE(state.error->message.find("300000 bytes"), std::string::npos);
+  const Told told = told_by(file);
+  EXPECT_TRUE(told.is_end_known);
+  EXPECT_NE(told.ended_early.find("quota.recording-bytes"), std::string::npos) << told.ended_early;
+  EXPECT_GT(told.events, 0u);
+  EXPECT_EQ(told.lost, state.lost);
+  EXPECT_EQ(told.events + told.lost, 2 * count_given(items));
+  EXPECT_LE(bytes_of(file).size(), kBound + 512) << "with what stands behind the last block";
+  EXPECT_GT(bytes_of(file).size(), kBound - kBlockBytes - kBlockHeaderBytes);
+}
+
 // The daemon may be killed then.
 TEST(RecordingEnd, OnAFullDiskIsUnknownWhileMoreIsLost) {
   const SmallDisk disk(kDiskBytes);
