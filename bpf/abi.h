@@ -257,7 +257,11 @@ struct tc_session {
 	__u32 account;		/*   of what that user's sessions stream together */
 	__u32 unproven_processes;	/* that were left out, as nobody has proven that the user may see them */
 	__u64 unproven_hits;	/*   and their hits */
+	__u32 unproven_told;	/* of these processes, by notices; no more until user space has noted that in: */
+	__u32 unproven_heard;
+	__u64 pad[7];
 };
+#define TC_MOST_UNPROVEN_TOLD 64
 
 /* A user's quota of events, on its own cache line. */
 struct tc_account {
@@ -396,7 +400,7 @@ TC_ASSERT_SIZE(struct tc_linker, 8);
 TC_ASSERT_SIZE(struct tc_executable, 16);
 TC_ASSERT_SIZE(struct tc_first_hit, 64);
 TC_ASSERT_SIZE(struct tc_owner, 24);
-TC_ASSERT_SIZE(struct tc_session, 64);
+TC_ASSERT_SIZE(struct tc_session, 128);
 TC_ASSERT_SIZE(struct tc_account, 64);
 TC_ASSERT_SIZE(struct tc_room, 16 + 4 * TC_MAX_ACCOUNTS);
 TC_ASSERT_SIZE(struct tc_notice, 128);

@@ -41,10 +41,14 @@ __on_its_own int count_unproven(__u32 session)
 	if (bpf_map_update_elem(&told_unproven, &key, &told, BPF_NOEXIST))
 		return 0;
 	__sync_fetch_and_add(&of->unproven_processes, 1);
+	/* A user whose processes come and go leaves room in the ring to what others are told. */
+	if (*(volatile __u32 *)&of->unproven_told - *(volatile __u32 *)&of->unproven_heard >= TC_MOST_UNPROVEN_TOLD)
+		return 0;
 	notice = new_notice(TC_NOTICE_UNPROVEN, task);
 	if (!notice)
 		return 0;
 	notice->session = session;
+	__sync_fetch_and_add(&of->unproven_told, 1);
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

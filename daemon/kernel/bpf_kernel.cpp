@@ -216,6 +216,12 @@ class BpfKernel final : public Kernel {
             __atomic_load_n(&of.unproven_hits, __ATOMIC_RELAXED)};
   }
 
+  void hear_of_unproven(uint32_t session) override {
+    tc_session& of = view<tc_session>(sessions_)[session];
+    __atomic_store_n(&of.unproven_heard, __atomic_load_n(&of.unproven_told, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+  }
+
   int notices_fd() const override { return bpf_map__fd(skeleton_->maps.notices); }
   std::vector<tc_notice> take_notices() override { return notices_->take(); }
   void listen_for_dumps(uint32_t session) override {

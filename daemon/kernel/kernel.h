@@ -254,6 +254,8 @@ class Kernel {
     uint64_t processes = 0, hits = 0;
   };
   virtual Unproven unproven(uint32_t session) const = 0;
+  // Notices tell of TC_MOST_UNPROVEN_TOLD such processes, and of no more until this is called again.
+  virtual void hear_of_unproven(uint32_t session) = 0;
 
   // ---- notices ----
   // Readable when there are some. The kernel's own.

@@ -6,12 +6,6 @@
 #include "daemon/trace/engine.h"
 
 namespace tracectl {
-namespace {
-
-constexpr size_t kMostWanted = 256;
-
-}  // namespace
-
 Access Engine::access_of(const Session& session, const std::optional<Owner>& owner) {
   return {.owner = owner,
           .files = {},
@@ -21,11 +15,10 @@ Access Engine::access_of(const Session& session, const std::optional<Owner>& own
           }};
 }
 
-// A process whose notice found no room in the ring is counted and not told.
+// There are TC_MOST_UNPROVEN_TOLD of them at most before prove() has taken them. What is beyond is counted.
 void Engine::note_unproven(const tc_notice& notice) {
   for (auto& [name, session] : sessions_)
-    if (session.id == notice.session && session.unproven.size() < kMostWanted)
-      session.unproven.insert(static_cast<pid_t>(notice.pid));
+    if (session.id == notice.session) session.unproven.insert(static_cast<pid_t>(notice.pid));
 }
 
 Result<Engine::Proven> Engine::prove(std::span<const int> descriptors, const std::string& name) {
@@ -41,6 +34,7 @@ Result<Engine::Proven> Engine::prove(std::span<const int> descriptors, const std
     for (const ProvenMemory& memory : *seen) proven.processes.push_back(memory.pid);
   }
   proven.unproven = unproven(**session);
+  kernel_->hear_of_unproven((*session)->id);
   const auto wanted = std::exchange((*session)->unproven, {});
   proven.wanted.assign(wanted.begin(), wanted.end());
   return proven;

@@ -198,6 +198,26 @@ TEST_F(ProofsOfProcesses, GoOnToForks) {
   std::filesystem::remove(path);
 }
 
+// A user whose processes come and go does not fill the ring in which others are told.
+TEST_F(ProofsOfProcesses, AreAskedForOfFewProcessesAtATime) {
+  const std::string path = path_ + "-forker";
+  std::filesystem::copy_file(target_path("forker"), path);
+  ASSERT_EQ(::chown(path.c_str(), kUser, kUser), 0);
+  must(engine->give_file("s", opened(path), path));
+  set("s", "uprobe:" + path + ":work", everybody(), "count");
+  const auto program = run_unproven(path, {"exec", "100", "1"});
+  program->run();
+  engine->take_notices();
+  const auto told = must(engine->prove({}, "s"));
+  EXPECT_EQ(told.unproven.processes, 100u);
+  EXPECT_EQ(told.wanted.size(), size_t{TC_MOST_UNPROVEN_TOLD});
+  const auto another = run_unproven(path, {"exec", "3", "1"});
+  another->run();
+  engine->take_notices();
+  EXPECT_EQ(must(engine->prove({}, "s")).wanted.size(), 3u);
+  std::filesystem::remove(path);
+}
+
 TEST_F(ProofsOfProcesses, AreToOneSession) {
   create_for(user(), "t");
   set("t", probe("changes_step"), everybody(), "count");

@@ -115,6 +115,7 @@ class FakeKernel final : public Kernel {
   }
   bool has_proof(pid_t, uint32_t) const override { return false; }
   Unproven unproven(uint32_t) const override { return {}; }
+  void hear_of_unproven(uint32_t) override {}
   void share_out(uint32_t) override {}
   void begin_account(uint32_t, uint64_t) override {}
   void begin_marks(uint32_t) override {}

@@ -54,7 +54,7 @@ struct ProveReply {
   std::vector<int64_t> proven;  // processes, as the daemon sees them
   UnprovenPart unproven;        // since the session was made
   std::vector<int64_t>
-      wanted;  // of these, processes that were seen since the last time; at most 256
+      wanted;  // of these, processes that were seen since the last time; at most 64
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("needed", s.needed);
     f("proven", s.proven);
