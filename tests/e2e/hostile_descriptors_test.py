@@ -227,9 +227,11 @@ class HostileDescriptors(DaemonTest):
         self.assertEqual(program.stdout.readline(), 'ready\n')
         served.stand_still()
         client = self.connect_as(A_STRANGER)
-        client.send(support.line_of({'jsonrpc': '2.0', 'id': 1, 'method': 'probe.list',
-                                     'params': {'patterns': [f'uprobe:{served.path}:*'],
-                                                'target': {'pids': [program.pid]}}}))
+        memory = os.open(f'/proc/{program.pid}/mem', os.O_RDONLY)
+        self.addCleanup(os.close, memory)
+        message = {'jsonrpc': '2.0', 'id': 1, 'method': 'probe.list',
+                   'params': {'patterns': [f'uprobe:{served.path}:*'], 'target': {'pids': [program.pid]}, 'proofs': 1}}
+        socket.send_fds(client.socket, [support.line_of(message)], [memory])
         self.check_others_are_served(A_STRANGER, ANOTHER)
         self.assertIn('of a FUSE file system in process', client.receive()['error']['message'])
         # Nor for root where it has not named that process.

@@ -25,6 +25,7 @@ ANSWERS = {
     'session.create': {'name': 's', 'named': False, 'saved': False, 'paused': False, 'triggered_by': [],
                        'settings': [], 'followed': [], 'not_resumed': [], 'epoch': 0, 'probes': 0,
                        'sites': 0, 'hits': 0, 'filtered': 0, 'silenced': 0, 'lost': 0, 'marks_lost': 0},
+    'session.prove': {'needed': False, 'proven': [], 'unproven': {'processes': 0, 'hits': 0}, 'wanted': []},
     'stage.set': STAGED, 'stage.remove': STAGED, 'session.subscribe': {}, 'session.flush': {'ts': 1},
     'stage.commit': COMMITTED,
     'session.read': {'rows': [], 'epoch': 1, 'total_hits': 0, 'total_filtered': 0, 'total_silenced': 0,
