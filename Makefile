@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 #   make            everything that is installed, and the programs it is tested on
-#   make check      what continuous integration runs: lint and all tests
-#   make unit | model | asan | kernel-test | mutants | e2e | fuzz | lint     one stage of it
+#   make check      lint of what the last commits changed, unit and kernel tests, and end-to-end tests
+#   make check-all  the rest: all end-to-end tests, lint of all, sanitizers, mutants, fuzzing, the model, a soak
+#   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one stage of them
 #   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
 #   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
 #   make soak-overload     an hour of more events, clients and requests than there can be; OVERLOAD_SECONDS=
@@ -20,21 +21,21 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests check unit model asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
+.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # What runs for minutes is seen while it runs.
-ifeq ($(filter check bench demo unit asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
+ifeq ($(filter check check-all bench demo unit asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
 # Packages first: what follows asks pkg-config.
 goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
-ifneq ($(filter check soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
+ifneq ($(filter check check-all soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
 needs := all
 else ifneq ($(filter deb,$(goals)),)
 needs := deb
@@ -379,12 +380,16 @@ $(filter $(B)/targets/runtime_%,$(targets)): $(runtime)
 
 # ---- tests ----
 
-check: all build-tests deb
+check: all $(unit_bin) $(kernel_bin) $(test_daemon) deb
 	@/usr/bin/python3 tests/run
+# The sanitized programs are built by their stages.
+check-all: all $(unit_bin) $(kernel_bin) $(test_daemon) $(soak_bin) $(bench_bins) deb
+	@/usr/bin/python3 tests/run e2e-rest lint asan mutants fuzz model soak
+build-fuzz: $(fuzz_bins)
 
 unit: $(targets) $(unit_bin)
 	@/usr/bin/python3 tests/run unit
-asan: $(targets) $(asan_bin)
+asan: $(targets)
 	@/usr/bin/python3 tests/run asan
 model:
 	@/usr/bin/python3 tests/run model
@@ -393,8 +398,8 @@ kernel-test: all $(kernel_bin)
 mutants: all $(kernel_bin) $(unit_bin)
 	@ALL_MUTANTS=1 /usr/bin/python3 tests/run mutants
 e2e: all $(test_daemon) deb
-	@/usr/bin/python3 tests/run e2e
-fuzz: $(fuzz_bins)
+	@/usr/bin/python3 tests/run e2e e2e-rest
+fuzz:
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
 
 bench: all $(bench_bins)
@@ -416,6 +421,13 @@ demo: all
 formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
 
 lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
+
+# A source that the last commits did not change, but a header of it, is linted by `make lint` only.
+changed_src = $(or $(shell git diff --name-only HEAD~10 -- 2>/dev/null),$(single_src) $(engine_src) $(client_src) $(generator_src))
+lint-changed: check-includes check-format
+	@$(MAKE) --keep-going $(patsubst %.cpp,$(B)/lint/%.tidy,$(filter $(single_src),$(changed_src))) \
+		$(foreach part,$(product_parts),$(if $(filter $($(part)_src),$(changed_src)),$(B)/lint/parts/$(part).tidy)) nothing
+nothing:
 
 check-includes:
 	@/usr/bin/python3 scripts/check-includes --self-test
