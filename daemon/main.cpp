@@ -94,6 +94,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
     (*kept)->wait_until_forgotten();
   }
   spdlog::info("listening on {}", listener->path());
+  const QueuedLog queued;
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();
   tell_service_stopping();

@@ -2,7 +2,6 @@
 #include "daemon/control/commands.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,13 +24,6 @@ namespace {
 using namespace protocol;
 
 constexpr size_t kMostPatterns = 10'000;  // of a request of one who may trace every process
-constexpr uint64_t kExaminedHoldsNs = 10'000'000'000;
-
-std::string kernel_release() {
-  utsname name{};
-  ::uname(&name);
-  return name.release;
-}
 
 // Of this process. 0 where that cannot be known.
 size_t resident_bytes() {
@@ -50,22 +42,6 @@ const Site* first_site(const Resolution& resolution) {
 
 template <class... Requests> std::vector<std::string> method_names(RequestList<Requests...>) {
   return {Requests::kMethod...};
-}
-
-const char* name_of(Finding::Verdict verdict) {
-  switch (verdict) {
-    case Finding::Verdict::yes: return "yes";
-    case Finding::Verdict::no: return "no";
-    case Finding::Verdict::unknown: return "unknown";
-  }
-  return "unknown";
-}
-
-DoctorReply examined_now() {
-  DoctorReply reply{.kernel = kernel_release(), .checks = {}};
-  for (const Finding& finding : examine_kernel())
-    reply.checks.push_back({finding.name, name_of(finding.verdict), finding.found, finding.means});
-  return reply;
 }
 
 void log_commit(const Peer& peer, const StageCommit& request, const Result<CommitSummary>& done) {
@@ -604,12 +580,6 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
                     .ring_bytes_each = engine_.options().ring_bytes};
 }
 
-// To try the kernel takes processes, and others wait. What it can do stays as it is while this process runs;
-// what another look may find otherwise is how long something took, and what could not be tried.
-Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) {
-  if (!examined_ || boot_ns() - examined_->at_ns > kExaminedHoldsNs)
-    examined_ = Examined{boot_ns(), examined_now()};
-  return examined_->reply;
-}
+Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) { return examination_->last(); }
 
 }  // namespace tracectl

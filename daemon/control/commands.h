@@ -15,6 +15,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/control/examination.h"
 #include "daemon/control/flight_recorders.h"
 #include "daemon/control/kept_sessions.h"
 #include "daemon/protocol/messages.h"
@@ -97,6 +98,7 @@ class Commands {
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::TopReply> handle(const protocol::DaemonTop&, Peer&);  // top.cpp
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
+  const std::shared_ptr<Examination>& examination() const { return examination_; }
 
   // Before what may need more memory, for a peer who may not trace every process.
   Status check_memory(const Peer& peer) const;
@@ -153,11 +155,6 @@ class Commands {
   Status give_file(const Session& session, Fd file, const std::string& path);
   void end_recording(const std::string& session);
 
-  struct Examined {
-    uint64_t at_ns;
-    protocol::DoctorReply reply;
-  };
-
   Engine& engine_;
   const ServerCounts& counts_;
   uint64_t started_ns_;
@@ -166,7 +163,7 @@ class Commands {
   std::vector<Recording> ending_;  // of sessions that are gone: being written
   FlightRecorders flight_recorders_;
   KeptSessions kept_;
-  std::optional<Examined> examined_;
+  std::shared_ptr<Examination> examination_ = std::make_shared<Examination>();
 };
 
 }  // namespace tracectl

@@ -58,6 +58,12 @@ Answered list_probes(const Call& call, const ProbeList& request, Commands& comma
   return to_be_written(call, [held] { return tracectl::reply_of(*held); });
 }
 
+Unwritten examine(const Call& call, Commands& commands) {
+  return to_be_written(call, [examination = commands.examination()] {
+    return Result<DoctorReply>{examination->last()};
+  });
+}
+
 // What gives some back, or tells how much there is.
 template <class Request>
 constexpr bool kNeedsNoMemory =
@@ -93,6 +99,8 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
     return AskedFlush{call, std::move(*request)};
   else if constexpr (std::is_same_v<Request, ProbeList>)
     return list_probes(call, *request, commands, peer);
+  else if constexpr (std::is_same_v<Request, DaemonDoctor>)
+    return examine(call, commands);
   else
     return do_now(call, *request, commands, peer);
 }

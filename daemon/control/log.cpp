@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/log.h"
 
+#include <fmt/format.h>
+#include <spdlog/async.h>
 #include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/uio.h>
@@ -20,6 +23,8 @@
 
 namespace tracectl {
 namespace {
+
+constexpr size_t kMostQueuedLines = 4096;
 
 int priority_of(spdlog::level::level_enum level) {
   switch (level) {
@@ -47,6 +52,34 @@ class JournalSink : public spdlog::sinks::base_sink<std::mutex> {
     sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
   }
   void flush_() override {}
+};
+
+// Writes to the sinks below it, from a queue's thread, and before the first line behind a loss how many were lost.
+class QueueEnd : public spdlog::sinks::dist_sink_st {
+  using Sinks = spdlog::sinks::dist_sink_st;
+
+ public:
+  // `queue`: borrowed; its end waits for the thread that comes here.
+  QueueEnd(std::vector<spdlog::sink_ptr> below, spdlog::details::thread_pool& queue)
+      : Sinks(std::move(below)), queue_(queue) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    tell_lost(message.logger_name);
+    Sinks::sink_it_(message);
+  }
+
+  void tell_lost(spdlog::string_view_t logger) {
+    const size_t lost = queue_.overrun_counter();
+    if (lost == told_) return;
+    const auto line = fmt::format("{} lines of this log were lost: they came faster than they are taken",
+                                  lost - told_);
+    told_ = lost;
+    Sinks::sink_it_({logger, spdlog::level::warn, line});
+  }
+
+  spdlog::details::thread_pool& queue_;
+  size_t told_ = 0;
 };
 
 std::string_view take_word(std::string_view& line) {
@@ -89,6 +122,21 @@ void open_log() {
   else
     spdlog::set_default_logger(spdlog::stderr_logger_st("tracectld"));
   spdlog::set_pattern("%l: %v");
+}
+
+QueuedLog::QueuedLog()
+    : direct_(spdlog::default_logger()),
+      writing_(std::make_shared<spdlog::details::thread_pool>(kMostQueuedLines, 1)) {
+  auto queued = std::make_shared<spdlog::async_logger>(
+      direct_->name(), std::make_shared<QueueEnd>(direct_->sinks(), *writing_), writing_,
+      spdlog::async_overflow_policy::overrun_oldest);
+  queued->set_level(direct_->level());
+  spdlog::set_default_logger(std::move(queued));
+}
+
+QueuedLog::~QueuedLog() {
+  direct_->set_level(spdlog::get_level());
+  spdlog::set_default_logger(direct_);
 }
 
 void log_last(const std::string& message) {

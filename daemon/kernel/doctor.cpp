@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,6 +176,12 @@ Finding kernel_types() {
 }
 
 }  // namespace
+
+std::string kernel_release() {
+  utsname name{};
+  ::uname(&name);
+  return name.release;
+}
 
 std::vector<Finding> examine_kernel() {
   std::vector<Finding> findings{kernel_types(), membarrier()};

@@ -16,6 +16,9 @@ struct Finding {
   std::string means;  // for the user
 };
 
+// As uname(2) has it.
+std::string kernel_release();
+
 // Takes up to some seconds; arms only in children it starts itself, and leaves nothing.
 std::vector<Finding> examine_kernel();
 
