@@ -198,16 +198,18 @@ Result<Resolution> Commands::list(const ProbeList& request, Peer& peer) {
 }
 
 Result<ProbeInfoReply> Commands::handle(const ProbeInfo& request, Peer& peer) {
+  auto found = info(request, peer);
+  if (!found) return found.error();
+  return reply_of(*found);
+}
+
+Result<ProbesInfo> Commands::info(const ProbeInfo& request, const Peer& peer) const {
   auto patterns = patterns_of({request.pattern}, request.scope);
   if (!patterns) return in_field(patterns.error(), "pattern");
-  ProbeInfoReply reply;
-  for (const ProbeSettingInfo& info : engine_.info(patterns->front())) {
-    if (why_not(peer, info.session)) continue;
-    reply.settings.push_back(tracectl::part_of(info));
-    if (request.generations)
-      reply.settings.back().generations = generations_of(info, engine_.epoch());
-  }
-  return reply;
+  const auto may_see = [&](const std::string& session) { return !why_not(peer, session); };
+  ProbesInfo info{engine_.info(patterns->front(), may_see), std::nullopt};
+  if (request.generations) info.epoch = engine_.epoch();
+  return info;
 }
 
 // ---- sessions ----
@@ -479,12 +481,18 @@ Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) 
 // ---- results ----
 
 Result<ReadReply> Commands::handle(const SessionRead& request, Peer&) {
-  auto read = engine_.read(request.session, request.clear);
-  if (!read) return read.error();
-  ReadReply reply = tracectl::part_of(*read);
+  auto held = read(request);
+  if (!held) return held.error();
+  return reply_of(*held);
+}
+
+Result<ReadResults> Commands::read(const SessionRead& request) {
+  auto summary = engine_.read(request.session, request.clear);
+  if (!summary) return summary.error();
+  ReadResults results{std::move(*summary), std::nullopt};
   if (const auto session = engine_.session(request.session); session && (*session)->budget)
-    reply.left_out = parts_of((*session)->budget->left_out);
-  return reply;
+    results.left_out = (*session)->budget->left_out;
+  return results;
 }
 
 Result<FlushReply> Commands::handle(const SessionFlush& request, Peer&) {

@@ -18,6 +18,7 @@
 #include "daemon/control/examination.h"
 #include "daemon/control/flight_recorders.h"
 #include "daemon/control/kept_sessions.h"
+#include "daemon/control/parts.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/sinks/recorder.h"
 #include "daemon/trace/engine.h"
@@ -65,6 +66,8 @@ class Commands {
   // What its answer is made of (reply_of() of parts.h), which can be long.
   Result<Resolution> list(const protocol::ProbeList& request, Peer& peer);
   Result<protocol::ProbeInfoReply> handle(const protocol::ProbeInfo&, Peer&);
+  Result<ProbesInfo> info(const protocol::ProbeInfo& request,
+                          const Peer& peer) const;  // of its answer, too
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
@@ -86,6 +89,7 @@ class Commands {
   Result<protocol::SwitchReply> handle(const protocol::SessionResume&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionRestart&, Peer&);
   Result<protocol::ReadReply> handle(const protocol::SessionRead&, Peer&);
+  Result<ReadResults> read(const protocol::SessionRead& request);  // of its answer, too
   Result<protocol::FlushReply> handle(const protocol::SessionFlush&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionSubscribe&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionUnsubscribe&, Peer&);

@@ -37,8 +37,7 @@ constexpr bool kChangesSession =
 
 // What there can be many thousand of is in the answer.
 template <class Request>
-constexpr bool kCanBeLong =
-    is_one_of<Request, ProbeInfo, SessionList, SessionShow, SessionRead, DaemonTop>();
+constexpr bool kCanBeLong = is_one_of<Request, SessionList, SessionShow, DaemonTop>();
 
 // `make`: the answer, in whichever thread that is.
 template <class Make> Unwritten to_be_written(const Call& call, Make make) {
@@ -51,11 +50,12 @@ template <class Make> Unwritten to_be_written(const Call& call, Make make) {
   }};
 }
 
-Answered list_probes(const Call& call, const ProbeList& request, Commands& commands, Peer& peer) {
-  auto found = commands.list(request, peer);
+// `found`: what the answer is made of.
+template <class Request, class Found> Answered written_of(const Call& call, Result<Found> found) {
   if (!found) return Reply{error_line(call.id, found.error()), true};
-  auto held = std::make_shared<const Resolution>(std::move(*found));
-  return to_be_written(call, [held] { return tracectl::reply_of(*held); });
+  auto held = std::make_shared<const Found>(std::move(*found));
+  return to_be_written(
+      call, [held] { return Result<typename Request::Reply>{tracectl::reply_of(*held)}; });
 }
 
 Unwritten examine(const Call& call, Commands& commands) {
@@ -98,7 +98,11 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
   else if constexpr (std::is_same_v<Request, SessionFlush>)
     return AskedFlush{call, std::move(*request)};
   else if constexpr (std::is_same_v<Request, ProbeList>)
-    return list_probes(call, *request, commands, peer);
+    return written_of<ProbeList>(call, commands.list(*request, peer));
+  else if constexpr (std::is_same_v<Request, ProbeInfo>)
+    return written_of<ProbeInfo>(call, commands.info(*request, peer));
+  else if constexpr (std::is_same_v<Request, SessionRead>)
+    return written_of<SessionRead>(call, commands.read(*request));
   else if constexpr (std::is_same_v<Request, DaemonDoctor>)
     return examine(call, commands);
   else
@@ -118,6 +122,12 @@ Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
 
 Reply reply_to(const AskedFlush& asked, const Result<FlushReply>& done) {
   return reply_to(asked.call.id, done);
+}
+
+bool asks_for_status(std::string_view line) {
+  const auto parsed = parse_call(line);
+  const auto* call = std::get_if<Call>(&parsed);
+  return call && call->method == DaemonStatus::kMethod;
 }
 
 Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room) {

@@ -27,6 +27,8 @@ struct AskedFlush {
 };
 
 using Answered = std::variant<Reply, Unwritten, AskedCommit, AskedFlush>;
+// Whether it is a request for the daemon's status: dispatch() answers that at once, and changes nothing.
+bool asks_for_status(std::string_view line);
 // `room`: why no more is done for the peer, if it is not.
 Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const Status& room);
 Reply reply_to(const AskedFlush& asked, const Result<protocol::FlushReply>& done);

@@ -72,8 +72,8 @@ class QueueEnd : public spdlog::sinks::dist_sink_st {
   void tell_lost(spdlog::string_view_t logger) {
     const size_t lost = queue_.overrun_counter();
     if (lost == told_) return;
-    const auto line = fmt::format("{} lines of this log were lost: they came faster than they are taken",
-                                  lost - told_);
+    const auto line = fmt::format(
+        "{} lines of this log were lost: they came faster than they are taken", lost - told_);
     told_ = lost;
     Sinks::sink_it_({logger, spdlog::level::warn, line});
   }

@@ -170,7 +170,8 @@ Result<ProbeListReply> reply_of(const Resolution& resolution) {
   return reply;
 }
 
-ReadReply part_of(const ReadSummary& summary) {
+ReadReply reply_of(const ReadResults& results) {
+  const ReadSummary& summary = results.summary;
   ReadReply reply{.rows = parts_of(summary.results.rows),
                   .epoch = summary.epoch,
                   .total_hits = summary.results.totals.hits,
@@ -187,6 +188,7 @@ ReadReply part_of(const ReadSummary& summary) {
     reply.phases_us = part_of(summary.figures->phases);
     reply.skew_ns = parts_of(summary.figures->first_hits);
   }
+  if (results.left_out) reply.left_out = parts_of(*results.left_out);
   return reply;
 }
 
@@ -217,14 +219,16 @@ SwitchReply part_of(const SwitchSummary& summary) {
                      .skew_ns = parts_of(summary.figures.first_hits)};
 }
 
+namespace {
+
 ProbeSetting part_of(const ProbeSettingInfo& info) {
-  ProbeSetting part{.probe = info.probe,
+  ProbeSetting part{.probe = *info.probe,
                     .session = info.session,
-                    .pattern = to_string(info.setting.pattern),
-                    .scope = name_of(info.setting.pattern.scope),
-                    .action = to_string(info.setting.spec),
-                    .when = text_of(info.setting.spec.when),
-                    .target = protocol::part_of(info.setting.target),
+                    .pattern = to_string(info.setting->pattern),
+                    .scope = protocol::name_of(info.setting->pattern.scope),
+                    .action = to_string(info.setting->spec),
+                    .when = text_of(info.setting->spec.when),
+                    .target = protocol::part_of(info.setting->target),
                     .paused = info.paused,
                     .returns = info.returns ? std::optional<std::string>(name_of(info.returns->way))
                                             : std::nullopt,
@@ -236,7 +240,7 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
                     .epoch = info.epoch,
                     .hits = info.hits,
                     .generations = std::nullopt};
-  add_latency(info.setting, part);
+  add_latency(*info.setting, part);
   return part;
 }
 
@@ -245,6 +249,17 @@ std::vector<GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_
   for (uint64_t i = 0; i < info.generations.size(); ++i)
     parts.push_back({i, (epoch & 1) == i, info.generations[i]});
   return parts;
+}
+
+}  // namespace
+
+ProbeInfoReply reply_of(const ProbesInfo& info) {
+  ProbeInfoReply reply;
+  for (const ProbeSettingInfo& one : info.settings) {
+    reply.settings.push_back(part_of(one));
+    if (info.epoch) reply.settings.back().generations = generations_of(one, *info.epoch);
+  }
+  return reply;
 }
 
 std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files) {

@@ -14,12 +14,22 @@ std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out
 protocol::SettingPart part_of(const Setting& setting);
 // Fails where that would be longer than an answer may be.
 Result<protocol::ProbeListReply> reply_of(const Resolution& resolution);
-protocol::ReadReply part_of(const ReadSummary& summary);
+
+struct ReadResults {
+  ReadSummary summary;
+  std::optional<std::vector<LeftOut>> left_out;  // where the session has a budget
+};
+protocol::ReadReply reply_of(const ReadResults& results);
+
 protocol::StageReply part_of(const StageSummary& summary);
 protocol::CommitReply part_of(const CommitSummary& summary);
 protocol::SwitchReply part_of(const SwitchSummary& summary);
 protocol::BudgetReply budget_of(const Session& session);
-protocol::ProbeSetting part_of(const ProbeSettingInfo& info);
-std::vector<protocol::GenerationPart> generations_of(const ProbeSettingInfo& info, uint64_t epoch);
+
+struct ProbesInfo {
+  std::vector<ProbeSettingInfo> settings;
+  std::optional<uint64_t> epoch;  // with which the generations are wanted
+};
+protocol::ProbeInfoReply reply_of(const ProbesInfo& info);
 
 }  // namespace tracectl

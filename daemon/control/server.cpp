@@ -34,6 +34,7 @@ constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
 // process. What is asked for behind that is refused, so there can be one answer more.
 constexpr size_t kMostWaitingBytes = 64 << 20;
 
+constexpr uint64_t kTrimNs = 1'000'000'000;    // how often memory is given back
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
 
 // As the kernel has it also where nothing more is known, because the peer has ended.
@@ -73,6 +74,7 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
 
 Server::~Server() {
   commands_.kept().beat();
+  engine_.set_meanwhile({});
   while (!connections_.empty()) drop(connections_.begin());
 }
 
@@ -87,8 +89,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), store, *privileged,
                                             std::move(wake), std::move(*receiving))};
   auto* raw = server.get();
-  auto listening = loop.watch(listening_fd, EventLoop::kReadable,
-                              [raw, listening_fd](uint32_t) { raw->accept_one(listening_fd); });
+  raw->listening_fd_ = listening_fd;
+  auto listening =
+      loop.watch(listening_fd, EventLoop::kReadable, [raw](uint32_t) { raw->accept_one(); });
   if (!listening) return listening.error();
   server->listening_ = std::move(*listening);
   auto waking =
@@ -150,6 +153,9 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   auto late = loop.timer([raw] { raw->end_late_receiving(); });
   if (!late) return late.error();
   server->late_ = std::move(*late);
+  auto trimming = loop.timer([raw] { raw->trim(); });
+  if (!trimming) return trimming.error();
+  server->trimming_ = std::move(*trimming);
   return server;
 }
 
@@ -158,6 +164,7 @@ void Server::begin_saved(const std::string& folder) {
   set_budget_timer();
   set_follow_timer();
   note_alive();
+  engine_.set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
 }
 
 // It goes on while nothing is saved, too: whoever saves the first session need not know of it.
@@ -170,9 +177,9 @@ void Server::note_alive() {
 
 // ---- connections ----
 
-void Server::accept_one(int listening_fd) {
-  Fd socket{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-  if (!socket && (errno == EMFILE || errno == ENFILE)) return turn_away(listening_fd);
+void Server::accept_one() {
+  Fd socket{::accept4(listening_fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+  if (!socket && (errno == EMFILE || errno == ENFILE)) return turn_away();
   if (!socket) return;
   if (connections_.size() == kMostConnections) {
     spdlog::warn("refused a client: there are {} already", kMostConnections);
@@ -196,9 +203,9 @@ void Server::let_go(Fd socket) {
 
 // There is no descriptor for it. It would wait, and so would this process on it, again and again: with
 // the descriptor that is kept for this it is let in to be sent away.
-void Server::turn_away(int listening_fd) {
+void Server::turn_away() {
   spare_ = Fd{};
-  Fd socket{::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC)};
+  Fd socket{::accept4(listening_fd_, nullptr, nullptr, SOCK_CLOEXEC)};
   const bool came = socket.get() >= 0;
   let_go(std::move(socket));
   spare_ = Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
@@ -316,12 +323,24 @@ Status Server::add(Fd& socket) {
 void Server::drop(Connections::iterator at) {
   if (at->put_aside && at->put_aside->awaited) engine_.reading().give_up(*at->put_aside->awaited);
   if (at->commit_awaits) engine_.reading().give_up(*at->commit_awaits);
+  at->closing = true;
   commands_.leave(at->peer);
   at->watch = {};
   if (at->peer.owner) let_go(std::move(at->socket));
   connections_.erase(at);
   --counts_.clients;
-  // What its answers took is not needed any more, and the allocator would keep it.
+  await_trim();
+}
+
+// What the answers of connections took is not needed any more when they are gone, and the allocator would keep it.
+// To look through a large heap takes tens of milliseconds.
+void Server::await_trim() {
+  if (std::exchange(awaits_trim_, true)) return;
+  if (auto set = trimming_.set(boot_ns() + kTrimNs); !set) spdlog::error("{}", set.error().message);
+}
+
+void Server::trim() {
+  awaits_trim_ = false;
   ::malloc_trim(0);
 }
 

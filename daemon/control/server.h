@@ -45,6 +45,8 @@ class Server {
 
  private:
   static constexpr size_t kReadBytes = 64 << 10;
+  static constexpr size_t kMostStatusBytes =
+      512;  // of a request for the status that is answered meanwhile
   // That came with requests not read yet: those of the one that takes most.
   static constexpr size_t kMostDescriptors =
       std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
@@ -100,8 +102,8 @@ class Server {
 
   Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
          const Privileged& privileged, Fd wake, std::unique_ptr<Receiving> receiving);
-  void accept_one(int listening_fd);
-  void turn_away(int listening_fd);
+  void accept_one();
+  void turn_away();
   template <class Count> MemoryWanted sum_with(const Peer& peer, Count bytes_of) const;
   Status check_streams_of(const Peer& peer) const;
   Status check_requests_of(const Peer& peer) const;
@@ -127,6 +129,9 @@ class Server {
   static void refuse(Connection& connection, const Error& why);
   bool answer_next(Connection& connection);
   bool answer(Connection& connection, PutAside request);
+  void answer_meanwhile(int done_fd);
+  std::vector<Connection*> idle();
+  bool answer_status(Connection& connection);
   void put(Connection& connection, const Reply& reply);
   void take_written();
   bool await_flush(Connection& connection, AskedFlush asked);
@@ -156,6 +161,8 @@ class Server {
   void take_turn();
   void settle(Connections::iterator at);
   void drop(Connections::iterator at);
+  void await_trim();
+  void trim();
 
   EventLoop& loop_;
   Engine& engine_;
@@ -163,20 +170,23 @@ class Server {
   ServerCounts counts_;
   UnitFailures units_;
   Commands commands_;
-  Fd wake_;   // the reader's thread has given events to a stream
-  Fd spare_;  // to be closed where there is no other
+  int listening_fd_ = -1;  // borrowed
+  Fd wake_;                // the reader's thread has given events to a stream
+  Fd spare_;               // to be closed where there is no other
   std::unique_ptr<Receiving> receiving_;
   std::unique_ptr<AnswerWriter> writer_;
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_,
       writing_;
   EventLoop::Later committing_, turning_;
-  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, late_;
+  EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, late_, trimming_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
-           follow_timer_ns_ = 0;              // what they are set to
+           follow_timer_ns_ = 0;  // what they are set to
+  const Connection* answering_ = nullptr;
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files
   Connections connections_;
   uint64_t last_connection_ = 0;  // its number
   uint64_t last_turn_ = 0;        // its number
+  bool awaits_trim_ = false;
 };
 
 }  // namespace tracectl

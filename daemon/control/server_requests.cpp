@@ -3,6 +3,7 @@
 // What clients ask: from bytes and descriptors to requests, and those that wait for something before they are
 // answered: files that are read, events that are on their way, others' commits.
 #include <fcntl.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -173,8 +174,10 @@ bool Server::answer_next(Connection& connection) {
 bool Server::answer(Connection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
   engine_.begin(request.learned);
+  answering_ = &connection;
   auto answer =
       dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
+  answering_ = nullptr;
   const auto awaited = engine_.reading().awaited();
   const bool slice_was_over = engine_.end_slice();
   if (auto* reply = std::get_if<Reply>(&answer)) {
@@ -197,6 +200,58 @@ bool Server::answer(Connection& connection, PutAside request) {
     return await_flush(connection, std::move(*flush));
   connection.commit = std::move(std::get<AskedCommit>(answer));
   committing_.ask();
+  return false;
+}
+
+// ---- while the kernel works ----
+
+// The engine is in the midst of a change, so who asks for the status is answered, and nobody else.
+void Server::answer_meanwhile(int done_fd) {
+  std::vector<Connection*> asking = idle();
+  for (;;) {
+    std::vector<pollfd> awaited{{done_fd, POLLIN, 0}, {listening_fd_, POLLIN, 0}};
+    for (const Connection* one : asking) awaited.push_back({one->socket.get(), POLLIN, 0});
+    if (::poll(awaited.data(), awaited.size(), -1) < 0 && errno != EINTR) return;
+    if (awaited[0].revents) return;
+    std::vector<Connection*> still_asking;
+    for (size_t i = 0; i < asking.size(); ++i)
+      if (!awaited[i + 2].revents || answer_status(*asking[i])) still_asking.push_back(asking[i]);
+    asking = std::move(still_asking);
+    const size_t before = connections_.size();
+    if (awaited[1].revents) accept_one();
+    if (connections_.size() > before) asking.push_back(&connections_.back());
+  }
+}
+
+// Those whose next request would be answered next.
+std::vector<Server::Connection*> Server::idle() {
+  std::vector<Connection*> found;
+  for (Connection& one : connections_) {
+    const bool waits = one.awaits_answer() || one.awaits_turn || one.receives_since_ns;
+    const bool ends = one.ended || one.closing;
+    if (!waits && !ends && &one != answering_ && one.in.size() == 0 && one.unsent() == 0)
+      found.push_back(&one);
+  }
+  return found;
+}
+
+// False where that is not what it asks for next; then it stays unread.
+bool Server::answer_status(Connection& connection) {
+  char buffer[kMostStatusBytes];
+  const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
+  if (next.bytes <= 0 || next.descriptors) return false;
+  const std::string_view come{buffer, static_cast<size_t>(next.bytes)};
+  const size_t end = come.find('\n');
+  if (end == come.npos || !asks_for_status(come.substr(0, end))) return false;
+  if (::recv(connection.socket.get(), buffer, end + 1, MSG_DONTWAIT) !=
+      static_cast<ssize_t>(end + 1))
+    return false;
+  ++counts_.requests;
+  const auto answer = dispatch(come.substr(0, end), commands_, connection.peer, ok());
+  connection.out += std::get<Reply>(answer).line;
+  send(connection);
+  if (connection.unsent() == 0 && !connection.closing) return true;
+  await_turn(connection);
   return false;
 }
 

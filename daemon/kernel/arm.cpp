@@ -64,8 +64,9 @@ struct Sites {
 // The subset of a request's sites.
 class Batch {
  public:
-  Batch(const ArmRequest& request, std::span<const size_t> chosen, const IgnoreHits& ignore)
-      : request_(request), ignore_(ignore) {
+  Batch(LongWork& closing, const ArmRequest& request, std::span<const size_t> chosen,
+        const IgnoreHits& ignore)
+      : closing_(closing), request_(request), ignore_(ignore) {
     for (const size_t i : chosen) {
       const ArmedSite& site = request.sites[i];
       sites_.add(site, request.incarnation);
@@ -92,7 +93,7 @@ class Batch {
     }
     Fd link = link_placed(programs.at_site, programs.attach_type, sites_);
     if (!link) return std::nullopt;
-    return Link{std::move(link), request_.incarnation, std::move(beside)};
+    return Link{closing_, std::move(link), request_.incarnation, std::move(beside)};
   }
 
  private:
@@ -125,6 +126,7 @@ class Batch {
     return std::move(*mapping);
   }
 
+  LongWork& closing_;
   const ArmRequest& request_;
   const IgnoreHits& ignore_;
   Sites sites_;
@@ -142,9 +144,9 @@ bool may_be_one_sites(int err) {
 // programs leave at the gate, as nothing has been switched on.
 class RefusalSearch {
  public:
-  RefusalSearch(const Programs::OfWay& programs, const ArmRequest& request,
+  RefusalSearch(LongWork& closing, const Programs::OfWay& programs, const ArmRequest& request,
                 const IgnoreHits& ignore)
-      : programs_(programs), request_(request), ignore_(ignore) {}
+      : closing_(closing), programs_(programs), request_(request), ignore_(ignore) {}
 
   std::vector<ArmFailure::Site> run(std::span<const size_t> sites) {
     search(sites);
@@ -157,7 +159,7 @@ class RefusalSearch {
     while (!open.empty() && found_.size() < kMostRefusals) {
       const auto part = open.back();
       open.pop_back();
-      if (Batch(request_, part, ignore_).link(programs_)) continue;
+      if (Batch(closing_, request_, part, ignore_).link(programs_)) continue;
       if (!may_be_one_sites(errno)) return;
       if (part.size() == 1) {
         found_.push_back({part[0], cause(errno)});
@@ -168,6 +170,7 @@ class RefusalSearch {
     }
   }
 
+  LongWork& closing_;
   const Programs::OfWay& programs_;
   const ArmRequest& request_;
   const IgnoreHits& ignore_;
@@ -176,17 +179,17 @@ class RefusalSearch {
 
 }  // namespace
 
-std::variant<Link, ArmFailure> arm_sites(const Programs::OfWay& programs, const ArmRequest& request,
-                                         const IgnoreHits& ignore) {
+std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
+                                         const ArmRequest& request, const IgnoreHits& ignore) {
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto link = Batch(request, all, ignore).link(programs);
+  auto link = Batch(closing, request, all, ignore).link(programs);
   const int err = errno;
   if (link) return std::move(*link);
 
   ArmFailure failure;
   if (may_be_one_sites(err))
-    failure.refused_sites = RefusalSearch(programs, request, ignore).run(all);
+    failure.refused_sites = RefusalSearch(closing, programs, request, ignore).run(all);
   const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +

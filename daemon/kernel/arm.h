@@ -11,8 +11,8 @@ namespace tracectl {
 
 // Arms every site of the request with one link, and the exits of their functions with another, or
 // none and names those that stood in the way.
-// With `ignore` probes on 5-byte nops are kept breakpoints, see kernel/breakpoints.h.
-std::variant<Link, ArmFailure> arm_sites(const Programs::OfWay& programs, const ArmRequest& request,
-                                         const IgnoreHits& ignore);
+// `closing`: what the link is closed by. With `ignore` probes on 5-byte nops are kept breakpoints, see kernel/breakpoints.h.
+std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
+                                         const ArmRequest& request, const IgnoreHits& ignore);
 
 }  // namespace tracectl

@@ -62,14 +62,20 @@ class BpfKernel final : public Kernel {
   bool link_filter_is_exact() const override { return link_filter_is_exact_; }
 
   bool nop5_becomes_call() override;
+  LongWork& long_work() override { return long_work_; }
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
+    std::optional<std::variant<Link, ArmFailure>> armed;
+    long_work_.run([&] { armed = arm_now(request); });
+    return std::move(*armed);
+  }
+  std::variant<Link, ArmFailure> arm_now(const ArmRequest& request) {
     const bool any_nop5 = std::any_of(request.sites.begin(), request.sites.end(),
                                       [](const ArmedSite& site) { return site.nop5; });
     IgnoreHits ignore;
     if (any_nop5 && !nop5_becomes_call()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
     const auto programs = programs_.of(request.way);
     if (!programs) return ArmFailure{programs.error(), {}};
-    return arm_sites(*programs, request, ignore);
+    return arm_sites(long_work_, *programs, request, ignore);
   }
   std::span<tc_slot> slots() override { return skeleton_->bss->slots; }
   std::span<uint32_t, 2> in_force() override { return skeleton_->bss->in_force; }
@@ -84,7 +90,9 @@ class BpfKernel final : public Kernel {
   void activate(uint64_t epoch) override;
   void take_first_hits(std::vector<FirstHit>& first_hits) override;
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
-  void wait_for_progress() override { progress_.wait(); }
+  void wait_for_progress() override {
+    long_work_.run([&] { progress_.wait(); });
+  }
 
   tc_stat read_stat(uint32_t stat) const override;
   void begin_stat(uint32_t stat, uint32_t session) override;
@@ -323,6 +331,7 @@ class BpfKernel final : public Kernel {
     attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
   }
 
+  LongWork long_work_;
   Skeleton skeleton_;
   std::vector<Fd> adopted_programs_;  // links of a former daemon's, which follow processes
   unsigned cpu_count_;

@@ -23,6 +23,7 @@
 #include "bpf/abi.h"
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/fd.h"
+#include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
 #include "daemon/model/owner.h"
@@ -36,15 +37,28 @@ using SlotId = uint32_t;
 // One uprobe_multi link, with what belongs to it; closing it disarms its sites, and returns when no program runs for them.
 class Link {
  public:
-  // `beside`: what is to be closed after it.
-  Link(Fd fd, uint32_t incarnation, std::vector<Fd> beside = {})
-      : beside_(std::move(beside)), fd_(std::move(fd)), incarnation_(incarnation) {}
+  // `closing`: borrowed; does the closing. `beside`: what is to be closed after it.
+  Link(LongWork& closing, Fd fd, uint32_t incarnation, std::vector<Fd> beside = {})
+      : closing_(&closing),
+        beside_(std::move(beside)),
+        fd_(std::move(fd)),
+        incarnation_(incarnation) {}
+  Link(Link&&) = default;
+  Link& operator=(Link&&) = default;
+  ~Link() {
+    if (!fd_) return;
+    closing_->run([&] {
+      fd_.reset();
+      beside_.clear();
+    });
+  }
 
   uint32_t incarnation() const { return incarnation_; }
   int fd() const { return fd_.get(); }
   const std::vector<Fd>& beside() const { return beside_; }
 
  private:
+  LongWork* closing_;
   std::vector<Fd> beside_;
   Fd fd_;
   uint32_t incarnation_;
@@ -141,6 +155,9 @@ class Kernel {
   // keeps it a breakpoint: on this kernel a child that a traced program forks would die of the call
   // (kernel/breakpoints.h).
   virtual bool nop5_becomes_call() = 0;
+
+  // By which it arms, disarms and waits for progress.
+  virtual LongWork& long_work() = 0;
 
   // ---- settings ----
   // Arms every site of the request, or none.

@@ -76,7 +76,7 @@ Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& readin
     adoption.take_slots(kernel, slots);
   else
     adoption.state_ = {};
-  adoption.take_links(slots, keeper);
+  adoption.take_links(kernel, slots, keeper);
   clear_others(kernel, slots);
   for (size_t i = 0; i < adoption.objects_.size(); ++i)
     keeper.went_on(adoption.objects_[i], adoption.state_.objects[i].number);
@@ -173,11 +173,12 @@ void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_ho
 }
 
 // Those of no slot are closed.
-void Adoption::take_links(Slots& slots, Keeper& keeper) {
+void Adoption::take_links(Kernel& kernel, Slots& slots, Keeper& keeper) {
   for (auto& [incarnation, kept] : links_) {
     keeper.went_on(incarnation);
     if (!slots.slots_of_link.contains(incarnation)) continue;
-    slots.links.emplace(incarnation, Link{std::move(kept.fd), incarnation, std::move(kept.beside)});
+    slots.links.emplace(incarnation, Link{kernel.long_work(), std::move(kept.fd), incarnation,
+                                          std::move(kept.beside)});
   }
   links_.clear();
 }

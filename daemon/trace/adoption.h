@@ -45,7 +45,7 @@ class Adoption {
   void take_slots(Kernel& kernel, Slots& slots);
   bool take_slot(const SlotState& state, Kernel& kernel, Slots& slots);
   void take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks, Slot& slot);
-  void take_links(Slots& slots, Keeper& keeper);
+  void take_links(Kernel& kernel, Slots& slots, Keeper& keeper);
   static void clear_others(Kernel& kernel, const Slots& slots);
 
   EngineState state_;

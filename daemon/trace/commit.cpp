@@ -226,7 +226,9 @@ Status Commit::plan_pause(bool paused) {
 
 // ---- after the switch ----
 
-void Commit::retire() { booked_ = tracectl::retire(kernel_, session_, gone_); }
+void Commit::retire() {
+  kernel_.long_work().run([&] { booked_ = tracectl::retire(kernel_, session_, gone_); });
+}
 
 void Commit::settle(uint64_t epoch) {
   // What could not be booked is lost rather than counted for somebody else.

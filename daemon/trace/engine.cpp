@@ -101,9 +101,11 @@ void Engine::show_kept_breakpoints(Resolution& resolution) const {
   }
 }
 
-std::vector<ProbeSettingInfo> Engine::info(const Pattern& pattern) const {
+std::vector<ProbeSettingInfo> Engine::info(
+    const Pattern& pattern, const std::function<bool(const std::string& session)>& of) const {
   std::vector<ProbeSettingInfo> found;
   for (const auto& [name, session] : sessions_) {
+    if (!of(name)) continue;
     auto part = info_of(*kernel_, slots_, session, pattern);
     std::move(part.begin(), part.end(), std::back_inserter(found));
   }
@@ -331,9 +333,10 @@ Result<ReadSummary> Engine::read(const std::string& name, bool clear) {
 }
 
 Result<ReadSummary> Engine::read_so_far(const Session& session) {
-  auto results = current_results(*kernel_, session);
-  if (!results) return results.error();
-  return ReadSummary{std::move(*results), epoch(), std::nullopt};
+  std::optional<Result<Results>> results;
+  kernel_->long_work().run([&] { results = current_results(*kernel_, session); });
+  if (!*results) return results->error();
+  return ReadSummary{std::move(**results), epoch(), std::nullopt};
 }
 
 Totals Engine::totals(const Session& session) const { return current_totals(*kernel_, session); }

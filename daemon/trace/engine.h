@@ -143,6 +143,10 @@ class Engine {
   // A request begins, or is made again with what it has learnt before. Where it fails and
   // reading().awaited() tells of a file it has changed nothing, and is to be made again.
   void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
+  // Called while the kernel works on a change; what it asks of the engine must change nothing.
+  void set_meanwhile(LongWork::Meanwhile meanwhile) {
+    kernel_->long_work().set_meanwhile(std::move(meanwhile));
+  }
   // As Resolver has these: list() and stage_set() can be done in slices.
   void begin_slice() { resolver_.begin_slice(); }
   bool end_slice() { return resolver_.end_slice(); }
@@ -153,7 +157,9 @@ class Engine {
   Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,
                           const Access& access, std::optional<Returns> returns = std::nullopt);
   // What is set on armed probes whose names fit the pattern.
-  std::vector<ProbeSettingInfo> info(const Pattern& pattern) const;
+  std::vector<ProbeSettingInfo> info(
+      const Pattern& pattern, const std::function<bool(const std::string& session)>& of =
+                                  [](const auto&) { return true; }) const;
 
   // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
   // one CPU; none: whatever they do. `owner`: who may see what it sees; none: it sees every process.

@@ -22,7 +22,8 @@ bool has(Kernel& kernel, const tc_generation& generation, const Hook& hook) {
 
 void add(Kernel& kernel, const Slots& slots, SlotId slot, const SessionHook& held,
          ProbeSettingInfo& info) {
-  info.setting = *held.setting;
+  info.probe = held.probe;
+  info.setting = held.setting;
   info.epoch = std::max(info.epoch, held.epoch);
   info.hits += kernel.read_stat(held.hook.stat).hits;
   ++info.sites;
@@ -36,14 +37,13 @@ void add(Kernel& kernel, const Slots& slots, SlotId slot, const SessionHook& hel
 
 std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const Session& session,
                                       const Pattern& pattern) {
-  std::map<std::pair<std::string, const Setting*>, ProbeSettingInfo> by_probe;
+  std::map<std::pair<std::string_view, const Setting*>, ProbeSettingInfo> by_probe;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
       if (names_probe(pattern, *held.probe))
         add(kernel, slots, slot, held, by_probe[{*held.probe, held.setting.get()}]);
   std::vector<ProbeSettingInfo> found;
   for (auto& [key, info] : by_probe) {
-    info.probe = key.first;
     info.session = session.name;
     info.paused = session.gated ? !kernel.gate_is_open(session.id) : session.paused;
     found.push_back(std::move(info));

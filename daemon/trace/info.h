@@ -18,9 +18,9 @@ namespace tracectl {
 
 // What one session has set on one probe: `setting` is what is needed to set it again.
 struct ProbeSettingInfo {
-  std::string probe;
+  std::shared_ptr<const std::string> probe;
   std::string session;
-  Setting setting;
+  std::shared_ptr<const Setting> setting;
   bool paused = false;
   std::shared_ptr<const ReturnPlan> returns;  // how returns are seen at the first of its sites
   bool may_wait = false;  // hits do at one of its sites, for what this or another setting reads

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import select
 import signal
 import threading
 import unittest
@@ -66,6 +67,23 @@ class Turns(support.DaemonTest):
         self.assertEqual(other.result('daemon.status')['clients'], 2)
         reader.join(timeout=60)
         self.assertFalse(reader.is_alive())
+
+    def test_the_status_is_told_while_sites_are_disarmed(self):
+        program = self.program('many')
+        busy, other = self.connect(), self.connect()
+        busy.result('session.create', name='s')
+        busy.result('stage.set', session='s', patterns=['uprobe::m[0-9]*'], do='count',
+                    target={'pids': [program.pid]})
+        self.assertEqual(busy.result('stage.commit', session='s')['added'], 10_000)
+        busy.send(support.line_of({'jsonrpc': '2.0', 'id': 'delete', 'method': 'session.delete',
+                                   'params': {'session': 's'}}))
+        told = 0
+        while not select.select([busy.socket], [], [], 0)[0]:
+            other.result('daemon.status')
+            told += 1
+        self.assertIn('result', busy.receive())
+        # Before it is begun, and with its answer on its way.
+        self.assertGreater(told, 4)
 
 
 if __name__ == '__main__':

@@ -318,7 +318,7 @@ TEST_F(Pause, InfoHasWhatIsNeededToSetItAgainAndWhatBothGenerationsHave) {
   const auto info = engine->info(must(parse_pattern("uprobe::f0007")));
   ASSERT_EQ(info.size(), 1u);
   EXPECT_EQ(info[0].generations, (std::array<size_t, 2>{1, 1}));
-  must(engine->stage_set("s", {info[0].setting}));
+  must(engine->stage_set("s", {*info[0].setting}));
   const auto again = must(engine->commit("s", {}));
   EXPECT_EQ(again.added + again.updated + again.removed, 0u);
   must(engine->pause("s"));

@@ -50,6 +50,7 @@ class FakeKernel final : public Kernel {
   unsigned cpu_count() const override { return 2; }
   bool link_filter_is_exact() const override { return exact_filter; }
   bool nop5_becomes_call() override { return true; }
+  LongWork& long_work() override { return long_work_; }
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
     if (auto refused = refuse(request)) return std::move(*refused);
     log.push_back("arm");
@@ -57,7 +58,7 @@ class FakeKernel final : public Kernel {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("pipe");
     links_.emplace(request.incarnation, Fd{ends[0]});
-    return Link{Fd{ends[1]}, request.incarnation};
+    return Link{long_work_, Fd{ends[1]}, request.incarnation};
   }
   std::span<tc_slot> slots() override { return slots_; }
   std::span<uint32_t, 2> in_force() override { return in_force_; }
@@ -169,6 +170,7 @@ class FakeKernel final : public Kernel {
   void tell_of_execs() override {}
 
  private:
+  LongWork long_work_;
   // Whether the other end of a pipe is: the link's owner has let go of it.
   static bool is_closed(int fd) {
     pollfd end{fd, POLLIN, 0};
