@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/log.h"
 
-#include <fmt/format.h>
 #include <spdlog/async.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/dist_sink.h>
@@ -72,8 +71,8 @@ class QueueEnd : public spdlog::sinks::dist_sink_st {
   void tell_lost(spdlog::string_view_t logger) {
     const size_t lost = queue_.overrun_counter();
     if (lost == told_) return;
-    const auto line = fmt::format(
-        "{} lines of this log were lost: they came faster than they are taken", lost - told_);
+    const std::string line = std::to_string(lost - told_) +
+                             " lines of this log were lost: they came faster than they are taken";
     told_ = lost;
     Sinks::sink_it_({logger, spdlog::level::warn, line});
   }
