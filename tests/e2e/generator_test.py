@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import support
 
@@ -352,7 +353,9 @@ class Errors(GeneratorTest):
         self.assertEqual(status, 1)
         self.assertRegex(text, r'^bad\.d:4:\d+: error: expected "," or "\)"')
 
+    @unittest.mock.patch.dict(os.environ)
     def test_what_cannot_be_read_or_written_is_said(self):
+        os.environ.pop('CC', None)
         self.write('shop.d', 'provider shop { probe a; };')
         self.write('bad.d', '#include "none.h"\n')
         for words, message in (
