@@ -2,6 +2,7 @@
 #include "daemon/trace/engine_state.h"
 
 #include <bit>
+#include <bitset>
 
 #include "daemon/reading/wire.h"
 #include "daemon/reading/wire_parts.h"
@@ -160,11 +161,14 @@ class Reader {
   bool read_layouts(std::map<std::string, uint32_t>& layouts) {
     const uint64_t count = from_.varint();
     if (from_.failed() || count >= TC_MAX_LAYOUTS) return false;
+    std::bitset<TC_MAX_LAYOUTS> places;
     for (uint64_t i = 0; i < count; ++i) {
       std::string key;
-      uint32_t index = 0;
-      if (!text(key) || !numbers(index) || index > count) return false;
-      layouts.emplace(std::move(key), index);
+      uint32_t place = 0;
+      if (!text(key) || !numbers(place) || place == 0 || place >= places.size()) return false;
+      if (places[place]) return false;
+      places.set(place);
+      layouts.emplace(std::move(key), place);
     }
     return layouts.size() == count;
   }

@@ -286,10 +286,10 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
 Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   const Spec& spec = want.setting().spec;
   if (uses_arguments(spec)) {
-    auto layout = slots_.layouts.index_of(
-        want.site->args, spec.sees_callees ? Layouts::kMostOfCallees : Layouts::kMost);
+    auto layout = slots_.layouts.of(want.site->args,
+                                    spec.sees_callees ? Layouts::kMostOfCallees : Layouts::kMost);
     if (!layout) return layout.error();
-    hook.layout = *layout;
+    hook.layout = std::move(*layout);
   }
   if (auto known = check_callers(want); !known) return known;
   auto numbers = numbers_of(session, spec);
@@ -317,9 +317,9 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   const PairSide side{
       .number = hook.pair->number(), .sides = want.sides, .by = &want.setting().latency->by};
   if (uses_arguments(spec_of_sides(want.setting(), want.sides), side)) {
-    auto layout = slots_.layouts.index_of(want.site->args);
+    auto layout = slots_.layouts.of(want.site->args);
     if (!layout) return layout.error();
-    hook.layout = *layout;
+    hook.layout = std::move(*layout);
   }
   const SessionNumbers numbers{.session = session.id, .tag = 0, .triggers = {}};
   auto installed = specs_.install(want.part->setting, *want.site->args, nullptr, numbers, &side);
@@ -399,7 +399,8 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
       (own_values ? to_string(want.setting().spec) : "") + " " + std::to_string(frames);
   const Argument* result = result_of(*want.site);
   const std::string of_result = result ? "-> " + meaning_of({*result}) : "";
-  SourceKey key{want.probe->name, hook.layout, meaning_of(args) + of_result + values};
+  SourceKey key{want.probe->name, hook.layout ? Layouts::text_of(*want.site->args) : "",
+                meaning_of(args) + of_result + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
     // The reader first: where memory runs out the session knows no source that the reader does not.

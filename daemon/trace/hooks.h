@@ -46,6 +46,7 @@ class Hooks {
   void adopt(const FormerNumbers& numbers);
   void end_adoption() {
     specs_.end_adoption();
+    slots_.layouts.end_adoption();
     set_targets_.end_adoption();
   }
   // The engine ends, and the next one goes on with what is in the kernel's tables.

@@ -69,9 +69,9 @@ struct Results {
   Totals totals = {};
 };
 
-// What events of a session are named by: probe, layout, and names and types of the arguments, or the
+// What events of a session are named by: probe, layout (Layouts::text_of()), and names and types of the arguments, or the
 // spec if it has values of its own. So replacing a spec a thousand times makes no new source.
-using SourceKey = std::tuple<std::string, uint32_t, std::string>;
+using SourceKey = std::tuple<std::string, std::string, std::string>;
 
 struct Learned;
 

@@ -22,36 +22,56 @@ std::string key_of(const Argument& a) {
   return key;
 }
 
-std::string key_of(const Arguments& arguments) {
-  std::string key;
-  for (const Argument& argument : arguments) key += key_of(argument) + ',';
-  return key;
-}
-
 }  // namespace
 
-Result<uint32_t> Layouts::index_of(const std::shared_ptr<const Arguments>& arguments,
-                                   uint32_t most) {
-  if (last_ && arguments == last_) return last_index_;
-  auto index = find_or_add(*arguments, most);
-  if (!index) return index;
-  last_ = arguments;
-  last_index_ = *index;
-  return index;
+std::string Layouts::text_of(const Arguments& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) text += key_of(argument) + ',';
+  return text;
 }
 
-Result<uint32_t> Layouts::find_or_add(const Arguments& arguments, uint32_t most) {
-  if (arguments.empty()) return uint32_t{0};
-  const auto [entry, fresh] = by_text_.try_emplace(key_of(arguments), 0);
-  if (!fresh) return entry->second;
-  if (by_text_.size() >= most) {
-    by_text_.erase(entry);
+Result<LayoutPtr> Layouts::of(const std::shared_ptr<const Arguments>& arguments, uint32_t most) {
+  if (last_ && arguments == last_)
+    if (LayoutPtr layout = last_layout_.lock()) return layout;
+  auto layout = find_or_add(*arguments, most);
+  if (!layout) return layout;
+  last_ = arguments;
+  last_layout_ = *layout;
+  return layout;
+}
+
+Result<LayoutPtr> Layouts::find_or_add(const Arguments& arguments, uint32_t most) {
+  if (arguments.empty()) return LayoutPtr{};
+  std::string text = text_of(arguments);
+  const auto known = by_text_.find(text);
+  if (known != by_text_.end())
+    if (LayoutPtr layout = known->second.lock()) return layout;
+  if (places_->used() + 1 >= most)
     return Error{Code::exhausted,
-                 "the table of argument forms is full (" + std::to_string(most) + ")"};
+                 "the table of forms of arguments is full (" + std::to_string(most) + ")"};
+  if (by_text_.size() >= kMost)
+    std::erase_if(by_text_, [](const auto& entry) { return entry.second.expired(); });
+  auto layout = std::make_shared<const Layout>(places_);
+  by_text_.insert_or_assign(std::move(text), layout);
+  kernel_.write_layout(layout->place(), arguments);
+  return LayoutPtr{std::move(layout)};
+}
+
+std::map<std::string, uint32_t> Layouts::all() const {
+  std::map<std::string, uint32_t> held;
+  for (const auto& [text, known] : by_text_)
+    if (const LayoutPtr layout = known.lock()) held.emplace(text, layout->place());
+  return held;
+}
+
+void Layouts::adopt(const std::map<std::string, uint32_t>& layouts) {
+  std::vector<uint32_t> places;
+  for (const auto& [text, place] : layouts) places.push_back(place);
+  places_->adopt(places);
+  for (const auto& [text, place] : layouts) {
+    former_.push_back(std::make_shared<const Layout>(places_, place));
+    by_text_.emplace(text, former_.back());
   }
-  entry->second = static_cast<uint32_t>(by_text_.size());
-  kernel_.write_layout(entry->second, arguments);
-  return entry->second;
 }
 
 size_t Slots::lingering() const {

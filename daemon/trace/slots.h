@@ -46,6 +46,60 @@ struct SlotKeyHash {
   }
 };
 
+// A form of arguments in the kernel's table. Its place is free again when nobody holds it: hooks do, as they hold
+// specs.
+class Layout {
+ public:
+  // There must be a place.
+  explicit Layout(std::shared_ptr<IdPool> places)
+      : places_(std::move(places)), place_(places_->take().value()) {}
+  // Of a former daemon: the place is taken.
+  Layout(std::shared_ptr<IdPool> places, uint32_t place)
+      : places_(std::move(places)), place_(place) {}
+  ~Layout() { places_->give_back(place_); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+
+  uint32_t place() const { return place_; }
+
+ private:
+  std::shared_ptr<IdPool> places_;
+  uint32_t place_;
+};
+
+using LayoutPtr = std::shared_ptr<const Layout>;  // none: no arguments
+
+// Arguments in the kernel's table, each kept once however many sites share them.
+class Layouts {
+ public:
+  explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
+
+  // Of calls by pointers nearly each has a form of its own: they leave half of the table to others.
+  static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
+
+  // A new one is made only while there are less than `most`.
+  Result<LayoutPtr> of(const std::shared_ptr<const Arguments>& arguments, uint32_t most = kMost);
+  // What the kernel reads of the arguments: which of them are alike.
+  static std::string text_of(const Arguments& arguments);
+
+  // The places of those that are held, by text_of().
+  std::map<std::string, uint32_t> all() const;
+  // Those of a former daemon, before the first is asked for. They are held until end_adoption().
+  void adopt(const std::map<std::string, uint32_t>& layouts);
+  void end_adoption() { former_.clear(); }
+
+ private:
+  Result<LayoutPtr> find_or_add(const Arguments& arguments, uint32_t most);
+
+  Kernel& kernel_;
+  // Asked for last: functions share theirs.
+  std::shared_ptr<const Arguments> last_;
+  std::weak_ptr<const Layout> last_layout_;
+  std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_LAYOUTS);
+  std::map<std::string, std::weak_ptr<const Layout>> by_text_;
+  std::vector<LayoutPtr> former_;
+};
+
 // What one setting wants of a slot: the plain values of a tc_hook but for its links.
 struct Hook {
   SessionId session = 0;
@@ -54,7 +108,7 @@ struct Hook {
   pid_t tgid = 0;                  // the only process, or 0
   uint16_t set_target = 0;         // as in tc_hook
   uint8_t words_below_caller = 0;  // as in tc_hook
-  uint32_t layout = 0;
+  LayoutPtr layout;                // none if nothing of the arguments is wanted
   uint32_t source = 0;
   SpecPtr spec;               // none if its flags say it all
   PairPtr pair;               // of which it is these sides, or none
@@ -82,34 +136,6 @@ struct Slot : SlotSite {
   std::vector<uint32_t> rest;  // indices in the kernel of those that are not paused, but the first
   uint64_t lingers_until_ns =
       0;  // since boot; no session wants it, and it stays armed. 0: it does not
-};
-
-// Arguments in the kernel's table, each kept once however many sites share them.
-class Layouts {
- public:
-  explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
-
-  // Of calls by pointers nearly each has a form of its own: they leave half of the table to others.
-  static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
-
-  // 0 is the layout without arguments. Never freed: a program has few forms of arguments. A new one is made
-  // only while there are less than `most`.
-  Result<uint32_t> index_of(const std::shared_ptr<const Arguments>& arguments,
-                            uint32_t most = kMost);
-
-  // By what the kernel reads of the arguments.
-  const std::map<std::string, uint32_t>& all() const { return by_text_; }
-  // Those of a former daemon, before the first is asked for.
-  void adopt(std::map<std::string, uint32_t> layouts) { by_text_ = std::move(layouts); }
-
- private:
-  Result<uint32_t> find_or_add(const Arguments& arguments, uint32_t most);
-
-  Kernel& kernel_;
-  // Asked for last: functions share theirs.
-  std::shared_ptr<const Arguments> last_;
-  uint32_t last_index_ = 0;
-  std::map<std::string, uint32_t> by_text_;
 };
 
 struct Slots {

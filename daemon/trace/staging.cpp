@@ -30,7 +30,7 @@ tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
                  .set_target = hook.set_target,
                  .session = static_cast<uint8_t>(hook.session),
                  .words_below_caller = hook.words_below_caller,
-                 .layout = hook.layout,
+                 .layout = hook.layout ? hook.layout->place() : 0,
                  .source = hook.source,
                  .next = next,
                  .spec = hook.spec ? hook.spec->place() : 0};

@@ -22,28 +22,32 @@ constexpr Table kSessions{"sessions", TC_MAX_SESSIONS};
 constexpr Table kHooks{"hooks", std::min(TC_MAX_SLOTS, TC_MAX_HOOKS) - 1};
 constexpr Table kSides{"hooks of pairs", TC_MAX_PAIR_HOOKS};
 constexpr Table kSpecs{"specs", TC_MAX_SPECS - 1};
+constexpr Table kLayouts{"forms of arguments", TC_MAX_LAYOUTS - 1};
 constexpr Table kSets{"sets of processes", TC_MAX_SET_TARGETS};
 
 struct Used {
-  UsedByAccount hooks{}, sides{}, specs{}, sets{};
+  UsedByAccount hooks{}, sides{}, specs{}, layouts{}, sets{};
 };
 
-// Of one session, which shares its specs with no other.
+// Of one session, which shares its specs with no other. A form of arguments that several have counts for each.
 void add(const Session& session, const std::unordered_map<SlotId, SessionHooks>& by_slot,
          Used& used) {
   std::bitset<TC_MAX_SPECS> specs;
+  std::bitset<TC_MAX_LAYOUTS> layouts;
   std::bitset<TC_MAX_SET_TARGETS + 1> sets;
   for (const auto& [slot, hooks] : by_slot) {
     used.hooks[session.account] += static_cast<uint32_t>(hooks.size());
     for (const SessionHook& held : hooks) {
       used.sides[session.account] += held.hook.pair ? 1 : 0;
       if (held.hook.spec) specs.set(held.hook.spec->place());
+      if (held.hook.layout) layouts.set(held.hook.layout->place());
       if (held.hook.set_target) sets.set(held.hook.set_target);
     }
   }
   for (const auto& [path, set] : session.cgroup_sets) sets.set(set);
   for (const auto& [file, set] : session.awaited.executable_sets) sets.set(set);
   used.specs[session.account] += static_cast<uint32_t>(specs.count());
+  used.layouts[session.account] += static_cast<uint32_t>(layouts.count());
   used.sets[session.account] += static_cast<uint32_t>(sets.count());
 }
 
@@ -104,6 +108,7 @@ Status check_shares(const std::map<std::string, Session>& sessions, const Switch
     for (const Status& within : {check(kHooks, before.hooks, after.hooks, account, users),
                                  check(kSides, before.sides, after.sides, account, users),
                                  check(kSpecs, before.specs, after.specs, account, users),
+                                 check(kLayouts, before.layouts, after.layouts, account, users),
                                  check(kSets, before.sets, after.sets, account, users)})
       if (!within) return within;
   }

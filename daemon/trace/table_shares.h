@@ -18,7 +18,7 @@ Status check_share_of_sessions(const std::map<std::string, Session>& sessions, u
                                uint32_t users);
 
 // Whether what the switch brings about leaves everybody their shares: hooks, with which come sites and counters, those
-// of pairs, specs with code, and sets of processes. A user who has no more than before is not refused.
+// of pairs, specs with code, forms of arguments, and sets of processes. A user who has no more than before is not refused.
 Status check_shares(const std::map<std::string, Session>& sessions, const Switch& change,
                     uint32_t users);
 

@@ -260,6 +260,26 @@ TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
   set("root", "uprobe:" + counters + ":f000*", everybody(), "count by arg0");
 }
 
+// Twice a thousand are within what one may have, and three hundred more within the table.
+TEST_F(SharesOfPlaces, OfFormsOfArgumentsAreLeftToOthers) {
+  must(engine->create_session("greedy", std::nullopt, user()));
+  const std::string forms = file_of("greedy", "forms", 0);
+  const auto probes = [&](const char* names) {
+    return setting("usdt:" + forms + ":forms:" + names, everybody(), "event");
+  };
+  must(engine->stage_set("greedy", {probes("p0*"), probes("p1*")}));
+  must(engine->commit("greedy", {}));
+  must(engine->stage_set("greedy", {probes("p2*")}));
+  const auto more = engine->commit("greedy", {});
+  ASSERT_FALSE(more);
+  expect_full(more.error(), "forms of arguments");
+  create("root");
+  set("root", "usdt:" + forms + ":forms:p2*", everybody(), "event");
+  must(engine->stage_remove("greedy", {must(parse_pattern("usdt:" + forms + ":forms:p1*"))}, std::nullopt));
+  must(engine->stage_set("greedy", {probes("p2*")}));
+  must(engine->commit("greedy", {}));
+}
+
 // Four times a thousand starts are within what one may have.
 TEST_F(SharesOfPlaces, OfHooksOfPairsAreLeftToOthers) {
   must(engine->create_session("greedy", std::nullopt, user()));

@@ -91,7 +91,10 @@ TEST(EngineState, WhatRefersToNothingIsRefused) {
   EXPECT_FALSE(refused([](EngineState&) {}));
   EXPECT_TRUE(refused([](EngineState& state) { state.slots[0].object = 1; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.slots[0].id = TC_MAX_SLOTS; }));
-  EXPECT_TRUE(refused([](EngineState& state) { state.layouts["x"] = 3; }));
+  EXPECT_TRUE(refused([](EngineState& state) { state.layouts["x"] = 1; }));
+  EXPECT_TRUE(refused([](EngineState& state) { state.layouts["x"] = 0; }));
+  EXPECT_TRUE(refused([](EngineState& state) { state.layouts["x"] = TC_MAX_LAYOUTS; }));
+  EXPECT_FALSE(refused([](EngineState& state) { state.layouts["x"] = 3; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].id = TC_MAX_SESSIONS; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].parts[0].object = 1; }));
   EXPECT_TRUE(refused([](EngineState& state) { state.sessions[0].parts[0].of = 1; }));

@@ -65,15 +65,51 @@ TEST_F(SharedSpecs, GiveTheirPlaceBackWhenNobodyHoldsThem) {
   EXPECT_EQ(install(two("size", "fd"))->place(), place);
 }
 
+std::shared_ptr<const Arguments> at_offset(int64_t offset) {
+  Argument one;
+  one.place = Argument::Place::constant;
+  one.size_bytes = 8;
+  one.offset = offset;
+  return std::make_shared<const Arguments>(Arguments{one});
+}
+
 TEST(LayoutsOfArguments, DifferWhereAWidthDoes) {
   FakeKernel kernel;
   Layouts layouts{kernel};
-  const auto index = [&](uint8_t size_bytes) {
-    return must(layouts.index_of(std::make_shared<const Arguments>(
+  const auto layout = [&](uint8_t size_bytes) {
+    return must(layouts.of(std::make_shared<const Arguments>(
         Arguments{in_register(Register::rdi, size_bytes, true, "")})));
   };
-  EXPECT_NE(index(8), index(4));
-  EXPECT_EQ(index(8), index(8));
+  const LayoutPtr wide = layout(8), narrow = layout(4);
+  EXPECT_NE(wide->place(), narrow->place());
+  EXPECT_EQ(layout(8), wide);
+}
+
+TEST(LayoutsOfArguments, GiveTheirPlacesBackWhenNobodyHoldsThem) {
+  FakeKernel kernel;
+  Layouts layouts{kernel};
+  std::vector<LayoutPtr> held;
+  for (int64_t offset = 1; offset < TC_MAX_LAYOUTS; ++offset)
+    held.push_back(must(layouts.of(at_offset(offset))));
+  EXPECT_FALSE(layouts.of(at_offset(TC_MAX_LAYOUTS)));
+  EXPECT_EQ(layouts.all().size(), held.size());
+  const uint32_t given_back = held[7]->place();
+  held[7].reset();
+  const LayoutPtr another = must(layouts.of(at_offset(TC_MAX_LAYOUTS)));
+  EXPECT_EQ(another->place(), given_back);
+  EXPECT_FALSE(layouts.of(at_offset(8)));  // what had the place is not known by it any more
+}
+
+TEST(LayoutsOfArguments, OfAFormerDaemonAreHeldUntilItsHooksAreNoMore) {
+  FakeKernel kernel;
+  Layouts layouts{kernel};
+  layouts.adopt({{Layouts::text_of(*at_offset(5)), 9}, {Layouts::text_of(*at_offset(6)), 2}});
+  const LayoutPtr kept = must(layouts.of(at_offset(5)));
+  EXPECT_EQ(kept->place(), 9u);
+  layouts.end_adoption();
+  EXPECT_EQ(layouts.all(), (std::map<std::string, uint32_t>{{Layouts::text_of(*at_offset(5)), 9}}));
+  const LayoutPtr fresh = must(layouts.of(at_offset(6)));
+  EXPECT_EQ(fresh->place(), 2u);
 }
 
 // ---- what a spec has for the return ----
