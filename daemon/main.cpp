@@ -63,6 +63,7 @@ void reload(const ConfigurationSource& source, LiveConfiguration& live) {
 
 Status serve(const Paths& paths, const ConfigurationSource& source,
              const Configuration& configuration) {
+  std::optional<QueuedLog> queued;  // ends last, as it may wait for whoever takes the log
   // First the socket: where another daemon runs nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
@@ -94,7 +95,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
     (*kept)->wait_until_forgotten();
   }
   spdlog::info("listening on {}", listener->path());
-  const QueuedLog queued;
+  queued.emplace();
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();
   tell_service_stopping();

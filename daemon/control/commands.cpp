@@ -588,6 +588,11 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
                     .ring_bytes_each = engine_.options().ring_bytes};
 }
 
-Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) { return examination_->last(); }
+// To try the kernel takes children, which have the descriptors of links as well, so no link may be closed meanwhile.
+Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) {
+  DoctorReply reply;
+  engine_.long_work().run([&] { reply = examination_.last(); });
+  return reply;
+}
 
 }  // namespace tracectl

@@ -102,7 +102,6 @@ class Commands {
   Result<protocol::StatsReply> handle(const protocol::DaemonStats&, Peer&);
   Result<protocol::TopReply> handle(const protocol::DaemonTop&, Peer&);  // top.cpp
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
-  const std::shared_ptr<Examination>& examination() const { return examination_; }
 
   // Before what may need more memory, for a peer who may not trace every process.
   Status check_memory(const Peer& peer) const;
@@ -167,7 +166,7 @@ class Commands {
   std::vector<Recording> ending_;  // of sessions that are gone: being written
   FlightRecorders flight_recorders_;
   KeptSessions kept_;
-  std::shared_ptr<Examination> examination_ = std::make_shared<Examination>();
+  Examination examination_;
 };
 
 }  // namespace tracectl

@@ -58,12 +58,6 @@ template <class Request, class Found> Answered written_of(const Call& call, Resu
       call, [held] { return Result<typename Request::Reply>{tracectl::reply_of(*held)}; });
 }
 
-Unwritten examine(const Call& call, Commands& commands) {
-  return to_be_written(call, [examination = commands.examination()] {
-    return Result<DoctorReply>{examination->last()};
-  });
-}
-
 // What gives some back, or tells how much there is.
 template <class Request>
 constexpr bool kNeedsNoMemory =
@@ -103,8 +97,6 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
     return written_of<ProbeInfo>(call, commands.info(*request, peer));
   else if constexpr (std::is_same_v<Request, SessionRead>)
     return written_of<SessionRead>(call, commands.read(*request));
-  else if constexpr (std::is_same_v<Request, DaemonDoctor>)
-    return examine(call, commands);
   else
     return do_now(call, *request, commands, peer);
 }

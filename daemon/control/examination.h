@@ -5,14 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "daemon/protocol/messages.h"
 
 namespace tracectl {
 
-// For several threads: those that ask while it is examined wait.
 class Examination {
  public:
   protocol::DoctorReply last();
@@ -23,7 +21,6 @@ class Examination {
     protocol::DoctorReply reply;
   };
 
-  std::mutex mutex_;
   std::optional<Found> found_;
 };
 

@@ -74,7 +74,7 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
 
 Server::~Server() {
   commands_.kept().beat();
-  engine_.set_meanwhile({});
+  engine_.long_work().set_meanwhile({});
   while (!connections_.empty()) drop(connections_.begin());
 }
 
@@ -164,7 +164,7 @@ void Server::begin_saved(const std::string& folder) {
   set_budget_timer();
   set_follow_timer();
   note_alive();
-  engine_.set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
+  engine_.long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
 }
 
 // It goes on while nothing is saved, too: whoever saves the first session need not know of it.

@@ -208,8 +208,9 @@ bool Server::answer(Connection& connection, PutAside request) {
 // The engine is in the midst of a change, so who asks for the status is answered, and nobody else.
 void Server::answer_meanwhile(int done_fd) {
   std::vector<Connection*> asking = idle();
+  int listening = listening_fd_;
   for (;;) {
-    std::vector<pollfd> awaited{{done_fd, POLLIN, 0}, {listening_fd_, POLLIN, 0}};
+    std::vector<pollfd> awaited{{done_fd, POLLIN, 0}, {listening, POLLIN, 0}};
     for (const Connection* one : asking) awaited.push_back({one->socket.get(), POLLIN, 0});
     if (::poll(awaited.data(), awaited.size(), -1) < 0 && errno != EINTR) return;
     if (awaited[0].revents) return;
@@ -217,9 +218,13 @@ void Server::answer_meanwhile(int done_fd) {
     for (size_t i = 0; i < asking.size(); ++i)
       if (!awaited[i + 2].revents || answer_status(*asking[i])) still_asking.push_back(asking[i]);
     asking = std::move(still_asking);
+    if (!awaited[1].revents) continue;
     const size_t before = connections_.size();
-    if (awaited[1].revents) accept_one();
-    if (connections_.size() > before) asking.push_back(&connections_.back());
+    accept_one();
+    if (connections_.size() > before)
+      asking.push_back(&connections_.back());
+    else
+      listening = -1;  // who could not be let in is, or is sent away, behind the work
   }
 }
 
@@ -248,7 +253,9 @@ bool Server::answer_status(Connection& connection) {
     return false;
   ++counts_.requests;
   const auto answer = dispatch(come.substr(0, end), commands_, connection.peer, ok());
-  connection.out += std::get<Reply>(answer).line;
+  const Reply& reply = std::get<Reply>(answer);
+  counts_.refused_requests += reply.refused;
+  connection.out += reply.line;
   send(connection);
   if (connection.unsent() == 0 && !connection.closing) return true;
   await_turn(connection);

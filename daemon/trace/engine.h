@@ -143,10 +143,8 @@ class Engine {
   // A request begins, or is made again with what it has learnt before. Where it fails and
   // reading().awaited() tells of a file it has changed nothing, and is to be made again.
   void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
-  // Called while the kernel works on a change; what it asks of the engine must change nothing.
-  void set_meanwhile(LongWork::Meanwhile meanwhile) {
-    kernel_->long_work().set_meanwhile(std::move(meanwhile));
-  }
+  // By which what the kernel takes long for is done. What is done meanwhile must change nothing of the engine.
+  LongWork& long_work() { return kernel_->long_work(); }
   // As Resolver has these: list() and stage_set() can be done in slices.
   void begin_slice() { resolver_.begin_slice(); }
   bool end_slice() { return resolver_.end_slice(); }
