@@ -275,7 +275,8 @@ TEST_F(SharesOfPlaces, OfFormsOfArgumentsAreLeftToOthers) {
   expect_full(more.error(), "forms of arguments");
   create("root");
   set("root", "usdt:" + forms + ":forms:p2*", everybody(), "event");
-  must(engine->stage_remove("greedy", {must(parse_pattern("usdt:" + forms + ":forms:p1*"))}, std::nullopt));
+  must(engine->stage_remove("greedy", {must(parse_pattern("usdt:" + forms + ":forms:p1*"))},
+                            std::nullopt));
   must(engine->stage_set("greedy", {probes("p2*")}));
   must(engine->commit("greedy", {}));
 }
