@@ -20,8 +20,8 @@ class LongWork {
   // None: the caller does the work itself, as it also does where no thread can be had. It may throw std::bad_alloc.
   void set_meanwhile(Meanwhile meanwhile) { meanwhile_ = std::move(meanwhile); }
 
-  // Returns when `work` has ended, with what it throws; throws nothing else. Within other work, and within `meanwhile`, it is done by
-  // whoever asks.
+  // Returns when `work` has ended, with what it throws; throws nothing else. Within other work, and within
+  // `meanwhile`, it is done by whoever asks.
   void run(const std::function<void()>& work);
 
  private:

@@ -180,8 +180,8 @@ class Server {
   EventLoop::Later committing_, turning_;
   EventLoop::Timer lingering_, budgeting_, following_, dumping_, beating_, late_, trimming_;
   uint64_t linger_timer_ns_ = 0, budget_timer_ns_ = 0,
-           follow_timer_ns_ = 0;  // what they are set to
-  const Connection* answering_ = nullptr;
+           follow_timer_ns_ = 0;              // what they are set to
+  const Connection* answering_ = nullptr;     // whose request is being done
   std::shared_ptr<Learned> commits_learned_;  // by commits that wait for files
   Connections connections_;
   uint64_t last_connection_ = 0;  // its number

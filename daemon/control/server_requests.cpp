@@ -240,7 +240,8 @@ std::vector<Server::Connection*> Server::idle() {
   return found;
 }
 
-// False where that is not what it asks for next; then it stays unread.
+// False where that is not what it asks for next; then it stays unread. So it does where memory runs out: none is
+// taken once it is read.
 bool Server::answer_status(Connection& connection) {
   char buffer[kMostStatusBytes];
   const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
@@ -248,12 +249,13 @@ bool Server::answer_status(Connection& connection) {
   const std::string_view come{buffer, static_cast<size_t>(next.bytes)};
   const size_t end = come.find('\n');
   if (end == come.npos || !asks_for_status(come.substr(0, end))) return false;
+  const auto answer = dispatch(come.substr(0, end), commands_, connection.peer, ok());
+  const Reply& reply = std::get<Reply>(answer);
+  connection.out.reserve(reply.line.size());
   if (::recv(connection.socket.get(), buffer, end + 1, MSG_DONTWAIT) !=
       static_cast<ssize_t>(end + 1))
     return false;
   ++counts_.requests;
-  const auto answer = dispatch(come.substr(0, end), commands_, connection.peer, ok());
-  const Reply& reply = std::get<Reply>(answer);
   counts_.refused_requests += reply.refused;
   connection.out += reply.line;
   send(connection);

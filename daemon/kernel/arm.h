@@ -11,7 +11,8 @@ namespace tracectl {
 
 // Arms every site of the request with one link, and the exits of their functions with another, or
 // none and names those that stood in the way.
-// `closing`: what the link is closed by. With `ignore` probes on 5-byte nops are kept breakpoints, see kernel/breakpoints.h.
+// `closing`: borrowed; what the link is closed by. With `ignore` probes on 5-byte nops are kept
+// breakpoints, see kernel/breakpoints.h.
 std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
                                          const ArmRequest& request, const IgnoreHits& ignore);
 

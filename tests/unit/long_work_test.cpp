@@ -45,10 +45,14 @@ TEST(LongWork, IsDoneBesideWhatIsDoneMeanwhile) {
 
 TEST(LongWork, HasEndedWhenMeanwhileEndsEarlier) {
   LongWork work;
-  work.set_meanwhile([](int) {});
+  Fd over{::eventfd(0, EFD_CLOEXEC)};
+  work.set_meanwhile([&](int) {
+    const uint64_t one = 1;
+    ASSERT_EQ(::write(over.get(), &one, sizeof(one)), 8);
+  });
   bool ended = false;
   work.run([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wait_until_readable(over.get());
     ended = true;
   });
   EXPECT_TRUE(ended);
