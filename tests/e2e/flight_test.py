@@ -7,8 +7,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
-import resource
 import signal
 import socket
 import subprocess
@@ -243,6 +241,19 @@ class DumpsTest(record_test.RecordTest):
         support.wait_until(lambda: got() == expected, f'{expected}')
 
 
+def mount_of_tasks():
+    """Of the cgroups that can limit tasks: of version 1, or of version 2 where their root hands that down."""
+    for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
+        fields = line.split()
+        kind, mount = fields[fields.index('-') + 1], pathlib.Path(fields[4])
+        if kind == 'cgroup' and 'pids' in fields[-1].split(','):
+            return mount
+        if kind == 'cgroup2' and fields[3] == '/' and \
+                'pids' in (mount / 'cgroup.subtree_control').read_text().split():
+            return mount
+    return None
+
+
 @support.needs_root
 class Signal(DumpsTest):
     """SIGUSR2 to the daemon dumps all recorders."""
@@ -307,11 +318,21 @@ class Signal(DumpsTest):
         self.daemon = support.Daemon()
 
     def forbid_threads(self):
-        """Leaves the daemon less room than a thread's stack takes."""
-        pid = self.daemon.process.pid
-        status = pathlib.Path(f'/proc/{pid}/status').read_text()
-        used = int(re.search(r'VmSize:\s+(\d+) kB', status).group(1)) << 10
-        resource.prlimit(pid, resource.RLIMIT_AS, (used + 4 * MIB, used + 4 * MIB))
+        """Puts the daemon into a cgroup that may have no more tasks. A limit of its address space would not do: a
+        thread can have the stack of one that has ended."""
+        mount = mount_of_tasks()
+        if not mount:
+            raise unittest.SkipTest('no cgroup can limit tasks here')
+        cgroup = mount / f'tracectl-test-{os.getpid()}'
+        cgroup.mkdir()
+        self.addCleanup(self.empty, cgroup)
+        (cgroup / 'pids.max').write_text('0')
+        (cgroup / 'cgroup.procs').write_text(str(self.daemon.process.pid))
+
+    def empty(self, cgroup):
+        for pid in (cgroup / 'cgroup.procs').read_text().split():
+            (cgroup.parent / 'cgroup.procs').write_text(pid)
+        cgroup.rmdir()
 
     def test_that_cannot_be_written_does_no_harm(self):
         self.begin('/proc/nowhere/dumps')
