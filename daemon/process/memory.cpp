@@ -19,6 +19,16 @@ std::string describe(const Process& process, const MemoryRange& range) {
   return text;
 }
 
+Error not_read(const Process& process, const MemoryRange& range) {
+  const bool refused = errno == EPERM;
+  Error error = Error::from_errno(describe(process, range));
+  if (refused)
+    error.message +=
+        ": the daemon needs CAP_SYS_PTRACE, and where kernel.yama.ptrace_scope is 3, nobody may "
+        "trace";
+  return error;
+}
+
 // The memory of a process. Its file is its user's alone, so that a daemon without rights over files
 // cannot open it, though it may trace the process; then it is read by the system call that asks for
 // that right only. This holds on to no address space, and reads only what the process itself can.
@@ -56,7 +66,7 @@ Result<std::vector<uint8_t>> read_range(const Memory& memory, const Process& pro
   for (size_t done = 0; done < bytes.size();) {
     ssize_t got = memory.read(bytes.data() + done, bytes.size() - done, range.address + done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error::from_errno(describe(process, range));
+    if (got < 0) return not_read(process, range);
     if (got == 0) return Error{Code::not_found, describe(process, range) + ": its memory is gone"};
     done += static_cast<size_t>(got);
   }

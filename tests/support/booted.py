@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A kernel of Debian's in a virtual machine, for tests of what this machine's kernel does not have.
+
+The machine is emulated, has no disk and no network, and runs one shell script as its first process, from a file system
+in memory that has busybox, the programs that the test names, and the libraries they are linked with. Packages are
+fetched by apt with a list and a cache of its own below .build/, and unpacked there: nothing is installed.
+"""
+
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import container
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KERNELS = ROOT / '.build/kernels'
+EMULATOR = 'qemu-system-x86_64'
+EMULATED = ['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '2G', '-nographic', '-no-reboot',
+            '-nic', 'none']
+COMMAND_LINE = 'console=ttyS0 panic=-1 no_timer_check tsc=reliable mitigations=off quiet rdinit=/init'
+BOOT_S = 300
+KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
+NEWER = 'trixie-backports'  # the suite that has kernels newer than this system's
+
+INIT = '''#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin:/opt
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+mount -t securityfs securityfs /sys/kernel/security
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t bpf bpf /sys/fs/bpf
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+chmod 1777 /tmp
+echo 'root:x:0:0::/:/bin/sh
+alice:x:1000:1000::/:/bin/sh' >/etc/passwd
+echo 'root:x:0:
+alice:x:1000:' >/etc/group
+say() { echo "$*" >/dev/ttyS1; }
+. /script
+say end
+poweroff -f
+'''
+
+
+class Unavailable(unittest.SkipTest):
+    """No such kernel can be had here."""
+
+
+# ---- packages ----
+
+
+class Packages:
+    """Debian's, of suites that need not be this system's."""
+
+    def __init__(self):
+        self.lists = KERNELS / 'lists'
+        for directory in self.lists / 'partial', KERNELS / 'cache/archives/partial':
+            directory.mkdir(parents=True, exist_ok=True)
+        sources = KERNELS / 'sources.list'
+        suite, mirror = container.suite_and_mirror()
+        sources.write_text(''.join(f'deb [signed-by={KEYRING}] {mirror} {name} main\n' for name in (suite, NEWER)))
+        self.options = [word for setting in (
+            f'Dir::Etc::sourcelist={sources}', 'Dir::Etc::sourceparts=-', f'Dir::State::lists={self.lists}',
+            f'Dir::Cache={KERNELS / "cache"}', 'APT::Sandbox::User=root') for word in ('-o', setting)]
+
+    def _run(self, *command, directory=None):
+        done = subprocess.run([command[0], *self.options, *command[1:]], capture_output=True, text=True,
+                              check=False, cwd=directory)
+        if done.returncode != 0:
+            raise Unavailable(f'{" ".join(command)}: {done.stderr.strip()[-500:]}')
+        return done.stdout
+
+    def update(self):
+        self._run('apt-get', 'update')
+
+    def named(self, pattern):
+        """Those whose whole names fit, with the groups that fit."""
+        names = self._run('apt-cache', 'pkgnames').split()
+        return {name: fits.groups() for name in names if (fits := re.fullmatch(pattern, name))}
+
+    def unpack(self, name):
+        """Where its files are; fetched where they are not there yet."""
+        tree = KERNELS / name
+        if not tree.exists():
+            with tempfile.TemporaryDirectory(dir=KERNELS) as directory:
+                self._run('apt-get', 'download', name, directory=directory)
+                [package] = pathlib.Path(directory).glob('*.deb')
+                subprocess.run(['dpkg-deb', '-x', package, directory + '/tree'], check=True)
+                os.rename(directory + '/tree', tree)
+        return tree
+
+
+def tree_of_kernel(packages, series):
+    """Of the newest of a series, as `6.18`."""
+    found = packages.named(rf'linux-image-{re.escape(series)}\.(\d+)\S*-cloud-amd64')
+    if not found:
+        raise Unavailable(f'Debian has no kernel {series} any more')
+    return packages.unpack(max(found, key=lambda name: int(found[name][0])))
+
+
+# ---- the file system ----
+
+
+def libraries_of(program):
+    done = subprocess.run(['ldd', program], capture_output=True, text=True, check=False)
+    return re.findall(r'(/\S+\.so\S*) \(', done.stdout)  # a program that is static has none
+
+
+def put(tree, file, path):
+    """With the libraries that it needs, where its interpreter finds them."""
+    for source, to in [(file, path), *((library, library) for library in libraries_of(file))]:
+        target = tree / str(to).lstrip('/')
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+
+
+def pack(tree, file):
+    names = subprocess.run(['find', '.', '-print0'], cwd=tree, capture_output=True, check=True).stdout
+    with open(file, 'wb') as archive:
+        subprocess.run(['bin/busybox', 'cpio', '-0', '-o', '-H', 'newc'], cwd=tree, input=names, stdout=archive,
+                       stderr=subprocess.DEVNULL, check=True)
+
+
+# ---- the machine ----
+
+
+class Kernel:
+    """Of this series; `programs`: packages with programs that scripts use, as {'apparmor': 'sbin/apparmor_parser'}."""
+
+    def __init__(self, series, programs=None):
+        if not shutil.which(EMULATOR):
+            raise Unavailable(f'no {EMULATOR} is installed: scripts/install-deps has it')
+        KERNELS.mkdir(parents=True, exist_ok=True)
+        with open(KERNELS / 'lock', 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            packages = Packages()
+            packages.update()
+            self.tree = tree_of_kernel(packages, series)
+            self.programs = {'/bin/busybox': packages.unpack('busybox-static') / 'bin/busybox'}
+            for name, path in (programs or {}).items():
+                self.programs[f'/{path}'] = packages.unpack(name) / path
+
+    def run(self, script, files):
+        """What the script said, one `say KEY VALUE` after another; `files`: by their paths in there."""
+        with tempfile.TemporaryDirectory(prefix='tracectl-') as name:
+            directory = pathlib.Path(name)
+            pack(self._fill(directory / 'root', script, files), directory / 'initrd')
+            console = self._boot(directory)
+            said = (directory / 'said').read_text().splitlines()
+            assert said and said[-1] == 'end', f'the script did not end: {said[-3:]}\n{console[-3000:]}'
+            return dict(line.partition(' ')[::2] for line in said[:-1])
+
+    def _fill(self, tree, script, files):
+        for directory in 'proc', 'sys', 'dev', 'tmp', 'etc', 'run':
+            (tree / directory).mkdir(parents=True)
+        for path, file in {**self.programs, **files}.items():
+            put(tree, file, path)
+        # Where libbpf looks for the kernel's configuration.
+        for file in self.tree.glob('boot/config-*'):
+            put(tree, file, f'/boot/{file.name}')
+        (tree / 'script').write_text(script)
+        (tree / 'init').write_text(INIT)
+        (tree / 'init').chmod(0o755)
+        return tree
+
+    def _boot(self, directory):
+        [image] = self.tree.glob('boot/vmlinuz-*')
+        command = ['setpriv', '--pdeathsig', 'KILL', EMULATOR, *EMULATED, '-kernel', image,
+                   '-initrd', directory / 'initrd', '-append', COMMAND_LINE,
+                   '-serial', 'stdio', '-serial', f'file:{directory}/said', '-monitor', 'none']
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              errors='replace', timeout=BOOT_S, check=False)
+        return done.stdout
