@@ -186,6 +186,11 @@ __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 		lost += block->count;
 	}
 	bpf_iter_num_destroy(&numbers);
+	/* Without a block there is nothing that could tell of them. */
+	if (!calls->held_blocks) {
+		__sync_fetch_and_add(&loss->dropped, calls->held_lost);
+		lost += calls->held_lost;
+	}
 	return lost;
 }
 

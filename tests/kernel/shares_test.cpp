@@ -163,6 +163,67 @@ TEST_F(SharesOfPairs, AreLeftToOthersByAUserWhoStartsAndNeverEnds) {
   EXPECT_EQ(open_after("root-2", 0, shares.rest + 10).dropped, 10u);
 }
 
+// Tables of threads: each thread takes one entry, and has it until it ends.
+struct OfThreads {
+  const char* name;
+  uint32_t entries;
+  unsigned depth;   // of a thread's calls
+  unsigned misses;  // that are counted for a thread without an entry
+  bool is_held;     // what the calls show waits for the end of the outermost one
+};
+
+constexpr unsigned kBeyond = 10;
+
+class SharesOfThreads : public WithUsersFile, public ::testing::WithParamInterface<OfThreads> {
+ protected:
+  SharesOfThreads() : WithUsersFile("waits") {}
+  static Shares shares() { return Shares::of(GetParam().entries, kUsers); }
+
+  // Of so many threads as many find no entry as are beyond.
+  void expect_beyond(const std::string& session, uid_t as, uint32_t threads) {
+    const auto id = std::to_string(as);
+    programs_.push_back(run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"}));
+    Program& program = *programs_.back();
+    must(engine->subscribe(session, std::make_shared<Collector>()));
+    Setting calls =
+        setting(probe("waits_nest"), process(program.pid()), GetParam().is_held ? "graph" : "time");
+    if (GetParam().is_held) calls.spec.keep_if = must(parse_condition("pid > 0"));
+    must(engine->stage_set(session, {calls}));
+    must(engine->commit(session, {}));
+    say(program,
+        "begin " + std::to_string(threads + kBeyond) + ":" + std::to_string(GetParam().depth));
+    if (GetParam().is_held) say(program, "return 0");
+    const Totals totals = read(session).totals;
+    EXPECT_EQ(GetParam().is_held ? totals.dropped_ring : totals.cut, kBeyond * GetParam().misses)
+        << session;
+  }
+
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+TEST_P(SharesOfThreads, AreLeftToOthersByAUserWhoFillsTheTable) {
+  create_for(user(), "greedy");
+  create_for(user(4002), "another");
+  create("root");
+  expect_beyond("greedy", kUser, shares().most_of_user());
+  expect_beyond("another", 4002, shares().of_user);
+  expect_beyond("root", 0, shares().of_root);
+  // What it gives back is everybody's, also while its threads go on.
+  must(engine->delete_session("greedy"));
+  create("root-2");
+  expect_beyond("root-2", 0, shares().rest);
+}
+
+std::string name_of_threads(const ::testing::TestParamInfo<OfThreads>& of) { return of.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Of, SharesOfThreads,
+                         ::testing::Values(OfThreads{"open_calls", TC_MAX_CALLERS, 1, 1, false},
+                                           OfThreads{"deep_calls", TC_MAX_DEEP_BLOCKS,
+                                                     2 * TC_NEAR_CALLS, TC_NEAR_CALLS, false},
+                                           OfThreads{"held_records", TC_MAX_HELD_BLOCKS, 1, 2,
+                                                     true}),
+                         name_of_threads);
+
 // Tables whose places the engine hands out.
 class SharesOfPlaces : public WithUsersFile {
  protected:
@@ -332,8 +393,7 @@ TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
 class SharesOfRings : public WithUsersFile {
  protected:
   void start_with_four() {
-    const size_t each =
-        EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+    const size_t each = EngineOptions{}.ring_bytes * possible_cpus();
     start({.quota = {.ring_bytes = 4 * each, .users = 1, .most_users = 2}});
   }
   Status take_rings(const std::string& session) {

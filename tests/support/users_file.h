@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A user who may not trace every process, and a program of its own: a copy of tests/targets/changes.c.
+// A user who may not trace every process, and a program of its own: a copy of one of tests/targets.
 #pragma once
 
 #include <fcntl.h>
@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <string>
+#include <utility>
 
 #include "tests/support/tracer.h"
 
@@ -27,12 +29,14 @@ inline Owner user(uid_t id = kUser, uint64_t capabilities = 0) {
 
 class WithUsersFile : public KernelTest {
  protected:
+  explicit WithUsersFile(std::string program = "changes") : program_(std::move(program)) {}
+
   void SetUp() override {
     KernelTest::SetUp();
     if (IsSkipped()) return;
     // The user's own, so that it may be armed for whoever runs it.
-    path_ = std::filesystem::temp_directory_path() / ("changes-" + std::to_string(::getpid()));
-    std::filesystem::copy_file(target_path("changes"), path_,
+    path_ = std::filesystem::temp_directory_path() / (program_ + "-" + std::to_string(::getpid()));
+    std::filesystem::copy_file(target_path(program_), path_,
                                std::filesystem::copy_options::overwrite_existing);
     ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
     ASSERT_EQ(::chown(path_.c_str(), kUser, kUser), 0);
@@ -81,6 +85,7 @@ class WithUsersFile : public KernelTest {
     program.finish();
   }
 
+  const std::string program_;
   std::string path_;
 };
 
