@@ -17,7 +17,9 @@ namespace tracectl {
 
 class Ring {
  public:
-  // `fd` is borrowed for the call; `size_bytes` is the map's max_entries.
+  // Of the data of a BPF map: its max_entries.
+  static Result<size_t> size_of(int fd);
+  // `fd` is borrowed for the call; `size_bytes` is size_of() it.
   static Result<Ring> open(int fd, size_t size_bytes);
 
   enum class End {

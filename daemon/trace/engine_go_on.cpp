@@ -5,6 +5,7 @@
 // others would be: the links stay, and no hit is missed or counted twice.
 #include <algorithm>
 
+#include "daemon/kernel/ring.h"
 #include "daemon/trace/engine.h"
 #include "daemon/trace/results.h"
 #include "daemon/trace/said.h"
@@ -12,7 +13,7 @@
 namespace tracectl {
 
 void Engine::adopt(DescriptorStore& store) {
-  keeper_ = std::make_unique<Keeper>(store);
+  keeper_ = std::make_unique<Keeper>(store, kernel_->long_work());
   if (!kernel_->is_adopted()) return;
   keeper_->kernel_went_on();
   adoption_ = Adoption::begin(store, *kernel_, *reading_, slots_, *keeper_);
@@ -233,10 +234,13 @@ Status Engine::cover_again(const Session& session, const SessionState& state, Co
 }
 
 Status Engine::adopt_rings(Session& session) {
-  Rings rings{.by_cpu = adoption_->take_rings(session.id, kernel_->cpu_count()),
-              .size_bytes = adoption_->state().ring_bytes};
+  Rings rings{.by_cpu = adoption_->take_rings(session.id, kernel_->cpu_count())};
   if (rings.by_cpu.empty())
     return Error{Code::not_found, "the rings of session \"" + session.name + "\" are gone"};
+  // Daemons before this one may have made rings of other sizes.
+  auto size = Ring::size_of(rings.by_cpu.front().get());
+  if (!size) return size.error();
+  rings.size_bytes = *size;
   if (auto going = reader_->go_on(session.id, std::move(rings), session.access.owner); !going)
     return going;
   session.has_rings = true;

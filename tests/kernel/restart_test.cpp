@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "daemon/model/shares.h"
+#include "tests/support/collector.h"
 #include "tests/support/restarts.h"
 #include "tests/support/steps.h"
 
@@ -61,7 +62,8 @@ TEST_F(Restarts, TenOfThemMissNoCallAndCountNoneTwice) {
 
 // What is kept of its keys counts as before: neither lost nor twice.
 TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
-  const Shares shares = Shares::of(TC_MAX_KEYS, EngineOptions{}.quota.most_users);
+  const Shares shares =
+      Shares::of(TC_MAX_KEYS, static_cast<uint32_t>(EngineOptions{}.quota.most_users));
   Program program("changes", {});
   const auto call_by_keys = [&](const std::string& session, uint32_t keys) {
     set(session, "uprobe::changes_step", process(program.pid()), "count by arg0");
@@ -142,6 +144,24 @@ TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {
   EXPECT_EQ(sink->events() + sink->lost(), calls);
   EXPECT_EQ(sink->wrong(), 0u);
   EXPECT_EQ(read("s").totals.dropped_ring, sink->lost());
+  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+}
+
+// The second daemon writes down what the third one goes by.
+TEST_F(Restarts, ARingKeepsItsSizeWhateverTheNextDaemonMakesNewOnesOf) {
+  Program program("hot", {});
+  save("s");
+  set("s", "uprobe::hot_push", process(program.pid()), "event");
+  ring_bytes = 64 << 10;
+  restart();
+  restart();
+  auto sink = std::make_shared<Collector>();
+  must(engine->subscribe("s", sink));
+  constexpr uint64_t kCalls = 20'000;  // more than the smaller ring holds
+  program.send("hot_push " + std::to_string(kCalls));
+  program.finish();
+  must(engine->flush("s"));
+  EXPECT_EQ(events_of(*sink).size(), kCalls);
   EXPECT_EQ(engine->reader_stats().malformed, 0u);
 }
 

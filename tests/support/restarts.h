@@ -21,7 +21,7 @@ class RestartTest : public KernelTest {
   void open() {
     engine =
         must(Engine::start(must(open_kernel({.store = &store})),
-                           {.ring_bytes = 16 << 20, .awaits_libraries = true}, nullptr, &store));
+                           {.ring_bytes = ring_bytes, .awaits_libraries = true}, nullptr, &store));
   }
   void save(const std::string& session) {
     must(engine->create_session(session, std::nullopt, std::nullopt, true));
@@ -60,6 +60,7 @@ class RestartTest : public KernelTest {
   }
 
   MemoryStore store;
+  size_t ring_bytes = 16 << 20;  // of engines that are opened from now on
 
  private:
   std::vector<Returning> saved_;
