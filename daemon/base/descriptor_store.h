@@ -17,7 +17,7 @@ struct KeptDescriptor {
   Fd fd;
 };
 
-// Used by one thread.
+// Used by one thread at a time.
 class DescriptorStore {
  public:
   virtual ~DescriptorStore() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the kernel takes long for is done by a thread of its own, so that the caller, who waits for its end, can do
+// What the kernel or systemd takes long for is done by a thread of its own, so that the caller, who waits for its end, can do
 // something else meanwhile.
 #pragma once
 

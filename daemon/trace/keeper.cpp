@@ -85,7 +85,7 @@ void Keeper::forget_but(const std::set<uint32_t>& links) {
         forget_link(link);
         return true;
       }))
-    store_.wait_until_forgotten();
+    waiting_.run([this] { store_.wait_until_forgotten(); });
   for (auto at = objects_.begin(); at != objects_.end();) {
     if (objects_of_last_.contains(at->second)) {
       ++at;

@@ -19,7 +19,8 @@ namespace tracectl {
 // state names is there before it, and leaves when no state does.
 class Keeper {
  public:
-  explicit Keeper(DescriptorStore& store) : store_(store) {}
+  // Both are borrowed. `waiting` runs the wait for the store, so that the daemon answers status requests meanwhile.
+  Keeper(DescriptorStore& store, LongWork& waiting) : store_(store), waiting_(waiting) {}
 
   Status keep_kernel(Kernel& kernel);
   void kernel_went_on() { has_kernel_ = true; }
@@ -49,6 +50,7 @@ class Keeper {
   void forget_link(uint32_t incarnation);
 
   DescriptorStore& store_;
+  LongWork& waiting_;
   bool has_kernel_ = false;
   std::set<uint32_t> links_;
   std::map<ObjectPtr, uint32_t> objects_;

@@ -34,6 +34,14 @@ def change_programs(tree):
     daemon.write_bytes(code.replace(b'\0.llvm_addrsig\0', b'\0.llvm_addrsiG\0'))
 
 
+def is_in(call, thread):
+    """Whether a thread, in /proc, is in this system call."""
+    try:
+        return (thread / 'syscall').read_text().startswith(f'{call} ')
+    except OSError:
+        return False  # it has ended
+
+
 @support.needs_root
 class Upgrade(installed.ServiceTest):
     def setUp(self):
@@ -241,8 +249,8 @@ class Upgrade(installed.ServiceTest):
     def test_what_is_deleted_is_disarmed_when_that_is_answered_however_late_systemd_is(self):
         self.make_and_go('s')
         self.assertEqual(self.differences(), 4)
-        call = self.container.path(f'/proc/{self.property("MainPID")}/syscall')
-        waits = lambda: call.read_text().startswith(f'{PPOLL} ')  # and for requests in another call
+        threads = self.container.path(f'/proc/{self.property("MainPID")}/task')
+        waits = lambda: any(is_in(PPOLL, thread) for thread in threads.iterdir())  # the barrier of systemd's only
         os.kill(self.container.init, signal.SIGSTOP)
         try:
             deleting = self.start('tracectl', 'session', 'delete', 's')
@@ -250,6 +258,9 @@ class Upgrade(installed.ServiceTest):
                                'the deletion to be answered, or to wait for systemd')
             if deleting.poll() is not None:
                 self.assertEqual(self.differences(), 0)
+            else:
+                self.tracectl('status')
+                self.assertTrue(waits(), 'the status waited for systemd, too')
         finally:
             os.kill(self.container.init, signal.SIGCONT)
         self.assertEqual(deleting.wait(timeout=60), 0)
