@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/model/quota.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace tracectl {
 namespace {
+
+constexpr size_t kBytesOfSession = 16 << 20, kLeastRing = 64 << 10, kMostRing = 8 << 20;
 
 Error over_quota(const std::string& whose, size_t most, const std::string& remedy) {
   return Error{Code::exhausted, whose + " may have " + std::to_string(most) + " bytes together: " +
@@ -12,6 +18,15 @@ Error over_quota(const std::string& whose, size_t most, const std::string& remed
 }
 
 }  // namespace
+
+// glibc reads /sys/devices/system/cpu/possible, as libbpf does.
+unsigned possible_cpus() {
+  return static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+}
+
+size_t default_ring_bytes(unsigned cpus) {
+  return std::clamp(std::bit_floor(kBytesOfSession / cpus), kLeastRing, kMostRing);
+}
 
 size_t Quota::of_all(size_t bytes_of_one) const {
   size_t all = 0;

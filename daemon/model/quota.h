@@ -15,6 +15,12 @@ struct MemoryWanted {
   size_t of_all = 0;  // of all users who may not trace every process
 };
 
+// CPUs that this machine can have: a session with events has a ring for each.
+unsigned possible_cpus();
+// Bytes of each of these rings: the greatest power of two, from 64 KiB to 8 MiB, with which all of them have 16 MiB at
+// most.
+size_t default_ring_bytes(unsigned cpus);
+
 // What one user may have of the daemon who may not trace every process: in all sessions together.
 struct Quota {
   size_t sessions = 16;

@@ -35,7 +35,8 @@
 namespace tracectl {
 
 struct EngineOptions {
-  size_t ring_bytes = 8 << 20;  // of each CPU and session; a power of two
+  size_t ring_bytes =
+      default_ring_bytes(possible_cpus());  // of each CPU and session; a power of two
   // How long a site that nobody wants any more stays armed, so that a session that comes to want it
   // again needs the switch only. Not those with a semaphore.
   uint64_t linger_ns = 0;

@@ -90,8 +90,7 @@ TEST_F(Quotas, OfSitesAreGivenUpAndTakenByCommitsThatComeTogether) {
 }
 
 TEST_F(Quotas, AreOfMemoryForEvents) {
-  const size_t of_one =
-      EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+  const size_t of_one = EngineOptions{}.ring_bytes * possible_cpus();
   start_with({.ring_bytes = of_one});
   set("a", probe("changes_step"), everybody(), "event");
   set("b", probe("changes_step"), everybody(), "count");
@@ -104,8 +103,7 @@ TEST_F(Quotas, AreOfMemoryForEvents) {
 }
 
 TEST_F(Quotas, OfMemoryAreOfAllUsersTogether) {
-  const size_t of_one =
-      EngineOptions{}.ring_bytes * static_cast<size_t>(sysconf(_SC_NPROCESSORS_CONF));
+  const size_t of_one = EngineOptions{}.ring_bytes * possible_cpus();
   start_with({.ring_bytes = 2 * of_one, .users = 1});
   set("a", probe("changes_step"), everybody(), "event");
   create("everybodys");

@@ -47,7 +47,7 @@ TEST_F(ConfigurationTest, WithoutAFileTheDefaultsHold) {
   const auto read = source_.read();
   ASSERT_TRUE(read);
   EXPECT_EQ(read->dumps, "/var/lib/tracectl/dumps");
-  EXPECT_EQ(read->ring_bytes, size_t{8} << 20);
+  EXPECT_EQ(read->ring_bytes, EngineOptions{}.ring_bytes);
   EXPECT_FALSE(read->verbose);
 }
 
