@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <string_view>
+#include <utility>
 
 #include "usdt/elf_file.h"
 
@@ -32,16 +33,27 @@ bool is_beside(std::string_view path, std::string_view object) {
   return !rest.empty() && rest.find('/') == std::string_view::npos;
 }
 
-bool same_owner_and_place(int fd, int object) {
-  struct stat one {
-  }, other{};
-  return ::fstat(fd, &one) == 0 && ::fstat(object, &other) == 0 && one.st_uid == other.st_uid &&
-         one.st_dev == other.st_dev;
+// Of a bit for reading to the right.
+enum class Use : unsigned { read = 0, search = 2 };
+
+// Whether those who may read the object may use another file or directory so.
+bool allows_readers_of(const struct stat& object, const struct stat& other, Use use) {
+  constexpr mode_t kReading = S_IRUSR | S_IRGRP | S_IROTH;
+  const auto places = static_cast<unsigned>(use);
+  if (other.st_mode & (S_IROTH >> places)) return true;
+  const mode_t readers = (object.st_mode & kReading) >> places;
+  return other.st_uid == object.st_uid && other.st_gid == object.st_gid &&
+         !(readers & ~other.st_mode);
 }
 
-bool is_regular(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+// The directories below the root, or, of a file beside the object, those below the object's own.
+bool may_be_reached(const std::string& path, size_t from, const struct stat& object) {
+  for (size_t end = path.find('/', from); end != std::string::npos; end = path.find('/', end + 1)) {
+    struct stat directory {};
+    if (::stat(path.substr(0, end).c_str(), &directory) != 0) return false;
+    if (!allows_readers_of(object, directory, Use::search)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -51,9 +63,14 @@ Fd open_debug_file(const std::string& wished, const std::string& object_path, in
   if (!is_plain(wished) || !(installed || is_beside(wished, object_path))) return Fd{};
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (installed ? 0 : O_NOFOLLOW);
   Fd fd{::open(wished.c_str(), flags)};
-  if (!fd || !is_regular(fd.get())) return Fd{};
-  if (!installed && !same_owner_and_place(fd.get(), object)) return Fd{};
-  return fd;
+  struct stat file {
+  }, of_object{};
+  if (!fd || ::fstat(fd.get(), &file) != 0 || ::fstat(object, &of_object) != 0) return Fd{};
+  if (!S_ISREG(file.st_mode) || !allows_readers_of(of_object, file, Use::read)) return Fd{};
+  const bool beside = file.st_uid == of_object.st_uid && file.st_dev == of_object.st_dev;
+  if (!installed && !beside) return Fd{};
+  const size_t known = installed ? 0 : object_path.rfind('/');
+  return may_be_reached(wished, known + 1, of_object) ? std::move(fd) : Fd{};
 }
 
 }  // namespace tracectl
