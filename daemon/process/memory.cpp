@@ -24,8 +24,9 @@ Error not_read(const Process& process, const MemoryRange& range) {
   Error error = Error::from_errno(describe(process, range));
   if (refused)
     error.message +=
-        ": the daemon needs CAP_SYS_PTRACE, and where kernel.yama.ptrace_scope is 3, nobody may "
-        "trace";
+        ": the daemon lacks CAP_SYS_PTRACE, or kernel.yama.ptrace_scope is 3, which forbids "
+        "everybody "
+        "to trace until the next boot";
   return error;
 }
 

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import unittest
 
+import cgroups
 import record_test
 import support
 
@@ -241,19 +242,6 @@ class DumpsTest(record_test.RecordTest):
         support.wait_until(lambda: got() == expected, f'{expected}')
 
 
-def mount_of_tasks():
-    """Of the cgroups that can limit tasks: of version 1, or of version 2 where their root hands that down."""
-    for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
-        fields = line.split()
-        kind, mount = fields[fields.index('-') + 1], pathlib.Path(fields[4])
-        if kind == 'cgroup' and 'pids' in fields[-1].split(','):
-            return mount
-        if kind == 'cgroup2' and fields[3] == '/' and \
-                'pids' in (mount / 'cgroup.subtree_control').read_text().split():
-            return mount
-    return None
-
-
 @support.needs_root
 class Signal(DumpsTest):
     """SIGUSR2 to the daemon dumps all recorders."""
@@ -320,10 +308,9 @@ class Signal(DumpsTest):
     def forbid_threads(self):
         """Puts the daemon into a cgroup that may have no more tasks. A limit of its address space would not do: a
         thread can have the stack of one that has ended."""
-        mount = mount_of_tasks()
-        if not mount:
-            raise unittest.SkipTest('no cgroup can limit tasks here')
-        cgroup = mount / f'tracectl-test-{os.getpid()}'
+        mount = cgroups.mount_of('pids')
+        self.assertTrue(mount, 'there is no controller of tasks of cgroups')
+        cgroup = mount[0] / f'tracectl-test-{os.getpid()}'
         cgroup.mkdir()
         self.addCleanup(self.empty, cgroup)
         (cgroup / 'pids.max').write_text('0')

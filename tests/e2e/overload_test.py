@@ -22,6 +22,7 @@ import threading
 import time
 import unittest
 
+import cgroups
 import support
 from support import target
 
@@ -56,26 +57,18 @@ def memory_of_unit():
 MEMORY_OF_UNIT = memory_of_unit()
 
 
+# By the version of cgroups: the bound, and the most that was used.
+FILES_OF_MEMORY = {1: ('memory.limit_in_bytes', 'memory.max_usage_in_bytes'), 2: ('memory.max', 'memory.peak')}
+
+
 class MemoryGroup:
     """A cgroup that may have so much memory, of the daemon, its children, and what the kernel keeps for them."""
 
-    @staticmethod
-    def mount():
-        """The root of either version's memory controller, and the names of its files."""
-        with open('/proc/self/mountinfo', encoding='utf-8') as file:
-            for line in file:
-                fields = line.split()
-                kind, options = fields[fields.index('-') + 1], fields[-1].split(',')
-                root = pathlib.Path(fields[4])
-                if kind == 'cgroup' and 'memory' in options:
-                    return root, 'memory.limit_in_bytes', 'memory.max_usage_in_bytes'
-                control = root / 'cgroup.subtree_control'
-                if kind == 'cgroup2' and control.exists() and 'memory' in control.read_text():
-                    return root, 'memory.max', 'memory.peak'
-        raise AssertionError('there is no memory controller of cgroups')
-
     def __init__(self, most_bytes):
-        root, most, self.peak = self.mount()
+        mount = cgroups.mount_of('memory')
+        assert mount, 'there is no memory controller of cgroups'
+        root, version = mount
+        most, self.peak = FILES_OF_MEMORY[version]
         self.path = root / f'tracectl-overload-{os.getpid()}'
         self.path.mkdir()
         (self.path / most).write_text(str(most_bytes), encoding='ascii')

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where cgroups are."""
+
+import pathlib
+
+
+def mount_of(controller):
+    """The root of the hierarchy in which a new group can limit what this controller counts, and the version of cgroups
+    that it is of; None where there is none."""
+    for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
+        fields = line.split()
+        kind, root = fields[fields.index('-') + 1], pathlib.Path(fields[4])
+        if kind == 'cgroup' and controller in fields[-1].split(','):
+            return root, 1
+        control = root / 'cgroup.subtree_control'
+        if kind == 'cgroup2' and control.exists() and controller in control.read_text().split():
+            return root, 2
+    return None
