@@ -88,8 +88,8 @@ struct SessionState {
 };
 
 struct EngineState {
-  uint64_t epoch = 0;  // under which it is true
-  uint64_t ring_bytes = 0;  // of new rings; each ring has a size of its own
+  uint64_t epoch = 0;       // under which it is true
+  uint64_t ring_bytes = 0;  // of new rings: each ring has its own
   uint32_t last_source = 0, last_serial = 0, last_pair = 0, last_incarnation = 0;
   std::map<std::string, uint32_t> layouts;
   std::vector<ObjectState> objects;
