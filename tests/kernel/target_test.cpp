@@ -179,22 +179,28 @@ TEST_F(Choice, WhatIsNotAProcessIsRefusedByNumber) {
 class Impostor {
  public:
   Impostor(pid_t pid, const std::string& path) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-    const Fd read_end{ends[0]};
-    input_ = Fd{ends[1]};
+    int to[2], from[2];
+    if (::pipe2(to, O_CLOEXEC) || ::pipe2(from, O_CLOEXEC)) throw std::runtime_error("pipe");
+    const Fd its_input{to[0]}, output{from[0]};
+    Fd its_output{from[1]};
+    input_ = Fd{to[1]};
     clone_args arguments{};
     arguments.exit_signal = SIGCHLD;
     arguments.set_tid = reinterpret_cast<uint64_t>(&pid);
     arguments.set_tid_size = 1;
     const long child = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
     if (child == 0) {
-      ::dup2(read_end.get(), 0);
+      ::dup2(its_input.get(), 0);
+      ::dup2(its_output.get(), 1);
       ::execl(path.c_str(), path.c_str(), "1", "1", nullptr);
       ::_exit(127);
     }
     if (child != pid) throw std::runtime_error("clone3 does not give the number asked for");
     pid_ = pid;
+    its_output = Fd{};
+    // Its first line says that it runs: /proc/PID/exe names the program before its code is mapped.
+    char byte;
+    if (::read(output.get(), &byte, 1) != 1) throw std::runtime_error(path + " does not run");
   }
   ~Impostor() {
     input_ = Fd{};  // the end of its input is its end
@@ -216,9 +222,6 @@ TEST_F(Choice, AProcessThatCameByTheNumberOfAnotherIsNotTraced) {
   must(stage("s", "uprobe::f00*", process(pid), "count"));
   first.reset();
   const Impostor other(pid, path);
-  until([&] {
-    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe") == path;
-  });
   const auto failed = engine->commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_TRUE(names(failed.error().message, "another process")) << failed.error().message;
