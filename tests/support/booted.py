@@ -24,7 +24,7 @@ EMULATED = ['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '2G'
 COMMAND_LINE = 'console=ttyS0 panic=-1 no_timer_check tsc=reliable mitigations=off quiet rdinit=/init'
 RUN_S = 600  # the longest script of these tests takes 45 s on a quiet machine
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
-NEWER = 'trixie-backports'  # the suite that has kernels newer than this system's
+OTHER_SUITES = ['trixie', 'trixie-backports', 'sid']  # the ones that have kernels newer than this system's
 
 INIT = '''#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -56,12 +56,12 @@ class Packages:
     """Debian's, of suites that need not be this system's."""
 
     def __init__(self):
+        self.suite, mirror = container.suite_and_mirror()
         self.lists = KERNELS / 'lists'
         for directory in self.lists / 'partial', KERNELS / 'cache/archives/partial':
             directory.mkdir(parents=True, exist_ok=True)
         sources = KERNELS / 'sources.list'
-        suite, mirror = container.suite_and_mirror()
-        sources.write_text(''.join(f'deb [signed-by={KEYRING}] {mirror} {name} main\n' for name in (suite, NEWER)))
+        sources.write_text(''.join(f'deb [signed-by={KEYRING}] {mirror} {name} main\n' for name in [self.suite, *OTHER_SUITES]))
         self.options = [word for setting in (
             f'Dir::Etc::sourcelist={sources}', 'Dir::Etc::sourceparts=-', f'Dir::State::lists={self.lists}',
             f'Dir::Cache={KERNELS / "cache"}', 'APT::Sandbox::User=root') for word in ('-o', setting)]
@@ -77,28 +77,37 @@ class Packages:
         self._run('apt-get', 'update')
 
     def named(self, pattern):
-        """Those whose whole names fit, with the groups that fit."""
-        names = self._run('apt-cache', 'pkgnames').split()
-        return {name: fits.groups() for name in names if (fits := re.fullmatch(pattern, name))}
+        """Those whose whole names fit."""
+        return [name for name in self._run('apt-cache', 'pkgnames').split() if re.fullmatch(pattern, name)]
 
-    def unpack(self, name):
-        """Where its files are; fetched where they are not there yet."""
+    def unpack_ours(self, name):
+        """One of this system's suite: what it needs beside itself is here."""
+        return self.unpack(name, f'{name}/{self.suite}')
+
+    def unpack(self, name, choice=None):
+        """Where its files are; fetched where they are not there yet. `choice`: of its versions, as apt has it."""
         tree = KERNELS / name
         if not tree.exists():
             with tempfile.TemporaryDirectory(dir=KERNELS) as directory:
-                self._run('apt-get', 'download', name, directory=directory)
+                self._run('apt-get', 'download', choice or name, directory=directory)
                 [package] = pathlib.Path(directory).glob('*.deb')
                 subprocess.run(['dpkg-deb', '-x', package, directory + '/tree'], check=True)
                 os.rename(directory + '/tree', tree)
         return tree
 
 
+def version_of(name):
+    """Of a kernel's package, to be compared."""
+    return [int(number) for number in re.findall(r'\d+', name.partition('+')[0])]
+
+
 def tree_of_kernel(packages, series):
-    """The unpacked package of the newest kernel of a series, as `6.18`."""
-    found = packages.named(rf'linux-image-{re.escape(series)}\.(\d+)\S*-cloud-amd64')
-    if not found:
-        raise container.Unavailable(f'apt lists no kernel {series}: is {NEWER} to be had?')
-    return packages.unpack(max(found, key=lambda name: int(found[name][0])))
+    """The unpacked package of the newest kernel of a series, as `6.18`. Since 6.19 linux-image-* has no image."""
+    for kind in 'binary', 'image':
+        found = packages.named(rf'linux-{kind}-{re.escape(series)}\.\d\S*-cloud-amd64')
+        if found:
+            return packages.unpack(max(found, key=version_of))
+    raise container.Unavailable(f'apt lists no kernel {series} in any of {", ".join(OTHER_SUITES)}')
 
 
 # ---- the file system ----
@@ -140,9 +149,9 @@ class Kernel:
             packages = Packages()
             packages.update()
             self.tree = tree_of_kernel(packages, series)
-            self.programs = {'/bin/busybox': packages.unpack('busybox-static') / 'bin/busybox'}
+            self.programs = {'/bin/busybox': packages.unpack_ours('busybox-static') / 'bin/busybox'}
             for name, path in (programs or {}).items():
-                self.programs[f'/{path}'] = packages.unpack(name) / path
+                self.programs[f'/{path}'] = packages.unpack_ours(name) / path
 
     def run(self, script, files):
         """What the script said, one `say KEY VALUE` after another; `files`: by their paths in there."""
