@@ -10,18 +10,15 @@
 static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
 				      struct pt_regs *ctx, const __u32 room, const __u32 before)
 {
-	struct registers registers;
 	__u16 valid = 0;
 	__u32 i;
 
-	if (room)
-		copy_registers(&registers, ctx);
 	for (i = 0; i < room; i++) {
 		__u64 value = 0;
+		bool well = i < layout->arg_count && read_arg(ctx, &layout->args[i], &value);
 
-		if (i < layout->arg_count && read_arg(&layout->args[i], &registers, &value))
-			valid |= 1 << i;
-		record->args[before + i] = value;
+		valid |= well << i;
+		record->args[before + i] = well ? value : 0;
 	}
 	record->arg_valid = valid;
 	record->arg_count = room ? layout->arg_count : 0;
@@ -211,35 +208,43 @@ static __always_inline __u64 destination_of(const struct tc_hook *hook)
 }
 
 /* Whether it is in the ring. */
-static __always_inline bool stream_hit(struct hit *hit, const struct tc_hook *hook,
-				       struct tc_stat *stat, __u64 call)
+static __always_inline bool stream_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				       __u64 under, struct tc_stat *stat, __u64 call)
 {
 	if (is_silent(hook->session)) {
 		__sync_fetch_and_add(&stat->silenced, 1);
 		return false;
 	}
-	if (stream(hit->ctx, code_of(hook), destination_of(hook), hit->epoch, call))
+	if (stream(ctx, code_of(hook), destination_of(hook), under, call))
 		return true;
 	__sync_fetch_and_add(&stat->dropped_ring, 1);
 	return false;
 }
 
-static __always_inline void hold_hit(struct hit *hit, const struct tc_hook *hook,
-				     struct tc_stat *stat, __u64 call)
+static __always_inline void hold_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				     __u64 under, struct tc_stat *stat, __u64 call)
 {
 	if (is_silent(hook->session))
 		__sync_fetch_and_add(&stat->silenced, 1);
 	else
-		hold(hit->ctx, code_of(hook), destination_of(hook), hit->epoch, call);
+		hold(ctx, code_of(hook), destination_of(hook), under, call);
 }
 
 /* Where it is a part of a graph it may have to wait. Whether it is in the ring, or waits. */
-static __always_inline bool show_hit(struct hit *hit, const struct tc_hook *hook, struct tc_stat *stat)
+static __always_inline bool show_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				     __u64 under, struct tc_stat *stat)
 {
 	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_waiting(hook->session))
-		return stream_hit(hit, hook, stat, 0);
-	hold_hit(hit, hook, stat, 0);
+		return stream_hit(ctx, hook, under, stat, 0);
+	hold_hit(ctx, hook, under, stat, 0);
 	return true;
+}
+
+static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
+{
+	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
+
+	return bpf_map_lookup_elem(&stats, &index);
 }
 
 static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
@@ -272,12 +277,13 @@ static __always_inline bool lets_pass(const struct tc_hook *hook, const struct t
 static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				      __u32 count, struct tc_stat *stat, const struct ended *ended)
 {
-	__u32 i, caller = hook->words_below_caller << 8;
+	__u32 i;
 
 	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
 		if (i >= count)
 			return;
-		if (!add_to_aggregate(ctx, code_of(hook), hook->stat, i | caller, ended))
+		if (!add_to_aggregate(ctx, code_of(hook), hook->stat,
+				      packed_which(i, 0, hook->words_below_caller), ended))
 			__sync_fetch_and_add(&stat->dropped_keys, 1);
 	}
 }
@@ -290,73 +296,61 @@ static __noinline void count_cut(__u32 stat)
 	count_key(&key);
 }
 
-/*
- * Follows a call of the hook, which is to be acted on when it ends; the call as tc_end has it, or 0.
- * `calls`: those of the thread that are open, if there are any yet.
- * Programs that cannot cut it.
- */
-typedef __u64 follow_call(struct hit *hit, const struct tc_hook *hook, struct calls *calls);
-
-static __always_inline __u64 follow_none(struct hit *hit, const struct tc_hook *hook,
-					 struct calls *calls)
+static __always_inline bool is_taken(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				     const struct tc_spec *spec, __u32 answer)
 {
-	return 0;
-}
-
-static __always_inline bool is_taken(struct hit *hit, const struct tc_hook *hook,
-				     const struct tc_spec *spec, enum answer answer)
-{
-	if (answer != YES && !meets_condition(hit->ctx, hook, spec, 0))
+	if (answer != YES && !meets_condition(ctx, hook, spec, 0))
 		return false;
-	if (spec->effects & TC_DEEPEST && !is_deepest(hit->ctx, hook->session))
+	if (spec->effects & TC_DEEPEST && !is_deepest(ctx, hook->session))
 		return false;
 	return lets_pass(hook, spec);
 }
 
 /* As enum tc_effect has it. */
-static __noinline void learn_tag_of(struct hit *hit, const struct tc_hook *hook)
+static __always_inline void learn_tag_of(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
 	const struct tc_value second = { .kind = TC_VALUE_OPERAND, .from = TC_FROM_ARG, .a = 1 };
 	__u64 address = 0;
 
-	if (evaluate(hit->ctx, code_of(hook), packed(&second), &address, 0))
+	if (evaluate(ctx, code_of(hook), packed(&second), &address, 0))
 		learn_tag(hook->session, address);
 }
 
-/* `answer`: what is known of the condition. */
-static __always_inline void act_by_spec(struct hit *hit, const struct tc_hook *hook,
-					struct tc_stat *stat, struct calls *calls,
-					enum answer answer, follow_call follow)
-{
-	__u32 index = hook->spec;
-	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	bool is_seen = true;
+enum { CUTS_CALLS = 1 << 8 };	/* the program follows none */
 
-	if (!spec)
-		return;
-	if (!(spec->at_return & TC_CONDITION_AT_RETURN) && !is_taken(hit, hook, spec, answer)) {
+/*
+ * Acts on a hit by the spec of its hook; `known`: what is known of the condition (enum answer), and
+ * CUTS_CALLS. Whether a call that begins by it is one that the hook takes.
+ */
+__on_its_own bool act_by_spec(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
+			      __u32 known)
+{
+	__u32 index = hook ? hook->spec : 0;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
+	bool at_return, is_seen = true;
+
+	if (!hook || !spec || !stat)
+		return false;
+	at_return = spec->at_return & TC_CONDITION_AT_RETURN;
+	if (!at_return && !is_taken(ctx, hook, spec, (__u8)known)) {
 		__sync_fetch_and_add(&stat->filtered, 1);
-		return;
+		return false;
 	}
-	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
+	if (!at_return)
 		take_effect_before(spec);
-	aggregate(hit->ctx, hook, spec->aggregate_count, stat, 0);
+	aggregate(ctx, hook, spec->aggregate_count, stat, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
-		is_seen = show_hit(hit, hook, stat);
+		is_seen = show_hit(ctx, hook, under, stat);
 	if (spec->effects & TC_DEEPEST && is_seen)
-		keep_deepest(hit->ctx, hook->session);
-	if (hook->flags & TC_CALL && !follow(hit, hook, calls))
+		keep_deepest(ctx, hook->session);
+	if (known & CUTS_CALLS && hook->flags & TC_CALL)
 		count_cut(hook->stat);
-	if (!(spec->at_return & TC_CONDITION_AT_RETURN))
+	if (!at_return)
 		take_effect_behind(spec);
 	if (spec->effects & TC_LEARN_TAG)
-		learn_tag_of(hit, hook);
-}
-
-static __noinline void act_by_its_spec(struct hit *hit, const struct tc_hook *hook,
-				       struct tc_stat *stat, enum answer answer)
-{
-	act_by_spec(hit, hook, stat, 0, answer, follow_none);
+		learn_tag_of(ctx, hook);
+	return true;
 }
 
 /* Nothing is to be done with hits but to count those that meet the condition. */
@@ -381,38 +375,85 @@ static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *h
 	if (answer == NO)
 		__sync_fetch_and_add(&stat->filtered, 1);
 	else if (answer != YES || !only_counts(hook, spec))
-		act_by_its_spec(hit, hook, stat, answer);
+		act_by_spec(hit->ctx, hook, hit->epoch, answer | CUTS_CALLS);
 }
 
-static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
+/* Whether the hit of a side of a pair ends one, which the desk then has: bpf/pairs.bpf.h. */
+__on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook);
+
+/* bpf/ends.bpf.h */
+__on_its_own int act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+			    struct calls *calls, __u64 under, const struct ended *ended);
+
+static __always_inline void act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+					__u64 under)
 {
-	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
+	struct desk *desk;
 
-	return bpf_map_lookup_elem(&stats, &index);
+	if (!meet_other_side(ctx, hook))
+		return;
+	desk = desk_of_thread();
+	if (desk)
+		act_on_end(ctx, hook, 0, under, &desk->matched);
 }
 
-/* A hit of a side of a pair: bpf/pairs.bpf.h. */
-__on_its_own int act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under);
+static __always_inline bool begins_to_act(const struct tc_hook *hook, struct tc_stat *stat)
+{
+	if (!stat || is_shut(hook))
+		return false;
+	test_delay();
+	__sync_fetch_and_add(&stat->hits, 1);
+	return true;
+}
 
-/* `at_once`: of the first hook of a slot, most often the only one; the verifier's time for more. */
-static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
+static __noinline bool is_outside_its_graph(const struct tc_hook *hook)
+{
+	return is_outside_graph(hook, calls_of_thread(hook->session));
+}
+
+/* Whether the hook takes calls within a graph only, and this is none; then it is counted. */
+static __always_inline bool is_left_out(const struct tc_hook *hook, struct tc_stat *stat)
+{
+	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_outside_its_graph(hook))
+		return false;
+	__sync_fetch_and_add(&stat->filtered, 1);
+	return true;
+}
+
+/* What is done with hits of most sites is done without a call. */
+static __always_inline void act_on_first(struct hit *hit, const struct tc_hook *hook)
 {
 	struct tc_stat *stat = stat_of(hook);
 
-	if (!stat || is_shut(hook))
+	if (!begins_to_act(hook, stat) || is_left_out(hook, stat))
 		return;
-	test_delay();
-	__sync_fetch_and_add(&stat->hits, 1);
-	if (is_outside_graph(hook, calls_for(hook)))
-		__sync_fetch_and_add(&stat->filtered, 1);
-	else if (hook->flags & TC_PAIR)
+	if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
-	else if (hook->spec && at_once)
-		act_at_once(hit, hook, stat);
 	else if (hook->spec)
-		act_by_its_spec(hit, hook, stat, ASK_THE_MACHINE);
+		act_at_once(hit, hook, stat);
 	else if (hook->flags & TC_EVENT)
-		show_hit(hit, hook, stat);
+		show_hit(hit->ctx, hook, hit->epoch, stat);
+}
+
+static __always_inline void act_on_any(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
+{
+	struct tc_stat *stat = stat_of(hook);
+
+	if (!begins_to_act(hook, stat) || is_left_out(hook, stat))
+		return;
+	if (hook->flags & TC_PAIR)
+		act_on_pair(ctx, hook, under);
+	else if (hook->spec)
+		act_by_spec(ctx, hook, under, ASK_THE_MACHINE | CUTS_CALLS);
+	else if (hook->flags & TC_EVENT)
+		show_hit(ctx, hook, under, stat);
+}
+
+__on_its_own int act_on_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
+{
+	if (hook)
+		act_on_any(ctx, hook, under);
+	return 0;
 }
 
 #endif

@@ -9,16 +9,19 @@
 
 enum { RAISE_TRIES = 16 };	/* each that fails was preempted by one that raised it */
 
-static __always_inline void raise(__u64 *most, __u64 value)
+__on_its_own int raise(__u64 *most, __u64 value)
 {
 	__u32 i;
 
+	if (!most)
+		return 0;
 	for (i = 0; i < RAISE_TRIES; i++) {
 		__u64 old = *(volatile __u64 *)most;
 
 		if (value <= old || __sync_val_compare_and_swap(most, old, value) == old)
-			return;
+			return 0;
 	}
+	return 0;
 }
 
 static __always_inline __u32 log2_of(__u64 value)
@@ -112,113 +115,108 @@ __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ende
 	return true;
 }
 
-struct aggregation {
-	bpf_user_pt_regs_t *ctx;
-	__u64 code;
-	const struct tc_aggregate *aggregate;
-	const struct ended *ended;
-	struct tc_key key;
-	__u16 session;
-	__u8 words_below_caller;	/* as in tc_hook */
+enum {
+	NO_ROOM = -1,
+	MATCHED_BY = TC_MAX_AGGREGATES,	/* the number of what a pair is matched by */
 };
 
-/* The string of a value; false where it cannot be read. */
-__on_its_own bool text_of(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, struct string *string,
-			  const struct ended *ended)
+/*
+ * Which value of a spec, in one word, as a function has five parameters: the aggregate's number, from bit 32
+ * on the part of its key, from bit 48 on where the caller is, as in tc_hook.
+ */
+static __always_inline __u64 packed_which(__u32 aggregate, __u16 part, __u8 words_below_caller)
 {
-	struct tc_value what;
-	__u64 address = 0;
-
-	if (!string)
-		return false;
-	__builtin_memcpy(&what, &value, sizeof(what));
-	if (what.kind == TC_VALUE_COMM) {
-		string_of_comm(string);
-		return true;
-	}
-	if (what.kind == TC_VALUE_TAG)
-		return string_of_tag_for(string, code);
-	if (!evaluate(ctx, code, value, &address, ended))
-		return false;
-	if (what.kind == TC_VALUE_BYTES)
-		return read_bytes(string, address, what.most_bytes);
-	return read_string(string, address, what.most_bytes);
+	return aggregate | (__u64)part << 32 | (__u64)words_below_caller << 48;
 }
 
-static __always_inline bool is_text(const struct tc_value *value)
+static __always_inline const struct tc_aggregate *aggregate_of(const struct tc_spec *spec, __u64 number)
 {
-	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR ||
-	       value->kind == TC_VALUE_TAG || value->kind == TC_VALUE_BYTES;
+	number = (__u32)number;
+	if (number == MATCHED_BY)
+		return &spec->matched_by;
+	return &spec->aggregates[number & (TC_MAX_AGGREGATES - 1)];
 }
-
-enum { NO_ROOM = -1 };
 
 /*
  * At the end of a call its stack begins with the caller. Of one that was left without returning only
  * the caller is known.
  */
-static __always_inline int stack_part(struct aggregation *to, const struct tc_value *value, __u32 i)
+static __always_inline int stack_part(bpf_user_pt_regs_t *ctx, const struct tc_value *value,
+				      __u16 session, __u8 words_below_caller,
+				      const struct ended *ended, __u64 *part)
 {
-	struct key_stack_of of = { .most = value->a,
-				   .words_below_caller = to->words_below_caller,
-				   .session = to->session,
-				   .without_innermost = value->from };
-	__u64 number = 0;
+	__u64 caller = 0;
 
-	if (to->ended) {
-		of.caller = to->ended->return_address;
-		if (!of.caller || (to->ended->kind == TC_RECORD_UNWOUND && of.most > 1))
+	if (ended) {
+		caller = ended->return_address;
+		if (!caller || (ended->kind == TC_RECORD_UNWOUND && value->a > 1))
 			return false;
-		of.without_innermost = true;
 	}
-	number = number_of_stack(to->ctx, &of);
-	to->key.part[i] = number;
-	return number ? true : NO_ROOM;
+	*part = number_of_stack(ctx, caller,
+				key_stack_of(value, words_below_caller, session, caller));
+	return *part ? true : NO_ROOM;
 }
 
-static __always_inline int path_part(struct aggregation *to, __u32 i)
+static __always_inline int path_part(const struct ended *ended, __u64 *part)
 {
-	to->key.part[i] = to->ended ? to->ended->path : 0;
-	return to->key.part[i] == TC_NO_PATH ? NO_ROOM : true;
+	*part = ended ? ended->path : 0;
+	return *part == TC_NO_PATH ? NO_ROOM : true;
 }
 
-/* Whether part i of the key can be read, or NO_ROOM. */
-static __always_inline int key_part(struct aggregation *to, __u32 i)
+static __always_inline int text_part(bpf_user_pt_regs_t *ctx, __u64 code,
+				     const struct tc_value *value, __u16 session,
+				     const struct ended *ended, __u64 *part)
 {
-	const struct tc_value *value = &to->aggregate->keys[i];
-	struct string string;
-	__u64 part = 0;
-
-	if (value->kind == TC_VALUE_STACK)
-		return stack_part(to, value, i);
-	if (value->kind == TC_VALUE_PATH)
-		return path_part(to, i);
-	if (is_text(value)) {
-		if (!text_of(to->ctx, to->code, packed(value), &string, to->ended))
-			return false;
-		to->key.part[i] = number_of_string(&string, to->session);
-		return to->key.part[i] ? true : NO_ROOM;
-	}
-	if (!evaluate(to->ctx, to->code, packed(value), &part, to->ended))
+	if (has_address(value) && !evaluate(ctx, code, packed(value), part, ended))
 		return false;
-	to->key.part[i] = part;
-	return true;
+	*part = number_of_text(packed(value), *part, session);
+	if (*part == unread_text)
+		return false;
+	return *part ? true : NO_ROOM;
 }
 
-static __always_inline bool make_key(struct aggregation *to)
+/* Whether the part can be read, or NO_ROOM. `which`: by packed_which(). */
+__on_its_own int key_part(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
+			  const struct ended *ended, __u64 *part)
+{
+	__u32 index = code;
+	__u64 number = which >> 32 & 0xffff;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	const struct tc_aggregate *aggregate = spec ? aggregate_of(spec, which) : 0;
+	const struct tc_value *value;
+
+	checked_as_used(number);
+	if (!aggregate || !part || number >= TC_KEY_PARTS)
+		return false;
+	value = &aggregate->keys[number];
+	if (value->kind == TC_VALUE_STACK)
+		return stack_part(ctx, value, spec->session, which >> 48, ended, part);
+	if (value->kind == TC_VALUE_PATH)
+		return path_part(ended, part);
+	if (is_text(value))
+		return text_part(ctx, code, value, spec->session, ended, part);
+	return evaluate(ctx, code, packed(value), part, ended);
+}
+
+/* False where there is no room for a part of it. */
+static __always_inline bool make_key(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
+				     __u32 part_count, const struct ended *ended, struct tc_key *key)
 {
 	__u32 i;
 
+#pragma clang loop unroll(disable)
 	for (i = 0; i < TC_KEY_PARTS; i++) {
 		int read;
 
-		if (i >= to->aggregate->key_count)
+		if (i >= part_count)
 			return true;
-		read = key_part(to, i);
+		read = key_part(ctx, code, which | (__u64)i << 32, ended, &key->part[i]);
 		if (read == NO_ROOM)
 			return false;
-		if (!read)
-			to->key.missing |= 1 << i;
+		if (!read) {
+			key->part[i] = 0;
+			key->missing |= 1 << i;
+		}
 	}
 	return true;
 }
@@ -241,51 +239,55 @@ static __always_inline bool add_unwound(const struct tc_aggregate *aggregate, st
 	return count_key(key);
 }
 
-static __always_inline bool add_value(struct aggregation *to)
+static __always_inline bool add_value(bpf_user_pt_regs_t *ctx, __u64 code,
+				      const struct tc_aggregate *aggregate,
+				      const struct ended *ended, struct tc_key *key)
 {
-	const struct tc_aggregate *aggregate = to->aggregate;
 	__u64 value = 0;
 
-	if (to->ended && to->ended->kind == TC_RECORD_UNWOUND)
-		return add_unwound(aggregate, &to->key, to->ended);
+	if (ended && ended->kind == TC_RECORD_UNWOUND)
+		return add_unwound(aggregate, key, ended);
 	if (aggregate->kind == TC_COUNT)
-		return count_key(&to->key);
+		return count_key(key);
 	if (aggregate->kind == TC_TIME)
-		return !to->ended || add_to_time(&to->key, to->ended);
-	if (!evaluate(to->ctx, to->code, packed(&aggregate->value), &value, to->ended)) {
-		to->key.missing |= TC_VALUE_MISSING;
-		return count_key(&to->key);
+		return !ended || add_to_time(key, ended);
+	if (!evaluate(ctx, code, packed(&aggregate->value), &value, ended)) {
+		key->missing |= TC_VALUE_MISSING;
+		return count_key(key);
 	}
 	if (aggregate->kind == TC_SUM)
-		return add_to_sum(&to->key, value, aggregate->is_unsigned);
-	to->key.bucket = aggregate->kind == TC_HIST ? log_bucket(aggregate, value)
-						    : linear_bucket(aggregate, value);
-	return count_key(&to->key);
+		return add_to_sum(key, value, aggregate->is_unsigned);
+	key->bucket = aggregate->kind == TC_HIST ? log_bucket(aggregate, value)
+						 : linear_bucket(aggregate, value);
+	return count_key(key);
 }
 
-/*
- * False where there is no room for a new key. `which`: the aggregate's number and, from bit 8 on, where
- * the caller is, as in tc_hook. `ended`, if the hit is the end of a call.
- */
-__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u32 which,
+static __always_inline struct tc_key *begin_key(struct desk *desk, __u32 stat, __u32 aggregate)
+{
+	__builtin_memset(&desk->key, 0, sizeof(desk->key));
+	desk->key.stat = stat;
+	desk->key.aggregate = aggregate;
+	return &desk->key;
+}
+
+/* False where there is no room for a new key. `which`: by packed_which(). `ended`, if the hit is the end of a call. */
+__on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u64 which,
 				   const struct ended *ended)
 {
-	__u32 number = (__u8)which;
-	struct aggregation to = { .ctx = ctx,
-				  .code = code,
-				  .ended = ended,
-				  .words_below_caller = which >> 8,
-				  .key = { .stat = stat, .aggregate = number } };
-	__u32 index = code;
+	__u32 index = code, number = which;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	const struct tc_aggregate *aggregate = spec ? aggregate_of(spec, number) : 0;
+	struct desk *desk;
+	struct tc_key *key;
 
-	if (!spec || number >= TC_MAX_AGGREGATES)
+	if (!aggregate || !aggregate->at_return != !ended)
 		return true;
-	to.session = spec->session;
-	to.aggregate = &spec->aggregates[number];
-	if (!to.aggregate->at_return != !ended)
-		return true;
-	return make_key(&to) && add_value(&to);
+	desk = desk_of_thread();
+	if (!desk)
+		return false;
+	key = begin_key(desk, stat, number);
+	return make_key(ctx, code, which, aggregate->key_count, ended, key) &&
+	       add_value(ctx, code, aggregate, ended, key);
 }
 
 #endif

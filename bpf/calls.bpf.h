@@ -30,6 +30,20 @@ struct call {
 	__u64 args[TC_CALL_ARGS];
 };
 
+/* What a call came to. */
+struct ended {
+	__u64 duration_ns;
+	__u64 self_ns;
+	__u64 retval;
+	__u32 has_retval;
+	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
+	__u64 return_address;	/* 0: not known */
+	__u64 path;		/* as the call has it */
+	__u64 arg_valid;
+	__u64 args[TC_CALL_ARGS];
+	__u64 call;		/* as tc_end has it; 0: of no graph */
+};
+
 struct calls {
 	__u64 born_ns;			/* of the thread: its number may come to mean another */
 	struct own_stack stack;
@@ -46,6 +60,8 @@ struct calls {
 	__u32 held_blocks;	/* that there are for the thread, */
 	__u32 held_at;		/*   and which of them is written */
 	__u32 held_lost;	/* records for which there was no room */
+	struct ended ended;	/* the call that has ended last, */
+	struct tc_hook ended_for;	/*   and the hook that wants to know of it */
 	struct call open[TC_NEAR_CALLS];
 };
 
@@ -87,20 +103,6 @@ static const struct calls no_calls;
 
 /* Bit n: session n has calls in `callers`, or had. */
 __u64 sessions_with_calls[TC_MAX_SESSIONS / 64];
-
-/* What a call came to. */
-struct ended {
-	__u64 duration_ns;
-	__u64 self_ns;
-	__u64 retval;
-	__u32 has_retval;
-	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
-	__u64 return_address;	/* 0: not known */
-	__u64 path;		/* as the call has it */
-	__u64 arg_valid;
-	__u64 args[TC_CALL_ARGS];
-	__u64 call;		/* as tc_end has it; 0: of no graph */
-};
 
 static __always_inline struct caller caller_of(__u32 session)
 {
@@ -323,15 +325,24 @@ static __always_inline __u64 mark_of(const struct calls *calls, const struct cal
 	return (__u64)calls->graph_depth << 32 | call->number;
 }
 
-/* Takes the innermost call off; what it took is the share of the call around it. */
-static __always_inline void end_innermost(struct calls *calls, struct ended *ended)
+/*
+ * Takes the innermost call off, and fills what has ended: all but its kind and its return value. What it
+ * took is the share of the call around it. False where the call is not there.
+ */
+__on_its_own bool end_innermost(struct calls *calls)
 {
-	__u64 depth = calls->depth - 1;
-	struct call *call = call_at(calls, depth), *around;
+	struct ended *ended;
+	struct call *call, *around;
+	__u64 depth;
 
+	if (!calls)
+		return false;
+	depth = calls->depth - 1;
+	call = call_at(calls, depth);
+	ended = &calls->ended;
 	calls->depth = depth;
 	if (!call)
-		return;
+		return false;
 	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
 	ended->self_ns = ended->duration_ns - call->within_ns;
 	ended->return_address = call->return_address;
@@ -342,10 +353,11 @@ static __always_inline void end_innermost(struct calls *calls, struct ended *end
 	calls->graph_depth -= call->is_of_graph;
 	ended->call = call->is_of_graph ? mark_of(calls, call) : 0;
 	if (!depth)
-		return;
+		return true;
 	around = call_at(calls, depth - 1);
 	if (around && around->sp >= call->sp)
 		around->within_ns += ended->duration_ns;
+	return true;
 }
 
 /* The hook with this serial number, as it is in force; false where there is none any more. */
@@ -375,19 +387,23 @@ __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hoo
 	return found->flags & TC_CALL && found->flags >> TC_SERIAL_SHIFT == serial;
 }
 
-/* False if nobody wants to know of its end any more. */
-static __always_inline bool end_innermost_for(struct calls *calls, __u64 under, struct ended *ended,
-					      struct tc_hook *hook)
+/* Ends it as one that has not returned. False if nobody wants to know of its end any more. */
+__on_its_own bool unwind_innermost(struct calls *calls, __u64 under)
 {
-	const struct call *call = call_at(calls, calls->depth - 1);
+	const struct call *call;
 	__u32 slot, serial;
 
+	if (!calls)
+		return false;
+	call = call_at(calls, calls->depth - 1);
 	if (!call)
 		return false;
 	slot = call->slot;
 	serial = call->serial;
-	end_innermost(calls, ended);
-	return find_hook(under, slot, serial, hook);
+	calls->ended.kind = TC_RECORD_UNWOUND;
+	calls->ended.has_retval = false;
+	calls->ended.retval = 0;
+	return end_innermost(calls) && find_hook(under, slot, serial, &calls->ended_for);
 }
 
 #endif

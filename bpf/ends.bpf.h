@@ -127,21 +127,19 @@ __on_its_own int settle(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, str
 	return 0;
 }
 
-static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				       struct calls *calls, __u64 under,
-				       const struct ended *ended)
+__on_its_own int act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+			    struct calls *calls, __u64 under, const struct ended *ended)
 {
-	__u32 index = hook->spec;
+	__u32 index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = stat_of(hook);
-	__u64 to = destination_of(hook);
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 
-	if (!spec || !stat || is_shut(hook) || is_hidden(hook))
-		return;
+	if (!hook || !ended || !spec || !stat || is_shut(hook) || is_hidden(hook))
+		return 0;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
 		if (!meets_condition(ctx, hook, spec, ended) || !lets_pass(hook, spec)) {
 			__sync_fetch_and_add(&stat->filtered, 1);
-			return;
+			return 0;
 		}
 		take_effect_before(spec);
 	}
@@ -151,7 +149,7 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 			__sync_fetch_and_add(&stat->silenced, 1);
 		else if (is_held(calls, ended))
 			hold_end(hook, calls, under, ended);
-		else if (!stream_end(ctx, code_of(hook), to, under, ended))
+		else if (!stream_end(ctx, code_of(hook), destination_of(hook), under, ended))
 			__sync_fetch_and_add(&stat->dropped_ring, 1);
 	}
 	/* No call is around the one that is waited for. */
@@ -159,6 +157,7 @@ static __always_inline void act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_
 		settle(ctx, hook, calls, under, ended);
 	if (spec->at_return & TC_CONDITION_AT_RETURN)
 		take_effect_behind(spec);
+	return 0;
 }
 
 #endif

@@ -22,11 +22,12 @@ static __always_inline bool is_outside_graph(const struct tc_hook *hook, const s
 
 /*
  * A function that leaves by a jump ends there, and the one that it jumps to returns in its stead: that
- * one is a part of the graph even where no call of it is open any more.
+ * one is a part of the graph even where no call of it is open any more. `entry`: where the function that
+ * is called begins; `sp`: where its return address is.
  */
-static __always_inline bool is_jumped_to(const struct calls *calls, const struct hit *hit)
+static __always_inline bool is_jumped_to(const struct calls *calls, __u64 entry, __u64 sp)
 {
-	return calls && calls->jumped_to == hit->entry && calls->jumped_sp == hit->sp;
+	return calls && calls->jumped_to == entry && calls->jumped_sp == sp;
 }
 
 /* The calls of the current thread that the hook has to do with; a lookup is dear. */

@@ -177,6 +177,13 @@ struct task_struct {
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
+/* Where the frames of functions are: bpf/own_frames.bpf.h. */
+enum priv_stack_mode { PRIV_STACK_UNKNOWN };
+
+struct bpf_subprog_info {
+	enum priv_stack_mode priv_stack_mode;
+} __attribute__((preserve_access_index));
+
 struct seq_file;
 
 struct bpf_iter_meta {

@@ -10,13 +10,35 @@
 
 static const struct tc_key_stack no_key_stack;
 
+/* In one word, as a function has five parameters. */
 struct key_stack_of {
-	__u64 caller;		/* where a call that ends returns to; else 0 */
 	__u32 most;		/* frames */
 	__u16 session;		/* whose it is: its rings tell of new ones */
 	__u8 words_below_caller;
 	__u8 without_innermost;	/* the frames begin with the caller */
 };
+
+static __always_inline struct key_stack_of unpacked_stack_of(__u64 packed)
+{
+	struct key_stack_of of;
+
+	__builtin_memcpy(&of, &packed, sizeof(of));
+	return of;
+}
+
+/* `caller`: where a call that ends returns to; else 0. */
+static __always_inline __u64 key_stack_of(const struct tc_value *value, __u8 words_below_caller,
+					  __u16 session, __u64 caller)
+{
+	struct key_stack_of of = { .most = value->a,
+				   .words_below_caller = words_below_caller,
+				   .session = session,
+				   .without_innermost = caller || value->from };
+	__u64 packed;
+
+	__builtin_memcpy(&packed, &of, sizeof(packed));
+	return packed;
+}
 
 /*
  * A step of a hash: that of splitmix64. With one multiplication only, two words could be chosen that
@@ -30,33 +52,32 @@ static __always_inline __u64 mixed(__u64 hash, __u64 word)
 }
 
 static __always_inline void begin_key_walk(struct walk *walk, bpf_user_pt_regs_t *ctx,
-					   const struct key_stack_of *of)
+					   __u64 caller, __u8 words_below_caller)
 {
-	begin_walk(walk, ctx, of->caller ? 0 : of->words_below_caller);
-	if (of->caller)
-		walk->caller = of->caller;
+	begin_walk(walk, ctx, caller ? 0 : words_below_caller);
+	if (caller)
+		walk->caller = caller;
 }
 
 /* The stack's number. Its frames are put to `to`, if that is one: all of its room is written. */
-__on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of, __u64 hash,
+__on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed, __u64 hash,
 				  struct tc_key_stack *to)
 {
+	const struct key_stack_of of = unpacked_stack_of(packed);
 	__u64 i = unknown_zero;
 	__u32 count = unknown_zero;
 	struct bpf_iter_num places;
 	struct walk walk;
 	bool more = !unknown_zero, begun;
 
-	if (!of)
-		return 0;
-	begun = of->without_innermost;
-	begin_key_walk(&walk, ctx, of);
+	begun = of.without_innermost;
+	begin_key_walk(&walk, ctx, caller, of.words_below_caller);
 	bpf_iter_num_new(&places, 0, TC_MOST_FRAMES);
 	while (bpf_iter_num_next(&places)) {
 		checked_as_used(i);
 		if (i >= TC_MOST_FRAMES || (!to && !more))
 			break;
-		if (more && i >= of->most)
+		if (more && i >= of.most)
 			more = false;
 		else if (more && begun)
 			more = next_frame(&walk);
@@ -90,12 +111,12 @@ static __always_inline void tell_of_stack(const struct tc_key_stack *stack, __u1
 		bpf_ringbuf_output(ring, (void *)stack, sizeof(*stack), wakeup_flag());
 }
 
-static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of,
+static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed,
 					   struct tc_key_stack *to, __u32 pid)
 {
 	struct tc_record *head = head_of(to);
 
-	walk_key_stack(ctx, of, 0, to);
+	walk_key_stack(ctx, caller, packed, 0, to);
 	to->frames.image = image_of_current();
 	head->pid = pid;
 	head->flags = TC_RECORD_FRAMES;
@@ -103,7 +124,7 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, const struct
 	asm volatile("" ::: "memory");
 	/* The last: who sees it sees the rest. */
 	*(volatile __u8 *)&head->kind = TC_RECORD_KEY_STACK;
-	tell_of_stack(to, of->session);
+	tell_of_stack(to, unpacked_stack_of(packed).session);
 }
 
 static __always_inline void add_key_stack(__u64 number, __u32 session)
@@ -116,27 +137,27 @@ static __always_inline void add_key_stack(__u64 number, __u32 session)
 }
 
 /* 0 where there is no room for a new one. */
-__on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, const struct key_stack_of *of)
+__on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed)
 {
+	__u16 session = unpacked_stack_of(packed).session;
 	struct tc_key_stack *known;
 	__u32 pid = ids_of_current().pid;
 	__u64 number;
 
-	if (!of)
-		return 0;
-	number = walk_key_stack(ctx, of, mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
-	number = number << 8 | (__u8)of->session;
+	number = walk_key_stack(ctx, caller, packed,
+				mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
+	number = number << 8 | (__u8)session;
 	if (!number)	/* that stands for none */
 		number = 1 << 8;
 	known = bpf_map_lookup_elem(&key_stacks, &number);
 	if (!known) {
-		add_key_stack(number, of->session);
+		add_key_stack(number, session);
 		known = bpf_map_lookup_elem(&key_stacks, &number);
 	}
 	if (!known)
 		return 0;
 	if (*(volatile __u8 *)&head_of(known)->kind != TC_RECORD_KEY_STACK)
-		fill_key_stack(ctx, of, known, pid);
+		fill_key_stack(ctx, caller, packed, known, pid);
 	return number;
 }
 

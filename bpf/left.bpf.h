@@ -90,9 +90,7 @@ __on_its_own int close_left(__u32 session, __u64 under)
 {
 	struct calls *calls = calls_of_thread(session);
 	struct caller caller = caller_of(session);
-	struct ended ended = { .kind = TC_RECORD_UNWOUND };
 	struct bpf_iter_num steps;
-	struct tc_hook hook;
 
 	if (!calls)
 		return 0;
@@ -100,8 +98,8 @@ __on_its_own int close_left(__u32 session, __u64 under)
 	while (bpf_iter_num_next(&steps)) {
 		if (!calls->depth)
 			break;
-		if (end_innermost_for(calls, under, &ended, &hook))
-			act_on_left(&hook, calls, under, &ended);
+		if (unwind_innermost(calls, under))
+			act_on_left(&calls->ended_for, calls, under, &calls->ended);
 	}
 	bpf_iter_num_destroy(&steps);
 	forget_deep_calls(calls);

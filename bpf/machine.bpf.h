@@ -15,9 +15,8 @@ struct machine {
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
 	const struct ended *ended;	/* of a call that ends now; null while it begins */
-	__u64 registers[TC_REGISTERS];
-	__u64 result;	/* once it is DONE */
-	__u64 missing;	/* once it has FAILED: the address that could not be read, or 0 */
+	struct desk *desk;		/* that has its registers */
+	__u64 result;	/* once it is DONE; once it has FAILED the address that could not be read, or 0 */
 	__u32 next;	/* instruction */
 };
 
@@ -72,14 +71,38 @@ static __always_inline bool kept_arg(const struct ended *ended, __u32 number, __
 	return ended->arg_valid >> number & 1;
 }
 
-/* An argument in memory, unextended; its address where it cannot be read. */
-__on_its_own bool load_from_memory(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
+static __always_inline bool read_memory(const struct tc_arg *arg, __u64 address, __u64 *value)
+{
+	switch (arg->size) {
+	case 1: return !bpf_probe_read_user(value, 1, (void *)address);
+	case 2: return !bpf_probe_read_user(value, 2, (void *)address);
+	case 4: return !bpf_probe_read_user(value, 4, (void *)address);
+	case 8: return !bpf_probe_read_user(value, 8, (void *)address);
+	}
+	return false;
+}
+
+/* An argument, unextended. False where it cannot be read; then the value is its address, or 0. */
+__on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
 {
 	__u64 address, loaded = 0;
 	bool well;
 
-	if (!arg || !value || arg->place != TC_ARG_MEMORY)
+	if (!arg || !value)
 		return false;
+	*value = 0;
+	switch (arg->place) {
+	case TC_ARG_CONSTANT:
+		*value = arg->offset;
+		return true;
+	case TC_ARG_REGISTER:
+		*value = read_register(ctx, arg->base) >> (arg->value_shift & 63);
+		return true;
+	case TC_ARG_MEMORY:
+		break;
+	default:
+		return false;
+	}
 	address = read_register(ctx, arg->base) + arg->offset;
 	if (arg->index != TC_NO_REGISTER)
 		address += read_register(ctx, arg->index) << (arg->scale_shift & 3);
@@ -88,7 +111,9 @@ __on_its_own bool load_from_memory(bpf_user_pt_regs_t *ctx, const struct tc_arg 
 	return well;
 }
 
-static __noinline bool load_arg(struct machine *m, __u32 number, bool is_signed, __u64 *value)
+static __always_inline bool load_arg(bpf_user_pt_regs_t *ctx, const struct tc_layout *layout,
+				     const struct ended *ended, __u32 number, bool is_signed,
+				     __u64 *value)
 {
 	const struct tc_arg *arg;
 	__u64 loaded = 0;
@@ -96,28 +121,16 @@ static __noinline bool load_arg(struct machine *m, __u32 number, bool is_signed,
 	checked_as_used(number);
 	if (number >= TC_MAX_ARGS)
 		return false;
-	arg = &m->layout->args[number];
-	if (m->ended) {
-		if (!kept_arg(m->ended, number, &loaded))
+	arg = &layout->args[number];
+	if (ended) {
+		if (!kept_arg(ended, number, &loaded))
 			return false;
-	} else if (arg->place == TC_ARG_REGISTER) {
-		loaded = read_register(m->ctx, arg->base) >> (arg->value_shift & 63);
-	} else if (arg->place == TC_ARG_CONSTANT) {
-		loaded = arg->offset;
-	} else if (!load_from_memory(m->ctx, arg, &loaded)) {
-		m->missing = loaded;
+	} else if (!read_arg(ctx, arg, &loaded)) {
+		*value = loaded;
 		return false;
 	}
 	*value = extended(loaded, arg->size, is_signed);
 	return true;
-}
-
-static __always_inline struct thread ids_of_current(void)
-{
-	struct thread thread;
-
-	learn_ids(&thread, bpf_get_current_task_btf());
-	return thread;
 }
 
 static __always_inline bool load_retval(const struct ended *ended, __u8 type, __u64 *value)
@@ -126,15 +139,24 @@ static __always_inline bool load_retval(const struct ended *ended, __u8 type, __
 	return ended->has_retval;
 }
 
-static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u64 *value)
+/* An operand in one word, as a function has five parameters. */
+static __always_inline __u32 operand(__u8 from, __u8 number)
 {
+	return from | number << 8;
+}
+
+__on_its_own bool load_operand(bpf_user_pt_regs_t *ctx, const struct tc_layout *layout,
+			       const struct ended *ended, __u32 operand, __u64 *value)
+{
+	__u8 from = operand, number = operand >> 8;
+
+	if (!layout || !value)
+		return false;
+	*value = 0;
 	switch (from) {
-	case TC_FROM_REGISTER:
-		*value = m->registers[number & (TC_REGISTERS - 1)];
-		return true;
 	case TC_FROM_ARG:
 	case TC_FROM_ARG_SIGNED:
-		return load_arg(m, number, from == TC_FROM_ARG_SIGNED, value);
+		return load_arg(ctx, layout, ended, number, from == TC_FROM_ARG_SIGNED, value);
 	case TC_FROM_PID:
 		*value = ids_of_current().pid;
 		return true;
@@ -153,22 +175,30 @@ static __always_inline bool load(struct machine *m, __u8 from, __u8 number, __u6
 	case TC_FROM_TS:
 		*value = bpf_ktime_get_boot_ns();
 		return true;
-	case TC_FROM_STACK_BYTES:
-		return !m->ended && stack_bytes(m->ctx, value);
 	case TC_FROM_RETVAL:
-		return m->ended && load_retval(m->ended, number, value);
+		return ended && load_retval(ended, number, value);
 	case TC_FROM_DURATION:
-		if (!m->ended)
+		if (!ended)
 			return false;
-		*value = m->ended->duration_ns;
+		*value = ended->duration_ns;
 		return true;
 	case TC_FROM_THROWN:
-		if (!m->ended)
+		if (!ended)
 			return false;
-		*value = m->ended->kind == TC_RECORD_UNWOUND;
+		*value = ended->kind == TC_RECORD_UNWOUND;
 		return true;
 	}
 	return false;
+}
+
+/* False where there is none; then the value is the address that could not be read, or 0. */
+static __always_inline bool load(bpf_user_pt_regs_t *ctx, const struct tc_layout *layout,
+				 const struct ended *ended, __u32 operand, __u64 *value)
+{
+	if ((__u8)operand != TC_FROM_STACK_BYTES)
+		return load_operand(ctx, layout, ended, operand, value);
+	*value = 0;
+	return !ended && stack_bytes(ctx, value);
 }
 
 /* INT64_MIN / -1 does not fit, and the machine's processor would stop at it. */
@@ -251,53 +281,87 @@ static __always_inline enum tc_relation relation(__u8 op, __u64 a, __u64 b)
 	return a < b ? TC_LESS : a == b ? TC_EQUAL : TC_GREATER;
 }
 
-/* FAILED where the string could not be read. */
-static __always_inline bool compare_text(struct machine *m, const struct tc_insn *insn, __u64 a)
+/* `relations`: any of enum tc_relation. */
+__on_its_own bool is_related(__u8 op, __u64 a, __u64 b, __u8 relations)
 {
-	const struct tc_text *text;
-	__u64 number = insn->immediate;
-	struct string string;
+	return relation(op, a, b) & relations;
+}
 
-	if (number >= TC_SPEC_TEXTS)
-		return false;
-	text = &m->spec->texts[number];
+enum answer_of_text { TEXT_DIFFERS, TEXT_HOLDS, TEXT_UNREAD };
+
+/* `address`: of the string, where it is one of the program's. */
+__on_its_own int compare_text(const struct tc_spec *spec, const struct tc_insn *insn, __u64 address)
+{
+	struct desk *desk = desk_of_thread();
+	__u64 number;
+
+	if (!spec || !insn || !desk)
+		return TEXT_UNREAD;
 	if (insn->b == TC_TEXT_COMM)
-		string_of_comm(&string);
+		string_of_comm(&desk->string);
 	else if (insn->b == TC_TEXT_TAG)
-		string_of_tag(&string, m->spec->session);
-	else if (!read_string(&string, a, insn->to)) {
-		m->missing = a;
+		string_of_tag(&desk->string, spec->session);
+	else if (!read_string(&desk->string, address, insn->to))
+		return TEXT_UNREAD;
+	number = insn->immediate;
+	checked_as_used(number);
+	if (number >= TC_SPEC_TEXTS)
+		return TEXT_UNREAD;
+	return text_holds(insn->op, &desk->string, &spec->texts[number]) ? TEXT_HOLDS : TEXT_DIFFERS;
+}
+
+static __always_inline bool skip_unless(struct machine *m, const struct tc_insn *insn, bool holds)
+{
+	if (!holds)
+		m->next += insn->skip;
+	return true;
+}
+
+static __always_inline bool skip_unless_text(struct machine *m, const struct tc_insn *insn, __u64 a)
+{
+	int answer = compare_text(m->spec, insn, a);
+
+	if (answer == TEXT_UNREAD) {
+		m->result = a;
 		return false;
 	}
-	if (text_holds(insn->op, &string, text))
-		return true;
-	m->next += insn->skip;
-	return true;
+	return skip_unless(m, insn, answer == TEXT_HOLDS);
 }
 
 /* What the operands of the instruction, loaded, come to; false where it fails. */
 static __always_inline bool carry_out(struct machine *m, const struct tc_insn *insn, __u64 a, __u64 b)
 {
-	__u64 *to = &m->registers[insn->to & (TC_REGISTERS - 1)];
+	__u64 *to = &m->desk->registers[insn->to & (TC_REGISTERS - 1)];
 
 	if (insn->op >= TC_OP_SKIP_UNLESS_TEXT_EQ)
-		return compare_text(m, insn, a);
-	if (insn->op >= TC_OP_SKIP_UNLESS_S) {
-		if (!(relation(insn->op, a, b) & insn->to))
-			m->next += insn->skip;
-		return true;
-	}
-	if (insn->op == TC_OP_SKIP) {
-		m->next += insn->skip;
-		return true;
-	}
+		return skip_unless_text(m, insn, a);
+	if (insn->op >= TC_OP_SKIP_UNLESS_S)
+		return skip_unless(m, insn, is_related(insn->op, a, b, insn->to));
+	if (insn->op == TC_OP_SKIP)
+		return skip_unless(m, insn, false);
 	if (insn->op >= TC_OP_READ_U8) {
 		if (read_number(insn->op, a, to))
 			return true;
-		m->missing = a;
+		m->result = a;
 		return false;
 	}
 	return calculate(insn->op, a, b, to);
+}
+
+/* What the instruction works on; false where it cannot be had. */
+static __always_inline bool load_first(struct machine *m, const struct tc_insn *insn, __u64 *value)
+{
+	*value = insn->immediate;
+	if (insn->a_from == TC_FROM_IMMEDIATE)
+		return true;
+	if (insn->a_from == TC_FROM_REGISTER) {
+		*value = m->desk->registers[insn->a & (TC_REGISTERS - 1)];
+		return true;
+	}
+	if (load(m->ctx, m->layout, m->ended, operand(insn->a_from, insn->a), value))
+		return true;
+	m->result = *value;
+	return false;
 }
 
 static __always_inline enum machine_state step(struct machine *m)
@@ -306,16 +370,15 @@ static __always_inline enum machine_state step(struct machine *m)
 	__u64 a, b;
 
 	insn = &m->spec->code[m->next++ & (TC_SPEC_INSNS - 1)];
-	a = insn->immediate;
-	b = insn->immediate;
-	if (insn->a_from != TC_FROM_IMMEDIATE && !load(m, insn->a_from, insn->a, &a))
+	if (!load_first(m, insn, &a))
 		return FAILED;
 	if (insn->op == TC_OP_RETURN) {
 		m->result = a;
 		return DONE;
 	}
+	b = insn->immediate;
 	if (insn->b_from != TC_FROM_IMMEDIATE)
-		b = m->registers[insn->b & (TC_REGISTERS - 1)];
+		b = m->desk->registers[insn->b & (TC_REGISTERS - 1)];
 	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
 }
 
@@ -371,20 +434,22 @@ __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u
 	struct machine machine = { .ctx = ctx, .ended = ended };
 	__u32 spec = code, layout = code >> 32;
 	struct tc_value what;
+	bool is_done;
 
 	__builtin_memcpy(&what, &value, sizeof(what));
 	machine.spec = bpf_map_lookup_elem(&specs, &spec);
 	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
 	if (!machine.spec || !machine.layout || !result)
 		return false;
-	if (what.kind == TC_VALUE_OPERAND && load(&machine, what.from, what.a, result))
-		return true;
-	if (what.kind != TC_VALUE_OPERAND && run_code(&machine, what.code)) {
-		*result = machine.result;
-		return true;
-	}
-	*result = machine.missing;
-	return false;
+	*result = 0;
+	if (what.kind == TC_VALUE_OPERAND)
+		return load(ctx, machine.layout, ended, operand(what.from, what.a), result);
+	machine.desk = desk_of_thread();
+	if (!machine.desk)
+		return false;
+	is_done = run_code(&machine, what.code);
+	*result = machine.result;
+	return is_done;
 }
 
 #endif

@@ -39,7 +39,7 @@ static __always_inline struct tc_mark *mark_in_storage(__u32 session, __u64 flag
 }
 
 /* A session that makes no marks pays for one load. */
-__on_its_own __u32 mark_of_thread(__u32 session)
+static __always_inline __u32 find_mark(__u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
 	struct tc_mark *mark;
@@ -50,6 +50,11 @@ __on_its_own __u32 mark_of_thread(__u32 session)
 	if (!mark || mark->under != state->marks)
 		return 0;
 	return mark->tag | (mark->silent ? TC_MARK_SILENT : 0);
+}
+
+__on_its_own __u32 mark_of_thread(__u32 session)
+{
+	return find_mark(session);
 }
 
 static __always_inline bool is_silent(__u32 session)

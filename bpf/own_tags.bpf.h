@@ -156,7 +156,7 @@ static __always_inline void set_length(struct string *string, const __u32 most)
 /* Empty where there is none. */
 __on_its_own bool string_of_tag(struct string *string, __u32 session)
 {
-	__u32 number = mark_of_thread(session) & TC_MARK_TAG, index;
+	__u32 number = find_mark(session) & TC_MARK_TAG, index;
 	const struct own_tag_place *place;
 	const struct tc_tag *tag;
 	struct own_tag_head head;
@@ -176,15 +176,6 @@ __on_its_own bool string_of_tag(struct string *string, __u32 session)
 	if (place && read_head(place, &head) && read_text(place, head.serial, string->bytes))
 		set_length(string, TC_OWN_TAG_LEN);
 	return true;
-}
-
-/* Of the session whose spec the code is. */
-__on_its_own bool string_of_tag_for(struct string *string, __u64 code)
-{
-	__u32 index = code;
-	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-
-	return spec && string_of_tag(string, spec->session);
 }
 
 #endif

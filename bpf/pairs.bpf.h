@@ -18,7 +18,8 @@
 
 enum {
 	START_LOCK_BITS = 10,
-	LOCK_TRIES = 1 << 18,	/* about a millisecond; a lock is held for less than a microsecond */
+	LOCK_TRIES = 1 << 18,	/* about a millisecond; a lock is held for less than a microsecond, */
+				/*   unless its holder is preempted */
 };
 
 /* In `bucket` their keys have the session. */
@@ -78,8 +79,8 @@ static __always_inline void release_lock(__u64 *lock)
 
 /* A hit of a side, and what it met. */
 struct meeting {
-	struct tc_key key;
-	struct tc_start start;	/* that was taken out, if one was */
+	const struct tc_key *key;
+	struct tc_start *start;	/* that was taken out, if one was */
 	__u64 now_ns;
 	bool met;
 };
@@ -87,14 +88,14 @@ struct meeting {
 /* Under the lock. */
 static __always_inline void take_start(struct meeting *meeting)
 {
-	const struct tc_start *start = bpf_map_lookup_elem(&starts, &meeting->key);
+	const struct tc_start *start = bpf_map_lookup_elem(&starts, meeting->key);
 
 	if (!start)
 		return;
-	meeting->start = *start;
+	*meeting->start = *start;
 	meeting->met = true;
-	if (!bpf_map_delete_elem(&starts, &meeting->key))
-		give_room_of(meeting->key.bucket, TC_TABLE_STARTS);
+	if (!bpf_map_delete_elem(&starts, meeting->key))
+		give_room_of(meeting->key->bucket, TC_TABLE_STARTS);
 }
 
 /* Under the lock, where none is there. */
@@ -105,11 +106,11 @@ static __always_inline bool put_start(const struct meeting *meeting)
 				  .pid = thread.pid,
 				  .tid = thread.tid };
 
-	if (!take_room_for(meeting->key.bucket, TC_TABLE_STARTS))
+	if (!take_room_for(meeting->key->bucket, TC_TABLE_STARTS))
 		return false;
-	if (!bpf_map_update_elem(&starts, &meeting->key, &start, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&starts, meeting->key, &start, BPF_NOEXIST))
 		return true;
-	give_room_of(meeting->key.bucket, TC_TABLE_STARTS);
+	give_room_of(meeting->key->bucket, TC_TABLE_STARTS);
 	return false;
 }
 
@@ -121,7 +122,7 @@ static __always_inline void count_put(struct tc_pair_stat *stat, bool put)
 /* What of the table the hit takes out and puts in. Of a start that is not wanted any more, no more is said. */
 static __always_inline void meet(struct meeting *meeting, struct tc_pair_stat *stat, __u32 sides)
 {
-	__u64 *lock = lock_of(&meeting->key);
+	__u64 *lock = lock_of(meeting->key);
 	bool put = false;
 
 	if (!take_lock(lock)) {
@@ -173,10 +174,10 @@ static __always_inline void describe_slow(struct tc_slow *slow, const struct mee
 
 	slow->duration_ns = duration_ns;
 	slow->ended_ns = meeting->now_ns;
-	__builtin_memcpy(slow->part, meeting->key.part, sizeof(slow->part));
-	slow->missing = meeting->key.missing;
-	slow->from_pid = meeting->start.pid;
-	slow->from_tid = meeting->start.tid;
+	__builtin_memcpy(slow->part, meeting->key->part, sizeof(slow->part));
+	slow->missing = meeting->key->missing;
+	slow->from_pid = meeting->start->pid;
+	slow->from_tid = meeting->start->tid;
 	slow->to_pid = thread.pid;
 	slow->to_tid = thread.tid;
 }
@@ -237,32 +238,18 @@ static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeti
 static __always_inline void keep_own_args(struct ended *ended, bpf_user_pt_regs_t *ctx,
 					  __u32 layout)
 {
-	struct machine machine = { .ctx = ctx };
+	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);
 	__u32 i;
 
-	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
-	if (!machine.layout)
+	if (!known)
 		return;
 	for (i = 0; i < TC_CALL_ARGS; i++) {
 		__u64 value = 0;
 
-		if (i < machine.layout->arg_count && load_arg(&machine, i, false, &value))
+		if (i < known->arg_count && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
 			ended->arg_valid |= 1 << i;
 		ended->args[i] = value;
 	}
-}
-
-static __always_inline void act_on_match(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-					 __u64 under, const struct tc_spec *spec,
-					 __u64 duration_ns)
-{
-	struct ended ended = { .kind = TC_RECORD_LATENCY,
-			       .duration_ns = duration_ns,
-			       .self_ns = duration_ns };
-
-	if (spec->at_return & TC_KEEP_ARGS)
-		keep_own_args(&ended, ctx, hook->layout);
-	act_on_end(ctx, hook, 0, under, &ended);
 }
 
 /* False where the key of the hit is none. */
@@ -270,50 +257,66 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 				     const struct tc_spec *spec, struct tc_pair_stat *stat,
 				     struct tc_key *key)
 {
-	struct aggregation by = { .ctx = ctx,
-				  .code = code_of(hook),
-				  .aggregate = &spec->matched_by,
-				  .session = spec->session,
-				  .key = { .stat = spec->pair, .bucket = spec->session } };
-
-	if (!make_key(&by)) {
+	if (!make_key(ctx, code_of(hook), packed_which(MATCHED_BY, 0, 0), spec->matched_by.key_count,
+		      0, key)) {
 		__sync_fetch_and_add(&stat->dropped, 1);
 		return false;
 	}
-	if (by.key.missing) {
+	if (key->missing) {
 		__sync_fetch_and_add(&stat->unread, 1);
 		return false;
 	}
-	*key = by.key;
 	return true;
 }
 
-__on_its_own int act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
+/* What the desk then has is to be acted on as the end of a call. */
+static __always_inline void end_pair(struct desk *desk, const struct meeting *meeting,
+				     struct tc_pair_stat *stat)
 {
+	/* A clock that is read without a lock may go back by a little (kernel/time/timekeeping.c). */
+	__u64 duration_ns = meeting->now_ns > meeting->start->began_ns
+				    ? meeting->now_ns - meeting->start->began_ns
+				    : 0;
+
+	note_if_slow(stat, meeting, duration_ns);
+	desk->matched.kind = TC_RECORD_LATENCY;
+	desk->matched.duration_ns = duration_ns;
+	desk->matched.self_ns = duration_ns;
+	desk->matched.arg_valid = 0;
+}
+
+__on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
+{
+	struct desk *desk = desk_of_thread();
 	struct meeting meeting = {};
 	struct tc_pair_stat *stat;
 	const struct tc_spec *spec;
 	__u32 spec_index, stat_index;
-	__u64 duration_ns;
 
 	if (!hook)
-		return 0;
+		return false;
 	spec_index = hook->spec;
 	stat_index = hook->stat;
 	spec = bpf_map_lookup_elem(&specs, &spec_index);
 	stat = bpf_map_lookup_elem(&pair_stats, &stat_index);
-	if (!spec || !stat || !find_key(ctx, hook, spec, stat, &meeting.key))
-		return 0;
+	if (!spec || !stat)
+		return false;
+	if (!desk) {
+		__sync_fetch_and_add(&stat->dropped, 1);
+		return false;
+	}
+	meeting.key = begin_key(desk, spec->pair, 0);
+	desk->key.bucket = spec->session;
+	if (!find_key(ctx, hook, spec, stat, &desk->key))
+		return false;
+	meeting.start = &desk->start;
 	meet(&meeting, stat, spec->pair_sides);
 	if (!meeting.met || !(spec->pair_sides & TC_PAIR_TO))
-		return 0;
-	/* A clock that is read without a lock may go back by a little (kernel/time/timekeeping.c). */
-	duration_ns = meeting.now_ns > meeting.start.began_ns
-			      ? meeting.now_ns - meeting.start.began_ns
-			      : 0;
-	note_if_slow(stat, &meeting, duration_ns);
-	act_on_match(ctx, hook, under, spec, duration_ns);
-	return 0;
+		return false;
+	end_pair(desk, &meeting, stat);
+	if (spec->at_return & TC_KEEP_ARGS)
+		keep_own_args(&desk->matched, ctx, hook->layout);
+	return true;
 }
 
 #endif

@@ -11,8 +11,8 @@
  * its settings is only read, and it acts under the epoch that is in force when it wakes. If that is
  * another it begins anew. What is taken away again between the steps is null as ever.
  *
- * Since Linux 6.13 functions of such programs whose frames take 64 bytes or more have them in memory of
- * their CPU, one for each function (kernel/bpf/verifier.c, BPF_PRIV_STACK_MIN_SIZE), also where they
+ * Newer kernels have the frames of functions of this program that take 64 bytes or more in memory of
+ * their CPU, one for each function (bpf/own_frames.bpf.h; BPF_PRIV_STACK_MIN_SIZE), also where they
  * sleep and the next program comes to run on that CPU. So no frame that lives while a hit sleeps
  * may be as large, rounded up to 16: 48 bytes at most. What needs room is worked out in functions that
  * have returned by then.
@@ -114,6 +114,32 @@ static __always_inline bool bring_in_from(__u64 address, __u64 before)
 	return next - address < TC_STR_LEN && bring_in(next);
 }
 
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+/*
+ * This program sleeps, so it may have no tail call, and its large frames are its CPU's (own_frames.bpf.h).
+ * It keeps its CPU while one of them is in use, and sleeps in functions with small ones only.
+ */
+static __always_inline bool has_frames_of_cpu(void)
+{
+	struct bpf_subprog_info *any = 0;
+
+	return bpf_core_field_exists(any->priv_stack_mode);
+}
+
+static __always_inline void keep_cpu(void)
+{
+	if (has_frames_of_cpu())
+		bpf_preempt_disable();
+}
+
+static __always_inline void yield_cpu(void)
+{
+	if (has_frames_of_cpu())
+		bpf_preempt_enable();
+}
+
 /* Whether it could be read; if not `at` is where, or 0. */
 __on_its_own bool try_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *at)
 {
@@ -145,11 +171,15 @@ __on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 val
 
 	for (i = 0; i <= MOST_PAGES; i++) {
 		__u64 at = 0;
+		bool could_be_read;
 
 		/* What a hook refers to may be another's by now. */
 		if (!is_in_force(under))
 			return 0;
-		if (try_value(ctx, code, value, &at))
+		keep_cpu();
+		could_be_read = try_value(ctx, code, value, &at);
+		yield_cpu();
+		if (could_be_read)
 			return at;
 		if (i == MOST_PAGES || !at || !bring_in_from(at, before))
 			return 0;
@@ -226,13 +256,6 @@ __on_its_own int bring_in_for(bpf_user_pt_regs_t *ctx, const struct tc_hook *hoo
 	return 0;
 }
 
-__on_its_own bool is_for_current(const struct tc_hook *hook)
-{
-	struct hit hit = {};
-
-	return hook && is_for(hook, &hit);
-}
-
 static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u64 under, __u64 which)
 {
 	const struct tc_hook *hook;
@@ -273,57 +296,78 @@ static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 unde
 		bring_in_for_generation(ctx, under, under + 1);
 }
 
-/* As run_site(), without a callback. */
-static __always_inline void run_site_awake(bpf_user_pt_regs_t *ctx, struct hit *hit)
+/* As run_hooks(), but with the frames of fewer functions. */
+static __always_inline void run_hooks_awake(bpf_user_pt_regs_t *ctx, struct hit *hit)
 {
 	struct tc_generation *generation = generation_of(ctx, hit);
-	struct bpf_iter_num others;
+	const struct tc_hook *hook;
+	struct bpf_iter_num numbers;
 
 	if (!generation)
 		return;
-	hit->taken = run_hook(hit, &generation->first, true);
-	hit->next = generation->first.next;
-	if (!hit->next)
-		return;
-	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
-	while (bpf_iter_num_next(&others))
-		if (!run_hook_behind(hit))
+	hook = &generation->first;
+	hit->taken = false;
+	bpf_iter_num_new(&numbers, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&numbers)) {
+		if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP) {
+			hit->taken = takes(hook);
+			if (hit->taken)
+				act_on_any(ctx, hook, hit->epoch);
+		}
+		hit->next = hook->next;
+		hook = take_next_hook(hit);
+		if (!hook)
 			break;
-	bpf_iter_num_destroy(&others);
+	}
+	bpf_iter_num_destroy(&numbers);
 }
 
 /*
- * By itself, so that its frame does not live while the hit sleeps. False, and nothing done, where the
- * epoch is another, unless any will do.
+ * By itself, and called by who keeps the CPU: its frame is large. False, and nothing done, where the epoch
+ * is another, unless any will do.
  */
 __on_its_own bool run_awake(bpf_user_pt_regs_t *ctx, __u64 under, bool any_will_do)
 {
 	struct hit hit;
-	bool runs;
 
-	bpf_rcu_read_lock();
-	keep_cpu();
 	hit.epoch = load_epoch();
-	runs = hit.epoch == under || any_will_do;
-	if (runs)
-		run_site_awake(ctx, &hit);
-	yield_cpu();
-	bpf_rcu_read_unlock();
-	return runs;
+	if (hit.epoch != under && !any_will_do)
+		return false;
+	run_hooks_awake(ctx, &hit);
+	return true;
+}
+
+enum { DESK_TRIES = 4 };	/* each that fails was preempted by one that makes such memory */
+
+/* Here, where its memory may be waited for: whoever needs it later finds it. */
+static __always_inline void make_desk(void)
+{
+	__u32 i;
+
+	for (i = 0; i < DESK_TRIES; i++)
+		if (desk_of_thread())
+			return;
 }
 
 SEC("?uprobe.s")
 int on_site_asleep(struct pt_regs *ctx)
 {
 	struct bpf_iter_num epochs;
+	bool has_run;
 	int *i;
 
+	make_desk();
 	bpf_iter_num_new(&epochs, 0, EPOCHS);
 	while ((i = bpf_iter_num_next(&epochs))) {
 		__u64 under = *(volatile __u64 *)&epoch;
 
 		bring_in_for_all(ctx, under);
-		if (run_awake(ctx, under, *i == EPOCHS - 1))
+		bpf_rcu_read_lock();
+		keep_cpu();
+		has_run = run_awake(ctx, under, *i == EPOCHS - 1);
+		yield_cpu();
+		bpf_rcu_read_unlock();
+		if (has_run)
 			break;
 	}
 	bpf_iter_num_destroy(&epochs);

@@ -21,9 +21,7 @@ extern bool bpf_session_is_return(void) __ksym __weak;
 __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
 			       bool begins)
 {
-	struct ended ended = { .kind = TC_RECORD_UNWOUND };
 	struct bpf_iter_num steps;
-	struct tc_hook hook;
 
 	if (!calls)
 		return 0;
@@ -34,8 +32,8 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u
 		if (over == NO_CALL)
 			break;
 		make_innermost(calls, over);
-		if (end_innermost_for(calls, under, &ended, &hook))
-			act_on_end(ctx, &hook, calls, under, &ended);
+		if (unwind_innermost(calls, under))
+			act_on_end(ctx, &calls->ended_for, calls, under, &calls->ended);
 	}
 	bpf_iter_num_destroy(&steps);
 	return 0;
@@ -45,17 +43,16 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u
 
 static __always_inline void keep_args(struct call *call, bpf_user_pt_regs_t *ctx, __u32 layout)
 {
-	struct machine machine = { .ctx = ctx };
+	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);
 	__u32 i;
 
 	call->arg_valid = 0;
-	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
-	if (!machine.layout)
+	if (!known)
 		return;
 	for (i = 0; i < TC_CALL_ARGS; i++) {
 		__u64 value = 0;
 
-		if (i < machine.layout->arg_count && load_arg(&machine, i, false, &value))
+		if (i < known->arg_count && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
 			call->arg_valid |= 1 << i;
 		call->args[i] = value;
 	}
@@ -69,36 +66,55 @@ static __always_inline __u32 next_number(struct calls *calls)
 	return calls->last_number;
 }
 
-/* How a call is kept: beside the slot of its function. */
-enum { WAY_SHIFT = 16, OF_GRAPH = 1 << 24, PUSHED_SHIFT = 32 };
+/* What is known of the place where a call begins, in one word: its slot, and this. */
+enum {
+	WAY_SHIFT = 16,
+	PUSHED_SHIFT = 32,	/* bytes between the stack pointer and the return address */
+};
 
 _Static_assert(TC_MAX_SLOTS <= 1 << WAY_SHIFT, "a slot's number has its bits for itself");
 
-/*
- * Keeps the call of a hook as the innermost; `at` is its slot, and how it is kept, `whose` its source
- * and its serial number. The call as tc_end has it, or 0 if it is cut.
- */
-__on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 code, __u64 at,
-			     __u64 whose)
+static __always_inline __u64 begin_of(const struct tc_generation *generation, __u32 slot, enum way way)
 {
-	__u32 spec_index = code;
+	return (__u64)generation->pushed << PUSHED_SHIFT | way << WAY_SHIFT | slot;
+}
+
+/* Where the return address of the call is. */
+static __always_inline __u64 return_place(bpf_user_pt_regs_t *ctx, __u64 begin)
+{
+	return read_register(ctx, 4) + (begin >> PUSHED_SHIFT);
+}
+
+/*
+ * Keeps the call of a hook as the innermost; `calls`: those of the thread, if it has any yet; `begin`: as
+ * begin_of() has it. The call as tc_end has it, or 0 if it is cut.
+ */
+__on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *known,
+			  __u64 begin)
+{
+	__u32 spec_index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
-	__u8 way = at >> WAY_SHIFT;
+	struct calls *calls = known;
+	__u8 way = begin >> WAY_SHIFT;
 	struct call *call;
 	__u64 mark;
 
-	if (!spec || !calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
+	if (!spec || !hook)
+		return 0;
+	if (!calls)
+		calls = begin_calls(hook->session);
+	if (!calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
 		return 0;
 	call = next_call(calls);
 	if (!call)
 		return 0;
-	call->sp = read_register(ctx, 4) + (__u32)(at >> PUSHED_SHIFT);
-	call->slot = (__u16)at;
-	call->serial = whose;
+	call->sp = return_place(ctx, begin);
+	call->slot = (__u16)begin;
+	call->serial = hook->flags >> TC_SERIAL_SHIFT;
 	call->way = way;
-	call->is_of_graph = !!(at & OF_GRAPH);
+	call->is_of_graph = !!(hook->flags & TC_IN_GRAPH);
 	call->number = next_number(calls);
-	call->path = path_of(calls, spec, whose >> 32);
+	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
 	call->return_address = 0;
 	call->arg_valid = 0;
@@ -106,42 +122,13 @@ __on_its_own __u64 open_call(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address),
 				    (const void *)call->sp);
 	if (spec->at_return & TC_KEEP_ARGS)
-		keep_args(call, ctx, code >> 32);
+		keep_args(call, ctx, hook->layout);
 	mark = mark_of(calls, call);
 	calls->depth++;
 	calls->trampolines += way == BY_TRAMPOLINE;
 	calls->graph_depth += call->is_of_graph;
 	call->began_ns = bpf_ktime_get_boot_ns();
 	return mark;
-}
-
-static __always_inline __u64 follow(struct hit *hit, const struct tc_hook *hook,
-				    struct calls *calls, enum way way)
-{
-	__u64 pushed = slots[hit->slot % TC_MAX_SLOTS].generation[hit->epoch & 1].pushed;
-	__u64 at = pushed << PUSHED_SHIFT | hit->slot | way << WAY_SHIFT;
-	__u64 whose = (__u64)hook->source << 32 | hook->flags >> TC_SERIAL_SHIFT;
-	__u64 call;
-
-	if (!calls)
-		calls = begin_calls(hook->session);
-	if (hook->flags & TC_IN_GRAPH)
-		at |= OF_GRAPH;
-	call = open_call(hit->ctx, calls, code_of(hook), at, whose);
-	hit->followed |= call != 0;
-	return call;
-}
-
-static __always_inline __u64 follow_by_exits(struct hit *hit, const struct tc_hook *hook,
-					     struct calls *calls)
-{
-	return follow(hit, hook, calls, BY_EXITS);
-}
-
-static __always_inline __u64 follow_by_trampoline(struct hit *hit, const struct tc_hook *hook,
-						  struct calls *calls)
-{
-	return follow(hit, hook, calls, BY_TRAMPOLINE);
 }
 
 /* Of the outermost call of a graph: whether all that the graph shows waits for its end. */
@@ -155,107 +142,120 @@ static __always_inline bool begins_to_wait(const struct tc_hook *hook, const str
 	return false;
 }
 
-/* A call of a root of the graph, or of a function below. */
-static __always_inline void act_on_graph_call(struct hit *hit, const struct tc_hook *hook,
-					      struct tc_stat *stat, struct calls *calls,
-					      follow_call follow_it)
+/* A call of a root of the graph, or of a function below. Whether it is followed. */
+__on_its_own bool act_on_graph_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				    struct calls *calls, __u64 under, __u64 begin)
 {
-	__u32 index = hook->spec, depth = graph_depth_of(calls);
+	__u32 index = hook ? hook->spec : 0, depth = graph_depth_of(calls);
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 	__u64 call;
 	bool waits;
 
-	if (!spec)
-		return;
+	if (!hook || !spec || !stat)
+		return false;
 	if ((spec->graph_depth && depth >= spec->graph_depth) ||
-	    (!depth && !is_taken(hit, hook, spec, ASK_THE_MACHINE))) {
+	    (!depth && !is_taken(ctx, hook, spec, ASK_THE_MACHINE))) {
 		__sync_fetch_and_add(&stat->filtered, 1);
-		return;
+		return false;
 	}
-	call = follow_it(hit, hook, calls);
+	call = follow(ctx, hook, calls, begin);
 	if (!call)
 		count_cut(hook->stat);
 	waits = depth ? calls && calls->held_call : begins_to_wait(hook, spec, calls, call);
 	if (!(spec->at_return & TC_RETURN_EVENT) || (!call && spec->at_return & TC_KEEP_IF))
-		return;
+		return call;
 	if (waits)
-		hold_hit(hit, hook, stat, call ?: (__u64)depth << 32);
+		hold_hit(ctx, hook, under, stat, call ?: (__u64)depth << 32);
 	else
-		stream_hit(hit, hook, stat, call ?: (__u64)depth << 32);
+		stream_hit(ctx, hook, under, stat, call ?: (__u64)depth << 32);
+	return call;
 }
 
-static __always_inline void act_and_follow(struct hit *hit, const struct tc_hook *hook,
-					   struct calls *calls, follow_call follow_it)
+/* A call whose hook wants its end. Whether it is followed. */
+static __always_inline bool follow_or_cut(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+					  struct calls *calls, __u64 begin)
 {
-	struct tc_stat *stat = stat_of(hook);
+	if (follow(ctx, hook, calls, begin))
+		return true;
+	count_cut(hook->stat);
+	return false;
+}
 
-	if (!stat || is_shut(hook))
-		return;
-	test_delay();
-	__sync_fetch_and_add(&stat->hits, 1);
-	if (is_outside_graph(hook, calls) && !is_jumped_to(calls, hit))
+static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const struct calls *calls,
+					      __u64 under, __u64 begin)
+{
+	__u64 moved = slots[begin % TC_MAX_SLOTS].generation[under & 1].moved;
+
+	return is_jumped_to(calls, read_register(ctx, TC_RIP) - moved, return_place(ctx, begin));
+}
+
+/* `calls`, `begin`: as follow() has them. Whether the call is followed. */
+__on_its_own bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+			      struct calls *calls, __u64 under, __u64 begin)
+{
+	struct tc_stat *stat = hook ? stat_of(hook) : 0;
+
+	if (!hook || !begins_to_act(hook, stat))
+		return false;
+	if (is_outside_graph(hook, calls) && !is_call_jumped_to(ctx, calls, under, begin))
 		__sync_fetch_and_add(&stat->filtered, 1);
 	else if (hook->flags & TC_PAIR)
-		act_on_pair(hit->ctx, hook, hit->epoch);
+		act_on_pair(ctx, hook, under);
 	else if (hook->flags & TC_IN_GRAPH)
-		act_on_graph_call(hit, hook, stat, calls, follow_it);
-	else if (hook->spec)
-		act_by_spec(hit, hook, stat, calls, ASK_THE_MACHINE, follow_it);
-	else if (hook->flags & TC_EVENT)
-		show_hit(hit, hook, stat);
+		return act_on_graph_call(ctx, hook, calls, under, begin);
+	else if (!hook->spec && hook->flags & TC_EVENT)
+		show_hit(ctx, hook, under, stat);
+	else if (hook->spec && act_by_spec(ctx, hook, under, ASK_THE_MACHINE) &&
+		 hook->flags & TC_CALL)
+		return follow_or_cut(ctx, hook, calls, begin);
+	return false;
 }
 
-static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook,
-					     follow_call follow_it)
+static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook, __u64 begin)
 {
 	struct calls *calls;
 
-	if (!takes(hook, hit))
+	if (!takes(hook))
 		return false;
 	calls = calls_for(hook);
 	if (calls && hook->flags & TC_CALL)
-		close_unwound(hit->ctx, calls, hit->epoch, hit->sp, true);
-	act_and_follow(hit, hook, calls, follow_it);
+		close_unwound(hit->ctx, calls, hit->epoch, return_place(hit->ctx, begin), true);
+	hit->followed |= act_on_call(hit->ctx, hook, calls, hit->epoch, begin);
 	if (calls && hook->flags & TC_CALL)
 		calls->jumped_to = 0;
 	return true;
 }
 
-static __always_inline void run_next_hook_of_call(struct hit *hit, const struct tc_hook *hook,
-						  follow_call follow_it)
+/* Whether the call is followed. */
+static __always_inline bool run_call(struct pt_regs *ctx, enum way way)
 {
-	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
-		hit->taken = run_hook_of_call(hit, hook, follow_it);
-}
+	const struct tc_generation *generation;
+	struct bpf_iter_num others;
+	const struct tc_hook *hook;
+	struct hit hit;
+	__u64 begin;
 
-static __always_inline void begin_call(struct hit *hit, const struct tc_generation *generation)
-{
-	hit->sp = read_register(hit->ctx, 4) + generation->pushed;
-	hit->entry = read_register(hit->ctx, TC_RIP) - generation->moved;
-	hit->followed = 0;
-	hit->next = generation->first.next;
-}
-
-static long follow_next_by_exits(__u32 i, void *data)
-{
-	struct hit *hit = data;
-	const struct tc_hook *hook = take_next_hook(hit);
-
-	if (!hook)
-		return 1;
-	run_next_hook_of_call(hit, hook, follow_by_exits);
-	return 0;
-}
-
-static long follow_next_by_trampoline(__u32 i, void *data)
-{
-	struct hit *hit = data;
-	const struct tc_hook *hook = take_next_hook(hit);
-
-	if (!hook)
-		return 1;
-	run_next_hook_of_call(hit, hook, follow_by_trampoline);
-	return 0;
+	hit.epoch = load_epoch();
+	generation = generation_of(ctx, &hit);
+	if (!generation)
+		return false;
+	begin = begin_of(generation, hit.slot, way);
+	hit.followed = 0;
+	hit.next = generation->first.next;
+	hit.taken = run_hook_of_call(&hit, &generation->first, begin);
+	if (!hit.next)
+		return hit.followed;
+	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&others)) {
+		hook = take_next_hook(&hit);
+		if (!hook)
+			break;
+		if (!hit.taken || hook->flags & TC_FIRST_OF_GROUP)
+			hit.taken = run_hook_of_call(&hit, hook, begin);
+	}
+	bpf_iter_num_destroy(&others);
+	return hit.followed;
 }
 
 /* ---- where a call ends ---- */
@@ -292,29 +292,60 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 	return found ? i : NO_CALL;
 }
 
-/* Ends the call of the hook that returns to the address at sp, if it is one that was followed. */
-static __noinline void end_call(struct hit *hit, const struct tc_hook *hook, struct calls *calls)
-{
-	struct ended ended = { .kind = TC_RECORD_RETURN };
-	__u64 call;
+/* What is known of the place where a call ends, in one word: its slot, the way, and what is said of an exit. */
+enum { EXIT_SHIFT = 32 };
 
-	call = find_call(calls, hit->sp, hit->slot, hook->flags >> TC_SERIAL_SHIFT);
-	if (call == NO_CALL)
-		return;
-	make_innermost(calls, call);
-	ended.has_retval = hit->has_retval;
-	ended.retval = hit->has_retval ? read_register(hit->ctx, 0) : 0;
-	end_innermost(calls, &ended);
-	/* What is jumped to from a call that is waited for comes after the decision. */
-	calls->jumped_to = ended.call && !calls->graph_depth && !calls->held_call ? hit->jumps_to : 0;
-	calls->jumped_sp = hit->sp;
-	/* By a trampoline the program has gone there already. */
-	if (!ended.return_address)
-		ended.return_address = read_register(hit->ctx, TC_RIP);
-	act_on_end(hit->ctx, hook, calls, hit->epoch, &ended);
+static __always_inline __u64 end_of(__u64 cookie, enum way way)
+{
+	__u64 exit = way == BY_EXITS ? cookie >> TC_COOKIE_EXIT_SHIFT : TC_EXIT_HAS_RETVAL;
+
+	return exit << EXIT_SHIFT | way << WAY_SHIFT | cookie % TC_MAX_SLOTS;
 }
 
-static __always_inline void leave_by(struct hit *hit, const struct tc_hook *hook)
+/* Where the return address of the call is, or was. */
+static __always_inline __u64 return_place_at_end(bpf_user_pt_regs_t *ctx, __u64 end)
+{
+	return read_register(ctx, 4) - ((__u8)(end >> WAY_SHIFT) == BY_TRAMPOLINE ? 8 : 0);
+}
+
+/* Where the function goes on in which the call ends; 0: not known, or nowhere. */
+static __always_inline __u64 jumps_to(bpf_user_pt_regs_t *ctx, __u64 end)
+{
+	return jump_target(ctx, end >> (EXIT_SHIFT + TC_EXIT_LENGTH_SHIFT) & TC_EXIT_LENGTH_MASK);
+}
+
+/* Ends the call of the hook that returns now, if it is one that was followed. `end`: by end_of(). */
+__on_its_own int end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *calls,
+			  __u64 under, __u64 end)
+{
+	__u64 sp = return_place_at_end(ctx, end), call;
+	struct ended *ended;
+
+	if (!hook || !calls)
+		return 0;
+	call = find_call(calls, sp, (__u16)end, hook->flags >> TC_SERIAL_SHIFT);
+	if (call == NO_CALL)
+		return 0;
+	make_innermost(calls, call);
+	ended = &calls->ended;
+	ended->kind = TC_RECORD_RETURN;
+	ended->has_retval = !!(end >> EXIT_SHIFT & TC_EXIT_HAS_RETVAL);
+	ended->retval = ended->has_retval ? read_register(ctx, 0) : 0;
+	if (!end_innermost(calls))
+		return 0;
+	/* What is jumped to from a call that is waited for comes after the decision. */
+	calls->jumped_to = ended->call && !calls->graph_depth && !calls->held_call ? jumps_to(ctx, end)
+										   : 0;
+	calls->jumped_sp = sp;
+	/* By a trampoline the program has gone there already. */
+	if (!ended->return_address)
+		ended->return_address = read_register(ctx, TC_RIP);
+	act_on_end(ctx, hook, calls, under, ended);
+	return 0;
+}
+
+static __always_inline void leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
+				     __u64 end)
 {
 	struct calls *calls;
 
@@ -323,113 +354,71 @@ static __always_inline void leave_by(struct hit *hit, const struct tc_hook *hook
 	calls = calls_of_thread(hook->session);
 	if (!calls)
 		return;
-	close_unwound(hit->ctx, calls, hit->epoch, hit->sp, false);
-	end_call(hit, hook, calls);
-}
-
-static long leave_by_next(__u32 i, void *data)
-{
-	struct hit *hit = data;
-	const struct tc_hook *hook = take_next_hook(hit);
-
-	if (!hook)
-		return 1;
-	leave_by(hit, hook);
-	return 0;
+	close_unwound(ctx, calls, under, return_place_at_end(ctx, end), false);
+	end_call(ctx, hook, calls, under, end);
 }
 
 /* All hooks of the slot: whoever follows the call knows it. */
-static __always_inline int leave(struct pt_regs *ctx, __u64 sp, bool has_retval, __u64 jumps_to)
+static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	const struct tc_generation *generation;
-	struct hit hit = { .ctx = ctx, .sp = sp, .has_retval = has_retval, .jumps_to = jumps_to };
+	struct bpf_iter_num others;
+	const struct tc_hook *hook;
+	__u64 under;
+	__u32 next;
 
-	hit.epoch = *(volatile __u64 *)&epoch;
+	under = *(volatile __u64 *)&epoch;
 	test_delay();
-	hit.slot = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
-	generation = &slots[hit.slot].generation[hit.epoch & 1];
+	generation = &slots[end % TC_MAX_SLOTS].generation[under & 1];
 	if (!generation->hook_count)
-		return 0;
-	leave_by(&hit, &generation->first);
-	hit.next = generation->first.next;
-	if (hit.next)
-		bpf_loop(TC_MAX_HOOKS_OF_SLOT, leave_by_next, &hit, 0);
-	return 0;
+		return;
+	next = generation->first.next;
+	leave_by(ctx, &generation->first, under, end);
+	if (!next)
+		return;
+	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&others)) {
+		hook = next ? bpf_map_lookup_elem(&hooks, &next) : 0;
+		if (!hook)
+			break;
+		next = hook->next;
+		leave_by(ctx, hook, under, end);
+	}
+	bpf_iter_num_destroy(&others);
 }
 
 /* ---- the programs ---- */
 
-static __always_inline void run_call(struct pt_regs *ctx)
-{
-	const struct tc_generation *generation;
-	struct hit hit;
-
-	hit.epoch = load_epoch();
-	generation = generation_of(ctx, &hit);
-	if (!generation)
-		return;
-	begin_call(&hit, generation);
-	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_exits);
-	if (hit.next)
-		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_exits, &hit, 0);
-}
-
 SEC("?uprobe")
 int on_call(struct pt_regs *ctx)
 {
-	keep_cpu();
-	run_call(ctx);
-	yield_cpu();
+	keep_frames_on_stack(ctx, &no_programs);
+	run_call(ctx, BY_EXITS);
 	return 0;
 }
 
 SEC("?uprobe")
 int on_leave(struct pt_regs *ctx)
 {
-	__u64 what = bpf_get_attach_cookie(ctx) >> TC_COOKIE_EXIT_SHIFT;
+	__u64 cookie = bpf_get_attach_cookie(ctx), exit = cookie >> TC_COOKIE_EXIT_SHIFT;
 
-	if (what & TC_EXIT_CONDITIONAL &&
-	    !condition_holds(ctx->eflags, what >> TC_EXIT_CONDITION_SHIFT & 15))
+	keep_frames_on_stack(ctx, &no_programs);
+	if (exit & TC_EXIT_CONDITIONAL &&
+	    !condition_holds(ctx->eflags, exit >> TC_EXIT_CONDITION_SHIFT & 15))
 		return 0;
-	keep_cpu();
-	leave(ctx, ctx->rsp, what & TC_EXIT_HAS_RETVAL,
-	      jump_target(ctx, what >> TC_EXIT_LENGTH_SHIFT & TC_EXIT_LENGTH_MASK));
-	yield_cpu();
+	leave(ctx, end_of(cookie, BY_EXITS));
 	return 0;
-}
-
-/* Whether the call is followed. */
-static __always_inline bool run_call_by_trampoline(struct pt_regs *ctx)
-{
-	const struct tc_generation *generation;
-	struct hit hit;
-
-	hit.epoch = load_epoch();
-	generation = generation_of(ctx, &hit);
-	if (!generation)
-		return false;
-	begin_call(&hit, generation);
-	hit.taken = run_hook_of_call(&hit, &generation->first, follow_by_trampoline);
-	if (hit.next)
-		bpf_loop(TC_MAX_HOOKS_OF_SLOT, follow_next_by_trampoline, &hit, 0);
-	return hit.followed;
 }
 
 /* At the entry 0 asks for the return: nobody's call shall go through a trampoline in vain. */
 SEC("?uprobe")
 int on_call_and_return(struct pt_regs *ctx)
 {
-	bool followed = true;
-
-	keep_cpu();
-	if (bpf_session_is_return())
-		leave(ctx, ctx->rsp - 8, true, 0);
-	else
-		followed = run_call_by_trampoline(ctx);
-	yield_cpu();
-	if (followed)
-		return 0;
-	return 1;
+	keep_frames_on_stack(ctx, &no_sessions);
+	if (!bpf_session_is_return())
+		return run_call(ctx, BY_TRAMPOLINE) ? 0 : 1;
+	leave(ctx, end_of(bpf_get_attach_cookie(ctx), BY_TRAMPOLINE));
+	return 0;
 }
 
 #include "bpf/left.bpf.h"

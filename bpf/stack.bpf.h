@@ -59,6 +59,32 @@ __on_its_own int fill_most(bpf_user_pt_regs_t *ctx, struct most_frames *to, __u8
 	return 0;
 }
 
+struct registers {
+	__u64 value[TC_NO_REGISTER];
+};
+
+/* The context may only be read at constant offsets; the copy can be indexed. */
+static __always_inline void copy_registers(struct registers *to, const struct pt_regs *ctx)
+{
+	to->value[0] = ctx->rax;
+	to->value[1] = ctx->rcx;
+	to->value[2] = ctx->rdx;
+	to->value[3] = ctx->rbx;
+	to->value[4] = ctx->rsp;
+	to->value[5] = ctx->rbp;
+	to->value[6] = ctx->rsi;
+	to->value[7] = ctx->rdi;
+	to->value[8] = ctx->r8;
+	to->value[9] = ctx->r9;
+	to->value[10] = ctx->r10;
+	to->value[11] = ctx->r11;
+	to->value[12] = ctx->r12;
+	to->value[13] = ctx->r13;
+	to->value[14] = ctx->r14;
+	to->value[15] = ctx->r15;
+	to->value[TC_RIP] = ctx->rip;
+}
+
 /*
  * A chunk that cannot be read becomes 0, and ends what is counted: but not one below the stack
  * pointer. The red zone can lie in a page that the program has never been in.

@@ -32,9 +32,9 @@ static __always_inline bool at_hand(struct hit *hit, const struct tc_layout *lay
 	if (insn->a_from <= TC_FROM_ARG_SIGNED)
 		return arg_at_hand(hit, layout, insn, value);
 	if (insn->a_from == TC_FROM_PID)
-		*value = thread_of(hit)->pid;
+		*value = ids_of_current().pid;
 	else
-		*value = thread_of(hit)->tid;
+		*value = ids_of_current().tid;
 	return true;
 }
 

@@ -83,10 +83,36 @@ __on_its_own bool equals(const struct string *string, const struct tc_text *text
 	return true;
 }
 
-/* 0 behind its end; no text has a 0 within. */
-static __always_inline __u8 byte_of(const struct tc_text *text, __u32 at)
+_Static_assert(sizeof(struct tc_text) == TC_TEXT_LEN + 1 &&
+		       __builtin_offsetof(struct tc_text, bytes) == 1,
+	       "a text is its length and its bytes, 64 together");
+
+/*
+ * Comparisons of small numbers without a branch: 1 if it is so, else 0. The verifier would follow each branch in
+ * every step of a loop.
+ */
+static __always_inline __u64 is_less(__u64 a, __u64 b)
 {
-	return at < TC_TEXT_LEN ? text->bytes[at] : 0;
+	__u64 difference = a - b;
+
+	checked_as_used(difference);	/* or the compiler would make it a branch */
+	return difference >> 63;
+}
+
+enum { PATTERN_PLACES = 2 * (TC_TEXT_LEN + 1) };	/* those behind its end included */
+
+/* 0 behind its end; no text has a 0 within. */
+static __always_inline __u8 byte_of(const struct tc_text *text, __u64 at)
+{
+	__u64 place = (at + 1) & TC_TEXT_LEN;
+
+	checked_as_used(place);
+	return ((const __u8 *)text)[place] & -is_less(at, TC_TEXT_LEN);
+}
+
+static __always_inline __u64 is_equal(__u64 a, __u64 b)
+{
+	return is_less(a ^ b, 1);
 }
 
 /*
@@ -95,29 +121,29 @@ static __always_inline __u8 byte_of(const struct tc_text *text, __u32 at)
  */
 __on_its_own __u32 match_class(const struct tc_text *pattern, __u32 start, __u8 byte)
 {
-	bool found = false, closed = false, inverted;
-	__u32 at = start + 1, begin;
+	__u64 found = unknown_zero, closed = unknown_zero, inverted, begin, at;
 	struct bpf_iter_num steps;
 
 	if (!pattern)
 		return 0;
-	inverted = byte_of(pattern, at) == '!' || byte_of(pattern, at) == '^';
+	at = (start + 1) & (PATTERN_PLACES - 1);
+	inverted = is_equal(byte_of(pattern, at), '!') | is_equal(byte_of(pattern, at), '^');
 	at += inverted;
 	begin = at;
 	bpf_iter_num_new(&steps, 0, TC_TEXT_LEN);
 	while (bpf_iter_num_next(&steps)) {
-		__u8 low = byte_of(pattern, at), high = low;
+		__u64 low = byte_of(pattern, at), last = byte_of(pattern, at + 2), high, is_range;
 
-		closed = low == ']' && at != begin;
-		if (!low || closed)
+		closed = is_equal(low, ']') & ~is_equal(at, begin);
+		if (is_equal(low, 0) | closed)
 			break;
-		if (byte_of(pattern, at + 1) == '-' && byte_of(pattern, at + 2) &&
-		    byte_of(pattern, at + 2) != ']') {
-			at += 2;
-			high = byte_of(pattern, at);
-		}
-		found |= byte >= low && byte <= high;
-		at++;
+		is_range = is_equal(byte_of(pattern, at + 1), '-') & ~is_equal(last, 0) &
+			   ~is_equal(last, ']');
+		high = low + (last - low) * is_range;
+		found |= 1 ^ (is_less(byte, low) | is_less(high, byte));
+		at += 1 + 2 * is_range;
+		checked_as_used(at);
+		at &= PATTERN_PLACES - 1;
 	}
 	bpf_iter_num_destroy(&steps);
 	if (!closed)
@@ -173,7 +199,7 @@ static __always_inline enum match glob_step(struct glob *glob)
 	return GOES_ON;
 }
 
-__on_its_own bool matches_glob(const struct string *string, const struct tc_text *pattern)
+static __always_inline bool matches_glob(const struct string *string, const struct tc_text *pattern)
 {
 	struct glob glob = { .string = string,
 			     .pattern = pattern,
@@ -199,12 +225,10 @@ __on_its_own bool matches_glob(const struct string *string, const struct tc_text
 static __always_inline bool text_holds(__u8 op, const struct string *string,
 				       const struct tc_text *text)
 {
-	switch (op) {
-	case TC_OP_SKIP_UNLESS_TEXT_EQ: return equals(string, text);
-	case TC_OP_SKIP_UNLESS_TEXT_NE: return !equals(string, text);
-	case TC_OP_SKIP_UNLESS_TEXT_LIKE: return matches_glob(string, text);
-	}
-	return !matches_glob(string, text);
+	bool is_same = op == TC_OP_SKIP_UNLESS_TEXT_EQ || op == TC_OP_SKIP_UNLESS_TEXT_NE;
+	bool holds = is_same ? equals(string, text) : matches_glob(string, text);
+
+	return holds != (op == TC_OP_SKIP_UNLESS_TEXT_NE || op == TC_OP_SKIP_UNLESS_TEXT_UNLIKE);
 }
 
 static __always_inline void add_text(const struct text_key *key)
@@ -220,12 +244,10 @@ static __always_inline void add_text(const struct text_key *key)
 }
 
 /* Its number in the session, the same for equal strings; 0 where there is no room for a new one. */
-__on_its_own __u32 number_of_string(struct string *string, __u32 session)
+static __always_inline __u32 number_of_string(struct string *string, __u32 session)
 {
 	__u32 *known;
 
-	if (!string)
-		return 0;
 	string->key.session = session;
 	known = bpf_map_lookup_elem(&texts, &string->key);
 	if (!known) {

@@ -17,7 +17,7 @@
 #include "bpf/delay.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/preempt.bpf.h"
+#include "bpf/own_frames.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/access.bpf.h"
 #include "bpf/quota.bpf.h"
@@ -26,6 +26,7 @@
 #include "bpf/text.bpf.h"
 #include "bpf/deepest.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/desk.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/notices.bpf.h"
 #include "bpf/proofs.bpf.h"
@@ -33,19 +34,11 @@
 #include "bpf/own_tags.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/terms.bpf.h"
+#include "bpf/value_text.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/key_stack.bpf.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/act.bpf.h"
-
-static __always_inline bool run_hook(struct hit *hit, const struct tc_hook *hook,
-				     const bool at_once)
-{
-	if (!takes(hook, hit))
-		return false;
-	act(hit, hook, at_once);
-	return true;
-}
 
 static __always_inline const struct tc_hook *take_next_hook(struct hit *hit)
 {
@@ -57,23 +50,6 @@ static __always_inline const struct tc_hook *take_next_hook(struct hit *hit)
 	if (hook)
 		hit->next = hook->next;
 	return hook;
-}
-
-/* False where there is none. */
-static __always_inline bool run_hook_behind(struct hit *hit)
-{
-	const struct tc_hook *hook = take_next_hook(hit);
-
-	if (!hook)
-		return false;
-	if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP)
-		hit->taken = run_hook(hit, hook, false);
-	return true;
-}
-
-static long run_next_hook(__u32 i, void *data)
-{
-	return !run_hook_behind(data);
 }
 
 /* A program of an older epoch may still run here, preempted: it is not the first of the newer. */
@@ -133,31 +109,51 @@ static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, 
 	if (served_by != link && !takes_in_handover(served_by, link, hit->slot))
 		return 0;
 	hit->ctx = ctx;
-	hit->thread.tid = 0;	/* the rest is not zeroed: that would cost a tenth of a count */
 	return generation;
+}
+
+/* The hit has its epoch. */
+static __always_inline void run_hooks(bpf_user_pt_regs_t *ctx, struct hit *hit)
+{
+	struct tc_generation *generation = generation_of(ctx, hit);
+	const struct tc_hook *hook;
+	struct bpf_iter_num others;
+
+	if (!generation)
+		return;
+	hit->taken = takes(&generation->first);
+	if (hit->taken)
+		act_on_first(hit, &generation->first);
+	hit->next = generation->first.next;
+	if (!hit->next)
+		return;
+	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
+	while (bpf_iter_num_next(&others)) {
+		hook = take_next_hook(hit);
+		if (!hook)
+			break;
+		if (hit->taken && !(hook->flags & TC_FIRST_OF_GROUP))
+			continue;
+		hit->taken = takes(hook);
+		if (hit->taken)
+			act_on_hit(ctx, hook, hit->epoch);
+	}
+	bpf_iter_num_destroy(&others);
 }
 
 static __always_inline void run_site(struct pt_regs *ctx)
 {
-	struct tc_generation *generation;
 	struct hit hit;
 
 	hit.epoch = load_epoch();
-	generation = generation_of(ctx, &hit);
-	if (!generation)
-		return;
-	hit.taken = run_hook(&hit, &generation->first, true);
-	hit.next = generation->first.next;
-	if (hit.next)
-		bpf_loop(TC_MAX_HOOKS_OF_SLOT, run_next_hook, &hit, 0);
+	run_hooks(ctx, &hit);
 }
 
 SEC("uprobe")
 int on_site(struct pt_regs *ctx)
 {
-	keep_cpu();
+	keep_frames_on_stack(ctx, &no_programs);
 	run_site(ctx);
-	yield_cpu();
 	return 0;
 }
 

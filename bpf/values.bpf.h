@@ -10,8 +10,7 @@ static __always_inline __u32 fill_value(const struct streamed *hit, const struct
 					struct tc_record *record, __u64 at, const __u32 room,
 					bool *valid)
 {
-	struct string string = {};
-	__u64 number = 0;
+	__u64 number = 0, address = 0;
 
 	if (!is_text(value)) {
 		if (at > room - 1)
@@ -22,8 +21,10 @@ static __always_inline __u32 fill_value(const struct streamed *hit, const struct
 	}
 	if (room < STR_WORDS || at > room - STR_WORDS)
 		return 0;
-	*valid = text_of(hit->ctx, hit->code, packed(value), &string, hit->ended);
-	__builtin_memcpy(&record->args[at], string.bytes, TC_STR_LEN);
+	*valid = (!has_address(value) ||
+		  evaluate(hit->ctx, hit->code, packed(value), &address, hit->ended)) &&
+		 copy_text((struct text_words *)&record->args[at], packed(value), address,
+			   hit->session);
 	return STR_WORDS;
 }
 

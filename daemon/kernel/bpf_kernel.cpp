@@ -22,7 +22,6 @@
 #include "daemon/kernel/layout.h"
 #include "daemon/kernel/notices.h"
 #include "daemon/kernel/pair_tables.h"
-#include "daemon/kernel/preemption.h"
 #include "daemon/kernel/process_sets.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
@@ -399,7 +398,6 @@ bool times_fit(unsigned cpu_count) {
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
-  if (const auto told = told_to_preempt()) skeleton.rodata->told_to_preempt = *told;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
   bpf_program__set_expected_attach_type(skeleton.progs.on_site,
@@ -430,10 +428,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   if (adopted.empty())
     if (auto made = make_shared_memory(skeleton->maps.bss); !made) return made.error();
   if (int err = tracer::load(skeleton.get()); err != 0)
-    return Error::from_errno(release_is_at_least(6, 13)
-                                 ? "load the BPF programs"
-                                 : "load the BPF programs, which need the stack of Linux 6.13",
-                             -err);
+    return Error::from_errno("load the BPF programs", -err);
   if (adopted.empty())
     if (int err = tracer::attach(skeleton.get()); err != 0)
       return Error::from_errno("attach the programs that follow processes", -err);
