@@ -168,16 +168,13 @@ class Kernel:
             (tree / directory).mkdir(parents=True)
         for path, file in {**self.programs, **files}.items():
             put(tree, file, path)
-        # Where libbpf looks for the kernel's configuration.
-        for file in self.tree.glob('boot/config-*'):
-            put(tree, file, f'/boot/{file.name}')
         (tree / 'script').write_text(script)
         (tree / 'init').write_text(INIT)
         (tree / 'init').chmod(0o755)
         return tree
 
     def _boot(self, directory):
-        [image] = self.tree.glob('boot/vmlinuz-*')
+        [image] = self.tree.rglob('vmlinuz*')
         command = ['setpriv', '--pdeathsig', 'KILL', EMULATOR, *EMULATED, '-kernel', image,
                    '-initrd', directory / 'initrd', '-append', COMMAND_LINE,
                    '-serial', 'stdio', '-serial', f'file:{directory}/said', '-monitor', 'none']

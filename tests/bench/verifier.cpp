@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the verifier of the running kernel walks of each BPF program, in instructions. Of one that it
+// refuses also what it says.
+#include "tests/support/verified.h"
+
+#include <cstdio>
+
+using namespace tracectl;
+
+int main() {
+  std::printf("%-24s%16s\n", "program", "instructions");
+  for (const auto& one : verify_programs()) {
+    std::printf(
+        "%-24s%16llu  %s%s\n", one.program.c_str(),
+        static_cast<unsigned long long>(one.instructions),
+        one.instructions <= kMostVerifiedInstructions ? "<= 100000  met" : "<= 100000  MISSED",
+        one.refused.empty() ? "" : "  refused");
+    if (!one.refused.empty()) std::printf("%s\n", one.refused.c_str());
+  }
+}

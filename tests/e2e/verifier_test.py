@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the verifiers of other kernels make of our BPF programs. (This machine's: kernel Verifier.*)"""
+
+import re
+import unittest
+
+import booted
+import support
+
+VERIFIER = support.BUILD / 'bench/verifier'
+MOST_INSTRUCTIONS = 100_000
+
+# By series: what each kernel refuses, and what it says of that.
+SERIES = {
+    '6.12': {
+        'on_call_and_return': 'calling kernel function bpf_session_is_return is not allowed',
+        'on_site_asleep': 'global function calls are not allowed with preemption disabled',
+    },
+}
+
+
+def figures(lines):
+    """By program: how many instructions, and what is said where it is refused."""
+    found = {}
+    for line in lines:
+        if fits := re.fullmatch(r'(on_\w+|see_memory) +(\d+)  <= \d+  (?:met|MISSED)(  refused)?', line):
+            name, instructions, _ = fits.groups()
+            found[name] = int(instructions), []
+        elif found:
+            found[name][1].append(line)
+    return {name: (instructions, '\n'.join(said)) for name, (instructions, said) in found.items()}
+
+
+@support.needs_root
+class Verifiers(unittest.TestCase):
+    def test_no_program_is_walked_further_than_its_bound(self):
+        for series, refused in SERIES.items():
+            with self.subTest(series):
+                said = booted.Kernel(series).run(
+                    'verifier 2>/dev/null | while read -r line; do I=$((I + 1)); say "line$I" "$line"; done',
+                    {'/opt/verifier': VERIFIER})
+                found = figures(said.values())
+                self.assertIn('on_site', found)
+                for name, (instructions, words) in found.items():
+                    self.assertLessEqual(instructions, MOST_INSTRUCTIONS, name)
+                    self.assertIn(refused.get(name, ''), words, name)
+                self.assertEqual({name for name, (_, words) in found.items() if words}, set(refused))
+
+
+if __name__ == '__main__':
+    unittest.main()
