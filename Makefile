@@ -166,9 +166,10 @@ $(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
 $(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
 	$(skeleton_of)
 
-# Only the room with libbpf sees the skeleton; before the first build no .d file can say so.
-$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
-$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))): | $(skeleton)
+# Only the room with libbpf and one file of the tests see the skeleton; before the first build no .d file can
+# say so.
+$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp): | $(skeleton)
+$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp): | $(skeleton)
 
 # ---- the page of `report --html`: its parts, joined to one text ----
 
