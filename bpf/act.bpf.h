@@ -6,240 +6,6 @@
 #ifndef TRACECTL_ACT_BPF_H
 #define TRACECTL_ACT_BPF_H
 
-/* `before`: words that are not for arguments. */
-static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
-				      struct pt_regs *ctx, const __u32 room, const __u32 before)
-{
-	__u16 valid = 0;
-	__u32 i;
-
-	for (i = 0; i < room; i++) {
-		__u64 value = 0;
-		bool well = i < layout->arg_count && read_arg(ctx, &layout->args[i], &value);
-
-		valid |= well << i;
-		record->args[before + i] = well ? value : 0;
-	}
-	record->arg_valid = valid;
-	record->arg_count = room ? layout->arg_count : 0;
-	record->arg_room = room;
-}
-
-/* A hit on its way into a ring. */
-struct streamed {
-	bpf_user_pt_regs_t *ctx;
-	__u64 epoch;
-	__u64 code;
-	__u32 source;
-	__u8 session;
-	__u8 flags;	/* of the hook, the lowest of them */
-	__u8 words_below_caller;
-	const struct tc_spec *spec;
-	const struct tc_layout *layout;
-	const struct tc_ring_loss *loss;
-	const struct ended *ended;	/* the call that ends by it, or null */
-	__u64 call;			/* of a graph, that begins by it: as tc_end has it */
-	void *ring;
-	struct held_block *held;	/* where it waits for the end of a call; else null */
-};
-
-static __always_inline void describe_thread(struct tc_record *record)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	const __u64 *comm = __builtin_preserve_access_index((const __u64 *)&task->comm);
-	struct thread thread;
-
-	learn_ids(&thread, task);
-	record->pid = thread.pid;
-	record->tid = thread.tid;
-	__builtin_memcpy(record->comm, (__u64[]){ comm[0], comm[1] }, sizeof(record->comm));
-}
-
-static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
-{
-	const __u32 bytes = sizeof(struct tc_record) + room * 8;
-	struct tc_record *record;
-
-	if (!hit->held && hit->flags & TC_OWNED && !owner_may_stream(hit->session, 1))
-		return 0;
-	record = hit->held ? begin_held(hit->held, bytes) :
-			     bpf_ringbuf_reserve(hit->ring, bytes, 0);
-	if (!record)
-		return 0;
-	/* After reserving: see events/merger.h for what the order of these two is good for. */
-	record->ts_ns = bpf_ktime_get_boot_ns();
-	record->epoch = hit->epoch;
-	record->ring_dropped = hit->held ? bpf_get_smp_processor_id() :
-					   *(volatile __u64 *)&hit->loss->dropped;
-	record->source = hit->source;
-	describe_thread(record);
-	record->kind = TC_RECORD_HIT;
-	record->flags = 0;
-	record->tag = tag_of_thread(hit->session);
-	record->stack_words = 0;
-	return record;
-}
-
-static __always_inline void submit(const struct streamed *hit, struct tc_record *record)
-{
-	if (hit->held)
-		end_held(hit->held, record);
-	else
-		bpf_ringbuf_submit(record, wakeup_flag());
-}
-
-static __always_inline bool emit_sized(const struct streamed *hit, const __u32 room)
-{
-	struct tc_record *record = begin_record(hit, room);
-
-	if (!record)
-		return false;
-	fill_args(record, hit->layout, hit->ctx, room, 0);
-	submit(hit, record);
-	return true;
-}
-
-/* A ring wants sizes known to the verifier: a few classes, so that small records stay small. */
-static __always_inline bool emit_args(const struct streamed *hit)
-{
-	if (hit->layout->arg_count == 0)
-		return emit_sized(hit, 0);
-	if (hit->layout->arg_count <= 3)
-		return emit_sized(hit, 3);
-	if (hit->layout->arg_count <= 6)
-		return emit_sized(hit, 6);
-	return emit_sized(hit, TC_MAX_ARGS);
-}
-
-#include "bpf/values.bpf.h"
-#include "bpf/stack.bpf.h"
-
-#include "bpf/graph.bpf.h"
-
-static __always_inline bool emit(const struct streamed *hit)
-{
-	const struct tc_spec *spec = hit->spec;
-
-	if (hit->flags & TC_IN_GRAPH)
-		return emit_call(hit);
-	if (spec && spec->stack_frames)
-		return emit_with_stack(hit);
-	return spec && spec->value_count ? emit_values(hit) : emit_args(hit);
-}
-
-enum { MOST_HELD_WORDS = 1 + TC_MAX_RECORD_WORDS };
-
-/* The same of a part of a graph, which has no stack; here sizes need not be known to the verifier. */
-static __always_inline void emit_held(const struct streamed *hit)
-{
-	struct tc_record *record = begin_record(hit, MOST_HELD_WORDS);
-	__u32 before = hit->flags & TC_IN_GRAPH ? 1 : 0;
-
-	if (!record)
-		return;
-	if (before && !(hit->flags & TC_EVENT)) {
-		fill_args(record, hit->layout, hit->ctx, 0, 0);
-	} else if (hit->spec && hit->spec->value_count) {
-		fill_values(hit, record, MOST_HELD_WORDS, before);
-		record->arg_room = hit->spec->value_words;
-	} else {
-		fill_args(record, hit->layout, hit->ctx, TC_MAX_ARGS, before);
-		record->arg_room = hit->layout->arg_count;
-	}
-	if (before)
-		mark_call(record, hit);
-	submit(hit, record);
-}
-
-/* What records are made of, by the arguments of stream(). */
-static __always_inline void find_parts(struct streamed *hit, __u64 code, __u64 to)
-{
-	__u32 layout_index = code >> 32, spec_index = code;
-
-	hit->flags = to >> 56;
-	hit->words_below_caller = to >> 48;
-	hit->layout = bpf_map_lookup_elem(&layouts, &layout_index);
-	if (spec_index)
-		hit->spec = bpf_map_lookup_elem(&specs, &spec_index);
-}
-
-/*
- * Streams a record of the hit; `to` is of the hook its flags, where the caller is, its session and
- * its source, `call` the call of a graph that begins by it. False where it is lost.
- */
-__on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
-{
-	__u32 ring_index = (__u8)(to >> 32) * cpu_count + bpf_get_smp_processor_id();
-	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
-				.session = to >> 32, .call = call };
-
-	find_parts(&hit, code, to);
-	hit.ring = bpf_map_lookup_elem(&rings, &ring_index);
-	hit.loss = loss;
-	if (!hit.layout || !hit.ring || !loss)
-		return false;
-	if (emit(&hit))
-		return true;
-	__sync_fetch_and_add(&loss->dropped, 1);
-	return false;
-}
-
-/* The same, of a part of a graph that waits for the end of the outermost call. */
-__on_its_own int hold(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
-{
-	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
-				.session = to >> 32, .call = call };
-	struct calls *calls = calls_of_thread(hit.session);
-
-	find_parts(&hit, code, to);
-	if (!hit.layout || !calls)
-		return 0;
-	hit.held = block_with_room(calls, sizeof(struct tc_record) + MOST_HELD_WORDS * 8);
-	if (hit.held)
-		emit_held(&hit);
-	return 0;
-}
-
-static __always_inline __u64 destination_of(const struct tc_hook *hook)
-{
-	return (__u64)hook->flags << 56 | (__u64)hook->words_below_caller << 48 |
-	       (__u64)hook->session << 32 | hook->source;
-}
-
-/* Whether it is in the ring. */
-static __always_inline bool stream_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				       __u64 under, struct tc_stat *stat, __u64 call)
-{
-	if (is_silent(hook->session)) {
-		__sync_fetch_and_add(&stat->silenced, 1);
-		return false;
-	}
-	if (stream(ctx, code_of(hook), destination_of(hook), under, call))
-		return true;
-	__sync_fetch_and_add(&stat->dropped_ring, 1);
-	return false;
-}
-
-static __always_inline void hold_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				     __u64 under, struct tc_stat *stat, __u64 call)
-{
-	if (is_silent(hook->session))
-		__sync_fetch_and_add(&stat->silenced, 1);
-	else
-		hold(ctx, code_of(hook), destination_of(hook), under, call);
-}
-
-/* Where it is a part of a graph it may have to wait. Whether it is in the ring, or waits. */
-static __always_inline bool show_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				     __u64 under, struct tc_stat *stat)
-{
-	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_waiting(hook->session))
-		return stream_hit(ctx, hook, under, stat, 0);
-	hold_hit(ctx, hook, under, stat, 0);
-	return true;
-}
-
 static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
 {
 	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
@@ -420,8 +186,8 @@ static __always_inline bool is_left_out(const struct tc_hook *hook, struct tc_st
 	return true;
 }
 
-/* What is done with hits of most sites is done without a call. */
-static __always_inline void act_on_first(struct hit *hit, const struct tc_hook *hook)
+/* `at_once`: as few calls as can be, where most hits end, but more of the stack. */
+static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
 {
 	struct tc_stat *stat = stat_of(hook);
 
@@ -429,30 +195,20 @@ static __always_inline void act_on_first(struct hit *hit, const struct tc_hook *
 		return;
 	if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
-	else if (hook->spec)
+	else if (hook->spec && at_once)
 		act_at_once(hit, hook, stat);
+	else if (hook->spec)
+		act_by_spec(hit->ctx, hook, hit->epoch, ASK_THE_MACHINE | CUTS_CALLS);
 	else if (hook->flags & TC_EVENT)
 		show_hit(hit->ctx, hook, hit->epoch, stat);
 }
 
-static __always_inline void act_on_any(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
-{
-	struct tc_stat *stat = stat_of(hook);
-
-	if (!begins_to_act(hook, stat) || is_left_out(hook, stat))
-		return;
-	if (hook->flags & TC_PAIR)
-		act_on_pair(ctx, hook, under);
-	else if (hook->spec)
-		act_by_spec(ctx, hook, under, ASK_THE_MACHINE | CUTS_CALLS);
-	else if (hook->flags & TC_EVENT)
-		show_hit(ctx, hook, under, stat);
-}
-
 __on_its_own int act_on_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
 {
+	struct hit hit = { .ctx = ctx, .epoch = under };
+
 	if (hook)
-		act_on_any(ctx, hook, under);
+		act(&hit, hook, false);
 	return 0;
 }
 

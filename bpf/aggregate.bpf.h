@@ -204,7 +204,7 @@ static __always_inline bool make_key(bpf_user_pt_regs_t *ctx, __u64 code, __u64 
 {
 	__u32 i;
 
-#pragma clang loop unroll(disable)
+#pragma clang loop unroll(disable)	/* unrolled it takes more of the stack */
 	for (i = 0; i < TC_KEY_PARTS; i++) {
 		int read;
 

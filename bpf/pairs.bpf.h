@@ -235,23 +235,6 @@ static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeti
 
 /* ---- what a hit does ---- */
 
-static __always_inline void keep_own_args(struct ended *ended, bpf_user_pt_regs_t *ctx,
-					  __u32 layout)
-{
-	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);
-	__u32 i;
-
-	if (!known)
-		return;
-	for (i = 0; i < TC_CALL_ARGS; i++) {
-		__u64 value = 0;
-
-		if (i < known->arg_count && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
-			ended->arg_valid |= 1 << i;
-		ended->args[i] = value;
-	}
-}
-
 /* False where the key of the hit is none. */
 static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				     const struct tc_spec *spec, struct tc_pair_stat *stat,
@@ -315,7 +298,7 @@ __on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook 
 		return false;
 	end_pair(desk, &meeting, stat);
 	if (spec->at_return & TC_KEEP_ARGS)
-		keep_own_args(&desk->matched, ctx, hook->layout);
+		desk->matched.arg_valid = keep_args(ctx, hook->layout, desk->matched.args);
 	return true;
 }
 

@@ -119,7 +119,8 @@ extern void bpf_preempt_enable(void) __ksym __weak;
 
 /*
  * This program sleeps, so it may have no tail call, and its large frames are its CPU's (own_frames.bpf.h).
- * It keeps its CPU while one of them is in use, and sleeps in functions with small ones only.
+ * It keeps its CPU while one of them is in use, and sleeps in functions with small ones only. Kernels that have
+ * such frames and refuse this do not get the program (daemon/kernel/programs.cpp).
  */
 static __always_inline bool has_frames_of_cpu(void)
 {
@@ -312,10 +313,10 @@ static __always_inline void run_hooks_awake(bpf_user_pt_regs_t *ctx, struct hit 
 		if (!hit->taken || hook->flags & TC_FIRST_OF_GROUP) {
 			hit->taken = takes(hook);
 			if (hit->taken)
-				act_on_any(ctx, hook, hit->epoch);
+				act(hit, hook, false);
 		}
 		hit->next = hook->next;
-		hook = take_next_hook(hit);
+		hook = take_next_hook(&hit->next);
 		if (!hook)
 			break;
 	}

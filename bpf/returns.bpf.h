@@ -41,23 +41,6 @@ __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u
 
 /* ---- where a call begins ---- */
 
-static __always_inline void keep_args(struct call *call, bpf_user_pt_regs_t *ctx, __u32 layout)
-{
-	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);
-	__u32 i;
-
-	call->arg_valid = 0;
-	if (!known)
-		return;
-	for (i = 0; i < TC_CALL_ARGS; i++) {
-		__u64 value = 0;
-
-		if (i < known->arg_count && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
-			call->arg_valid |= 1 << i;
-		call->args[i] = value;
-	}
-}
-
 /* Never 0. */
 static __always_inline __u32 next_number(struct calls *calls)
 {
@@ -122,7 +105,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address),
 				    (const void *)call->sp);
 	if (spec->at_return & TC_KEEP_ARGS)
-		keep_args(call, ctx, hook->layout);
+		call->arg_valid = keep_args(ctx, hook->layout, call->args);
 	mark = mark_of(calls, call);
 	calls->depth++;
 	calls->trampolines += way == BY_TRAMPOLINE;
@@ -248,7 +231,7 @@ static __always_inline bool run_call(struct pt_regs *ctx, enum way way)
 		return hit.followed;
 	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&others)) {
-		hook = take_next_hook(&hit);
+		hook = take_next_hook(&hit.next);
 		if (!hook)
 			break;
 		if (!hit.taken || hook->flags & TC_FIRST_OF_GROUP)
@@ -378,10 +361,9 @@ static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 		return;
 	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&others)) {
-		hook = next ? bpf_map_lookup_elem(&hooks, &next) : 0;
+		hook = take_next_hook(&next);
 		if (!hook)
 			break;
-		next = hook->next;
 		leave_by(ctx, hook, under, end);
 	}
 	bpf_iter_num_destroy(&others);

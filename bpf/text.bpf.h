@@ -147,7 +147,7 @@ __on_its_own __u32 match_class(const struct tc_text *pattern, __u32 start, __u8 
 	}
 	bpf_iter_num_destroy(&steps);
 	if (!closed)
-		return byte == '[' ? start + 1 : 0;
+		return byte == '[' ? begin - inverted : 0;
 	return found != inverted ? at + 1 : 0;
 }
 

@@ -32,23 +32,26 @@
 #include "bpf/proofs.bpf.h"
 #include "bpf/marks.bpf.h"
 #include "bpf/own_tags.bpf.h"
+#include "bpf/operands.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/terms.bpf.h"
 #include "bpf/value_text.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/key_stack.bpf.h"
 #include "bpf/aggregate.bpf.h"
+#include "bpf/stream.bpf.h"
 #include "bpf/act.bpf.h"
 
-static __always_inline const struct tc_hook *take_next_hook(struct hit *hit)
+/* The hook with this number, which becomes that of the one after it; null where there is none. */
+static __always_inline const struct tc_hook *take_next_hook(__u32 *next)
 {
 	const struct tc_hook *hook;
 
-	if (!hit->next)
+	if (!*next)
 		return 0;
-	hook = bpf_map_lookup_elem(&hooks, &hit->next);
+	hook = bpf_map_lookup_elem(&hooks, next);
 	if (hook)
-		hit->next = hook->next;
+		*next = hook->next;
 	return hook;
 }
 
@@ -123,13 +126,13 @@ static __always_inline void run_hooks(bpf_user_pt_regs_t *ctx, struct hit *hit)
 		return;
 	hit->taken = takes(&generation->first);
 	if (hit->taken)
-		act_on_first(hit, &generation->first);
+		act(hit, &generation->first, true);
 	hit->next = generation->first.next;
 	if (!hit->next)
 		return;
 	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&others)) {
-		hook = take_next_hook(hit);
+		hook = take_next_hook(&hit->next);
 		if (!hook)
 			break;
 		if (hit->taken && !(hook->flags & TC_FIRST_OF_GROUP))

@@ -249,7 +249,7 @@ MUTATIONS = [
              'return wait_for(hook->session, call);', 'return false;', KEPT),
     Mutation('what-did-not-match-waits-on', 'bpf/held.bpf.h',
              '\tblock->kept.byte_count = 0;\n', '', KEPT_ALONE),
-    Mutation('probes-within-do-not-wait', 'bpf/act.bpf.h',
+    Mutation('probes-within-do-not-wait', 'bpf/stream.bpf.h',
              '!is_waiting(hook->session)', 'true', KEPT_WITHIN),
     Mutation('what-is-kept-has-gaps', 'bpf/held.bpf.h',
              'calls->held_lost ? 0 : ', '', KEPT_BEGINNING),
