@@ -27,6 +27,23 @@ Status share_maps(const tracer& from, tracer& fresh) {
   return ok();
 }
 
+// While it lives libbpf prints nothing: what a kernel says of a program that can be done without is long.
+class Quiet {
+ public:
+  explicit Quiet(bool is_quiet) : is_quiet_(is_quiet) {
+    if (is_quiet_) before_ = libbpf_set_print(nullptr);
+  }
+  ~Quiet() {
+    if (is_quiet_) libbpf_set_print(before_);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  bool is_quiet_;
+  libbpf_print_fn_t before_ = nullptr;
+};
+
 }  // namespace
 
 Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from) {
@@ -59,7 +76,12 @@ Result<Programs::OfWay> Programs::of(Way way) {
   const int on_site = bpf_program__fd(skeleton_.progs.on_site);
   if (way == Way::entry) return OfWay{on_site, -1, kAttachUprobeMulti, on_site};
   if (way == Way::sleeping && !sleeps_) return of(Way::entry);
+  const Quiet quiet(way == Way::sleeping);
   auto loaded = load(way);
+  if (!loaded && way == Way::sleeping && loaded.error().code == Code::kernel) {
+    sleeps_ = false;  // the verifier refuses it: bpf/present.bpf.h
+    return of(Way::entry);
+  }
   if (!loaded) return loaded.error();
   const auto& progs = (*loaded)->skeleton->progs;
   if (way == Way::sleeping)

@@ -26,7 +26,8 @@ class Programs {
   Programs(tracer& skeleton, bool sleeps);
   ~Programs();
 
-  // The program at a site, and the one at the exits of its function, or -1.
+  // The program at a site, and the one at the exits of its function, or -1. Where the kernel refuses the one that
+  // sleeps, sites of that way are served by that of `entry`: hits do not wait for memory that is not there.
   struct OfWay {
     int at_site = -1;
     int at_exit = -1;

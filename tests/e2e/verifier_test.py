@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the verifiers of other kernels make of our BPF programs. (This machine's: kernel Verifier.*)"""
 
+import json
 import re
 import unittest
 
@@ -31,8 +32,35 @@ def figures(lines):
     return {name: (instructions, '\n'.join(said)) for name, (instructions, said) in found.items()}
 
 
+# How often a function was called with a string, of ten strings.
+STRINGS = r'''
+mkfifo /tmp/in
+/opt/changes </tmp/in >/tmp/out &
+exec 9>/tmp/in
+until grep -q ready /tmp/out; do usleep 50000; done
+tracectl --json count uprobe:/opt/changes:changes_text --when 'str(arg0) == "text 3"' \
+  -p $(sed -n 's/ready //p' /tmp/out) >/tmp/counted 2>/tmp/error &
+TRACER=$!
+until grep -q tracing /tmp/error || ! kill -0 $TRACER; do usleep 50000; done
+echo texts 10 >&9
+until grep -q done /tmp/out; do usleep 50000; done
+kill -INT $TRACER
+wait $TRACER
+say counted $(cat /tmp/counted)
+say error $(cat /tmp/error)
+'''
+
+
 @support.needs_root
 class Verifiers(unittest.TestCase):
+    def test_strings_are_read_where_the_program_that_sleeps_is_refused(self):
+        said = booted.Kernel('6.12').run(STRINGS, {
+            '/opt/changes': support.target('changes'), '/opt/tracectl': support.TRACECTL})
+        self.assertEqual(said['error'], 'tracing 1 probe at 1 site; ^C ends it')
+        counted = json.loads(said['counted'])
+        self.assertEqual([row['count'] for row in counted['rows']], [1])
+        self.assertEqual(counted['total_filtered'], 9)
+
     def test_no_program_is_walked_further_than_its_bound(self):
         for series, refused in SERIES.items():
             with self.subTest(series):
