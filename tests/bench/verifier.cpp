@@ -4,11 +4,17 @@
 // refuses also what it says.
 #include "tests/support/verified.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 using namespace tracectl;
 
 int main() {
+  if (::geteuid() != 0) {
+    std::printf("verifier: loading programs needs root\n");
+    return 0;
+  }
   std::printf("%-24s%16s\n", "program", "instructions");
   for (const auto& one : verify_programs()) {
     std::printf(
