@@ -25,6 +25,7 @@ namespace tracectl {
 namespace {
 
 constexpr int kMostStepsBack = 64;
+constexpr int kMostRegisters = 16;  // followed for one jump; in a loop, moves lead round for ever
 constexpr size_t kMostEntries = 1024;
 
 ZydisRegister whole(ZydisRegister reg) {
@@ -85,6 +86,7 @@ class Origin {
 
   // What a register has in it before the step.
   IndirectJump of_register(ZydisRegister reg, size_t index) {
+    if (++registers_followed_ > kMostRegisters) return {};
     auto write = last_write(reg, index);
     if (!write) return {may_be_of_table() ? Leads::unknown : Leads::outside};
     if (listing_[write->step].flow == Flow::call)
@@ -199,6 +201,7 @@ class Origin {
 
   const Listing& listing_;
   const ReadFile& read_;
+  int registers_followed_ = 0;
   bool is_argument_ = false;  // the last search came to the entry
 };
 

@@ -72,6 +72,11 @@ TEST(IndirectCalls, AreJumpsThatSurelyLeaveTheFunction) {
   EXPECT_THAT(calls_of("ff 24 c5 00 40 40 00"), SizeIs(0));  // by a table that cannot be read
 }
 
+// ret; 1: mov %rax,%rax; jne 1; jmp *%rax: what rax had before is asked for round and round.
+TEST(IndirectCalls, AreNoneWhereMovesInALoopHideWhereAJumpLeads) {
+  EXPECT_THAT(calls_of("c3 48 89 c0 75 fb ff e0"), SizeIs(0));
+}
+
 // It may be a table that the program reads.
 TEST(IndirectCalls, AreNoneWhereNotAllIsCode) { EXPECT_EQ(callee_of("06 ff d0"), "0 calls"); }
 
