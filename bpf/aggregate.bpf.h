@@ -60,11 +60,15 @@ static __always_inline __u32 linear_bucket(const struct tc_aggregate *aggregate,
 
 static __always_inline bool count_key(const struct tc_key *key)
 {
-	__u64 *count = bpf_map_lookup_elem(&counts, key);
+	void *table = table_in(counts);
+	__u64 *count;
 
+	if (!table)
+		return false;
+	count = bpf_map_lookup_elem(table, key);
 	if (!count) {
 		add_key(TC_TABLE_COUNTS, key);
-		count = bpf_map_lookup_elem(&counts, key);
+		count = bpf_map_lookup_elem(table, key);
 	}
 	if (!count)
 		return false;
@@ -75,11 +79,15 @@ static __always_inline bool count_key(const struct tc_key *key)
 static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bool is_unsigned)
 {
 	__u64 as_unsigned = is_unsigned ? value : value ^ (1ULL << 63);
-	struct tc_sum *sum = bpf_map_lookup_elem(&sums, key);
+	void *table = table_in(sums);
+	struct tc_sum *sum;
 
+	if (!table)
+		return false;
+	sum = bpf_map_lookup_elem(table, key);
 	if (!sum) {
 		add_key(TC_TABLE_SUMS, key);
-		sum = bpf_map_lookup_elem(&sums, key);
+		sum = bpf_map_lookup_elem(table, key);
 	}
 	if (!sum)
 		return false;
@@ -93,16 +101,17 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 /* Checked on its own, as more than one is to be loaded that has it. */
 __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ended)
 {
+	void *table = table_in(times);
 	struct tc_time *time;
 	__u32 bucket;
 
-	if (!key || !ended)
+	if (!key || !ended || !table)
 		return false;
 	bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
-	time = bpf_map_lookup_elem(&times, key);
+	time = bpf_map_lookup_elem(table, key);
 	if (!time) {
 		add_key(TC_TABLE_TIMES, key);
-		time = bpf_map_lookup_elem(&times, key);
+		time = bpf_map_lookup_elem(table, key);
 	}
 	if (!time || bucket >= TC_TIME_BUCKETS)
 		return false;

@@ -71,18 +71,37 @@ struct {
 	__type(value, struct tc_stat);
 } stats SEC(".maps");
 
-struct {
+/*
+ * The tables of counts, sums and times by keys, each in a map of its own, where user space puts it when a
+ * spec first needs it: to make one takes as long as to load the programs. How many entries it has is not said
+ * here but there (daemon/kernel/key_tables.h).
+ */
+struct counts_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, TC_MAX_KEYS);
+	__uint(max_entries, 1);
 	__type(key, struct tc_key);
 	__type(value, __u64);
-} counts SEC(".maps");
+};
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct counts_table);
+} counts SEC(".maps");
+
+struct sums_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, TC_MAX_KEYS);
+	__uint(max_entries, 1);
 	__type(key, struct tc_key);
 	__type(value, struct tc_sum);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct sums_table);
 } sums SEC(".maps");
 
 /*
@@ -90,13 +109,25 @@ struct {
  * hit they come from a small supply that is filled up in the background: of many that are new at once some
  * find none.
  */
-struct {
+struct times_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TC_MAX_TIMES);
+	__uint(max_entries, 1);
 	__type(key, struct tc_key);
 	__type(value, struct tc_time);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct times_table);
 } times SEC(".maps");
+
+static const volatile __u32 only_place;
+
+/* Null as long as no spec has needed it. */
+#define table_in(tables) bpf_map_lookup_elem(&(tables), (const void *)&only_place)
 
 struct text_key {
 	__u32 session;

@@ -66,11 +66,18 @@ static const __u64 no_count;
 
 static __always_inline long insert_key(__u32 table, const struct tc_key *key)
 {
-	if (table == TC_TABLE_COUNTS)
-		return bpf_map_update_elem(&counts, key, &no_count, BPF_NOEXIST);
-	if (table == TC_TABLE_SUMS)
-		return bpf_map_update_elem(&sums, key, &no_sum, BPF_NOEXIST);
-	return bpf_map_update_elem(&times, key, &no_time, BPF_NOEXIST);
+	void *keys;
+
+	if (table == TC_TABLE_COUNTS) {
+		keys = table_in(counts);
+		return keys ? bpf_map_update_elem(keys, key, &no_count, BPF_NOEXIST) : -1;
+	}
+	if (table == TC_TABLE_SUMS) {
+		keys = table_in(sums);
+		return keys ? bpf_map_update_elem(keys, key, &no_sum, BPF_NOEXIST) : -1;
+	}
+	keys = table_in(times);
+	return keys ? bpf_map_update_elem(keys, key, &no_time, BPF_NOEXIST) : -1;
 }
 
 /* Makes the key's entry, where there is room for one. Somebody else may be first: then it is there all the same. */

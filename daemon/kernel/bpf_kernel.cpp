@@ -19,6 +19,7 @@
 #include "daemon/kernel/breakpoints.h"
 #include "daemon/kernel/cgroup_sets.h"
 #include "daemon/kernel/kept_tables.h"
+#include "daemon/kernel/key_tables.h"
 #include "daemon/kernel/layout.h"
 #include "daemon/kernel/notices.h"
 #include "daemon/kernel/pair_tables.h"
@@ -82,8 +83,10 @@ class BpfKernel final : public Kernel {
   void write_layout(uint32_t index, const Arguments& arguments) override {
     view<tc_layout>(layouts_)[index] = layout_of(arguments);
   }
-  void write_spec(uint32_t index, const tc_spec& spec) override {
-    view<tc_spec>(specs_)[index] = spec;
+  Status write_spec(uint32_t index, const tc_spec& spec) override {
+    auto made = key_tables_.make_for(spec, long_work_);
+    if (made) view<tc_spec>(specs_)[index] = spec;
+    return made;
   }
   uint64_t epoch() const override { return skeleton_->bss->epoch; }
   void activate(uint64_t epoch) override;
@@ -95,26 +98,14 @@ class BpfKernel final : public Kernel {
 
   tc_stat read_stat(uint32_t stat) const override;
   void begin_stat(uint32_t stat, uint32_t session) override;
-  Result<std::vector<KeyCount>> read_counts() const override {
-    return tracectl::read_counts(skeleton_->maps.counts, cpu_count_);
-  }
-  Result<std::vector<KeySum>> read_sums() const override {
-    return tracectl::read_sums(skeleton_->maps.sums, cpu_count_);
-  }
-  Result<std::vector<KeyTime>> read_times() const override {
-    return tracectl::read_times(skeleton_->maps.times, cpu_count_);
-  }
-  void delete_times(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.times, TC_TABLE_TIMES, keys);
-  }
+  Result<std::vector<KeyCount>> read_counts() const override { return key_tables_.counts(); }
+  Result<std::vector<KeySum>> read_sums() const override { return key_tables_.sums(); }
+  Result<std::vector<KeyTime>> read_times() const override { return key_tables_.times(); }
+  void delete_times(std::span<const tc_key> keys) override { delete_keys(TC_TABLE_TIMES, keys); }
   void forget_keys(const std::unordered_set<uint32_t>& stats) override;
   void forget_session(uint32_t session) override;
-  void delete_counts(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.counts, TC_TABLE_COUNTS, keys);
-  }
-  void delete_sums(std::span<const tc_key> keys) override {
-    delete_keys(skeleton_->maps.sums, TC_TABLE_SUMS, keys);
-  }
+  void delete_counts(std::span<const tc_key> keys) override { delete_keys(TC_TABLE_COUNTS, keys); }
+  void delete_sums(std::span<const tc_key> keys) override { delete_keys(TC_TABLE_SUMS, keys); }
   Result<std::unordered_map<uint64_t, std::string>> read_texts() const override {
     return tracectl::read_texts(skeleton_->maps.texts);
   }
@@ -283,6 +274,7 @@ class BpfKernel final : public Kernel {
   bool is_adopted() const override { return !adopted_programs_.empty(); }
   Status keep_in(DescriptorStore& store) override {
     auto kept = keep_tables(*skeleton_, adopted_programs_, store);
+    if (kept) kept = key_tables_.keep_in(store);
     if (kept) kept = programs_.keep_in(store);
     if (!kept) forget_tables(*skeleton_, store);
     return kept;
@@ -299,9 +291,11 @@ class BpfKernel final : public Kernel {
   // All of it or nothing.
 
  private:
-  BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps)
+  BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps,
+            std::vector<KeptDescriptor> key_tables)
       : skeleton_(std::move(skeleton)),
         cpu_count_(cpu_count),
+        key_tables_(*skeleton_, cpu_count, std::move(key_tables)),
         programs_(*skeleton_, sleeps),
         progress_(bpf_program__fd(skeleton_->progs.on_site)),
         proofs_(*skeleton_),
@@ -317,7 +311,7 @@ class BpfKernel final : public Kernel {
   uint32_t account_of(uint32_t session) const { return session_of(session).account; }
   using Forget = BySession (*)(const bpf_map* map, std::optional<uint32_t> session);
   void take_out(const bpf_map* map, tc_table table, Forget forget, std::optional<uint32_t> session);
-  void delete_keys(const bpf_map* map, tc_table table, std::span<const tc_key> keys);
+  void delete_keys(tc_table table, std::span<const tc_key> keys);
   void go_on();
   __u64& hearing_word(uint32_t set_target) {
     return skeleton_->bss->hearing.words[set_target / 64];
@@ -334,6 +328,7 @@ class BpfKernel final : public Kernel {
   Skeleton skeleton_;
   std::vector<Fd> adopted_programs_;  // links of a former daemon's, which follow processes
   unsigned cpu_count_;
+  KeyTables key_tables_;
   // Before, a link with a filter let pass whatever task shares the memory, a child of vfork() say
   // (kernel/trace/bpf_trace.c, uprobe_prog_run).
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
@@ -389,12 +384,6 @@ Status keep_from_children(bpf_map* shared) {
   return ok();
 }
 
-// Whether all rows of times can have their memory at once.
-bool times_fit(unsigned cpu_count) {
-  constexpr uint64_t kMostBytes = 128 << 20;  // 14 CPUs
-  return uint64_t{TC_MAX_TIMES} * cpu_count * sizeof(tc_time) <= kMostBytes;
-}
-
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count) {
   skeleton.rodata->cpu_count = cpu_count;
@@ -404,7 +393,6 @@ Status configure(tracer& skeleton, unsigned cpu_count) {
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
   bpf_program__set_expected_attach_type(skeleton.progs.on_linker,
                                         static_cast<bpf_attach_type>(kAttachUprobeMulti));
-  if (times_fit(cpu_count)) bpf_map__set_map_flags(skeleton.maps.times, 0);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
   bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
@@ -419,11 +407,15 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   Skeleton skeleton{tracer::open(nullptr)};
   if (!skeleton) return Error::from_errno("open the BPF programs");
   if (auto configured = configure(*skeleton, cpu_count); !configured) return configured.error();
+  auto times = KeyTables::declare(*skeleton, cpu_count);
+  if (!times) return times.error();
   std::vector<Fd> adopted;
+  std::vector<KeptDescriptor> key_tables;
   if (options.store) {
     auto taken = take_tables(*skeleton, *options.store);
     if (!taken) return taken.error();
     adopted = std::move(*taken);
+    if (!adopted.empty()) key_tables = take_key_tables(*skeleton, *options.store);
   }
   if (adopted.empty())
     if (auto made = make_shared_memory(skeleton->maps.bss); !made) return made.error();
@@ -433,7 +425,8 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
     if (int err = tracer::attach(skeleton.get()); err != 0)
       return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
-  std::unique_ptr<BpfKernel> kernel{new BpfKernel(std::move(skeleton), cpu_count, options.sleeps)};
+  std::unique_ptr<BpfKernel> kernel{
+      new BpfKernel(std::move(skeleton), cpu_count, options.sleeps, std::move(key_tables))};
   kernel->adopted_programs_ = std::move(adopted);
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
   if (kernel->is_adopted()) kernel->go_on();
@@ -536,9 +529,9 @@ void BpfKernel::begin_stat(uint32_t stat, uint32_t session) {
     view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat] = tc_stat{};
 }
 
-void BpfKernel::delete_keys(const bpf_map* map, tc_table table, std::span<const tc_key> keys) {
+void BpfKernel::delete_keys(tc_table table, std::span<const tc_key> keys) {
   for (const tc_key& key : keys)
-    if (delete_key(map, key))
+    if (key_tables_.take_out(table, key))
       rooms().give_back(table, skeleton_->bss->account_of_stat[key.stat], 1);
 }
 
@@ -569,10 +562,8 @@ void BpfKernel::forget_numbers() {
 }
 
 void BpfKernel::forget_keys(const std::unordered_set<uint32_t>& stats) {
-  const auto& maps = skeleton_->maps;
-  delete_keys(maps.counts, TC_TABLE_COUNTS, keys_of(maps.counts, stats));
-  delete_keys(maps.sums, TC_TABLE_SUMS, keys_of(maps.sums, stats));
-  delete_keys(maps.times, TC_TABLE_TIMES, keys_of(maps.times, stats));
+  for (const tc_table table : {TC_TABLE_COUNTS, TC_TABLE_SUMS, TC_TABLE_TIMES})
+    delete_keys(table, key_tables_.keys_of(table, stats));
 }
 
 Status BpfKernel::add_rate(uint32_t stat) {

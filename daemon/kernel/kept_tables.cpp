@@ -42,6 +42,14 @@ const KeptDescriptor* find(const std::vector<KeptDescriptor>& kept, const std::s
 
 }  // namespace
 
+std::string name_of_key_table(const tracer& skeleton, const char* kind) {
+  return "keys." + digest_of(skeleton) + '.' + kind;
+}
+
+std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store) {
+  return store.take(name_of_key_table(skeleton, ""));
+}
+
 std::string name_of_kept_program(const tracer& skeleton) {
   return "program." + digest_of(skeleton);
 }
@@ -81,6 +89,8 @@ Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, Descr
 void forget_tables(const tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
   for (size_t i = 0; i < tables_of(skeleton).size(); ++i) store.forget(name_of_table(digest, i));
+  for (const char* kind : {"counts", "sums", "times"})
+    store.forget(name_of_key_table(skeleton, kind));
   store.forget(name_of_kept_program(skeleton));
 }
 

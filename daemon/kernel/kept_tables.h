@@ -23,6 +23,10 @@ Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, Descr
 // With all links that follow.
 void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
+// Of those that are made later: KeyTables.
+std::string name_of_key_table(const tracer& skeleton, const char* kind);
+std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
+
 // For the link of one more that follows processes or threads.
 std::string name_of_kept_program(const tracer& skeleton);
 

@@ -168,7 +168,8 @@ class Kernel {
   // By generation: how many hooks are in force at all slots together.
   virtual std::span<uint32_t, 2> in_force() = 0;
   virtual void write_layout(uint32_t index, const Arguments& arguments) = 0;
-  virtual void write_spec(uint32_t index, const tc_spec& spec) = 0;
+  // What hits with the spec need is made before.
+  virtual Status write_spec(uint32_t index, const tc_spec& spec) = 0;
   virtual uint64_t epoch() const = 0;
   // The switch: one aligned store. Cannot fail.
   virtual void activate(uint64_t epoch) = 0;

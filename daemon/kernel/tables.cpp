@@ -13,7 +13,7 @@ namespace {
 
 // Calls with each key of a table and its values: one, or one for each of the CPUs.
 template <class Key, class Value, class OnEntry>
-Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) {
+Status each_entry(int fd, const char* name, unsigned values_of_key, OnEntry on_entry) {
   constexpr uint32_t kBatch = 4096;
   std::vector<Key> keys(kBatch);
   std::vector<Value> values(size_t{kBatch} * values_of_key);
@@ -21,10 +21,10 @@ Status each_entry(const bpf_map* map, unsigned values_of_key, OnEntry on_entry) 
   bool first = true;
   for (int err = 0; err == 0; first = false) {
     uint32_t count = kBatch;
-    err = bpf_map_lookup_batch(bpf_map__fd(map), first ? nullptr : &position, &position,
-                               keys.data(), values.data(), &count, nullptr);
+    err = bpf_map_lookup_batch(fd, first ? nullptr : &position, &position, keys.data(),
+                               values.data(), &count, nullptr);
     if (err != 0 && err != -ENOENT)
-      return Error::from_errno(std::string("read the table of ") + bpf_map__name(map), -err);
+      return Error::from_errno(std::string("read the table of ") + name, -err);
     for (uint32_t i = 0; i < count; ++i)
       on_entry(keys[i],
                std::span<const Value>(values).subspan(size_t{i} * values_of_key, values_of_key));
@@ -87,19 +87,19 @@ template <class Key> BySession forget(const bpf_map* map, std::optional<uint32_t
 
 }  // namespace
 
-Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count) {
+Result<std::vector<KeyCount>> read_counts(int fd, unsigned cpu_count) {
   std::vector<KeyCount> result;
   auto read = each_entry<tc_key, uint64_t>(
-      map, cpu_count, [&](const tc_key& key, std::span<const uint64_t> counts) {
+      fd, "counts", cpu_count, [&](const tc_key& key, std::span<const uint64_t> counts) {
         result.push_back({key, std::accumulate(counts.begin(), counts.end(), uint64_t{0})});
       });
   if (!read) return read.error();
   return result;
 }
 
-Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count) {
+Result<std::vector<KeySum>> read_sums(int fd, unsigned cpu_count) {
   std::vector<KeySum> result;
-  auto read = each_entry<tc_key, tc_sum>(map, cpu_count,
+  auto read = each_entry<tc_key, tc_sum>(fd, "sums", cpu_count,
                                          [&](const tc_key& key, std::span<const tc_sum> sums) {
                                            KeySum& all = result.emplace_back(KeySum{key, {}});
                                            for (const tc_sum& sum : sums) add(sum, all.sum);
@@ -108,9 +108,9 @@ Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count) {
   return result;
 }
 
-Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) {
+Result<std::vector<KeyTime>> read_times(int fd, unsigned cpu_count) {
   std::vector<KeyTime> result;
-  auto read = each_entry<tc_key, tc_time>(map, cpu_count,
+  auto read = each_entry<tc_key, tc_time>(fd, "times", cpu_count,
                                           [&](const tc_key& key, std::span<const tc_time> times) {
                                             KeyTime& all = result.emplace_back(KeyTime{key, {}});
                                             for (const tc_time& time : times) add(time, all.time);
@@ -122,7 +122,7 @@ Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count) 
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map) {
   std::unordered_map<uint64_t, std::string> texts;
   auto read = each_entry<TextKey, uint32_t>(
-      map, 1, [&](const TextKey& text, std::span<const uint32_t> number) {
+      bpf_map__fd(map), "texts", 1, [&](const TextKey& text, std::span<const uint32_t> number) {
         texts.emplace(number[0], std::string(text.bytes, TC_STR_LEN));
       });
   if (!read) return read.error();
@@ -139,7 +139,7 @@ std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number) 
 Result<std::vector<NumberedPath>> read_paths(const bpf_map* map) {
   std::vector<NumberedPath> paths;
   auto read = each_entry<tc_path, uint64_t>(
-      map, 1, [&](const tc_path& path, std::span<const uint64_t> number) {
+      bpf_map__fd(map), "paths", 1, [&](const tc_path& path, std::span<const uint64_t> number) {
         paths.push_back({number[0], path});
       });
   if (!read) return read.error();
@@ -166,17 +166,15 @@ BySession forget_blocks(const bpf_map* map, std::optional<uint32_t> session) {
   return forget<DeepCaller>(map, session);
 }
 
-std::vector<tc_key> keys_of(const bpf_map* map, const std::unordered_set<uint32_t>& stats) {
+std::vector<tc_key> keys_of(int fd, const std::unordered_set<uint32_t>& stats) {
   std::vector<tc_key> keys;
   tc_key key;
   const tc_key* previous = nullptr;
-  for (; bpf_map_get_next_key(bpf_map__fd(map), previous, &key) == 0; previous = &key)
+  for (; bpf_map_get_next_key(fd, previous, &key) == 0; previous = &key)
     if (stats.contains(key.stat)) keys.push_back(key);
   return keys;
 }
 
-bool delete_key(const bpf_map* map, const tc_key& key) {
-  return bpf_map_delete_elem(bpf_map__fd(map), &key) == 0;
-}
+bool delete_key(int fd, const tc_key& key) { return bpf_map_delete_elem(fd, &key) == 0; }
 
 }  // namespace tracectl

@@ -21,12 +21,12 @@ struct bpf_map;
 namespace tracectl {
 
 // Summed over the CPUs.
-Result<std::vector<KeyCount>> read_counts(const bpf_map* map, unsigned cpu_count);
-Result<std::vector<KeySum>> read_sums(const bpf_map* map, unsigned cpu_count);
-Result<std::vector<KeyTime>> read_times(const bpf_map* map, unsigned cpu_count);
-std::vector<tc_key> keys_of(const bpf_map* map, const std::unordered_set<uint32_t>& stats);
+Result<std::vector<KeyCount>> read_counts(int fd, unsigned cpu_count);
+Result<std::vector<KeySum>> read_sums(int fd, unsigned cpu_count);
+Result<std::vector<KeyTime>> read_times(int fd, unsigned cpu_count);
+std::vector<tc_key> keys_of(int fd, const std::unordered_set<uint32_t>& stats);
 // Whether it was there.
-bool delete_key(const bpf_map* map, const tc_key& key);
+bool delete_key(int fd, const tc_key& key);
 
 // Strings of keys by their numbers, each with the bytes 0 up to TC_STR_LEN.
 Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);

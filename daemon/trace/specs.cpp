@@ -59,7 +59,8 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
                                       "): remove settings of this or another session"};
   const bool is_numbered = (*assembled)->has_numbered_keys;
   SpecPtr made = std::make_shared<const InstalledSpec>(places_, std::move(*assembled));
-  kernel_.write_spec(made->place(), (*made)->kernel);
+  if (auto written = kernel_.write_spec(made->place(), (*made)->kernel); !written)
+    return written.error();
   if (is_numbered) with_numbers_.push_back(made);
   return made;
 }

@@ -64,7 +64,7 @@ class FakeKernel final : public Kernel {
   std::span<uint32_t, 2> in_force() override { return in_force_; }
   std::span<tc_hook> hooks() override { return hooks_; }
   void write_layout(uint32_t, const Arguments&) override {}
-  void write_spec(uint32_t, const tc_spec&) override {}
+  Status write_spec(uint32_t, const tc_spec&) override { return ok(); }
   uint64_t epoch() const override { return epoch_; }
   void activate(uint64_t epoch) override {
     at_switch();

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/key_tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "bpf/tracer.skel.h"
+#include "daemon/kernel/kept_tables.h"
+#include "daemon/kernel/tables.h"
+
+namespace tracectl {
+namespace {
+
+constexpr tc_table kTables[] = {TC_TABLE_COUNTS, TC_TABLE_SUMS, TC_TABLE_TIMES};
+
+// What bpf/maps.bpf.h says of the tables of each kind, and how large they are made.
+struct Kind {
+  const char* name;
+  uint32_t value_bytes;
+  uint32_t most_keys;
+};
+constexpr Kind kKinds[] = {{"counts", sizeof(uint64_t), TC_MAX_KEYS},
+                           {"sums", sizeof(tc_sum), TC_MAX_KEYS},
+                           {"times", sizeof(tc_time), TC_MAX_TIMES}};
+
+// Whether all rows of times can have their memory at once. Made in a hit they come from a small supply that is
+// filled up in the background: of many that are new at once some find none.
+bool times_fit(unsigned cpu_count) {
+  constexpr uint64_t kMostBytes = 128 << 20;  // 14 CPUs
+  return uint64_t{TC_MAX_TIMES} * cpu_count * sizeof(tc_time) <= kMostBytes;
+}
+
+Fd make_table(tc_table table, uint32_t most_keys, unsigned cpu_count) {
+  LIBBPF_OPTS(bpf_map_create_opts, options);
+  if (table == TC_TABLE_TIMES && !times_fit(cpu_count)) options.map_flags = BPF_F_NO_PREALLOC;
+  return Fd{bpf_map_create(BPF_MAP_TYPE_PERCPU_HASH, kKinds[table].name, sizeof(tc_key),
+                           kKinds[table].value_bytes, most_keys, &options)};
+}
+
+// That the programs find the table in.
+const bpf_map* place_of(const tracer& skeleton, tc_table table) {
+  if (table == TC_TABLE_COUNTS) return skeleton.maps.counts;
+  return table == TC_TABLE_SUMS ? skeleton.maps.sums : skeleton.maps.times;
+}
+
+Result<Fd> make_in(const bpf_map* place, tc_table table, unsigned cpu_count) {
+  const uint32_t only = 0;
+  Fd made = make_table(table, kKinds[table].most_keys, cpu_count);
+  const int fd = made.get();
+  if (!made || bpf_map_update_elem(bpf_map__fd(place), &only, &fd, BPF_ANY) != 0)
+    return Error::from_errno(std::string("make the table of ") + kKinds[table].name);
+  return made;
+}
+
+// Which tables hits with the spec need. A value that is missing, and a call that is cut or left, are counted.
+std::vector<tc_table> needed_for(const tc_spec& spec) {
+  std::vector<tc_table> needed;
+  if (spec.aggregate_count || spec.at_return) needed.push_back(TC_TABLE_COUNTS);
+  for (const tc_aggregate& aggregate : std::span(spec.aggregates).first(spec.aggregate_count))
+    if (aggregate.kind == TC_SUM)
+      needed.push_back(TC_TABLE_SUMS);
+    else if (aggregate.kind == TC_TIME)
+      needed.push_back(TC_TABLE_TIMES);
+  return needed;
+}
+
+}  // namespace
+
+Result<Fd> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
+  Fd one = make_table(TC_TABLE_TIMES, 1, cpu_count);
+  if (!one || bpf_map__set_inner_map_fd(skeleton.maps.times, one.get()) != 0)
+    return Error::from_errno("say what tables of times are like");
+  return one;
+}
+
+KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, std::vector<KeptDescriptor> left)
+    : skeleton_(skeleton), cpu_count_(cpu_count) {
+  for (KeptDescriptor& one : left)
+    for (const tc_table table : kTables)
+      if (one.name == name_of_key_table(skeleton, kKinds[table].name))
+        tables_[table] = std::move(one.fd);
+}
+
+Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
+  for (const tc_table table : needed_for(spec)) {
+    if (tables_[table]) continue;
+    Result<Fd> made = Fd{};
+    work.run([&] { made = make_in(place_of(skeleton_, table), table, cpu_count_); });
+    if (!made) return made.error();
+    tables_[table] = std::move(*made);
+    if (!store_) continue;
+    if (auto kept = keep(table); !kept) return kept;
+  }
+  return ok();
+}
+
+Status KeyTables::keep(tc_table table) {
+  return store_->keep(name_of_key_table(skeleton_, kKinds[table].name), fd_of(table));
+}
+
+Status KeyTables::keep_in(DescriptorStore& store) {
+  store_ = &store;
+  for (const tc_table table : kTables)
+    if (tables_[table])
+      if (auto kept = keep(table); !kept) {
+        store_ = nullptr;
+        return kept;
+      }
+  return ok();
+}
+
+Result<std::vector<KeyCount>> KeyTables::counts() const {
+  if (!tables_[TC_TABLE_COUNTS]) return std::vector<KeyCount>{};
+  return read_counts(fd_of(TC_TABLE_COUNTS), cpu_count_);
+}
+
+Result<std::vector<KeySum>> KeyTables::sums() const {
+  if (!tables_[TC_TABLE_SUMS]) return std::vector<KeySum>{};
+  return read_sums(fd_of(TC_TABLE_SUMS), cpu_count_);
+}
+
+Result<std::vector<KeyTime>> KeyTables::times() const {
+  if (!tables_[TC_TABLE_TIMES]) return std::vector<KeyTime>{};
+  return read_times(fd_of(TC_TABLE_TIMES), cpu_count_);
+}
+
+std::vector<tc_key> KeyTables::keys_of(tc_table table,
+                                       const std::unordered_set<uint32_t>& stats) const {
+  if (!tables_[table]) return {};
+  return tracectl::keys_of(fd_of(table), stats);
+}
+
+bool KeyTables::take_out(tc_table table, const tc_key& key) {
+  return tables_[table] && delete_key(fd_of(table), key);
+}
+
+}  // namespace tracectl
