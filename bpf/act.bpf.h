@@ -172,6 +172,12 @@ static __always_inline bool begins_to_act(const struct tc_hook *hook, struct tc_
 	return true;
 }
 
+/* For a hook with nothing else to do. */
+static __always_inline void count_hit(const struct tc_hook *hook)
+{
+	begins_to_act(hook, stat_of(hook));
+}
+
 static __noinline bool is_outside_its_graph(const struct tc_hook *hook)
 {
 	return is_outside_graph(hook, calls_of_thread(hook->session));

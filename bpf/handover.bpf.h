@@ -7,7 +7,7 @@
  *   newer link, old epoch     leaves: the generation names the older link
  *   newer link, new epoch     takes it, and leaves a token with the thread
  *   older link, old epoch     takes it
- *   older link, new epoch     takes it unless it finds the token of this hit
+ *   older link, new epoch     takes it unless it finds the token of this hit; on_count() for the settings before
  *
  * The newer link is the first of a hit to run, as the kernel puts consumers of a uprobe at the head
  * of their list (kernel/events/uprobes.c, consumer_add); a hit that began before it was there runs

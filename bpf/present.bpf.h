@@ -300,7 +300,7 @@ static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 unde
 /* As run_hooks(), but with the frames of fewer functions. */
 static __always_inline void run_hooks_awake(bpf_user_pt_regs_t *ctx, struct hit *hit)
 {
-	struct tc_generation *generation = generation_of(ctx, hit);
+	struct tc_generation *generation = generation_of(ctx, hit, false);
 	const struct tc_hook *hook;
 	struct bpf_iter_num numbers;
 

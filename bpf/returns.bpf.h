@@ -220,7 +220,7 @@ static __always_inline bool run_call(struct pt_regs *ctx, enum way way)
 	__u64 begin;
 
 	hit.epoch = load_epoch();
-	generation = generation_of(ctx, &hit);
+	generation = generation_of(ctx, &hit, false);
 	if (!generation)
 		return false;
 	begin = begin_of(generation, hit.slot, way);

@@ -7,6 +7,7 @@ STAGING = 'daemon/trace/staging.cpp'
 SWITCHING = (STAGING, 'bpf/handover.bpf.h', 'bpf/tracer.bpf.c')
 NO_SEAM = 'NoSeam.AThousandReplacementsLoseAndDoubleNothing'
 SHRINKING = 'NoSeam.LinksThatLoseSites*'
+GOING_OVER = 'OneCommand.MissesNoCallWhereItsHooksComeToDoMore'
 WHOLE = 'Switches.OfSitesThatAreArmedWithThemAreWhole'
 REFUSED = 'AnotherTracer.WithAnotherSemaphoreIsNamedAlsoWhereNoneWasWanted'
 NEXT_COMMIT = 'FailingCommits.TheTargetEndsBeforeItsCommit'
@@ -133,6 +134,8 @@ MUTATIONS = [
     Mutation('older-link-takes-never', 'bpf/handover.bpf.h',
              '\treturn !take_token(handover, newer, slot);', '\treturn false;', SHRINKING,
              is_short=False),
+    Mutation('counts-by-settings-it-does-not-serve', 'bpf/tracer.bpf.c',
+             'if (counts && (__u32)served_by != link) {', 'if (false) {', GOING_OVER, is_short=False),
     Mutation('wait-for-programs-only', STAGING,
              'hands_over() ? Progress::of_hits', 'false ? Progress::of_hits', HANDED_OVER,
              program='unit-tests'),

@@ -19,9 +19,9 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) 
   spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
   spdlog::set_pattern("%l: %v");
   spdlog::set_level(options.verbose ? spdlog::level::info : spdlog::level::err);
-  auto kernel = open_kernel({.fast_nops = options.fast_nops});
+  auto kernel = open_kernel({.fast_nops = options.fast_nops, .for_one_command = true});
   if (!kernel) return kernel.error();
-  auto engine = Engine::start(std::move(*kernel), EngineOptions{});
+  auto engine = Engine::start(std::move(*kernel), EngineOptions{.for_one_command = true});
   if (!engine) return engine.error();
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");

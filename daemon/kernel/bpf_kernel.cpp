@@ -291,13 +291,13 @@ class BpfKernel final : public Kernel {
   // All of it or nothing.
 
  private:
-  BpfKernel(Skeleton skeleton, unsigned cpu_count, bool sleeps,
+  BpfKernel(Skeleton skeleton, unsigned cpu_count, const KernelOptions& options,
             std::vector<KeptDescriptor> key_tables)
       : skeleton_(std::move(skeleton)),
         cpu_count_(cpu_count),
         key_tables_(*skeleton_, cpu_count, std::move(key_tables)),
-        programs_(*skeleton_, sleeps),
-        progress_(bpf_program__fd(skeleton_->progs.on_site)),
+        programs_(*skeleton_, options.for_one_command ? Way::counting : Way::entry, options.sleeps),
+        progress_(programs_.first()),
         proofs_(*skeleton_),
         process_sets_({.executables = bpf_map__fd(skeleton_->maps.executables),
                        .families = bpf_map__fd(skeleton_->maps.families),
@@ -385,14 +385,15 @@ Status keep_from_children(bpf_map* shared) {
 }
 
 // Prepares what libbpf 1.1 cannot know and what depends on the machine.
-Status configure(tracer& skeleton, unsigned cpu_count) {
+Status configure(tracer& skeleton, unsigned cpu_count, bool for_one_command) {
   skeleton.rodata->cpu_count = cpu_count;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
-  bpf_program__set_expected_attach_type(skeleton.progs.on_site,
-                                        static_cast<bpf_attach_type>(kAttachUprobeMulti));
-  bpf_program__set_expected_attach_type(skeleton.progs.on_linker,
-                                        static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  for (bpf_program* one :
+       {skeleton.progs.on_site, skeleton.progs.on_count, skeleton.progs.on_linker})
+    bpf_program__set_expected_attach_type(one, static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  bpf_program__set_autoload(skeleton.progs.on_site, !for_one_command);
+  bpf_program__set_autoload(skeleton.progs.on_count, for_one_command);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
   bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
@@ -406,7 +407,8 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   const unsigned cpu_count = static_cast<unsigned>(cpus);
   Skeleton skeleton{tracer::open(nullptr)};
   if (!skeleton) return Error::from_errno("open the BPF programs");
-  if (auto configured = configure(*skeleton, cpu_count); !configured) return configured.error();
+  if (auto configured = configure(*skeleton, cpu_count, options.for_one_command); !configured)
+    return configured.error();
   auto times = KeyTables::declare(*skeleton, cpu_count);
   if (!times) return times.error();
   std::vector<Fd> adopted;
@@ -426,7 +428,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
       return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
   std::unique_ptr<BpfKernel> kernel{
-      new BpfKernel(std::move(skeleton), cpu_count, options.sleeps, std::move(key_tables))};
+      new BpfKernel(std::move(skeleton), cpu_count, options, std::move(key_tables))};
   kernel->adopted_programs_ = std::move(adopted);
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
   if (kernel->is_adopted()) kernel->go_on();

@@ -13,6 +13,9 @@ struct KernelOptions {
   bool fast_nops = false;
   // Hits may wait for memory that is not there: Way::sleeping. Else that serves as Way::entry does.
   bool sleeps = true;
+  // For the sessions of one command, which wait for no more than they need: the program that only counts is
+  // loaded at once and serves as Way::counting, that of Way::entry when a site needs it.
+  bool for_one_command = false;
   // Where a former daemon may have left its tables. Borrowed while it is opened.
   DescriptorStore* store = nullptr;
 };

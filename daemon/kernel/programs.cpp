@@ -44,6 +44,17 @@ class Quiet {
   libbpf_print_fn_t before_ = nullptr;
 };
 
+bpf_program* program_at_site(const tracer& skeleton, Way way) {
+  switch (way) {
+    case Way::counting: return skeleton.progs.on_count;
+    case Way::entry: return skeleton.progs.on_site;
+    case Way::sleeping: return skeleton.progs.on_site_asleep;
+    case Way::trampoline: return skeleton.progs.on_call_and_return;
+    case Way::exits: return skeleton.progs.on_call;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from) {
@@ -69,12 +80,12 @@ struct Programs::Loaded {
   bpf_link* thread_exit = nullptr;
 };
 
-Programs::Programs(tracer& skeleton, bool sleeps) : skeleton_(skeleton), sleeps_(sleeps) {}
+Programs::Programs(tracer& skeleton, Way first, bool sleeps)
+    : skeleton_(skeleton), first_(first), sleeps_(sleeps) {}
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
-  const int on_site = bpf_program__fd(skeleton_.progs.on_site);
-  if (way == Way::entry) return OfWay{on_site, -1, kAttachUprobeMulti, on_site};
+  if (way <= first_) return OfWay{first(), -1, kAttachUprobeMulti, first()};
   if (way == Way::sleeping && !sleeps_) return of(Way::entry);
   const Quiet quiet(way == Way::sleeping);
   auto loaded = load(way);
@@ -84,13 +95,13 @@ Result<Programs::OfWay> Programs::of(Way way) {
   }
   if (!loaded) return loaded.error();
   const auto& progs = (*loaded)->skeleton->progs;
-  if (way == Way::sleeping)
-    return OfWay{bpf_program__fd(progs.on_site_asleep), -1, kAttachUprobeMulti, on_site};
-  if (way == Way::trampoline)
-    return OfWay{bpf_program__fd(progs.on_call_and_return), -1, kAttachUprobeSession, on_site};
-  return OfWay{bpf_program__fd(progs.on_call), bpf_program__fd(progs.on_leave), kAttachUprobeMulti,
-               on_site};
+  const int at_site = bpf_program__fd(program_at_site(*(*loaded)->skeleton, way));
+  if (way == Way::trampoline) return OfWay{at_site, -1, kAttachUprobeSession, first()};
+  const int at_exit = way == Way::exits ? bpf_program__fd(progs.on_leave) : -1;
+  return OfWay{at_site, at_exit, kAttachUprobeMulti, first()};
 }
+
+int Programs::first() const { return bpf_program__fd(program_at_site(skeleton_, first_)); }
 
 // Opened anew from the same object, with the maps of the first.
 Result<Programs::Loaded*> Programs::load(Way way) {
@@ -125,15 +136,13 @@ Status Programs::keep(const Loaded& loaded) const {
 
 Status Programs::open(Way way, Loaded& loaded) const {
   tracer& fresh = *loaded.skeleton;
-  std::vector<bpf_program*> wanted = way == Way::sleeping ? std::vector{fresh.progs.on_site_asleep}
-                                     : way == Way::trampoline
-                                         ? std::vector{fresh.progs.on_call_and_return}
-                                         : std::vector{fresh.progs.on_call, fresh.progs.on_leave};
+  std::vector<bpf_program*> wanted{program_at_site(fresh, way)};
+  if (way == Way::exits) wanted.push_back(fresh.progs.on_leave);
   for (bpf_program* one : wanted)
     bpf_program__set_expected_attach_type(
         one, static_cast<bpf_attach_type>(way == Way::trampoline ? kAttachUprobeSession
                                                                  : kAttachUprobeMulti));
-  const bool follows_calls = way != Way::sleeping;
+  const bool follows_calls = way == Way::trampoline || way == Way::exits;
   if (follows_calls) wanted.push_back(fresh.progs.on_thread_exit);
   if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)
     return alone.error().in("the way \"" + std::string(name_of(way)) + '"');

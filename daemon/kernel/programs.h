@@ -21,9 +21,9 @@ Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const 
 // are first needed: the kernel takes longer to check one than to arm a thousand sites.
 class Programs {
  public:
-  // `skeleton` is loaded; it is borrowed, and its maps are shared. Where hits shall not sleep the way
-  // `sleeping` is that of `entry`.
-  Programs(tracer& skeleton, bool sleeps);
+  // `skeleton` is loaded, with the program of `first`, which serves the ways before it, too; it is borrowed, and
+  // its maps are shared. Where hits shall not sleep the way `sleeping` is that of `entry`.
+  Programs(tracer& skeleton, Way first, bool sleeps);
   ~Programs();
 
   // The program at a site, and the one at the exits of its function, or -1. Where the kernel refuses the one that
@@ -35,6 +35,8 @@ class Programs {
     int keeping = -1;          // for links of kAttachUprobeMulti that keep breakpoints
   };
   Result<OfWay> of(Way way);
+  // The program that is there from the beginning.
+  int first() const;
 
   // Those that follow the ends of threads; also such as come later.
   Status keep_in(DescriptorStore& store);
@@ -47,7 +49,8 @@ class Programs {
   Status keep(const Loaded& loaded) const;
 
   tracer& skeleton_;
-  std::array<std::unique_ptr<Loaded>, 4> loaded_;  // by way
+  std::array<std::unique_ptr<Loaded>, 5> loaded_;  // by way
+  Way first_;
   bool sleeps_;
   DescriptorStore* store_ = nullptr;  // once they are kept
 };

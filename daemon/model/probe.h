@@ -16,10 +16,11 @@ namespace tracectl {
 
 // How the kernel runs a site's programs.
 // The further down one stands here, the more hooks it can serve.
-enum class Way : uint8_t { entry, sleeping, trampoline, exits };
+enum class Way : uint8_t { counting, entry, sleeping, trampoline, exits };
 
 inline const char* name_of(Way way) {
   switch (way) {
+    case Way::counting: return "counting";
     case Way::entry: return "entry";
     case Way::sleeping: return "sleeping";
     case Way::trampoline: return "trampoline";

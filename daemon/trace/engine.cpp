@@ -58,7 +58,7 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       reading_(std::move(reading)),
       resolver_(*reading_, options.quota.matches),
       slots_(*kernel_),
-      hooks_(*kernel_, slots_, *reader_, *symbolizer_),
+      hooks_(*kernel_, slots_, *reader_, *symbolizer_, options.for_one_command),
       linkers_(*kernel_) {}
 
 Engine::~Engine() {

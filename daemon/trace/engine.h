@@ -45,6 +45,7 @@ struct EngineOptions {
   Quota quota = {};  // of each user who may not trace every process
   // Somebody takes notices and calls follow(): what processes map later can be awaited.
   bool awaits_libraries = false;
+  bool for_one_command = false;  // as in KernelOptions, and with it
 };
 
 struct StageSummary {

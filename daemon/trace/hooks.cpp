@@ -111,6 +111,10 @@ uint8_t with_one_added(const Site& site) {
   return site.words_below_caller ? static_cast<uint8_t>(*site.words_below_caller + 1) : uint8_t{0};
 }
 
+bool only_counts(const Hook& hook) {
+  return !hook.spec && !hook.pair && !(hook.flags & (TC_EVENT | TC_WITHIN_GRAPH));
+}
+
 }  // namespace
 
 Result<Hook> Hooks::make(Session& session, const Want& want) {
@@ -128,6 +132,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   auto given = want.sides ? give_side(session, want, hook) : give_spec(session, want, hook);
   if (!given) return given.error();
   if (hook.way == Way::entry && reads_memory(hook, *want.site)) hook.way = Way::sleeping;
+  if (for_one_command_ && only_counts(hook)) hook.way = Way::counting;
   if (streams || has_path_keys(spec))
     if (auto named = name_source(session, want, hook); !named) return named.error();
   auto set = set_of(session, want);

@@ -23,8 +23,12 @@ struct FormerNumbers {
 // the set of processes they follow.
 class Hooks {
  public:
-  Hooks(Kernel& kernel, Slots& slots, EventReader& reader, Symbolizer& symbolizer)
-      : kernel_(kernel),
+  // `for_one_command`: a hook that only counts needs Way::counting, so that a site goes another way when it gets
+  // a hook that does more. Else all go the way that serves both, and only the settings change.
+  Hooks(Kernel& kernel, Slots& slots, EventReader& reader, Symbolizer& symbolizer,
+        bool for_one_command)
+      : for_one_command_(for_one_command),
+        kernel_(kernel),
         slots_(slots),
         reader_(reader),
         symbolizer_(symbolizer),
@@ -86,6 +90,7 @@ class Hooks {
   Status take_counters(Hook& hook);
   Status name_source(Session& session, const Want& want, Hook& hook);
 
+  const bool for_one_command_;
   Kernel& kernel_;
   Slots& slots_;
   EventReader& reader_;

@@ -123,7 +123,7 @@ Status Staging::stage() {
 // The way that serves all hooks. Calls that are open began by the one they began by: so a slot does
 // not leave the exits for the trampoline while it is followed.
 void Staging::plan_way(SlotId slot, Change& change) {
-  Way way = Way::entry;
+  Way way = Way::counting;
   for (const Hook& hook : change.hooks) way = std::max(way, hook.way);
   if (change.hooks.empty()) return;
   const Way now = slots_.by_id.at(slot).way;
