@@ -12,7 +12,7 @@
 /* The hierarchy of version 2; those of version 1 have ids of their own. */
 static __always_inline bool is_of_version_2(const struct cgroup *cgroup)
 {
-	return cgroup->root->hierarchy_id == 0;
+	return BPF_CORE_READ(cgroup, root, hierarchy_id) == 0;
 }
 
 SEC("tp_btf/cgroup_mkdir")
@@ -26,9 +26,9 @@ int on_cgroup_made(__u64 *ctx)
 
 	if (!is_of_version_2(made))
 		return 0;
-	id = made->kn->id;
-	key.parent = made->self.parent->cgroup->kn->id;
-	bpf_probe_read_kernel_str(key.name, sizeof(key.name), made->kn->name);
+	id = BPF_CORE_READ(made, kn, id);
+	key.parent = BPF_CORE_READ(made, self.parent, cgroup, kn, id);
+	bpf_probe_read_kernel_str(key.name, sizeof(key.name), BPF_CORE_READ(made, kn, name));
 	any = add_sets(&sets, bpf_map_lookup_elem(&cgroups, &key.parent));
 	any |= add_sets(&sets, bpf_map_lookup_elem(&cgroup_names, &key));
 	if (any)
@@ -44,7 +44,7 @@ int on_cgroup_removed(__u64 *ctx)
 
 	if (!is_of_version_2(removed))
 		return 0;
-	id = removed->kn->id;
+	id = BPF_CORE_READ(removed, kn, id);
 	bpf_map_delete_elem(&cgroups, &id);
 	return 0;
 }

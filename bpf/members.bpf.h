@@ -7,6 +7,10 @@
  *   `-x`   who runs a file: a fork hands it on, an exec sets it anew by the file executed
  *   `-f`   a process and its children, or its next child only: a fork hands on what the parent has to
  *          hand on, an exec ends it but where the very file is executed that the process chosen runs
+ *
+ * Pointers of the kernel are read by BPF_CORE_READ. Where a program loads one itself the verifier searches all
+ * types of the kernel for what it says of the field (kernel/bpf/verifier.c, check_ptr_to_btf_access): a
+ * millisecond for each.
  */
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
@@ -105,13 +109,14 @@ int on_exec(__u64 *ctx)
 	struct linux_binprm *binprm = (void *)ctx[2];
 	struct tc_executable key = {};
 	struct tc_member member = {}, *before;
+	struct inode *inode = BPF_CORE_READ(binprm, file, f_inode);
 	struct tc_sets *kept;
 	__u64 cgroup = bpf_get_current_cgroup_id();
 	__u32 pid = task->tgid;
 	__u32 *target;
 
-	key.inode = binprm->file->f_inode->i_ino;
-	key.device = binprm->file->f_inode->i_sb->s_dev;
+	key.inode = BPF_CORE_READ(inode, i_ino);
+	key.device = BPF_CORE_READ(inode, i_sb, s_dev);
 	tell_of_exec(task, &key);
 	before = bpf_map_lookup_elem(&members, &pid);
 	kept = bpf_map_lookup_elem(&families, &key);
@@ -136,7 +141,7 @@ int on_exit(__u64 *ctx)
 	__u32 pid = task->tgid;
 
 	/* The tracepoint comes after this thread has been taken off the count. */
-	if (task->signal->live.counter != 0)
+	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	if (is_crash(task))
 		tell_of_crash(task);

@@ -19,7 +19,7 @@ static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_stru
 	notice->ts_ns = bpf_ktime_get_boot_ns();
 	notice->kind = kind;
 	notice->pid = thread.pid;
-	bpf_probe_read_kernel(notice->comm, sizeof(notice->comm), task->group_leader->comm);
+	BPF_CORE_READ_INTO(&notice->comm, task, group_leader, comm);
 	return notice;
 }
 
@@ -54,7 +54,7 @@ __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 /* 0x7f of it is the signal, 0x80 says that there is a core: include/linux/sched/signal.h. */
 static __always_inline __u32 exit_code_of(struct task_struct *task)
 {
-	int of_group = task->signal->group_exit_code;
+	int of_group = BPF_CORE_READ(task, signal, group_exit_code);
 
 	return of_group ? of_group : task->exit_code;
 }
@@ -68,8 +68,8 @@ static __always_inline bool is_crash(struct task_struct *task)
 
 static __always_inline __u32 own_pid_of(struct task_struct *task)
 {
-	struct pid *pid = task->group_leader->thread_pid;
-	__u32 level = pid->level;
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
 	int number = 0;
 
 	bpf_probe_read_kernel(&number, sizeof(number),
