@@ -62,10 +62,11 @@ LLVM_STRIP ?= llvm-strip
 
 pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd libseccomp
 CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
-CXXFLAGS ?= -O2 -g
+# Debug information for stacks and lines: all of it takes longer to make.
+CXXFLAGS ?= -O2 -g1
 CFLAGS ?= -O2 -g
 # What the loader has set up is read-only from then on.
-LDFLAGS ?= -Wl,-z,relro,-z,now
+LDFLAGS ?= -Wl,-z,relro,-z,now,--compress-debug-sections=zlib
 # Of tests no more than where they failed is asked: what else is told of them takes a third of the time.
 TEST_CXXFLAGS ?= -O1 -g1
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
