@@ -66,7 +66,8 @@ CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell 
 CXXFLAGS ?= -O2 -g1
 CFLAGS ?= -O2 -g
 # What the loader has set up is read-only from then on.
-LDFLAGS ?= -Wl,-z,relro,-z,now,--compress-debug-sections=zlib
+LDFLAGS ?= -Wl,-z,relro,-z,now
+DEBUG_LDFLAGS ?= -Wl,--compress-debug-sections=zlib
 # Of tests no more than where they failed is asked: what else is told of them takes a third of the time.
 TEST_CXXFLAGS ?= -O1 -g1
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
@@ -283,7 +284,7 @@ $(B)/asan/libtests-support.a: $(call asan_obj,$(support_src)) $(B)/sources/suppo
 define link
 	$(call say,LINK,$@)
 	$(V)mkdir -p $(@D)
-	$(V)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@
+	$(V)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(DEBUG_LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@
 endef
 define link_sanitized
 	$(call say,LINK,$@)

@@ -92,8 +92,8 @@ static __always_inline __u64 load_epoch(void)
 
 /*
  * The settings of the site under the hit's epoch; null where nobody wants the hit. The newer link of a handover
- * may serve hooks that on_count() cannot: what this takes of them began before the switch, and is for the
- * settings before.
+ * may serve hooks that on_count() cannot: what this takes of them began before the switch, or could be given no
+ * token, and is for the settings before.
  */
 static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, struct hit *hit,
 							   const bool counts)

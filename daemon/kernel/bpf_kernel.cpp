@@ -292,10 +292,11 @@ class BpfKernel final : public Kernel {
 
  private:
   BpfKernel(Skeleton skeleton, unsigned cpu_count, const KernelOptions& options,
-            std::vector<KeptDescriptor> key_tables)
+            std::vector<Fd> adopted_programs)
       : skeleton_(std::move(skeleton)),
+        adopted_programs_(std::move(adopted_programs)),
         cpu_count_(cpu_count),
-        key_tables_(*skeleton_, cpu_count, std::move(key_tables)),
+        key_tables_(*skeleton_, cpu_count, is_adopted() ? options.store : nullptr),
         programs_(*skeleton_, options.for_one_command ? Way::counting : Way::entry, options.sleeps),
         progress_(programs_.first()),
         proofs_(*skeleton_),
@@ -412,12 +413,10 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   auto times = KeyTables::declare(*skeleton, cpu_count);
   if (!times) return times.error();
   std::vector<Fd> adopted;
-  std::vector<KeptDescriptor> key_tables;
   if (options.store) {
     auto taken = take_tables(*skeleton, *options.store);
     if (!taken) return taken.error();
     adopted = std::move(*taken);
-    if (!adopted.empty()) key_tables = take_key_tables(*skeleton, *options.store);
   }
   if (adopted.empty())
     if (auto made = make_shared_memory(skeleton->maps.bss); !made) return made.error();
@@ -428,8 +427,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
       return Error::from_errno("attach the programs that follow processes", -err);
   if (auto kept = keep_from_children(skeleton->maps.bss); !kept) return kept.error();
   std::unique_ptr<BpfKernel> kernel{
-      new BpfKernel(std::move(skeleton), cpu_count, options, std::move(key_tables))};
-  kernel->adopted_programs_ = std::move(adopted);
+      new BpfKernel(std::move(skeleton), cpu_count, options, std::move(adopted))};
   if (auto mapped = kernel->map_arrays(); !mapped) return mapped.error();
   if (kernel->is_adopted()) kernel->go_on();
   auto notices = Notices::open(kernel->notices_fd());

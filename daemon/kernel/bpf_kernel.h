@@ -16,7 +16,7 @@ struct KernelOptions {
   // For the sessions of one command, which wait for no more than they need: the program that only counts is
   // loaded at once and serves as Way::counting, that of Way::entry when a site needs it.
   bool for_one_command = false;
-  // Where a former daemon may have left its tables. Borrowed while it is opened.
+  // Where a former daemon may have left its tables. Borrowed: it outlives the kernel.
   DescriptorStore* store = nullptr;
 };
 

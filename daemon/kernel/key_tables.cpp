@@ -77,9 +77,10 @@ Result<Fd> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
   return one;
 }
 
-KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, std::vector<KeptDescriptor> left)
-    : skeleton_(skeleton), cpu_count_(cpu_count) {
-  for (KeptDescriptor& one : left)
+KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore* store)
+    : skeleton_(skeleton), cpu_count_(cpu_count), store_(store) {
+  if (!store) return;
+  for (KeptDescriptor& one : take_key_tables(skeleton, *store))
     for (const tc_table table : kTables)
       if (one.name == name_of_key_table(skeleton, kKinds[table].name))
         tables_[table] = std::move(one.fd);
@@ -91,25 +92,23 @@ Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
     Result<Fd> made = Fd{};
     work.run([&] { made = make_in(place_of(skeleton_, table), table, cpu_count_); });
     if (!made) return made.error();
+    if (store_)
+      if (auto kept = keep(table, *made, *store_); !kept) return kept;
     tables_[table] = std::move(*made);
-    if (!store_) continue;
-    if (auto kept = keep(table); !kept) return kept;
   }
   return ok();
 }
 
-Status KeyTables::keep(tc_table table) {
-  return store_->keep(name_of_key_table(skeleton_, kKinds[table].name), fd_of(table));
+// Before a spec needs it: what is made and not kept is empty, and replaced by the next one.
+Status KeyTables::keep(tc_table table, const Fd& made, DescriptorStore& store) const {
+  return store.keep(name_of_key_table(skeleton_, kKinds[table].name), made.get());
 }
 
 Status KeyTables::keep_in(DescriptorStore& store) {
-  store_ = &store;
   for (const tc_table table : kTables)
     if (tables_[table])
-      if (auto kept = keep(table); !kept) {
-        store_ = nullptr;
-        return kept;
-      }
+      if (auto kept = keep(table, tables_[table], store); !kept) return kept;
+  store_ = &store;
   return ok();
 }
 

@@ -25,8 +25,9 @@ class KeyTables {
   // they are.
   static Result<Fd> declare(tracer& skeleton, unsigned cpu_count);
 
-  // `skeleton` is loaded, and outlives this. `left`: tables of a former daemon that its programs have.
-  KeyTables(const tracer& skeleton, unsigned cpu_count, std::vector<KeptDescriptor> left);
+  // `skeleton` is loaded, and outlives this, as does `store`: where a former daemon has left the programs and the
+  // tables that they have. None where they are new.
+  KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore* store);
 
   // Makes those that hits with the spec need and that are not there yet. Where one fails the others stay.
   Status make_for(const tc_spec& spec, LongWork& work);
@@ -44,7 +45,7 @@ class KeyTables {
   Status keep_in(DescriptorStore& store);
 
  private:
-  Status keep(tc_table table);
+  Status keep(tc_table table, const Fd& made, DescriptorStore& store) const;
   int fd_of(tc_table table) const { return tables_[table].get(); }
 
   const tracer& skeleton_;

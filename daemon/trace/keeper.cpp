@@ -40,7 +40,7 @@ Status Keeper::keep_link(const Link& link, Way way) {
 }
 
 void Keeper::forget_link(uint32_t incarnation) {
-  for (const Way way : {Way::entry, Way::sleeping, Way::trampoline, Way::exits})
+  for (const Way way : {Way::counting, Way::entry, Way::sleeping, Way::trampoline, Way::exits})
     store_.forget(name_of_link(incarnation, way));
   store_.forget(name_of_beside(incarnation));
 }

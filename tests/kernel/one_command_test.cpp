@@ -55,7 +55,8 @@ TEST_F(OneCommand, LoadsTheProgramOfOtherHooksWithTheFirstOfThem) {
   set("s", "uprobe::f00*", process(program.pid()), "count by tid");
   EXPECT_TRUE(has_program("on_site"));
   program.send("go");
-  EXPECT_EQ(sum(read("s")), calls());
+  const uint64_t called = calls();
+  EXPECT_EQ(sum(read("s")), called);
 }
 
 // Its sites go from one program to the other and back, each time by a handover.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "daemon/model/shares.h"
+#include "daemon/trace/kept_names.h"
 #include "tests/support/collector.h"
 #include "tests/support/restarts.h"
 #include "tests/support/steps.h"
@@ -260,6 +261,21 @@ TEST_F(Restarts, WhatSettingsHadCountedThatWereReplacedIsStillThere) {
   EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
 }
 
+// It makes the tables of keys, and the next one finds them.
+TEST_F(Restarts, WhatADaemonThatWentOnHasCountedByKeysIsStillThere) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  restart();
+  set("s", "uprobe::f00*", process(program.pid()), "count by arg0 & 1");
+  program.send("go");
+  until([&] { return sum(read("s")) > 0; });
+  restart();
+  program.send("stop");
+  const uint64_t called = parsed(program.finish())["total"].get<uint64_t>();
+  EXPECT_EQ(sum(read("s")), called);
+}
+
 TEST_F(Restarts, CallsThatAreOpenMeanwhileHaveTheirReturns) {
   Program program("calls", {"3000"});
   save("s");
@@ -346,7 +362,7 @@ TEST_F(Restarts, ASessionOfWhichALinkIsMissingDoesNotGoOn) {
   set("s", "uprobe::f000*", process(program.pid()), "count");
   set("whole", "uprobe::f001*", process(program.pid()), "count");
   engine.reset();
-  store.forget("link.1.0");
+  store.forget(name_of_link(1, Way::entry));
   open();
   std::vector<Returning> returning;
   for (const char* name : {"s", "whole"})
