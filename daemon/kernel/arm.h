@@ -9,10 +9,9 @@
 
 namespace tracectl {
 
-// Arms every site of the request with one link, and the exits of their functions with another, or
-// none and names those that stood in the way.
-// `closing`: borrowed; what the link is closed by. With `ignore` probes on 5-byte nops are kept
-// breakpoints, see kernel/breakpoints.h.
+// Arms every site of the request with one link, and the exits of their functions with another. If one
+// cannot be armed, arms none and says which. `closing` closes the link; it is borrowed. With `ignore`,
+// probes on 5-byte nops stay breakpoints (kernel/breakpoints.h).
 std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
                                          const ArmRequest& request, const IgnoreHits& ignore);
 

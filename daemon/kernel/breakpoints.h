@@ -2,19 +2,18 @@
 //
 // Probes on 5-byte nops that stay breakpoints.
 //
-// Since Linux 6.18 the kernel replaces the breakpoint on a 5-byte nop, when it is hit first, by a call
-// into a page that it maps into the process for that (arch/x86/kernel/uprobes.c,
-// arch_uprobe_optimize). That halves what a hit costs. But the page is not copied by fork(), and the
-// call is: a child that comes to it dies, also when the probe has been taken off in the parent.
+// Since Linux 6.18 the kernel replaces the breakpoint on a 5-byte nop, at its first hit, by a call into
+// a page that it maps into the process for that (arch/x86/kernel/uprobes.c, arch_uprobe_optimize). That
+// halves the cost of a hit. But fork() copies the call and not the page: a child that reaches the call
+// crashes, even after the probe has been removed from the parent.
 //
-// Where no page is free within reach of a call the kernel leaves the breakpoint, and it does not try
-// again, in any process, as long as the site is armed by anybody. So before a link is made, each of
-// its 5-byte nops is hit once, in a mapping of the file in the midst of address space that is
-// reserved.
+// If no page is free within reach of a call, the kernel keeps the breakpoint, and does not try again in
+// any process while anybody has the site armed. So before we make a link, we hit each of its 5-byte
+// nops once, in a mapping of the file that is surrounded by reserved address space.
 //
-// What runs there is what the file holds when the kernel takes the instruction from it. Who may write
-// the file may have put another there since it was looked at. So a child of ours does it that can do
-// nothing else (kernel/confine.h), not this process, which is root's.
+// The code that runs there is what the file holds when the kernel reads the instruction. Users who may
+// write the file can have changed it since we looked. So a confined child runs it (kernel/confine.h),
+// and not this process, which is root's.
 #pragma once
 
 #include <sys/types.h>
@@ -27,19 +26,19 @@
 
 namespace tracectl {
 
-// Makes hits by a process nobody's; 0 ends that.
+// From now on hits by this process are ignored; 0 ends that.
 using IgnoreHits = std::function<void(pid_t)>;
 
-// `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They are kept
-// while the link that this gives is open, or one that has been made meanwhile. `ignore` is for the
-// child that hits them, which links that are there already would count. None and errno if the kernel
-// refuses; EOPNOTSUPP where it makes a call all the same; ENOEXEC if the child died or did not come
-// back, as what lies there are no 5-byte nops.
+// `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They stay
+// breakpoints while the returned link is open, or another one that was made in the meantime. `ignore`
+// gets the child that hits them, so that existing links do not count it. Returns no descriptor and sets
+// errno if the kernel refuses: EOPNOTSUPP if it makes a call nevertheless; ENOEXEC if the child crashed
+// or did not return, because there are no 5-byte nops at these offsets.
 Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
                     std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
 
-// Whether a child lives that is forked where such a call is, tried on a child of our own. False where
-// it could not be tried.
+// Whether children survive such a call after a fork, tried with a child of our own. False if it could
+// not be tried.
 bool nop5_call_survives_fork();
 
 }  // namespace tracectl

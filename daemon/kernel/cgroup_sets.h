@@ -11,11 +11,11 @@ struct tc_sets;
 
 namespace tracectl {
 
-// Which cgroups belong to which set targets, in the kernel's tables, to which the programs add cgroups
-// that are made later (bpf/cgroups.bpf.h). What the functions mean: daemon/kernel/kernel.h.
+// The kernel's tables that say which cgroups belong to which set targets. The BPF programs add cgroups
+// that are made later (bpf/cgroups.bpf.h). The functions are described in daemon/kernel/kernel.h.
 class CgroupSets {
  public:
-  // Of BPF maps, borrowed.
+  // Descriptors of BPF maps, borrowed.
   struct Tables {
     int cgroups;
     int names;

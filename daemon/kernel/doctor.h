@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// One trait of this kernel, found by trying it on a child of our own.
+// One property of this kernel, found by trying it on a child of our own.
 struct Finding {
   enum class Verdict { yes, no, unknown };
 
@@ -16,10 +16,10 @@ struct Finding {
   std::string means;  // for the user
 };
 
-// As uname(2) has it.
+// From uname(2).
 std::string kernel_release();
 
-// Takes up to some seconds; arms only in children it starts itself, and leaves nothing.
+// Takes up to some seconds. Arms probes only in children that it starts, and removes all of them.
 std::vector<Finding> examine_kernel();
 
 }  // namespace tracectl

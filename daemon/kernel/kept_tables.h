@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tables of the BPF programs, and the links of those that follow processes, as they outlive the daemon. The
-// names under which they are kept have a digest of the programs: layouts, and what the programs make of them, are
-// those of another daemon where it has the very same programs.
+// Keeps the tables of the BPF programs, and the links of those that follow processes, over a restart of the daemon.
+// The names under which they are kept contain a digest of the programs: the next daemon can use them only if it has
+// the same programs, and so the same layouts.
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@ struct tracer;
 
 namespace tracectl {
 
-// Before the programs are loaded, which then use the tables that a former daemon has left: all of them or, where
-// any is missing, none. The links of its programs that follow processes; none where there were no such tables.
+// Call it before the programs are loaded. They then use the tables that a former daemon left: all of them, or none
+// if any is missing. Returns the links of its programs that follow processes; none if there were no such tables.
 Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store);
 
-// `adopted`: what take_tables() has given, if anything.
+// `adopted`: what take_tables() returned.
 Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store);
-// With all links that follow.
+// Also forgets the links of programs that follow processes.
 void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
-// Of those that are made later: KeyTables.
+// The tables that are made later (KeyTables).
 std::string name_of_key_table(const tracer& skeleton, const char* kind);
 std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
 
-// For the link of one more that follows processes or threads.
+// The name for the link of another program that follows processes or threads.
 std::string name_of_kept_program(const tracer& skeleton);
 
 }  // namespace tracectl

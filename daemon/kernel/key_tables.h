@@ -21,15 +21,15 @@ namespace tracectl {
 
 class KeyTables {
  public:
-  // Before the programs are loaded: tells what kind of tables they will find. What it returns is to live until
-  // they are.
+  // Call it before the programs are loaded: it declares what kind of tables they will find. Keep the returned
+  // descriptor until they are loaded.
   static Result<Fd> declare(tracer& skeleton, unsigned cpu_count);
 
-  // `skeleton` is loaded, and outlives this, as does `store`: where a former daemon has left the programs and the
-  // tables that they have. None where they are new.
+  // `skeleton` is loaded. `store` has the programs that a former daemon left, and their tables; null if the programs
+  // are new. Both are borrowed.
   KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore* store);
 
-  // Makes those that hits with the spec need and that are not there yet. Where one fails the others stay.
+  // Makes the tables that hits with the spec need and that do not exist yet. If one fails, the others stay.
   Status make_for(const tc_spec& spec, LongWork& work);
 
   // Summed over the CPUs. Reading may run beside programs that add to them.
@@ -38,10 +38,10 @@ class KeyTables {
   Result<std::vector<KeyTime>> times() const;
 
   std::vector<tc_key> keys_of(tc_table table, const std::unordered_set<uint32_t>& stats) const;
-  // Whether it was there.
+  // Returns whether the key was there.
   bool take_out(tc_table table, const tc_key& key);
 
-  // Those that are there, and from then on each when it is made.
+  // Keeps the tables that exist, and from then on each table when it is made.
   Status keep_in(DescriptorStore& store);
 
  private:
@@ -51,7 +51,7 @@ class KeyTables {
   const tracer& skeleton_;
   unsigned cpu_count_;
   std::array<Fd, 3> tables_;          // by tc_table
-  DescriptorStore* store_ = nullptr;  // that they are kept in
+  DescriptorStore* store_ = nullptr;  // keeps them
 };
 
 }  // namespace tracectl

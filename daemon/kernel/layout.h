@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// Where the first TC_MAX_ARGS arguments of a probe are, as the programs read them.
+// Tells the BPF programs where the first TC_MAX_ARGS arguments of a probe are.
 tc_layout layout_of(const Arguments& arguments);
 
 }  // namespace tracectl

@@ -10,13 +10,13 @@
 
 namespace tracectl {
 
-// The ring in which the programs tell what is no event.
+// The ring in which the BPF programs report what is not an event of a session.
 class Notices {
  public:
   // `fd` is borrowed for the call.
   static Result<Notices> open(int fd);
 
-  // Those that have come, the oldest first.
+  // The notices that have come, the oldest first.
   std::vector<tc_notice> take();
 
  private:

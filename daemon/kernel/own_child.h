@@ -7,7 +7,7 @@
 
 namespace tracectl {
 
-// A child that we forked. Ends with its owner, by SIGKILL.
+// A child that we forked. Destroying this object kills it.
 class OwnChild {
  public:
   explicit OwnChild(pid_t pid) : pid_(pid) {}

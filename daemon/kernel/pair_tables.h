@@ -14,9 +14,9 @@ struct bpf_map;
 namespace tracectl {
 
 Status add_pair_stat(const bpf_map* map, uint32_t stat, uint32_t slowest);
-// The slowest as they were at one moment.
+// The slowest, as they were at one moment.
 tc_pair_stat read_pair_stat(const bpf_map* map, uint32_t stat);
-// Those of a pair; calls with the session of each. Takes no memory.
+// Deletes the starts of a pair, and calls the function with the session of each. Takes no memory.
 void forget_starts(const bpf_map* map, uint32_t pair,
                    const std::function<void(uint32_t session)>& on_gone);
 

@@ -10,11 +10,12 @@
 
 namespace tracectl {
 
-// Which processes belong to which set targets, in the kernel's tables, to which the programs that
-// follow forks and execs add (bpf/members.bpf.h). What the functions mean: daemon/kernel/kernel.h.
+// The kernel's tables that say which processes belong to which set targets. The BPF programs that
+// follow forks and execs add to them (bpf/members.bpf.h). The functions are described in
+// daemon/kernel/kernel.h.
 class ProcessSets {
  public:
-  // Of BPF maps, borrowed.
+  // Descriptors of BPF maps, borrowed.
   struct Tables {
     int executables;
     int families;

@@ -14,20 +14,20 @@ struct bpf_program;
 
 namespace tracectl {
 
-// Of `fresh`, which was opened and is not loaded, these programs only, with the maps of `from`, which is loaded.
+// Loads only these programs of `fresh`, which is opened and not loaded, with the maps of `from`, which is loaded.
 Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from);
 
-// The programs that serve sites, by the way these are armed. Those that few need are loaded when they
-// are first needed: the kernel takes longer to check one than to arm a thousand sites.
+// The programs that serve sites, by the way in which these are armed. One is loaded at the beginning, the
+// others when they are first needed: the kernel takes longer to check one than to arm a thousand sites.
 class Programs {
  public:
-  // `skeleton` is loaded, with the program of `first`, which serves the ways before it, too; it is borrowed, and
-  // its maps are shared. Where hits shall not sleep the way `sleeping` is that of `entry`.
+  // `skeleton` is loaded, with the program of `first`, which also serves the ways before it. It is borrowed, and its
+  // maps are shared. If hits may not sleep, the program of Way::entry serves Way::sleeping.
   Programs(tracer& skeleton, Way first, bool sleeps);
   ~Programs();
 
-  // The program at a site, and the one at the exits of its function, or -1. Where the kernel refuses the one that
-  // sleeps, sites of that way are served by that of `entry`: hits do not wait for memory that is not there.
+  // The program at a site, and the one at the exits of its function, or -1. If the kernel refuses the program that
+  // sleeps, that of Way::entry serves its sites: hits do not wait for absent memory then.
   struct OfWay {
     int at_site = -1;
     int at_exit = -1;
@@ -35,10 +35,10 @@ class Programs {
     int keeping = -1;          // for links of kAttachUprobeMulti that keep breakpoints
   };
   Result<OfWay> of(Way way);
-  // The program that is there from the beginning.
+  // The program that was loaded at the beginning.
   int first() const;
 
-  // Those that follow the ends of threads; also such as come later.
+  // Keeps the programs that follow the ends of threads, also those that are loaded later.
   Status keep_in(DescriptorStore& store);
 
  private:
@@ -52,7 +52,7 @@ class Programs {
   std::array<std::unique_ptr<Loaded>, 5> loaded_;  // by way
   Way first_;
   bool sleeps_;
-  DescriptorStore* store_ = nullptr;  // once they are kept
+  DescriptorStore* store_ = nullptr;  // keeps them
 };
 
 }  // namespace tracectl

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Thread progress: every program, or hit, that could still see the old generation has ended.
+// Waits for thread progress: until every program, or hit, that could still see the old generation has
+// ended.
 //
 // Uprobe programs that do not sleep run under rcu_read_lock, so one RCU grace period is enough for
-// them. membarrier(MEMBARRIER_CMD_GLOBAL) is synchronize_rcu; it is not offered under nohz_full, and
-// with one CPU online it returns at once, which would be wrong where programs can be preempted.
+// them. membarrier(MEMBARRIER_CMD_GLOBAL) is synchronize_rcu. Kernels with nohz_full do not offer it,
+// and with one CPU online it returns at once, which is wrong if programs can be preempted.
 //
-// There, and for whole hits, the unregistering of a probe of our own is the wait: since Linux 6.12
-// the kernel then waits for every uprobe handler (SRCU, later RCU tasks trace), sleepable ones too.
-// Before, it waited for those of the same uprobe only; so closing a link waits for its hits itself.
+// In these cases, and for whole hits, we unregister a probe of our own: since Linux 6.12 the kernel then
+// waits for all uprobe handlers (SRCU, later RCU tasks trace), including those that sleep. Older kernels
+// wait only for those of the same uprobe; there, closing a link waits for its hits.
 #pragma once
 
 #include "daemon/base/fd.h"
@@ -19,10 +20,10 @@ namespace tracectl {
 
 class ProgressWait {
  public:
-  // `program_fd` is borrowed: a uprobe program for the probe of our own.
+  // `program_fd` is a uprobe program, for the probe of our own; borrowed.
   explicit ProgressWait(int program_fd) : program_fd_(program_fd) {}
 
-  // To be called while a commit can still fail; after it, wait() cannot.
+  // Call it while a commit can still fail. After it, wait() cannot fail.
   Status prepare(Progress progress);
   void wait();
 

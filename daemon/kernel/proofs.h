@@ -17,8 +17,8 @@ struct tracer;
 
 namespace tracectl {
 
-// Looks with a program of the kernel's at descriptors of this process that users have given as proofs of what
-// they may trace (bpf/proofs.bpf.h). What the functions mean: daemon/kernel/kernel.h.
+// Checks, by a BPF program, descriptors that users sent to this process to prove what they may trace
+// (bpf/proofs.bpf.h). The functions are described in daemon/kernel/kernel.h.
 class Proofs {
  public:
   // `skeleton` is loaded; it is borrowed, and its maps are shared.
@@ -36,8 +36,8 @@ class Proofs {
   std::optional<uint32_t> in_initial_namespace(pid_t pid) const;
 
   tracer& skeleton_;
-  std::unique_ptr<Looking> looking_;  // once it was needed
-  // Where this process is in a PID namespace of its own: the numbers in the initial one of those that were proven.
+  std::unique_ptr<Looking> looking_;  // null until it is needed
+  // If this process is in a PID namespace of its own: the PIDs of proven processes in the initial one.
   std::unordered_map<pid_t, uint32_t> initial_pids_;
 };
 

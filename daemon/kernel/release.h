@@ -8,8 +8,8 @@
 
 namespace tracectl {
 
-// For what cannot be tried out. A distribution may have taken a change into an older kernel: a "no"
-// must be safe then.
+// For properties that cannot be tried. A distribution may have backported a change to an older kernel, so
+// a "no" must be safe.
 inline bool release_is_at_least(unsigned version, unsigned patch_level) {
   utsname kernel{};
   std::pair<unsigned, unsigned> running;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reading one BPF ring buffer. The layout is the kernel's (Documentation/bpf/ringbuf.rst,
+// Reads one BPF ring buffer. The layout is the kernel's (Documentation/bpf/ringbuf.rst,
 // kernel/bpf/ringbuf.c): a page with the consumer's position, a page with the producer's, then
 // the data, mapped twice in a row so that a record never wraps. Each record has a header of 8
 // bytes whose length word carries a busy and a discard bit.
@@ -17,28 +17,28 @@ namespace tracectl {
 
 class Ring {
  public:
-  // Of the data of a BPF map: its max_entries.
+  // The size of the data of a BPF map, which is its max_entries.
   static Result<size_t> size_of(int fd);
-  // `fd` is borrowed for the call; `size_bytes` is size_of() it.
+  // `fd` is borrowed for the call; `size_bytes` comes from size_of().
   static Result<Ring> open(int fd, size_t size_bytes);
 
   enum class End {
     drained,  // everything that was reserved when the drain began has been read
     busy,     // the next record is still being written
-    broken,   // a header that no kernel writes: the rest is left unread
-    stopped,  // as was asked
+    broken,   // a header that no kernel writes: the rest is not read
+    stopped,  // `each` asked for it, or `most` records were read
   };
 
   // Hands every finished record to `each(std::span<const std::byte>)`, oldest first, and frees
   // its room. The span is valid during the call only.
   template <class Each> End drain(Each&& each) { return drain(SIZE_MAX, std::forward<Each>(each)); }
-  // So many at most.
+  // Reads at most `most` records.
   template <class Each> End drain(size_t most, Each&& each);
   bool is_half_full() const {
     return __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE) - *consumer_position() >=
            size_ / 2;
   }
-  // The same records, left where they are. `each` says whether to go on.
+  // Reads the same records and leaves them in the ring. `each` returns whether to go on.
   template <class Each> End look(Each&& each) const;
 
  private:
@@ -56,8 +56,8 @@ class Ring {
     return static_cast<std::byte*>(producer_.data()) + page_ + (position & (size_ - 1));
   }
 
-  // Records come out of another CPU's cache, and only the one before says where one begins: each would be
-  // waited for by itself.
+  // Records are in another CPU's cache, and each says where the next one begins: without reading ahead the reader
+  // would wait for each of them.
   static constexpr size_t kAhead = 4096;
   static void fetch(const std::byte* small_record) {
     __builtin_prefetch(small_record);
@@ -87,7 +87,7 @@ template <class Each> Ring::End Ring::look(Each&& each) const {
   return walk(position, std::forward<Each>(each));
 }
 
-// From there on; `position` is behind the last for which `each` has said to go on.
+// Reads from `position`, and leaves it after the last record for which `each` returned to go on.
 template <class Each> Ring::End Ring::walk(uint64_t& position, Each&& each) const {
   const uint64_t end = __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE);
   while (position < end) {

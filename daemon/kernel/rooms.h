@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How the tables that hits fill are shared out, and what each account has of them: bpf/shares.bpf.h, whose programs
-// change the same words meanwhile.
+// The shares of accounts in the tables that hits fill, and what each account uses of them (bpf/shares.bpf.h). The BPF
+// programs change the same words at the same time.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Rooms {
   uint32_t used(tc_table table, uint32_t account) const {
     return __atomic_load_n(&rooms_[table].used[account], __ATOMIC_SEQ_CST);
   }
-  // So many entries that were made for the account are gone.
+  // This many entries of the account were deleted.
   void give_back(tc_table table, uint32_t account, uint32_t entries);
-  // Nobody makes entries for it any more, and none that was made for it is left.
+  // Call it when the account has no entries any more, and nobody makes new ones for it.
   void end_account(uint32_t account);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the doctor tries things with: a child of our own that calls a few functions as often as it
-// is told, and a program that counts.
+// The doctor's means: a child of our own that calls a few functions as often as it is told to, and a BPF
+// program that counts.
 #pragma once
 
 #include <sys/types.h>
@@ -33,11 +33,11 @@ class TrialChild {
 
   struct Outcome {
     uint64_t took_ns = 0;
-    uint64_t wrong = 0;  // calls after which data was not what it had been
+    uint64_t wrong = 0;  // calls after which its data had changed
   };
-  // None if the child died or did not answer within some seconds.
+  // None if the child crashed or did not answer within some seconds.
   std::optional<Outcome> call(TrialFunction function, uint64_t times);
-  // Once, in a child of the child; it is wrong where that dies.
+  // Calls it once, in a child of the child; counted as wrong if that crashes.
   std::optional<Outcome> call_in_fork(TrialFunction function);
 
  private:
@@ -63,7 +63,7 @@ class CountingProgram {
   // `attach_type`: kAttachUprobeMulti or kAttachUprobeSession.
   static Result<CountingProgram> load(unsigned attach_type);
 
-  // Armed in one process only; closing the link disarms. None and errno if the kernel refuses.
+  // Arms it in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
   Fd arm(TrialFunction function, pid_t filter) const;
   uint64_t count() const;
 

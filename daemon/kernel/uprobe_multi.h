@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The uprobe_multi link (kernel 6.6), which libbpf 1.1 does not know: the bpf(2) call itself.
+// The uprobe_multi link (kernel 6.6), made by bpf(2) itself because libbpf 1.1 does not know it.
 // Source of the layout: include/uapi/linux/bpf.h, union bpf_attr, link_create.uprobe_multi.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tracectl {
 inline constexpr unsigned kAttachUprobeMulti = 48;    // BPF_TRACE_UPROBE_MULTI
 inline constexpr unsigned kAttachUprobeSession = 57;  // BPF_TRACE_UPROBE_SESSION, kernel 6.13
 
-// linux/errno.h, not in user space's headers: what uprobes say of an instruction they refuse.
+// The error for an instruction that uprobes refuse (ENOTSUPP of linux/errno.h, which user space does not have).
 inline constexpr int kNotSupported = 524;
 
 struct UprobeMulti {
@@ -29,7 +29,7 @@ struct UprobeMulti {
   std::span<const uint64_t> cookies = {};
 };
 
-// The link's descriptor, or none and errno.
+// Returns the link's descriptor, or none and sets errno.
 Fd link_uprobe_multi(const UprobeMulti& request);
 
 }  // namespace tracectl
