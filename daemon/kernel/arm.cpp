@@ -14,7 +14,7 @@
 namespace tracectl {
 namespace {
 
-// How many refused sites are looked for by halving: each costs about 2 log2(n) more calls.
+// How many refused sites are searched for by halving: each costs about 2 log2(n) more calls.
 constexpr size_t kMostRefusals = 64;
 
 std::string cause(int err) {
@@ -24,14 +24,14 @@ std::string cause(int err) {
   if (err == ENOEXEC)
     return "a child of ours that ran its 5-byte nops died or did not come back: the file is not as "
            "it was when it was read; try again when nobody writes to it";
-  // A request of ours is well formed: then this is what the kernel says it for, also where we want
-  // no semaphore and the other tracer does.
+  // Our requests are well formed, so this is the kernel's only reason, also if we want no semaphore and the
+  // other tracer does.
   if (err == EINVAL)
     return "another tracer holds this probe with another semaphore, or the file is not as it was";
   return Error::from_errno("", err).message.substr(2);
 }
 
-// Some sites, as the kernel wants them.
+// Some sites, in the form that the kernel takes.
 struct Sites {
   std::vector<uint64_t> offsets, semaphores, cookies;
 
@@ -75,8 +75,8 @@ class Batch {
     }
   }
 
-  // What keeps breakpoints is closed with the link and behind it: to take a probe off the kernel
-  // walks every process that maps the file, and waits for those that run into other probes.
+  // The link that keeps breakpoints is closed after this one: to remove a probe the kernel walks every
+  // process that maps the file, and waits for those that hit other probes.
   std::optional<Link> link(const Programs::OfWay& programs) const {
     std::vector<Fd> beside;
     if (!nops_.offsets.empty()) {
@@ -85,7 +85,8 @@ class Batch {
       if (!keeping) return std::nullopt;
       beside.push_back(std::move(keeping));
     }
-    // Before the site itself: where a function begins by leaving, what was armed last runs first.
+    // Armed before the site itself: where a function's first instruction is an exit, the link that was
+    // made last runs first.
     if (!exits_.offsets.empty()) {
       Fd exits = link_placed(programs.at_exit, kAttachUprobeMulti, exits_);
       if (!exits) return std::nullopt;
@@ -97,9 +98,9 @@ class Batch {
   }
 
  private:
-  // Where the processes it is for do not map the file yet the kernel takes an instruction that it
-  // will not place later, and says nothing. With the code mapped here it must place it now, or
-  // refuse; a filter that leaves us out needs a link of ours for that.
+  // While no process of the target maps the file, the kernel accepts an instruction that it cannot
+  // probe later, and does not say so. With the code mapped in this process it must probe it now, or
+  // refuse. A filter that excludes us needs a link of our own for that.
   Fd link_placed(int program_fd, unsigned attach_type, const Sites& sites) const {
     const auto link_for = [&](pid_t filter) {
       return link_uprobe_multi({.program_fd = program_fd,
@@ -134,14 +135,14 @@ class Batch {
   Sites exits_;  // of their functions
 };
 
-// Errors of single sites are worth a search; errors of the whole machine are not, nor is a file that
-// is being changed.
+// Errors of single sites are worth a search. Errors of the whole machine are not, nor those of a file that is
+// being changed.
 bool may_be_one_sites(int err) {
   return err == kNotSupported || err == EOPNOTSUPP || err == EINVAL || err == EIO;
 }
 
-// Halves the sites until those that fail stand alone. Each trial link is closed at once; the
-// programs leave at the gate, as nothing has been switched on.
+// Halves the sites until each that fails is alone. Each trial link is closed at once; its hits end at the
+// gate, because nothing has been switched on.
 class RefusalSearch {
  public:
   RefusalSearch(LongWork& closing, const Programs::OfWay& programs, const ArmRequest& request,

@@ -288,7 +288,6 @@ class BpfKernel final : public Kernel {
   tc_session session_of(uint32_t session) const override {
     return view<tc_session>(sessions_)[session];
   }
-  // All of it or nothing.
 
  private:
   BpfKernel(Skeleton skeleton, unsigned cpu_count, const KernelOptions& options,
@@ -330,8 +329,8 @@ class BpfKernel final : public Kernel {
   std::vector<Fd> adopted_programs_;  // links of a former daemon's, which follow processes
   unsigned cpu_count_;
   KeyTables key_tables_;
-  // Before, a link with a filter let pass whatever task shares the memory, a child of vfork() say
-  // (kernel/trace/bpf_trace.c, uprobe_prog_run).
+  // In older kernels every task that shares the memory passes the filter of a link, a child of vfork() for
+  // example (kernel/trace/bpf_trace.c, uprobe_prog_run).
   bool link_filter_is_exact_ = release_is_at_least(6, 12);
   Programs programs_;
   ProgressWait progress_;
@@ -363,8 +362,8 @@ Status seed_key_stacks(tracer& skeleton) {
   return ok();
 }
 
-// The words and slots the programs share with us begin as zeroes, as the kernel makes them; libbpf
-// would copy eight megabytes of zeroes over them, which takes longer than all other loading.
+// Makes the memory that the programs share with us. The kernel makes it zero; libbpf would copy eight
+// megabytes of zeroes over it, which takes longer than all other loading.
 Status make_shared_memory(bpf_map* map) {
   LIBBPF_OPTS(bpf_map_create_opts, options);
   options.map_flags = BPF_F_MMAPABLE;
@@ -375,7 +374,7 @@ Status make_shared_memory(bpf_map* map) {
   return ok();
 }
 
-// It is libbpf that maps them; as in Mapping, a child that we fork could change them for us.
+// libbpf maps them. As in Mapping, a child that we fork could change them otherwise.
 Status keep_from_children(bpf_map* shared) {
   size_t size = 0;
   void* memory = const_cast<void*>(bpf_map__initial_value(shared, &size));
@@ -385,7 +384,7 @@ Status keep_from_children(bpf_map* shared) {
   return ok();
 }
 
-// Prepares what libbpf 1.1 cannot know and what depends on the machine.
+// Sets what libbpf 1.1 does not know and what depends on the machine.
 Status configure(tracer& skeleton, unsigned cpu_count, bool for_one_command) {
   skeleton.rodata->cpu_count = cpu_count;
   if (auto placed = place_in_pid_namespace(skeleton); !placed) return placed;
@@ -437,7 +436,7 @@ Result<std::unique_ptr<Kernel>> BpfKernel::open(const KernelOptions& options) {
   return std::unique_ptr<Kernel>{std::move(kernel)};
 }
 
-// What a former daemon was in the midst of is over.
+// Ends what a former daemon had not finished.
 void BpfKernel::go_on() {
   attend_to(0);
   set_reader_sleeps(false);
@@ -468,7 +467,7 @@ Status BpfKernel::map_arrays() {
 
 // ---- what is mapped later ----
 
-// All places have the linker's number. Without a filter it would be armed in every process of the machine.
+// All offsets have the linker's number. Without a filter it would be armed in every process of the machine.
 Result<Fd> BpfKernel::arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
                                  uint32_t number) {
   if (pid <= 0) return Error{Code::invalid, "a dynamic linker is armed in one process only"};
@@ -512,7 +511,7 @@ tc_stat BpfKernel::read_stat(uint32_t stat) const {
   tc_stat sum{};
   for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
     const tc_stat& row = view<tc_stat>(stats_)[size_t{cpu} * TC_MAX_STATS + stat];
-    // Hits last, as programs count them first: of a hit under way no part is seen without it.
+    // Hits are read last because programs count them first: no other counter of a hit is seen without the hit.
     sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_ACQUIRE);
     sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_ACQUIRE);
     sum.dropped_keys += __atomic_load_n(&row.dropped_keys, __ATOMIC_ACQUIRE);
@@ -535,7 +534,7 @@ void BpfKernel::delete_keys(tc_table table, std::span<const tc_key> keys) {
       rooms().give_back(table, skeleton_->bss->account_of_stat[key.stat], 1);
 }
 
-// Of a table of which the session's user has nothing not even the keys are looked through.
+// The keys of a table are not searched if the session's user has no entry in it.
 void BpfKernel::take_out(const bpf_map* map, tc_table table, Forget forget,
                          std::optional<uint32_t> session) {
   if (session && !rooms().used(table, account_of(*session))) return;
@@ -589,7 +588,7 @@ Result<Rings> BpfKernel::open_rings(uint32_t session, size_t size_bytes) {
     fds.push_back(ring.get());
     rings.by_cpu.push_back(std::move(ring));
   }
-  // In one batch: the kernel waits a grace period for each call that changes a map of maps.
+  // One batch, because the kernel waits for a grace period in each call that changes a map of maps.
   uint32_t count = cpu_count_;
   const int err = bpf_map_update_batch(bpf_map__fd(skeleton_->maps.rings), indices.data(),
                                        fds.data(), &count, nullptr);
@@ -615,8 +614,7 @@ void BpfKernel::write_tag(uint32_t session, uint32_t number, const std::string& 
   tag.copy(to.bytes, TC_TAG_LEN - 1);
 }
 
-// It was there before any record had its number. Whoever writes another in its place changes the number
-// first.
+// A tag is written before any record has its number. A program that overwrites it changes the number first.
 std::optional<std::string> BpfKernel::own_tag(uint32_t number) const {
   const tc_own_tag& tag = view<tc_own_tag>(own_tags_)[number % TC_OWN_TAGS];
   char text[TC_OWN_TAG_LEN];

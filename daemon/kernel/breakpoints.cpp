@@ -28,11 +28,11 @@ constexpr int kAnswerLimitMs = 5'000;  // ten thousand hits take some 30 ms
 
 // ---- in the child: only what is safe after a fork in a program with threads ----
 
-// A private mapping of part of a file, each of some 5-byte nops in it followed by a return, with no
-// free page within reach. It is there until the process ends.
+// A private mapping of part of a file, in which some 5-byte nops are each followed by a return, with no
+// free page within reach. It stays until the process ends.
 class Ground {
  public:
-  // 0, or an errno: there is no room, or the file ends behind a nop.
+  // Returns 0, or an errno: there is no room, or the file ends right after a nop.
   int lay(int object_fd, std::span<const uint64_t> offsets) {
     const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const auto [first, last] = std::minmax_element(offsets.begin(), offsets.end());
@@ -49,7 +49,7 @@ class Ground {
     return map(object_fd, size, offsets);
   }
 
-  // Hits the probe there; whether it is a breakpoint still.
+  // Hits the probe there, and returns whether it is still a breakpoint.
   bool hit(uint64_t offset) const {
     uint8_t* site = code_ + (offset - start_);
     reinterpret_cast<void (*)()>(site)();
@@ -66,8 +66,8 @@ class Ground {
     return map_as_code(object_fd, size, offsets);
   }
 
-  // Where a sandbox lets nobody make code of what has been written (MemoryDenyWriteExecute= of
-  // systemd): the file is code from the beginning, and is written to as a debugger does.
+  // For sandboxes in which written memory cannot become executable (MemoryDenyWriteExecute= of systemd):
+  // the file is mapped as code at once, and written to as a debugger does.
   int map_as_code(int object_fd, size_t size, std::span<const uint64_t> offsets) {
     if (::mmap(code_, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, object_fd,
                static_cast<off_t>(start_)) == MAP_FAILED)
@@ -87,14 +87,14 @@ class Ground {
   uint64_t start_ = 0;  // its offset in the file
 };
 
-// Of a child; the socket is number 0 then.
+// In the child the socket is descriptor 0.
 bool tell(int err) { return ::write(0, &err, sizeof(err)) == sizeof(err); }
 bool is_told_to_go() {
   char go = 0;
   return ::read(0, &go, 1) == 1;
 }
 
-// The child's whole life: it says whether the ground is laid, and then whether all was kept.
+// All that the child does: it reports whether the mapping is made, and then whether all breakpoints stayed.
 [[noreturn]] void live(pid_t parent, int socket, int object_fd, std::span<const uint64_t> offsets) {
   Ground ground;
   int err = ground.lay(object_fd, offsets);
@@ -110,10 +110,10 @@ bool is_told_to_go() {
 
 // ---- in this process ----
 
-// From its first hit on all it says may come from whoever wrote the file.
+// After its first hit everything it sends may come from whoever wrote the file.
 class HittingChild {
  public:
-  // It has mapped the file and waits. None and errno.
+  // Returns when the child has mapped the file and waits. On failure returns none and sets errno.
   static std::optional<HittingChild> start(int object_fd, std::span<const uint64_t> offsets) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
@@ -131,7 +131,7 @@ class HittingChild {
 
   pid_t pid() const { return child_.pid(); }
 
-  // 0, EOPNOTSUPP or ENOEXEC.
+  // Returns 0, EOPNOTSUPP or ENOEXEC.
   int hit_all() {
     if (::send(socket_.get(), "", 1, MSG_NOSIGNAL) != 1) return ENOEXEC;
     const int said = answer();
@@ -161,7 +161,7 @@ Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> off
   Fd link;  // closed behind the child: then there is nothing to take the breakpoints off from
   auto child = HittingChild::start(object_fd, offsets);
   if (!child) return Fd{};
-  // Without cookies: no slot is meant, so the program leaves at once.
+  // Without cookies no slot is meant, so the program ends at once.
   link = link_uprobe_multi({.program_fd = program_fd,
                             .object_fd = object_fd,
                             .filter = child->pid(),

@@ -17,8 +17,8 @@
 namespace tracectl {
 namespace {
 
-// A filter, as the strict mode of seccomp is refused to a process that has a filter already: ours may
-// have one from systemd or from its container.
+// A filter, because a process that already has a filter cannot enter the strict mode of seccomp; ours may have
+// one from systemd or from its container.
 int filter_system_calls() {
   std::array<sock_filter, 8> code{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
@@ -34,7 +34,7 @@ int filter_system_calls() {
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 ? 0 : errno;
 }
 
-// Signals of the terminal are for the parent to answer. A fault ends us all the same.
+// The parent handles signals of the terminal. A fault still ends this process.
 void block_signals() {
   sigset_t all;
   ::sigfillset(&all);
@@ -49,7 +49,7 @@ int confine(int fd, pid_t parent) {
   if (::close_range(1, std::numeric_limits<unsigned>::max(), 0) != 0) return errno;
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (::getppid() != parent) return ESRCH;  // it has ended before
-  // No core of a copy of our memory; and nothing to be won by running a program.
+  // No core file of a copy of our memory, and no new rights by executing a program.
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) return errno;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   return filter_system_calls();

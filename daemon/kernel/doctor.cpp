@@ -30,7 +30,7 @@ Finding untried(std::string name, const std::string& why, std::string means) {
 
 std::string last_error() { return Error::from_errno("", errno).message.substr(2); }
 
-// Hits counted of kCalls calls with the function armed in `armed`, called in `caller`.
+// The number of hits counted when `caller` makes kCalls calls and the function is armed in `armed`.
 struct Trial {
   bool armed = false;
   std::string why;
@@ -85,7 +85,7 @@ Finding uprobe_session(TrialChild& child) {
           fmt::format("{} calls gave {} hits at entry and return", kCalls, trial.hits), means};
 }
 
-// The median of what a call of each function takes, the two measured in turn.
+// The median time of a call of each function; the two are measured in turn.
 std::optional<double> nop5_ratio(TrialChild& child) {
   auto program = CountingProgram::load(kAttachUprobeMulti);
   if (!program) return std::nullopt;

@@ -11,7 +11,7 @@
 namespace tracectl {
 namespace {
 
-// FNV-1a; nobody but systemd can put anything there.
+// FNV-1a is enough: only systemd can put something there.
 std::string digest_of(const tracer& skeleton) {
   uint64_t digest = 0xcbf29ce484222325;
   const auto* bytes = static_cast<const unsigned char*>(skeleton.skeleton->data);
@@ -22,7 +22,7 @@ std::string digest_of(const tracer& skeleton) {
   return text;
 }
 
-// By the order in the object: some are named anew when they are made.
+// Tables are numbered by their order in the object, because some get other names when they are made.
 std::string name_of_table(const std::string& digest, size_t order) {
   return "map." + digest + "." + std::to_string(order);
 }

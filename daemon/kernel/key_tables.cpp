@@ -17,7 +17,7 @@ namespace {
 
 constexpr tc_table kTables[] = {TC_TABLE_COUNTS, TC_TABLE_SUMS, TC_TABLE_TIMES};
 
-// What bpf/maps.bpf.h says of the tables of each kind, and how large they are made.
+// The tables of each kind: as bpf/maps.bpf.h declares them, and the number of keys they are made for.
 struct Kind {
   const char* name;
   uint32_t value_bytes;
@@ -27,8 +27,8 @@ constexpr Kind kKinds[] = {{"counts", sizeof(uint64_t), TC_MAX_KEYS},
                            {"sums", sizeof(tc_sum), TC_MAX_KEYS},
                            {"times", sizeof(tc_time), TC_MAX_TIMES}};
 
-// Whether all rows of times can have their memory at once. Made in a hit they come from a small supply that is
-// filled up in the background: of many that are new at once some find none.
+// Whether the memory for all rows of times can be allocated at once. Otherwise hits take rows from a small pool
+// that the kernel refills in the background, and some of many new rows find none.
 bool times_fit(unsigned cpu_count) {
   constexpr uint64_t kMostBytes = 128 << 20;  // 14 CPUs
   return uint64_t{TC_MAX_TIMES} * cpu_count * sizeof(tc_time) <= kMostBytes;
@@ -41,7 +41,7 @@ Fd make_table(tc_table table, uint32_t most_keys, unsigned cpu_count) {
                            kKinds[table].value_bytes, most_keys, &options)};
 }
 
-// That the programs find the table in.
+// The map in which the programs find the table.
 const bpf_map* place_of(const tracer& skeleton, tc_table table) {
   if (table == TC_TABLE_COUNTS) return skeleton.maps.counts;
   return table == TC_TABLE_SUMS ? skeleton.maps.sums : skeleton.maps.times;
@@ -56,7 +56,7 @@ Result<Fd> make_in(const bpf_map* place, tc_table table, unsigned cpu_count) {
   return made;
 }
 
-// Which tables hits with the spec need. A value that is missing, and a call that is cut or left, are counted.
+// Which tables hits with the spec need. Missing values, and calls that are cut or left, are counted too.
 std::vector<tc_table> needed_for(const tc_spec& spec) {
   std::vector<tc_table> needed;
   if (spec.aggregate_count || spec.at_return) needed.push_back(TC_TABLE_COUNTS);
@@ -99,7 +99,7 @@ Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
   return ok();
 }
 
-// Before a spec needs it: what is made and not kept is empty, and replaced by the next one.
+// Called before a spec uses the table: a table that could not be kept is empty, and the next one replaces it.
 Status KeyTables::keep(tc_table table, const Fd& made, DescriptorStore& store) const {
   return store.keep(name_of_key_table(skeleton_, kKinds[table].name), made.get());
 }

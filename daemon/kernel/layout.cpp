@@ -15,7 +15,7 @@ uint8_t number_of(Register reg) {
 }
 
 tc_arg_place place_of(const Argument& argument) {
-  // An address of the file's own space means nothing in a process until it is relocated there.
+  // An address within the file has no meaning in a process until it is relocated.
   if (argument.link_relative) return TC_ARG_UNREADABLE;
   switch (argument.place) {
     case Argument::Place::unreadable: return TC_ARG_UNREADABLE;

@@ -14,7 +14,7 @@ struct Search {
   std::optional<uint64_t> offset;
 };
 
-// The first object dl_iterate_phdr names is the main executable.
+// dl_iterate_phdr begins with the main executable.
 int search_main_executable(dl_phdr_info* info, size_t, void* data) {
   auto* search = static_cast<Search*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {

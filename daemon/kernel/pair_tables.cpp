@@ -23,9 +23,9 @@ Status add_pair_stat(const bpf_map* map, uint32_t stat, uint32_t slowest) {
   return ok();
 }
 
-// The kernel copies it while programs go on: it is whole if nothing changed from before it was copied
-// to after. A change takes well below a microsecond; where they come one after another the last copy
-// is as good as any.
+// The kernel copies the entry while programs change it. A copy is consistent if nothing changed from before
+// to after it. A change takes well below a microsecond; if they follow one another, the last copy is as good
+// as any.
 tc_pair_stat read_pair_stat(const bpf_map* map, uint32_t stat) {
   constexpr int kMostTries = 1000;
   tc_pair_stat copy = copy_of(map, stat);
@@ -42,7 +42,7 @@ void forget_starts(const bpf_map* map, uint32_t pair,
   const int fd = bpf_map__fd(map);
   tc_key key{}, kept{};
   const tc_key* previous = nullptr;
-  // Behind a key that is gone meanwhile it begins anew: other pairs go on.
+  // If the key was deleted meanwhile, the kernel starts over with the first one, because other pairs go on.
   for (uint32_t steps = 0; steps < 4 * TC_MAX_STARTS; ++steps) {
     if (bpf_map_get_next_key(fd, previous, &key) != 0) return;
     if (key.stat == pair) {

@@ -12,7 +12,7 @@
 namespace tracectl {
 namespace {
 
-// user space's dev_t to the kernel's own: include/linux/kdev_t.h, MKDEV.
+// Converts user space's dev_t to the kernel's (include/linux/kdev_t.h, MKDEV).
 uint32_t kernel_device(dev_t device) { return (major(device) << 20) | minor(device); }
 
 tc_executable executable_key(dev_t device, ino_t inode) {
@@ -60,8 +60,7 @@ void ProcessSets::end_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
   sets::put_back(tables_.families, &key, kept, kept);
 }
 
-// What a fork of this very moment takes of what is for one child it may take twice: the value is
-// written whole.
+// The value is written as a whole, so a fork at the same moment may take twice what is for one child only.
 Status ProcessSets::add_member(pid_t pid, uint32_t set_target, Follow follow) {
   const uint32_t key = static_cast<uint32_t>(pid);
   tc_member member{};

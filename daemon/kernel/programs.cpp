@@ -27,7 +27,7 @@ Status share_maps(const tracer& from, tracer& fresh) {
   return ok();
 }
 
-// While it lives libbpf prints nothing: what a kernel says of a program that can be done without is long.
+// Silences libbpf while it lives: the kernel's report on a refused program is long, and this one is optional.
 class Quiet {
  public:
   explicit Quiet(bool is_quiet) : is_quiet_(is_quiet) {
@@ -103,7 +103,7 @@ Result<Programs::OfWay> Programs::of(Way way) {
 
 int Programs::first() const { return bpf_program__fd(program_at_site(skeleton_, first_)); }
 
-// Opened anew from the same object, with the maps of the first.
+// Opens the same object again, with the maps of the first.
 Result<Programs::Loaded*> Programs::load(Way way) {
   auto& place = loaded_[static_cast<size_t>(way)];
   if (place) return place.get();

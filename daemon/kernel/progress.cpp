@@ -11,7 +11,7 @@
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
-// Probed only by ourselves, never called: what counts is that a probe can be taken off it.
+// Only we probe this function, and nobody calls it. It is there so that a probe can be removed from it.
 asm(".pushsection .text\n"
     ".type tracectl_progress_site, @function\n"
     "tracectl_progress_site: nop\n ret\n"
@@ -41,7 +41,7 @@ Result<Fd> arm_own_probe(int program_fd) {
 
 }  // namespace
 
-// The number of CPUs online can change, so the choice is made anew for each commit.
+// Chosen for each commit, because the number of online CPUs can change.
 Status ProgressWait::prepare(Progress progress) {
   own_probe_.reset();
   const bool unregistering_waits = release_is_at_least(6, 12);

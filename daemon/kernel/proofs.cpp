@@ -29,7 +29,7 @@ void take_from(tc_proofs& proofs, uint32_t session) {
   proofs.words[session / 64] &= ~(uint64_t{1} << (session % 64));
 }
 
-// The program runs for each descriptor of this process, and what it writes is read here.
+// Runs the program for each descriptor of this process, and reads what it writes.
 Result<std::vector<tc_memory>> read_all(int link) {
   const Fd iterator{bpf_iter_create(link)};
   if (!iterator) return Error::from_errno("look at descriptors");

@@ -36,7 +36,7 @@ uint32_t share_of(const tc_room& room, uint32_t account) {
 
 uint32_t beyond(uint32_t used, uint32_t share) { return used > share ? used - share : 0; }
 
-// What the rest should have been used for, and what it says; none where it changed meanwhile.
+// By how much rest_used is too small. None if something changed meanwhile.
 std::optional<uint32_t> missing_in_rest(const tc_room& room) {
   std::array<uint32_t, TC_MAX_ACCOUNTS> used;
   const uint32_t rest_used = load(room.rest_used);
@@ -64,8 +64,8 @@ void Rooms::share_out(uint32_t users) {
   }
 }
 
-// Of tables that a former daemon has left, whose shares may have been others. Hits go on meanwhile: what they
-// change leaves the difference as it is, so it is looked for until nothing has changed while it was worked out.
+// For tables that a former daemon left, maybe with other shares. Hits go on meanwhile, and do not change the
+// difference; so it is computed again until nothing has changed in between.
 void Rooms::settle_rest(tc_room& room) {
   constexpr int kMostTries = 10'000;
   for (int tries = 0; tries < kMostTries; ++tries)
@@ -86,7 +86,7 @@ void Rooms::give_back(tc_table table, uint32_t account, uint32_t entries) {
   __atomic_sub_fetch(&room.rest_used, of_rest, __ATOMIC_SEQ_CST);
 }
 
-// A daemon that was killed may have taken entries out and not have said so.
+// A daemon that was killed may have deleted entries without subtracting them.
 void Rooms::end_account(uint32_t account) {
   for (uint32_t table = 0; table < TC_TABLES; ++table)
     give_back(static_cast<tc_table>(table), account, load(rooms_[table].used[account]));

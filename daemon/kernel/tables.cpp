@@ -11,7 +11,7 @@
 namespace tracectl {
 namespace {
 
-// Calls with each key of a table and its values: one, or one for each of the CPUs.
+// Calls the function with each key of a table and its values: one, or one for each CPU.
 template <class Key, class Value, class OnEntry>
 Status each_entry(int fd, const char* name, unsigned values_of_key, OnEntry on_entry) {
   constexpr uint32_t kBatch = 4096;
@@ -32,13 +32,13 @@ Status each_entry(int fd, const char* name, unsigned values_of_key, OnEntry on_e
   return ok();
 }
 
-// bpf/maps.bpf.h, struct text_key.
+// struct text_key of bpf/maps.bpf.h.
 struct TextKey {
   uint32_t session;
   char bytes[TC_STR_LEN];
 };
 
-// The sum of two CPUs' parts of a sum.
+// Adds one CPU's part of a sum to another's.
 void add(const tc_sum& part, tc_sum& to) {
   to.count += part.count;
   to.sum += part.sum;
@@ -55,13 +55,13 @@ void add(const tc_time& part, tc_time& to) {
   for (size_t i = 0; i < std::size(to.buckets); ++i) to.buckets[i] += part.buckets[i];
 }
 
-// bpf/calls.bpf.h, struct caller.
+// struct caller of bpf/calls.bpf.h.
 struct Caller {
   uint32_t tid;
   uint32_t session;
 };
 
-// struct deep_key, there.
+// struct deep_key of bpf/calls.bpf.h.
 struct DeepCaller {
   uint32_t tid;
   uint32_t session;
@@ -69,7 +69,7 @@ struct DeepCaller {
 };
 
 template <class Key> uint32_t session_of(const Key& key) { return key.session; }
-// As number_of_stack() of bpf/key_stack.bpf.h makes it.
+// The key that number_of_stack() makes (bpf/key_stack.bpf.h).
 uint32_t session_of(uint64_t key_stack) { return key_stack & (TC_MAX_SESSIONS - 1); }
 
 template <class Key> BySession forget(const bpf_map* map, std::optional<uint32_t> only) {

@@ -17,8 +17,8 @@
 #include "daemon/kernel/own_code.h"
 #include "daemon/kernel/uprobe_multi.h"
 
-// tracectl_trial_red_zone keeps a value below the stack pointer over the nop and gives back whether
-// it is still there: nothing but the kernel can change it in between.
+// tracectl_trial_red_zone keeps a value below the stack pointer across the nop and returns whether it is
+// unchanged. Only the kernel can change it in between.
 asm(".pushsection .text\n"
     ".balign 16\n"
     ".type tracectl_trial_nop, @function\n"
@@ -107,7 +107,7 @@ const void* address_of(TrialFunction function) {
   return reinterpret_cast<const void*>(code_of(function));
 }
 
-// The child's whole life. Only what is safe after a fork in a program with threads.
+// All that the child does. Only calls that are safe after a fork in a program with threads.
 void TrialChild::obey(int orders, int results) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Order order{};
