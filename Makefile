@@ -2,17 +2,18 @@
 #
 #   make            everything that is installed, and the programs it is tested on
 #   make check      lint of what the last commits changed, unit and kernel tests, and end-to-end tests
-#   make check-all  the rest: all end-to-end tests, lint of all, sanitizers, mutants, fuzzing, the model, a soak
-#   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one stage of them
-#   make soak       ten minutes of switching in programs that must not notice; SOAK_SECONDS=
+#   make check-all  the rest: all end-to-end tests, lint of all files, sanitizers, mutants, fuzzing, the model, a soak
+#   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one of these stages
+#   make soak       ten minutes of switching probes in programs that must not notice; SOAK_SECONDS=
 #   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
-#   make soak-overload     an hour of more events, clients and requests than there can be; OVERLOAD_SECONDS=
-#   make soak-growth       10,000 sessions, after which the daemon holds what it held before; GROWTH_SESSIONS=
-#   make bench      measures; make demo shows
+#   make soak-overload     an hour of too many events, clients and requests; OVERLOAD_SECONDS=
+#   make soak-growth       10,000 sessions, after which the daemon holds no more than before; GROWTH_SESSIONS=
+#   make bench      benchmarks
+#   make demo       a tour
 #   make install    DESTDIR= PREFIX=/usr/local
 #   make deb        packages of Debian, in .build/deb
 #
-# All that is made lies under .build/. Sources are found by wildcard: a new file needs no line here.
+# Everything is built under .build/. Sources are found by wildcard: a new file needs no line here.
 
 VERSION := 0.1.0
 
@@ -27,12 +28,12 @@ ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-# What runs for minutes is seen while it runs.
+# Long commands print their output as it comes.
 ifeq ($(filter check check-all bench demo unit asan kernel-test mutants e2e fuzz soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
-# Packages first: what follows asks pkg-config.
+# Install packages first, because pkg-config is asked below.
 goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 ifneq ($(filter check check-all soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
@@ -62,16 +63,16 @@ LLVM_STRIP ?= llvm-strip
 
 pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd libseccomp
 CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
-# Debug information for stacks and lines: all of it takes longer to make.
+# Debug information for stacks and line numbers only: the rest takes longer to build.
 CXXFLAGS ?= -O2 -g1
 CFLAGS ?= -O2 -g
-# What the loader has set up is read-only from then on.
+# Relocated data becomes read-only when the program is loaded.
 LDFLAGS ?= -Wl,-z,relro,-z,now
 DEBUG_LDFLAGS ?= -Wl,--compress-debug-sections=zlib
-# Of tests no more than where they failed is asked: what else is told of them takes a third of the time.
+# Tests need only line numbers in their debug information.
 TEST_CXXFLAGS ?= -O1 -g1
 warnings := -Wall -Wextra -Wshadow -Wconversion -Werror
-# The library that programs link, static and shared, of the same objects.
+# The library that programs link: a static and a shared one, from the same objects.
 c_flags = -std=c11 -D_GNU_SOURCE -I. -Iusdt/include -fPIC -fvisibility=hidden
 cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 # One sanitized build serves the unit tests and the fuzz targets.
@@ -97,13 +98,13 @@ bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
-# What calls reached(), itself or by an inline member of Switch: the test build has them of its own.
+# The sources that call reached(), directly or by an inline member of Switch. The test build compiles its own.
 step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
 
-# Sources of a folder are compiled eight at a time, as one: most of what each costs is headers and
-# templates that it shares with the others. Names in unnamed namespaces are therefore a folder's.
-# parts: a folder with dots for slashes, its sources, a word for each part before -> names of parts,
-# and for each NAME its sources as NAME_src.
+# Up to eight sources of a folder are compiled as one part, because most of the time goes to headers and
+# templates that they share. So names in unnamed namespaces must be unique within a folder.
+# parts: takes a folder with dots for slashes, its sources, and a word for each part before. Gives the names
+# of the parts, and sets NAME_src to the sources of each.
 parts = $(if $(2),$(eval $(1).$(words x $(3))_src := $(wordlist 1,8,$(2)))$(1).$(words x $(3)) \
 	$(call parts,$(1),$(wordlist 9,$(words $(2)),$(2)),x $(3)))
 in_folder = $(foreach source,$(2),$(if $(filter $(1),$(dir $(source))),$(source)))
@@ -117,7 +118,7 @@ unit_parts := $(call parts_of,$(unit_src))
 kernel_test_parts := $(call parts_of,$(kernel_test_src))
 test_parts := $(unit_parts) $(kernel_test_parts)
 
-# Sources that are compiled by themselves.
+# Sources that are compiled alone.
 single_src := $(step_src) $(daemon_src) $(client_main) $(generator_main)
 
 obj = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
@@ -148,7 +149,7 @@ build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $
 
 # ---- BPF object -> skeleton ----
 
-# The kernel sets the parameters of callbacks, used or not.
+# The kernel defines the parameters of callbacks, so some are unused.
 define bpf_object
 	$(call say,BPF,$<)
 	$(V)mkdir -p $(@D)
@@ -157,7 +158,7 @@ define bpf_object
 	$(V)$(LLVM_STRIP) -g $@  # the DWARF; BTF stays
 endef
 
-# Made to be C: its conversions are not ours to warn of, and clang knows no _Bool in C++.
+# The skeleton is generated as C: warnings about its conversions are of no use, and clang knows no _Bool in C++.
 define skeleton_of
 	$(call say,SKEL,$@)
 	$(V){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name tracer | sed 's/\b_Bool\b/bool/'; } >$@
@@ -168,19 +169,19 @@ $(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
 $(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
 	$(skeleton_of)
 
-# Only the room with libbpf and one file of the tests see the skeleton; before the first build no .d file can
-# say so.
+# Only the room with libbpf and one file of the tests include the skeleton. Before the first build no .d file
+# says so.
 $(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp): | $(skeleton)
 $(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp): | $(skeleton)
 
 # ---- the page of `report --html`: its parts, joined to one text ----
 
 page := $(B)/page/page.h
-# The one that begins the work comes when all others are there.
+# The part that starts the page comes after all others.
 page_js := $(filter-out client/page/main.js,$(sort $(wildcard client/page/*.js))) client/page/main.js
 
-# What a browser is allowed to run is what is here, known by its hash: what stands between the tags,
-# of which the first is on a line of its own.
+# Browsers run only these scripts, which they know by the hash of the text between the tags. The first tag is on
+# a line of its own.
 hash_of = $$(printf "$$( { echo; cat $(1); } | sha256sum | head -c 64 | sed 's/../\\x&/g')" | base64)
 
 $(B)/page/page.js: $(page_js) Makefile
@@ -193,7 +194,7 @@ $(B)/page/page.html: client/page/page.html client/page/page.css $(B)/page/page.j
 $(page): $(B)/page/page.html
 	$(V){ printf 'namespace tracectl {\ninline constexpr char kPage[] = R"page('; cat $<; printf ')page";\n}\n'; } >$@
 
-# Before the first build no .d file says who includes it.
+# Before the first build no .d file says which sources include it.
 $(call part_obj,$(client_parts)): | $(page)
 $(call asan_part_obj,$(client_parts)): | $(page)
 
@@ -210,7 +211,7 @@ $(B)/obj/%.o: %.cpp Makefile
 	$(V)$(CXX) $(cxx_flags) -MMD -MP -c $< -o $@
 $(call obj,$(support_src)) $(call part_obj,$(test_parts)): CXXFLAGS := $(TEST_CXXFLAGS)
 
-# What a class has of its source's unnamed namespace is a fault in headers only.
+# A part includes sources, and gcc warns of classes there with members from unnamed namespaces as it does in headers.
 $(B)/obj/parts/%.o: $(B)/parts/%.cpp Makefile
 	$(call say,CXX,"$*: $(notdir $($*_src))")
 	$(V)mkdir -p $(@D)
@@ -241,7 +242,7 @@ $(B)/asan/%.o: %.c Makefile
 	$(V)mkdir -p $(@D)
 	$(V)$(CLANG) $(c_flags) -O1 -g -fno-omit-frame-pointer -Wall -Werror $(sanitize) -MMD -MP -c $< -o $@
 
-# Made anew each time, so that the object of a deleted source does not linger in it.
+# The archive is removed first, so that it has no objects of deleted sources.
 define archive
 	$(call say,AR,$@)
 	$(V)mkdir -p $(@D)
@@ -249,7 +250,7 @@ define archive
 	$(V)$(AR) rcs $@ $(filter %.o,$^)
 endef
 
-# A list of sources, written only when it changes: adding or deleting a file remakes its archive.
+# The list of sources, written only when it changes: adding or deleting a file rebuilds the archive.
 $(B)/sources/%: force
 	$(V)mkdir -p $(@D)
 	$(V)echo '$($*_src)' | cmp -s - $@ || echo '$($*_src)' >$@
@@ -302,14 +303,14 @@ $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
 $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 	$(call link)
-# Runs where programs are built: of the engine it has what reads and tells errors, of libraries none.
+# tracectl-usdt runs where programs are built: it has only the engine's errors and descriptors, and no libraries.
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
 $(B)/unit-tests: $(call part_obj,$(unit_parts)) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
 	$(call link,$(test_libs))
-# Given as objects, so that those of the same sources are not taken out of the engine's library.
-# tests/support/changed_programs.cpp stands between them and libbpf.
+# step_obj are given as objects, so that the linker does not take those of the same sources from the engine's
+# library. tests/support/changed_programs.cpp wraps a function of libbpf.
 kernel_test_flags := -Xlinker --wrap=bpf_object__open_skeleton
 changed_programs := $(call obj,tests/support/changed_programs.cpp)
 $(B)/kernel-tests: $(call part_obj,$(kernel_test_parts)) $(changed_programs) $(step_obj) $(support) $(engine) $(B)/sources/kernel_test
@@ -320,8 +321,8 @@ $(bench_bins): $(B)/bench/%: $(B)/obj/tests/bench/%.o $(support) $(engine)
 	$(call link)
 $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 	$(call link)
-# The tests themselves need no sanitizer, and are those of unit-tests. All of what they test comes before
-# them: what both have of an inline function is then the sanitized one.
+# The tests themselves need no sanitizer; their objects are those of unit-tests. The tested libraries come first,
+# so that the linker takes the sanitized copy of each inline function.
 $(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(support) $(B)/sources/unit
 	$(call say,LINK,$@)
 	$(V)$(CLANGXX) $(sanitize) -fsanitize=fuzzer-no-link -Wl,--whole-archive $(asan_tested) -Wl,--no-whole-archive \
@@ -331,8 +332,8 @@ $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a
 
 # ---- mutants ----
 
-# tests/mutate lays changed sources in the folder M, where they are found before those of the tree.
-# Changed BPF programs are an object, which kernel-tests load in place of those that are built in.
+# tests/mutate puts changed sources into the folder M, which is searched before the tree. Changed BPF programs
+# are an object file, which kernel-tests load in place of the built-in programs.
 ifdef M
 $(M)/bpf/tracer.bpf.o: $(M)/bpf/tracer.bpf.c
 	$(call bpf_object,-DTC_TEST_DELAY -I$(M))
@@ -343,7 +344,7 @@ changed_parts := $(foreach part,$(engine_parts),$(if $(filter $(changed),$($(par
 mutant_obj := $(patsubst %.cpp,$(M)/%.o,$(changed_steps)) $(patsubst %,$(M)/parts/%.o,$(changed_parts))
 mutant_obj += $(patsubst %.cpp,$(B)/test/%.o,$(filter-out $(changed_steps),$(step_src)))
 
-# Run once and deleted: without debug information, which takes about half of the time to build them.
+# Mutants are run once and deleted, so they have no debug information.
 $(M)/%.o: CXXFLAGS += -g0
 $(patsubst %.cpp,$(M)/%.o,$(changed_steps)): $(M)/%.o: $(M)/%.cpp
 	$(call say,CXX,$@)
@@ -358,8 +359,8 @@ $(M)/unit-tests: $(call part_obj,$(unit_parts)) $(mutant_obj) $(support) $(clien
 	$(call link,-Xlinker --strip-debug $(test_libs))
 endif
 
-# ---- programs to trace: one file each; a first line `build: FLAGS` gives its flags, a second line
-# `compiler: PROGRAM` who makes it. Those that are named runtime_* make probes at run time ----
+# ---- programs to trace: one file each. A first line `build: FLAGS` gives its flags, a second line
+# `compiler: PROGRAM` its compiler. Programs named runtime_* make probes at run time ----
 
 define target
 	$(call say,TARGET,$@)
@@ -369,7 +370,7 @@ define target
 	$${compiler:-$(1)} $${flags:--O2 -g} -Wall -Wextra -Werror -I. -I$(B) -Iusdt/include -MMD -MP -MF $@.d -MT $@ \
 		$< $(filter %.a,$^) -o $@
 endef
-# The typed probes of a target that has a provider file.
+# The header of typed probes of a target that has a provider file.
 $(B)/targets/%.h: tests/targets/%.d $(B)/tracectl-usdt
 	$(call say,USDT,$@)
 	$(V)mkdir -p $(@D)
@@ -425,7 +426,7 @@ formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o 
 
 lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
 
-# A source that the last commits did not change, but a header of it, is linted by `make lint` only.
+# If the last commits changed only a header of a source, `make lint` alone lints the source.
 changed_src = $(or $(shell git diff --name-only HEAD~10 -- 2>/dev/null),$(single_src) $(engine_src) $(client_src) $(generator_src))
 lint-changed: check-includes check-format
 	@$(MAKE) --keep-going $(patsubst %.cpp,$(B)/lint/%.tidy,$(filter $(single_src),$(changed_src))) \
@@ -442,7 +443,7 @@ check-format:
 format:
 	$(CLANG_FORMAT) -i $(formatted)
 
-# The object stands for its headers: a file is looked at again when it or one of them changes.
+# The object depends on its headers, so a file is linted again when it or one of them changes.
 define tidy
 	$(V)mkdir -p $(@D)
 	$(V)$(CLANG_TIDY) --quiet $< -- -std=c++20 $(CPPFLAGS) 2>&1 >$@.out | \
@@ -468,11 +469,11 @@ to = $(DESTDIR)$(PREFIX)
 # install_to: mode, folder, files (none is fine)
 install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
 
-# They find the client beside them, also when they are started through a link.
+# They find the client in their own folder, also when they are started by a symbolic link.
 exporters := $(filter-out %.py,$(wildcard client/python/tracectl*))
 units := $(wildcard systemd/*.service systemd/*.socket)
 
-# The units name the programs where Debian has them.
+# The units have Debian's paths of the programs.
 install: build
 	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)))
 	@$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
@@ -491,7 +492,7 @@ install: build
 	@$(call install_to,644,$(to)/share/bash-completion/completions,packaging/completions/tracectl)
 	@$(call install_to,644,$(to)/share/zsh/site-functions,packaging/completions/_tracectl)
 
-# ---- packages of Debian: of what is built, in a tree that has the rest of this one by links ----
+# ---- packages of Debian: made from what is built, in a tree of links to this one ----
 
 package := $(B)/deb/tracectl-$(VERSION)
 
