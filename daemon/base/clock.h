@@ -15,7 +15,7 @@ inline uint64_t clock_ns(clockid_t clock) {
 // The clock of events: nanoseconds since boot.
 inline uint64_t boot_ns() { return clock_ns(CLOCK_BOOTTIME); }
 
-// Adds the time from its making to its end to a sum of nanoseconds.
+// Adds its lifetime to a sum of nanoseconds.
 class Stopwatch {
  public:
   explicit Stopwatch(uint64_t& sum_ns) : sum_ns_(sum_ns), start_ns_(clock_ns(CLOCK_MONOTONIC)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What outlives the daemon: descriptors that somebody keeps, under names, for whoever comes after it.
+// Keeps descriptors under names for the next daemon, after this one has ended.
 #pragma once
 
 #include <string>
@@ -22,24 +22,24 @@ class DescriptorStore {
  public:
   virtual ~DescriptorStore() = default;
 
-  // A name has letters, digits, '.', '_' and '-'; several descriptors may have it. The store keeps a duplicate,
-  // from the moment this returns also if the process is killed. Of an open file that it has already, under
-  // whatever name, it may keep no other. Code::exhausted: there is no room for it; what is kept stays.
+  // A name has letters, digits, '.', '_' and '-'; several descriptors may have the same. The store keeps a duplicate;
+  // once this has returned, also if the process is killed. If it already has the open file under any name, it may
+  // keep no second descriptor of it. Code::exhausted if there is no room; what was kept before stays.
   virtual Status keep(const std::string& name, int fd) = 0;
-  // Of what says what else there is: a store with a bound has some room that only such may take, so that there is
-  // always room for a new one beside the old.
+  // For a descriptor that describes the others. A store with a bound reserves some room for these, so that a new one
+  // always finds room beside the old one.
   virtual Status keep_state(const std::string& name, int fd) { return keep(name, fd); }
-  // All of that name. Cannot fail: what is left is forgotten by who takes it. The store may close its duplicates
-  // later.
+  // Drops all descriptors of that name. Cannot fail: what is left is dropped by the process that takes it. The store
+  // may close its duplicates later.
   virtual void forget(const std::string& name) = 0;
 
-  // What a former process has left under names that begin so, in the order in which it was kept. The store
-  // keeps it on; here it is handed out once.
+  // Returns the descriptors that a former process left under names with this prefix, in the order in which they were
+  // kept. The store continues to keep them; each is returned once.
   virtual std::vector<KeptDescriptor> take(std::string_view prefix) = 0;
-  // The same of what is still to be taken; it can be taken all the same.
+  // Returns those that have not been taken yet. They can still be taken.
   virtual std::vector<KeptDescriptor> look(std::string_view prefix) const = 0;
 
-  // Returns when the store has closed its duplicates of all that was forgotten, or when it takes too long for it.
+  // Returns when the store has closed its duplicates of all that was dropped, or when that takes too long.
   virtual void wait_until_forgotten() {}
 };
 

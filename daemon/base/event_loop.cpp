@@ -77,8 +77,8 @@ Status EventLoop::Timer::set(uint64_t boot_ns) {
                "set a timer");
 }
 
-// By a descriptor: it is found readable in the next turn of the loop, behind all that this turn has
-// found. A deferred source of sd-event would go before them.
+// Uses a descriptor, which becomes readable in the next turn of the loop, after everything that this turn
+// found. A deferred source of sd-event would run before that.
 Result<EventLoop::Later> EventLoop::later(std::function<void()> callback) {
   Later later;
   later.event_ = Fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};

@@ -40,7 +40,7 @@ class EventLoop {
     Source source_;
   };
 
-  // Calls back once for each time it is set, while it lives.
+  // Calls back once for each set(), while it lives.
   class Timer {
    public:
     Status set(uint64_t boot_ns);  // replaces what was set; a time that has passed is now
@@ -51,7 +51,7 @@ class EventLoop {
     Source source_;
   };
 
-  // Calls back once for each time it is asked to, after the watches that have something to do now.
+  // Calls back once for each request, after the watches that are due now.
   class Later {
    public:
     void ask();
@@ -62,7 +62,7 @@ class EventLoop {
     Watch watch_;
   };
 
-  // An error or hang-up calls back whatever was asked for.
+  // An error or hang-up calls back whatever events were asked for.
   Result<Watch> watch(int fd, uint32_t events, std::function<void(uint32_t events)> callback);
   Result<Timer> timer(std::function<void()> callback);
   Result<Later> later(std::function<void()> callback);
@@ -76,10 +76,10 @@ class EventLoop {
   Result<Signal> on_signal(int signal, std::function<void()> callback);
   // SIGINT and SIGTERM, which must be blocked in every thread, end run().
   Status end_on_signals();
-  // Tells systemd's watchdog, where the unit has one, that the loop turns.
+  // Notifies systemd's watchdog, if the unit has one, that the loop runs.
   Status feed_watchdog();
 
-  // Its messages are taken by the loop until it is closed.
+  // The loop handles the bus's messages until it is closed.
   Status serve(sd_bus& bus);
 
   // Returns after end().

@@ -5,7 +5,7 @@
 
 namespace tracectl {
 
-// An owned file descriptor; -1 is none.
+// An owned file descriptor, or none (-1).
 class Fd {
  public:
   Fd() = default;

@@ -8,7 +8,7 @@
 
 namespace tracectl {
 
-// Two lower-case digits a byte.
+// Two lower-case digits for each byte.
 inline std::string hex_of(std::span<const uint8_t> bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;

@@ -13,7 +13,7 @@
 namespace tracectl {
 namespace {
 
-// None where there is none, or no memory for it.
+// Returns no thread if none can be made, or if there is no memory for one.
 template <class Body> std::thread start_thread(Body body) try {
   return std::thread(body);
 } catch (const std::system_error&) {
@@ -49,7 +49,7 @@ void LongWork::run(const std::function<void()>& work) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
-// Without memory for it the end is waited for.
+// If memory is short, it just waits for the end.
 void LongWork::call_meanwhile(int done_fd) try {
   meanwhile_(done_fd);
 } catch (const std::bad_alloc&) {}

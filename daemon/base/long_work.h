@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the kernel or systemd takes long for is done by a thread of its own, so that the caller, who waits for its end, can do
-// something else meanwhile.
+// Runs work that the kernel or systemd takes long for in a thread of its own, so that the caller can do something else
+// until it has ended.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace tracectl {
 
-// For one thread.
+// Used by one thread.
 class LongWork {
  public:
-  // Has to return when the descriptor, which is borrowed, is readable: then the work is done.
+  // Must return when the descriptor, which is borrowed, is readable: then the work is done.
   using Meanwhile = std::function<void(int done_fd)>;
 
-  // None: the caller does the work itself, as it also does where no thread can be had. It may throw std::bad_alloc.
+  // Without one the caller does the work itself, as it does if no thread can be made. It may throw std::bad_alloc.
   void set_meanwhile(Meanwhile meanwhile) { meanwhile_ = std::move(meanwhile); }
 
-  // Returns when `work` has ended, with what it throws; throws nothing else. Within other work, and within
-  // `meanwhile`, it is done by whoever asks.
+  // Returns when `work` has ended. Throws what it throws, and nothing else. Within other work, and within
+  // `meanwhile`, the caller does the work itself.
   void run(const std::function<void()>& work);
 
  private:

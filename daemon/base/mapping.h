@@ -25,8 +25,8 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  // `protection` and `flags` are those of mmap(2); `offset` must be page aligned. What is shared is
-  // not mapped in a child that we fork, which could change it for us.
+  // `protection` and `flags` are those of mmap(2); `offset` must be page aligned. Children that we fork do
+  // not get shared mappings, which they could change.
   static Result<Mapping> map(int fd, uint64_t offset, size_t size_bytes, int protection, int flags);
 
   void* data() const { return data_; }

@@ -26,7 +26,7 @@ size_t edits_between(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-// Lengths first: `wrong` may be as long as a message.
+// Compares lengths first, because `wrong` may be as long as a message.
 bool can_be_near(std::string_view a, std::string_view b) {
   return std::max(a.size(), b.size()) - std::min(a.size(), b.size()) <= kMaxEdits;
 }
@@ -39,7 +39,7 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string_vie
   for (std::string_view name : names) {
     if (!can_be_near(wrong, name)) continue;
     size_t edits = edits_between(wrong, name);
-    // An edit of every letter is no likeness.
+    // Names of which every letter differs are not similar.
     if (edits < fewest && edits < name.size()) {
       fewest = edits;
       nearest = name;

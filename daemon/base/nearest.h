@@ -8,8 +8,8 @@
 
 namespace tracectl {
 
-// `; did you mean "pid"?` for the nearest of `names` at most two edits away, or nothing: the end of
-// a message that refuses `wrong`.
+// The end of a message that refuses `wrong`: `; did you mean "pid"?` with the nearest of `names` that is at
+// most two edits away, or nothing.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names);
 
 inline std::string did_you_mean(std::string_view wrong,

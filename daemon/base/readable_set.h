@@ -6,14 +6,14 @@
 
 namespace tracectl {
 
-// Descriptors as one: readable when one of them is. They stay their owners'; one that is closed is out.
+// One descriptor for several: it is readable when one of them is. They are borrowed; a closed one leaves the set.
 class ReadableSet {
  public:
   static Result<ReadableSet> open();
 
   Status add(int fd);
   int fd() const { return epoll_.get(); }
-  // Until one is readable, or as long as that.
+  // Waits until one is readable, at most this long.
   void wait(int milliseconds) const;
 
  private:

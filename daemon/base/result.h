@@ -12,7 +12,7 @@ namespace tracectl {
 // The stable classes of failure; the protocol gives each one number (docs: tracectl-protocol(7)).
 enum class Code { invalid, not_found, denied, busy, exhausted, unsupported, kernel };
 
-// A spot in a text the user wrote, for the caret under it.
+// A place in a text that the user wrote, for the caret under it.
 struct Spot {
   std::string text;
   size_t column = 0;  // bytes from the start of `text`
@@ -28,12 +28,12 @@ struct Error {
 
   static Error from_errno(const std::string& what, int err = errno);
 
-  // The same error with what was being done put in front of its message.
+  // The same error, with the action that failed put before its message.
   Error in(const std::string& context) const;
 };
 
 // A value or an error, with the member names of std::expected so that C++23 can replace it.
-// Asking for the half that is not there throws bad_variant_access: a bug.
+// To access the half that is not there is a bug, and throws bad_variant_access.
 template <class T = std::monostate> class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}

@@ -9,8 +9,8 @@
 
 namespace tracectl {
 
-// Those that came with a message that recvmsg(2) has filled in; the caller's from then on. Whether more were
-// sent than there was room for is for `msg_flags` to say.
+// The descriptors that came with a message that recvmsg(2) filled in. The caller owns them. `msg_flags` says
+// whether more were sent than there was room for.
 std::vector<Fd> sent_fds(msghdr& message);
 
 }  // namespace tracectl

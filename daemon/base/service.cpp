@@ -17,7 +17,7 @@ namespace tracectl {
 
 namespace {
 
-// Of what systemd passes, what it has not kept for the service; owned by whoever is told.
+// The descriptors that systemd passes and has not kept for the service. The caller owns them.
 Result<std::vector<int>> passed_to_service() {
   char** listed = nullptr;
   const int count = ::sd_listen_fds_with_names(0, &listed);
@@ -45,7 +45,7 @@ Result<std::optional<Fd>> socket_of_service() {
                    "Sockets= and ListenStream= in the units of tracectld"};
     if (socket)
       return Error{Code::invalid, "systemd passes more than one socket; tracectld listens on one"};
-    // systemd gives it as its unit has it; we wait in a loop, never in accept().
+    // Its flags are those of its unit; we wait in a loop, never in accept().
     if (::fcntl(fd, F_SETFL, O_NONBLOCK) != 0) return Error::from_errno("set O_NONBLOCK");
     socket = std::move(passed);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What systemd hands to a service that it starts, and is told by it. In a process that it has not
-// started nothing is handed over, and nobody is told.
+// What systemd passes to a service that it starts, and what the service reports to it. In a process that
+// systemd has not started, nothing is passed, and reports go nowhere.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace tracectl {
 
-// The listening Unix stream socket of the service's socket unit. None where it has no such unit.
+// The listening Unix stream socket of the service's socket unit, or none if it has no such unit.
 Result<std::optional<Fd>> socket_of_service();
 
-// Whether standard error leads into the journal.
+// Whether standard error goes to the journal.
 bool logs_to_journal();
 
-// `status` is what `systemctl status` shows.
+// `systemctl status` shows `status`.
 void tell_service_ready(const std::string& status);
 void tell_service_reloading();
 void tell_service_stopping();

@@ -14,8 +14,8 @@ namespace tracectl {
 namespace {
 
 constexpr std::string_view kMark = "kept.";
-constexpr size_t kMostNameBytes = 255;  // of what systemd takes
-// systemd answers in less than a millisecond, and not at all while it reloads its units.
+constexpr size_t kMostNameBytes = 255;  // systemd's limit
+// systemd answers within a millisecond, but not while it reloads its units.
 constexpr uint64_t kLongestWaitUs = 5'000'000;
 
 bool is_in_names(char c) {
@@ -53,7 +53,7 @@ std::optional<size_t> most_that_systemd_keeps() {
   return told ? told : number_in_environment("TRACECTLD_FDSTORE");
 }
 
-// Owned: a list that ends with a null.
+// An owned list that ends with a null.
 struct FreeNames {
   void operator()(char** names) const {
     for (char** at = names; at && *at; ++at) std::free(*at);
@@ -87,13 +87,13 @@ ServiceStore::ServiceStore(std::vector<Stored> passed, std::optional<size_t> mos
   if (!in_store_.empty()) next_number_ = in_store_.rbegin()->number + 1;
 }
 
-// systemd would watch what can be polled, and let go of it when the other end does: FDPOLL=0.
+// FDPOLL=0, because systemd would poll the descriptor otherwise, and drop it when the other end closes.
 Status ServiceStore::keep(const std::string& name, int fd) { return put(name, fd, kReserved); }
 
 Status ServiceStore::keep_state(const std::string& name, int fd) { return put(name, fd, 0); }
 
-// What systemd keeps once under two names counts twice here: there may be room that nobody gets, never less than
-// was told.
+// A file that systemd keeps once under two names counts twice here: some room may stay unused, but there is never
+// less than this says.
 Status ServiceStore::put(const std::string& name, int fd, size_t reserved) {
   StoredName stored{next_number_, name};
   if (auto good = check(stored); !good) return good;
@@ -117,7 +117,7 @@ void ServiceStore::forget(const std::string& name) {
   });
 }
 
-// systemd takes our messages in turn, so it has closed what we asked it to when it comes to the barrier.
+// systemd handles our messages in order, so it has closed what we asked for when it reaches the barrier.
 void ServiceStore::wait_until_forgotten() {
   if (std::exchange(any_forgotten_, false)) ::sd_notify_barrier(0, kLongestWaitUs);
 }
@@ -144,7 +144,7 @@ void ServiceStore::forget_untaken() {
   while (!passed_.empty()) forget(std::string(passed_.back().name.name));
 }
 
-// The environment stays as it is: socket_of_service() reads it, too.
+// The environment is not changed, because socket_of_service() reads it, too.
 Result<std::unique_ptr<ServiceStore>> open_service_store() {
   if (!std::getenv("NOTIFY_SOCKET")) return std::unique_ptr<ServiceStore>();
   char** listed = nullptr;
