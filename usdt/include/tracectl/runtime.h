@@ -12,27 +12,27 @@
 //     ...
 //     TRACECTL_FIRE(placed, name, count);
 //
-// What was added is listed and armed once it is loaded: by `tracectl list 'usdt:*:shop:*' -p PID`, and
-// by other tools that know USDT probes in what a process maps. One load makes one ELF image, mapped as
-// a shared library is, of which tools find the notes of SystemTap's <sys/sdt.h> and those of
-// <tracectl/usdt.h>; add all probes that are known by then and load them at once. An image has two
+// Probes can be listed and armed once they are loaded: by `tracectl list 'usdt:*:shop:*' -p PID`, and by
+// other tools that find USDT probes in the files that a process maps. One load makes one ELF image, mapped
+// like a shared library, in which tools find the notes of SystemTap's <sys/sdt.h> and those of
+// <tracectl/usdt.h>. Add all probes that are known by then and load them at once. An image has two
 // mappings and an open file descriptor (none in a directory, see tracectl_provider_create) and takes
 // 12 KiB or more, and 200 to 500 bytes a probe. A load of more than 4096 probes makes several.
 //
-// No probes, no harm. Where images cannot be made (no memfd_create, no memory, no right to map code)
-// the functions fail; every function takes NULL for the provider and for the probe, and a probe that
-// is NULL, not loaded or removed is never enabled. So a program need not look at any result. Programs may
-// close the descriptor of an image; tools then may not find it.
+// Failures do no harm. If images cannot be made (no memfd_create, no memory, no right to map code) the
+// functions fail. Every function accepts NULL for the provider and for the probe, and a probe that is NULL,
+// not loaded or removed is never enabled. So a program need not check any result. Programs may close the
+// descriptor of an image, but then tools may not find it.
 //
 // Threads. All functions but tracectl_provider_free may be called by any thread at any time. Those that
 // fire or ask take no lock, allocate nothing, leave errno alone and may be called in signal handlers; all
 // others share one lock.
 //
-// fork. A child has its parent's probes, and they fire there for whoever traces the child; what either
-// adds or removes afterwards the other does not see.
+// fork. A child has its parent's probes, which fire for tracers of the child. Neither process sees what the
+// other adds or removes afterwards.
 //
 // Errors. Functions that return a pointer return NULL, those that return an int -1, and set errno:
-// EINVAL for what breaks the rules below, otherwise what memfd_create, mmap or malloc gave.
+// EINVAL if a rule below is broken, otherwise the error of memfd_create, mmap or malloc.
 #ifndef TRACECTL_RUNTIME_H
 #define TRACECTL_RUNTIME_H
 
@@ -48,33 +48,33 @@ extern "C" {
 
 // ---- providers ----
 
-// A name under which probes stand together. Names of providers and probes have 1 to 128 characters:
+// A group of probes under one name. Names of providers and probes have 1 to 128 characters:
 // letters, digits, `_`, `-` and `.`. `__` in a probe's name is shown as it is, and `-` in a pattern
 // matches it too, as in DTrace.
 typedef struct tracectl_provider tracectl_provider;
 
-// Several may have one name. NULL if the name breaks the rule.
+// Several may have the same name. NULL if the name breaks the rule.
 //
-// `directory`, which is copied: where images are put as files, PROVIDER.BUILDID.so; NULL for the
-// environment's TRACECTL_USDT_DIRECTORY (which set-user-ID programs do not look at), and where there is
-// none, for memory alone. A file can be named by tools that go by path, and traced in all processes at
-// once (`tracectl trace -a usdt:FILE:*:*`): processes with the same probes share it. Nobody removes it.
-// An image that cannot be put there is made in memory.
+// `directory`, which is copied, is where images are written as files, PROVIDER.BUILDID.so. NULL takes the
+// environment's TRACECTL_USDT_DIRECTORY (which set-user-ID programs ignore); without it, images are in memory
+// only. Tools that go by path can name a file, and trace it in all processes at once (`tracectl trace -a
+// usdt:FILE:*:*`): processes with the same probes share it. Nobody removes it. An image that cannot be
+// written there is made in memory.
 TRACECTL_RUNTIME_API_ tracectl_provider* tracectl_provider_create(const char* name,
                                                                   const char* directory);
 
-// Makes the probes that were added since the last load, in one step for those who list them. Those it
-// fails for may be loaded by another call.
+// Makes the probes that were added since the last load; tools that list probes see all of them at once. If it
+// fails for some, another call may load them.
 TRACECTL_RUNTIME_API_ int tracectl_provider_load(tracectl_provider* provider);
 
-// Removes all of the provider's probes: tools no longer find them, and they are no longer enabled.
-// Other threads may fire meanwhile and later. If it fails they are not enabled, but tools still find
-// some; it may be called again. More probes may be added afterwards.
+// Removes all of the provider's probes: tools no longer find them, and they are no longer enabled. Other
+// threads may fire them at the same time and later. If it fails, the probes are not enabled, but tools still
+// find some of them; call it again. More probes may be added afterwards.
 TRACECTL_RUNTIME_API_ int tracectl_provider_remove(tracectl_provider* provider);
 
-// Removes, and gives back all memory, also that of the probes. The caller sees to it that no thread
-// fires or will fire one of them. What is only removed keeps its addresses: 24 bytes a probe, two
-// mappings an image. So whatever unloads code gives each piece a provider of its own, which it frees
+// Removes the probes and frees all memory, also theirs. The caller ensures that no thread fires one of them
+// any more. Probes that are only removed keep their addresses: 24 bytes for each probe, and two mappings for
+// each image. So a program that unloads code should have a provider for each piece of code, and free it
 // together with the code.
 TRACECTL_RUNTIME_API_ void tracectl_provider_free(tracectl_provider* provider);
 
@@ -108,26 +108,26 @@ typedef struct tracectl_probe {
   void* image;
 } tracectl_probe;
 
-// Adds a probe with `count` arguments, 12 at most. It belongs to the provider. Several of one name are
+// Adds a probe with `count` arguments, 12 at most. It belongs to the provider. Several of the same name are
 // several sites of one probe.
 TRACECTL_RUNTIME_API_ const tracectl_probe* tracectl_probe_add(tracectl_provider* provider,
                                                                const char* name,
                                                                const tracectl_argument* arguments,
                                                                size_t count);
 
-// Adds PREFIX0, PREFIX1 and so on, `many` of them, from 1 to 65536, all with these arguments. Returns the
-// first; the others stand behind it as in an array.
+// Adds `many` probes, 1 to 65536, named PREFIX0, PREFIX1 and so on, all with these arguments. Returns the
+// first of an array of them.
 TRACECTL_RUNTIME_API_ const tracectl_probe* tracectl_probe_add_numbered(
     tracectl_provider* provider, const char* prefix, size_t many,
     const tracectl_argument* arguments, size_t count);
 
-// From now on it is not enabled. Other threads may fire it meanwhile and later. Tools find it until all
-// that came with it by one load are removed. If it fails it is not enabled, but tools still find that
-// image; tracectl_provider_remove tries again.
+// Removes a probe: it is no longer enabled. Other threads may fire it at the same time and later. Tools find it
+// until all probes of the same load are removed. If it fails, the probe is not enabled, but tools still find
+// that image; tracectl_provider_remove tries again.
 TRACECTL_RUNTIME_API_ int tracectl_probe_remove(tracectl_provider* provider,
                                                 const tracectl_probe* probe);
 
-// True while some tracer has it armed; may change at any time.
+// True while a tracer has the probe armed; may change at any time.
 static inline bool tracectl_probe_enabled(const tracectl_probe* probe) {
   // What is loaded gets its site before its semaphore.
   return probe && *__atomic_load_n(&probe->semaphore, __ATOMIC_ACQUIRE) != 0;
@@ -141,16 +141,16 @@ static inline const tracectl_probe* tracectl_probe_at(const tracectl_probe* firs
 
 // TRACECTL_FIRE(PROBE, ARGUMENT...);
 //
-// A statement: passes the probe with as many arguments as it was added with: integers, enumerations and
-// pointers. They are evaluated only while it is enabled. (With fewer, tools show for the rest what is
-// there by chance.)
+// A statement that passes the probe. Give it as many arguments as it was added with: integers, enumerations
+// and pointers. They are evaluated only while the probe is enabled. (With fewer, tools show random values for
+// the rest.)
 #define TRACECTL_FIRE(...)                                                              \
   TRACECTL_RUNTIME_CAT_(                                                                \
       TRACECTL_RUNTIME_FIRE_,                                                           \
       TRACECTL_RUNTIME_COUNT_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )) \
   (__VA_ARGS__)
 
-// The same as functions, for callers in other languages. An integer is extended to 64 bits by its sign.
+// The same as functions, for callers in other languages. Integers are sign-extended to 64 bits.
 TRACECTL_RUNTIME_API_ bool tracectl_probe_is_enabled(const tracectl_probe* probe);
 TRACECTL_RUNTIME_API_ void tracectl_probe_fire(const tracectl_probe* probe,
                                                const uint64_t* arguments, size_t count);
@@ -167,16 +167,16 @@ typedef struct tracectl_user_trace tracectl_user_trace;
 #define TRACECTL_USER_TRACE_MANY 951  // as many as Erlang has
 #define TRACECTL_USER_TRACE_NO_NUMBER ((size_t)-1)
 
-// Adds `many`, from 1 to 65536, and the one without a number. It belongs to the provider.
+// Adds `many` of them, 1 to 65536, and the one without a number. They belong to the provider.
 TRACECTL_RUNTIME_API_ tracectl_user_trace* tracectl_user_trace_add(tracectl_provider* provider,
                                                                    size_t many);
 
-// False also for a number that there is no probe of.
+// False also if there is no probe with this number.
 TRACECTL_RUNTIME_API_ bool tracectl_user_trace_enabled(const tracectl_user_trace* trace,
                                                        size_t number);
 
-// dyntrace:pn(NUMBER, INTEGER..., TEXT...): up to four of each, all beyond are left out. An integer that
-// is missing is 0; a text that is missing or NULL is empty, as are `pid` and `tag`.
+// dyntrace:pn(NUMBER, INTEGER..., TEXT...): up to four of each; more are ignored. A missing integer is 0; a
+// text that is missing or NULL is empty, as are `pid` and `tag`.
 TRACECTL_RUNTIME_API_ void tracectl_user_trace_fire(const tracectl_user_trace* trace, size_t number,
                                                     const char* pid, const char* tag,
                                                     const int64_t* integers, size_t integer_count,
@@ -188,8 +188,8 @@ TRACECTL_RUNTIME_API_ void tracectl_user_trace_fire(const tracectl_user_trace* t
 
 // ---- how it is done; nothing below is for users ----
 //
-// A site is a function of the image that does nothing. Its arguments are words, which are where the
-// calling convention has them.
+// A site is a function of the image that does nothing. Its arguments are words, in the places of the calling
+// convention.
 
 #define TRACECTL_RUNTIME_CAT_(a, b) TRACECTL_RUNTIME_CAT_1_(a, b)
 #define TRACECTL_RUNTIME_CAT_1_(a, b) a##b

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// <tracectl/tag.h>: what a thread works for, shown with all it does. C11 and C++17, and later; needs
-// no library.
+// <tracectl/tag.h>: tells tracers what a thread works for; they show it with its events. C11 and C++17,
+// and later; needs no library.
 //
 //     void serve(const struct request* request) {
 //       struct tracectl_tag before = tracectl_tag_spread();
@@ -15,34 +15,34 @@
 //       answer(request);
 //     }
 //
-// Each thread has at most one tag: a text of up to 31 bytes; a longer one is cut, in UTF-8 between two
-// characters. While a tracer looks, events of the thread bear it as `tag`, whatever function or probe
-// they are of, and conditions and keys can ask for it: `tag == "ID"`, `count by tag`.
+// Each thread has at most one tag: a text of up to 31 bytes. A longer text is cut, in UTF-8 between two
+// characters. While a tracer looks, all events of the thread have it as `tag`, from whatever function or
+// probe, and conditions and keys can use it: `tag == "ID"`, `count by tag`.
 //
-// Work that goes on elsewhere takes the tag along. tracectl_tag_spread() gives it as plain bytes, a
-// struct tracectl_tag, to be put into a message, an entry of a queue, a task or shared memory; whoever
-// does the work makes it its own by tracectl_tag_restore(), or in C++ by a tracectl::Tag of it. So does
-// the child of a fork(), and a program that is executed can be given the text, as an argument or in its
+// Work that continues elsewhere takes the tag along. tracectl_tag_spread() returns it as plain bytes, a
+// struct tracectl_tag, which can be put into a message, an entry of a queue, a task or shared memory. The
+// thread that does the work takes it by tracectl_tag_restore(), or in C++ by a tracectl::Tag made from it.
+// So does the child of a fork(). A program that is executed can get the text as an argument or in its
 // environment.
 //
-// While nobody traces, each of these functions tests a flag and stores nothing. What is put then is not
-// known later, when somebody traces, until the next is put. (The flag is the semaphore of the probe
-// `tracectl:tag`, with a counter beside it: of threads that had a tag when tracing ended. While it is not 0,
-// what nobody sees takes the thread's tag off, so that none is shown later that the thread has changed. A
-// thread that ends with a tag leaves it counted: later calls then test the thread's own tag as well.)
+// While nobody traces, each of these functions tests a flag and stores nothing. A tag that was put then is
+// not known when somebody traces later, until the thread puts the next one. (The flag is the semaphore of the
+// probe `tracectl:tag`, with a counter next to it: the number of threads that had a tag when tracing ended.
+// While it is not 0, a change that nobody sees removes the thread's tag, so that no outdated tag is shown
+// later. A thread that ends with a tag remains counted: later calls then also test the thread's own tag.)
 //
-// All functions may be called by any thread, not in signal handlers; they take no lock of their own and
-// leave errno alone. In a library that was loaded by dlopen() the first use in a thread may allocate, as
-// that of any variable of a thread there.
+// Any thread may call these functions, but not in signal handlers. They take no lock of their own and leave
+// errno alone. In a library that was loaded by dlopen(), the first use in a thread may allocate memory, like
+// that of any thread-local variable there.
 //
 // Files of one process that are linked together share the tags of its threads. A library whose symbols are
 // not shared (by a version script, or loaded by dlopen() into an executable without -rdynamic) has tags of
-// its own beside them, and what was put last, by any of them, is what is shown. Where a tracer looks at one
-// of the files only (tracectl -x, -a), what another one puts takes the thread's tag off.
+// its own, and tracers show the tag that any of the files put last. If a tracer looks at one of the files only
+// (tracectl -x, -a), a tag that another file puts removes the thread's tag.
 //
-// How tracers see it: each change passes the USDT probe tracectl:tag with two arguments, the new text
-// and the address of the thread's struct tracectl_tag_state_. What stands there they may read at any
-// later stop of that thread, also in a signal handler that has come in the midst of a change.
+// How tracers see it: each change passes the USDT probe tracectl:tag with two arguments, the new text and
+// the address of the thread's struct tracectl_tag_state_. They may read that struct at any later stop of the
+// thread, also in a signal handler that interrupted a change.
 #ifndef TRACECTL_TAG_H
 #define TRACECTL_TAG_H
 
@@ -54,7 +54,7 @@ extern "C" {
 
 enum { TRACECTL_TAG_BYTES = 32 };  // of a text, with the 0 behind it
 
-// A tag to hand on: plain bytes. Only what is before the first 0 means anything.
+// A tag to hand on: plain bytes, of which those before the first 0 count.
 struct tracectl_tag {
   char text[TRACECTL_TAG_BYTES];  // empty: none
 };
@@ -116,7 +116,7 @@ TRACECTL_TAG_INLINE_ unsigned* tracectl_tag_count_(void) {
   (TRACECTL_PROBE_ENABLED(tracectl, tag) || \
    __builtin_expect(__atomic_load_n(tracectl_tag_count_(), __ATOMIC_RELAXED) != 0, 0))
 
-// How many of the text's first bytes fit, whole characters of UTF-8.
+// The number of the text's first bytes that fit, without a part of a UTF-8 character.
 TRACECTL_TAG_COLD_ unsigned long tracectl_tag_fitting_(const char* text, unsigned long length) {
   unsigned long fitting = 0, most_back = 3;
   while (fitting < length && fitting < TRACECTL_TAG_BYTES - 1 && text[fitting]) ++fitting;
@@ -125,7 +125,7 @@ TRACECTL_TAG_COLD_ unsigned long tracectl_tag_fitting_(const char* text, unsigne
   return fitting;
 }
 
-// While nobody traces the thread is left without one: nobody would see it change.
+// While nobody traces, the thread has no tag, because nobody would see it change.
 TRACECTL_TAG_COLD_ void tracectl_tag_set_(const char* text, unsigned long length) {
   struct tracectl_tag_state_* own = tracectl_tag_own_();
   const char had = own->texts[own->serial % 2][0];
@@ -149,24 +149,24 @@ TRACECTL_TAG_COLD_ const char* tracectl_tag_text_(void) {
 
 // ---- what programs use ----
 
-// The calling thread's tag is `text` from here on, which ends with a 0; none if it is empty or null.
+// Sets the calling thread's tag to `text`, which ends with a 0. Null or an empty text removes the tag.
 TRACECTL_TAG_INLINE_ void tracectl_tag_put(const char* text) {
   if (TRACECTL_TAG_IN_USE_) tracectl_tag_set_(text ? text : "", TRACECTL_TAG_BYTES);
 }
 
-// The calling thread's tag; empty if it has none. Valid until it has another.
+// Returns the calling thread's tag; empty if it has none. Valid until the tag changes.
 TRACECTL_TAG_INLINE_ const char* tracectl_tag_get(void) {
   return TRACECTL_TAG_IN_USE_ ? tracectl_tag_text_() : "";
 }
 
-// The calling thread's tag, to be handed on, or to be restored later.
+// Returns the calling thread's tag, to hand it on or to restore it later.
 TRACECTL_TAG_INLINE_ struct tracectl_tag tracectl_tag_spread(void) {
   struct tracectl_tag tag = {{0}};  // all of it: it may go to other processes
   if (TRACECTL_TAG_IN_USE_) __builtin_memcpy(tag.text, tracectl_tag_text_(), TRACECTL_TAG_BYTES);
   return tag;
 }
 
-// The calling thread's tag is again what was spread, by itself or another; none if none was.
+// Sets the calling thread's tag to one that it or another thread has spread; removes the tag if that had none.
 TRACECTL_TAG_INLINE_ void tracectl_tag_restore(const struct tracectl_tag* tag) {
   if (TRACECTL_TAG_IN_USE_) tracectl_tag_set_(tag->text, TRACECTL_TAG_BYTES);
 }
@@ -174,14 +174,14 @@ TRACECTL_TAG_INLINE_ void tracectl_tag_restore(const struct tracectl_tag* tag) {
 #ifdef __cplusplus
 }  // extern "C"
 
-// In each file the flag and the probe of its own.
+// Each file has its own flag and probe.
 #define TRACECTL_TAG_MEMBER_ __attribute__((always_inline))
 
 namespace tracectl {
 
-// As long as it lives, the thread that made it has this tag; then it has the one from before. Those of a
-// thread end in the reverse order, as variables of blocks do; none lives on where a coroutine is suspended
-// and may be resumed by another thread.
+// Gives the thread that makes it this tag, and at its end the previous one. The objects of a thread must end in
+// the reverse order, like variables of blocks, and must not live while a coroutine is suspended that another
+// thread may resume.
 class [[nodiscard]] Tag {
  public:
   // `text`: std::string_view, std::string, or whatever has data() and size() of chars; up to its first
@@ -195,7 +195,7 @@ class [[nodiscard]] Tag {
   TRACECTL_TAG_MEMBER_ explicit Tag(const char* text) : before_(tracectl_tag_spread()) {
     tracectl_tag_put(text);
   }
-  // Goes on with work that was handed on.
+  // Continues work that was handed on.
   TRACECTL_TAG_MEMBER_ explicit Tag(const tracectl_tag& handed) : before_(tracectl_tag_spread()) {
     tracectl_tag_restore(&handed);
   }
