@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A trace file that is being written, block behind block. Used by the thread that waits for the disk.
+// A trace file that is being written, block after block. Used by the thread that waits for the disk.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,37 @@
 
 namespace tracectl {
 
-// Whether trace files can be written there: it is to be regular and open for writing, without O_APPEND.
+// Whether a trace file can be written to this descriptor: of a regular file, open for writing, without O_APPEND.
 Status check_writable(int file);
 
-// The file ends with a block that says so, and whether all that is missing is told. While there is more to
-// come room for that is kept, so that it can be written also where the disk is full; where the file system
-// keeps none, a full disk leaves a file without an end, of which readers say that it is unknown.
+// The last block says that the file ends, and whether it reports all losses. Disk space for that block is reserved
+// while the file grows, so that it can be written also on a full disk. If the file system cannot reserve space, a
+// full disk leaves a file without an end, and readers report that its end is unknown.
 class BlockFile {
  public:
   BlockFile(Fd file, recording::Compression compression)
       : file_(std::move(file)), compression_(compression) {}
 
-  // Gone is what was there.
+  // Deletes the file's contents.
   Status empty();
-  // A file of its own.
+  // Begins a new trace file.
   Status begin();
   Status append(recording::Block block);
-  // With an end, and on the disk.
+  // Writes the end, and waits until the file is on the disk.
   Status finish();
-  // Behind what has been appended whole, in place of an end that it may have: as much as can be written.
+  // Writes an end after the last complete block, in place of one that the file may have: as much of it as fits.
   void end_early(const Lost& lost, const recording::Ending& ending);
   bool is_begun() const { return end_ > 0; }
-  // Whoever knows of the recording still does not keep the file.
+  // Closes the file, also if the recording's owner is still there.
   void close() { file_.reset(); }
   uint64_t bytes() const { return end_ + end_bytes_; }
 
  private:
-  // Of all that stands behind the last block while the file has an end: the same always, so that one can be
-  // written over another where there is no room for more.
+  // The size of the end of a file. It is always the same, so that one end can overwrite another where there is no
+  // room for more.
   static constexpr size_t kEndBytes = 512;
 
-  // For so many bytes and the end of the file behind them.
+  // Reserves space for this many bytes and the end of the file.
   Status reserve(size_t bytes);
   Status put(recording::Block block, uint64_t& at);
   Status put_end(std::optional<Lost> lost, const recording::Ending& ending);
@@ -53,8 +53,8 @@ class BlockFile {
   Fd file_;
   recording::Compression compression_;
   uint64_t id_ = 0;
-  uint64_t end_ = 0;        // of the last block, but those that end the file
-  uint64_t end_bytes_ = 0;  // of these
+  uint64_t end_ = 0;        // of the last block before those that end the file
+  uint64_t end_bytes_ = 0;  // of those that end it
   bool can_reserve_ = true;
 };
 

@@ -7,8 +7,8 @@
 
 namespace tracectl {
 
-// A sink that keeps what somebody else takes out later. What does not fit is counted, and a Lost
-// item stands at its place as soon as there is room again.
+// A sink that keeps items until somebody takes them out. Items that do not fit are counted, and a Lost
+// item takes their place as soon as there is room again.
 class BoundedSink : public EventSink {
  public:
   void take(std::span<const StreamItem> items) final {
@@ -26,12 +26,12 @@ class BoundedSink : public EventSink {
   }
 
  protected:
-  // All called with the mutex held.
+  // Called with the mutex held.
   virtual bool full() const = 0;
   virtual void append(const StreamItem& item) = 0;
-  virtual void arrived() = 0;  // wakes who takes things out
+  virtual void arrived() = 0;  // wakes the thread that takes items out
 
-  // At the place of the last item that was given: a later time could lie behind items to come.
+  // Uses the time of the last item: a later time could be after that of items to come.
   void report_loss() {
     const uint64_t ts_ns = last_ts_ns_;
     if (lost_in_ring_ > 0) append(Lost{ts_ns, lost_in_ring_, LossCause::ring_full, std::nullopt});
@@ -44,9 +44,9 @@ class BoundedSink : public EventSink {
   }
 
   std::mutex mutex_;
-  uint64_t lost_ = 0;          // for want of room here, not reported yet
-  uint64_t lost_in_ring_ = 0;  // told by reports that there was no room for
-  uint64_t all_lost_ = 0;      // for want of room here, reported
+  uint64_t lost_ = 0;          // here, not reported yet
+  uint64_t lost_in_ring_ = 0;  // in rings, by reports for which there was no room
+  uint64_t all_lost_ = 0;      // here, reported
 
  private:
   uint64_t last_ts_ns_ = 0;

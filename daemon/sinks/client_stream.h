@@ -14,7 +14,7 @@ namespace tracectl {
 // A session's events on their way to one client, as notification lines.
 class ClientStream final : public BoundedSink {
  public:
-  // `describe`: says of each probe with named parameters what they are, before its first event.
+  // `describe`: describes the named parameters of each probe before its first event.
   // `wake` is called on the reader's thread when lines have come.
   ClientStream(std::string session, bool describe, size_t limit_bytes, std::function<void()> wake)
       : session_(std::move(session)),
@@ -24,7 +24,7 @@ class ClientStream final : public BoundedSink {
 
   // Appends the lines that have come; any thread.
   void drain(std::string& to);
-  // Of what was drained the client has not taken more than this: it still counts here.
+  // The client has not received this many of the drained bytes; they still count here.
   void set_unsent(size_t bytes);
   uint64_t lost() const { return all_lost_; }
 
@@ -39,8 +39,8 @@ class ClientStream final : public BoundedSink {
   const size_t limit_bytes_;
   const std::function<void()> wake_;
   std::string lines_;
-  size_t unsent_bytes_ = 0;  // at most, of what was drained
-  // What was told of last of each probe: kept, as another could come to lie at its address.
+  size_t unsent_bytes_ = 0;  // of the drained ones, at most
+  // The source that was described last for each probe. Kept, so that no other one gets its address.
   std::unordered_map<std::string, std::shared_ptr<const EventSource>> told_;
   protocol::WallClock wall_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a flight recorder held at one moment, on its way to a trace file.
+// Writes what a flight recorder held at one moment to a trace file.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 
 namespace tracectl {
 
-// Written by a thread of its own: nobody else waits for the disk.
+// A thread of its own writes, so that nobody else waits for the disk.
 class Dump {
  public:
   enum class Phase { writing, done, failed };
   struct State {
     Phase phase = Phase::writing;
     uint64_t events = 0;  // in the file
-    uint64_t lost = 0;    // told by the file to be missing
+    uint64_t lost = 0;    // that the file reports
     uint64_t bytes = 0;   // of the file
     std::optional<Error> error = {};
   };
 
-  // Owns the file, which must be as a recording's. The reason stands in it.
+  // Owns the file, which must be like that of a recording. Writes the reason into it.
   static Result<std::shared_ptr<Dump>> start(Fd file, FlightRecorder::Snapshot snapshot,
                                              recording::Compression compression,
                                              const std::string& reason);
 
   State state() const;
-  // Whether it is over before so many milliseconds are.
+  // Waits at most this long, and returns whether the dump has ended.
   bool wait_ms(unsigned milliseconds) const;
 
  private:
@@ -41,7 +41,7 @@ class Dump {
 
   explicit Dump(std::shared_ptr<Writing> writing) : writing_(std::move(writing)) {}
 
-  // Shared with the thread, which may outlive us where the disk stands still.
+  // Shared with the thread, which may outlive this object if the disk hangs.
   std::shared_ptr<Writing> writing_;
 };
 

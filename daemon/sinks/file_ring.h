@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The files of one recording, filled in turn: behind the last the first is begun anew. Each is a trace
-// file of its own. Used by the thread that waits for the disk.
+// The files of one recording, which are filled in turn; after the last one the first is overwritten. Each is
+// a complete trace file. Used by the thread that waits for the disk.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace tracectl {
 
 class FileRing {
  public:
-  // One at least.
+  // `files`: at least one.
   explicit FileRing(std::vector<BlockFile> files) {
     for (BlockFile& file : files) files_.push_back({std::move(file)});
   }
 
-  // The next file, once the one before is on the disk. What the file had is gone; with the first, what
-  // they all had: else those of another recording would stand beside those of this one.
+  // Finishes the current file and begins the next one, whose contents are deleted. The first call deletes
+  // the contents of all files, so that none of another recording remains among those of this one.
   Status begin_next() {
     const Status ready = begun_ > 0 ? finish() : empty_all();
     if (!ready) return ready;
@@ -28,7 +28,7 @@ class FileRing {
     overwritten_ += std::exchange(current().events, 0);
     return current().file.begin();
   }
-  // To the file that was begun last.
+  // Appends to the file that was begun last.
   Status append(recording::Block block) {
     const uint64_t events = block.events;
     auto put = current().file.append(std::move(block));
@@ -36,7 +36,7 @@ class FileRing {
     return put;
   }
   Status finish() { return current().file.finish(); }
-  // The one that was begun last; where that has not come about, the one before.
+  // Ends the file that was begun last; if it has nothing, the one before.
   void end_early(const Lost& lost, const recording::Ending& ending) {
     if (begun_ == 0) return;
     const size_t before = (begun_ - 1 + files_.size() - 1) % files_.size();
@@ -47,7 +47,7 @@ class FileRing {
     for (Part& part : files_) part.file.close();
   }
 
-  uint64_t begun() const { return begun_; }              // how many times one was
+  uint64_t begun() const { return begun_; }              // how many files were begun
   uint64_t overwritten() const { return overwritten_; }  // events
   uint64_t current_bytes() const { return files_[index()].file.bytes(); }
   uint64_t bytes() const {

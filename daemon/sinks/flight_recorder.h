@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The last events of a session, in memory. What they were is written where somebody asks: sinks/dump.h.
+// Keeps the last events of a session in memory. sinks/dump.h writes them to a file on request.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace tracectl {
 
-// Takes events on the reader's thread. They are cut into extents: the blocks of all CPUs from one
-// moment to another, with all definitions that these refer to. The oldest extent is forgotten whole,
-// and its definitions with it. So what is there is always all that came since one moment, and any
-// extents in a row make a trace file.
+// Takes events on the reader's thread, and divides them into extents: the blocks of all CPUs from one moment
+// to another, with all definitions that these refer to. The oldest extent is dropped as a whole, with its
+// definitions. So the recorder always has all events since some moment, and any consecutive extents make a
+// trace file.
 class FlightRecorder final : public EventSink {
  public:
   struct Bound {
     uint64_t bytes = 0;
-    std::optional<uint64_t> ns = {};  // no longer than that, where there is room for so much
+    std::optional<uint64_t> ns = {};  // no longer than that, even if there is room
   };
   struct Extent {
-    std::vector<recording::Block> blocks;  // in the order in which they are to stand in a file
-    uint64_t bytes = 0;                    // that it takes
+    std::vector<recording::Block> blocks;  // in the order of a file
+    uint64_t bytes = 0;                    // of memory
     uint64_t first_ns = 0, last_ns = 0;    // of its items
     uint64_t events = 0;
-    uint64_t lost = 0;  // told by the others
+    uint64_t lost = 0;  // that its items report
   };
   using Snapshot = std::vector<std::shared_ptr<const Extent>>;  // the oldest first
   struct State {
@@ -44,15 +44,15 @@ class FlightRecorder final : public EventSink {
 
   void take(std::span<const StreamItem> items) override;
   bool is_awaited() const override { return false; }
-  // All that is held now; any thread. Takes no copy, and does not stop what comes.
+  // All that is held now. Copies nothing, and does not stop incoming events. Any thread.
   Snapshot snapshot();
   State state() const;
 
  private:
-  // So much at most is forgotten at once.
+  // The bound is divided into this many extents, of which one is dropped at a time.
   static constexpr uint64_t kExtents = 8;
 
-  // With the mutex held.
+  // Called with the mutex held.
   void count(const StreamItem& item);
   void keep_ended();
   uint64_t open_bytes() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A session's events on their way to a trace file, or to several that are filled in turn.
+// Writes a session's events to a trace file, or to several that are filled in turn.
 #pragma once
 
 #include <cstddef>
@@ -16,58 +16,58 @@
 
 namespace tracectl {
 
-// Takes events on the reader's thread, and has a thread of its own that writes. A disk that is
-// slower than the events, or stands still, holds up neither that thread nor who asks: what there is
-// no room for is counted, and stands in the file as lost.
+// Takes events on the reader's thread, and writes in a thread of its own. A disk that is slower than the
+// events, or hangs, delays neither the reader nor callers: events that find no room are counted, and the
+// file reports them as lost.
 class Recorder final : public PerCpuSink {
  public:
   enum class Phase {
     recording,
-    ending,  // takes nothing more; what it has is being written
-    done,    // it is in the file
-    failed,  // nothing more is written but, when it is ended, what was lost; what is in the file stays
+    ending,  // takes no more events, and writes those it has
+    done,    // all is in the file
+    failed,  // writes nothing more but, when it is ended, what was lost; the file's contents stay
   };
-  // Where there are several files.
+  // If there are several files.
   struct Turns {
-    uint64_t files_begun = 0;  // one that was begun anew counts again
-    uint64_t overwritten = 0;  // events that had been in those
+    uint64_t files_begun = 0;  // a file that is overwritten counts again
+    uint64_t overwritten = 0;  // events
   };
   struct State {
     Phase phase = Phase::recording;
     uint64_t events = 0;  // in the files or on their way there
-    uint64_t lost = 0;    // told by the files to be missing
+    uint64_t lost = 0;    // that the files report
     uint64_t bytes = 0;   // in the files
     std::optional<Turns> turns = {};
     std::optional<Error> error = {};
   };
 
-  // Owns the file, which must be regular and open for writing, without O_APPEND. What it has is gone.
-  // Of blocks that the disk has not taken so many bytes are kept.
+  // Owns the file, which must be regular and open for writing, without O_APPEND. Deletes its contents.
+  // Keeps at most this many bytes of blocks that are not on the disk yet.
   static constexpr size_t kMostWaitingBytes = 64 << 20;
-  // `most_bytes`: a recording that would come to have more, without its end, fails, as on a full disk. None: it may grow.
+  // `most_bytes`: a recording that grows beyond it, without its end, fails as on a full disk. None: no bound.
   static Result<std::shared_ptr<Recorder>> start(Fd file, recording::Compression compression,
                                                  size_t most_waiting_bytes = kMostWaitingBytes,
                                                  std::optional<uint64_t> most_bytes = {});
-  // With several such files, one at least: when one has `file_bytes` it is finished, and the next, or
-  // behind the last the first, begun anew. Each is a trace file of its own; in the order in which they
-  // were begun no event is missing between them, and none is in two.
+  // Writes to several such files, at least one. When one has `file_bytes` it is finished, and the next is
+  // begun; after the last one the first is overwritten. Each is a complete trace file. In the order in which
+  // they were begun, no event is missing between them, and none is in two.
   static Result<std::shared_ptr<Recorder>> start_rotating(
       std::vector<Fd> files, uint64_t file_bytes, recording::Compression compression,
       size_t most_waiting_bytes = kMostWaitingBytes);
-  // Ends the recording; does not wait.
+  // Ends the recording, and does not wait for it.
   ~Recorder() override;
 
   void take(std::span<const StreamItem> items) override;
   void take(std::span<const PlainHit> hits) override;
   bool is_awaited() const override { return false; }
-  // Where one file ends and another begins there is one moment for all CPUs: else the oldest file would
-  // lack what one CPU had at the moment at which it begins.
+  // One file ends and the next begins at the same moment for all CPUs. Otherwise the oldest file would lack
+  // events that one CPU had when it begins.
   bool needs_one_order() const override;
-  // Any thread. Does not wait until it is done.
+  // Does not wait until it is done. Any thread.
   void end();
   State state() const;
-  // Whether all is written, or cannot be, before so many milliseconds are over; of one that has failed and was
-  // ended, whether the file says what was lost, if it can.
+  // Waits at most this long, and returns whether all is written, or cannot be. For a recording that has failed and
+  // was ended: whether the file reports what was lost, as far as it can.
   bool wait_ms(unsigned milliseconds) const;
 
  private:
@@ -80,7 +80,7 @@ class Recorder final : public PerCpuSink {
                                                  std::optional<uint64_t> most_bytes);
   explicit Recorder(std::shared_ptr<Writing> writing) : writing_(std::move(writing)) {}
 
-  // Shared with the thread, which may outlive us where the disk stands still.
+  // Shared with the thread, which may outlive this object if the disk hangs.
   std::shared_ptr<Writing> writing_;
 };
 
