@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The engine: sessions, their drafts, commits and results. Used by one thread at a time (the
-// control thread): that is the one writer's lock. Events arrive on the reader's thread.
+// The engine: sessions, their drafts, commits and results. Only one thread at a time may use it (the
+// control thread), which serves as the writer's lock. Events arrive on the reader's thread.
 #pragma once
 
 #include <map>
@@ -37,13 +37,13 @@ namespace tracectl {
 struct EngineOptions {
   size_t ring_bytes =
       default_ring_bytes(possible_cpus());  // of each CPU and session; a power of two
-  // How long a site that nobody wants any more stays armed, so that a session that comes to want it
-  // again needs the switch only. Not those with a semaphore.
+  // How long a site stays armed after its last session has dropped it, so that a session that wants it
+  // again needs only the switch. Sites with a semaphore do not linger.
   uint64_t linger_ns = 0;
-  // Of the daemon's own: at it, users get nothing new.
+  // The bound of the daemon's own memory. Beyond it, users get nothing new.
   size_t memory_bytes = size_t{3} << 30;
   Quota quota = {};  // of each user who may not trace every process
-  // Somebody takes notices and calls follow(): what processes map later can be awaited.
+  // The caller takes notices and calls follow(), so sessions can wait for files that processes map later.
   bool awaits_libraries = false;
   bool for_one_command = false;  // as in KernelOptions, and with it
 };
@@ -57,14 +57,14 @@ struct StageSummary {
 struct CommitOptions {
   bool partial = false;  // leave refused sites out instead of failing
   bool dry_run = false;
-  bool if_changed = false;  // there is no switch where what is in force covers the same
+  bool if_changed = false;  // no switch if the settings in force cover the same
 };
 
 struct CommitSummary {
   uint64_t epoch = 0;
   size_t probes = 0, sites = 0;
   size_t added = 0, updated = 0, removed = 0;
-  size_t lingering = 0;  // of all sites: armed, and no session wants them
+  size_t lingering = 0;  // sites that are armed and that no session wants
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
   SwitchFigures figures;
@@ -73,31 +73,31 @@ struct CommitSummary {
 struct GrowSummary {
   uint64_t epoch = 0;              // in force
   std::vector<std::string> added;  // functions, by the names of their probes
-  std::vector<Refusal> refused;    // each told once
-  size_t unknown = 0;  // addresses called since the last time that begin no known function
+  std::vector<Refusal> refused;    // each reported once
+  size_t unknown = 0;  // addresses that were called since the last time and begin no known function
 };
 
-// What a session has followed programs into.
+// The files into which a session has followed programs.
 struct FollowSummary {
   std::string session;
   std::vector<Followed> files;
-  Status done;  // or why what was executed could not be armed
+  Status done;  // or why the executed files could not be armed
 };
 
-// What a look at a session's budget led to.
+// The result of checking a session's budget.
 struct BudgetKept {
   std::string session;
   std::vector<LeftOut> left_out;
-  Status done;  // or why what costs too much could not be left out
+  Status done;  // or why settings that cost too much could not be left out
 };
 
-// A saved session of a former daemon, as it was there.
+// A saved session, as a former daemon had it.
 struct Returning {
   std::string name;
   std::vector<Setting> settings;
   std::optional<double> budget;
   std::optional<Owner> owner;
-  uint64_t last_ns = 0;  // since boot: when that daemon is known to have been there
+  uint64_t last_ns = 0;  // since boot: the last time that daemon is known to have run
 };
 
 struct CommitRequest {
@@ -108,7 +108,7 @@ struct CommitRequest {
 // A switch of whole sessions.
 struct SwitchSummary {
   uint64_t epoch = 0;
-  size_t sessions = 0, sites = 0;  // that it changed; none: there was no switch
+  size_t sessions = 0, sites = 0;  // that it changed; 0 if there was no switch
   SwitchFigures figures;
 };
 
@@ -124,7 +124,7 @@ struct EngineStats {
 
 class Engine {
  public:
-  // `reading`: who reads files; none: this process.
+  // `reading` reads files; without one this process does.
   static Result<std::unique_ptr<Engine>> start(std::unique_ptr<Kernel> kernel,
                                                const EngineOptions& options,
                                                std::unique_ptr<Reading> reading = nullptr,
@@ -132,140 +132,140 @@ class Engine {
   ~Engine();
 
   // ---- saved sessions, over a restart of the daemon: engine_go_on.cpp ----
-  // Those that a former daemon has had go on with what they had in force, all by one switch: of their hits none is
-  // missed or counted twice. What else it had armed is disarmed. Once, before anything else is asked. The answers
-  // are in the order of the sessions; Code::not_found where nothing but the settings is left.
+  // Resumes the saved sessions of a former daemon with the settings that were in force, all by one switch: no hit is
+  // missed or counted twice. Disarms what else it had armed. Call it once, before anything else. The answers are in
+  // the order of the sessions; Code::not_found for a session of which only the settings are left.
   std::vector<Status> go_on(std::vector<Returning> sessions);
-  // Everything read from rings has gone to the sinks when it returns, and nothing is read any more.
+  // Stops reading rings. When it returns, the sinks have everything that was read.
   void end_reading() { reader_->end(); }
-  // Behind that: events that did not get to a subscriber of the session. Who subscribes to it next is told, where it
-  // is a saved one.
+  // Call it after that: notes events that did not reach a subscriber of the session. If the session is saved, its next
+  // subscriber is told.
   void note_unsent(const std::string& session, uint64_t events);
 
-  // A request begins, or is made again with what it has learnt before. Where it fails and
-  // reading().awaited() tells of a file it has changed nothing, and is to be made again.
+  // Begins a request, or repeats it with what it has learnt before. A request that fails while
+  // reading().awaited() has a file has changed nothing, and must be repeated.
   void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
-  // By which what the kernel takes long for is done. What is done meanwhile must change nothing of the engine.
+  // Runs what the kernel takes long for. What runs meanwhile must not change the engine.
   LongWork& long_work() { return kernel_->long_work(); }
-  // As Resolver has these: list() and stage_set() can be done in slices.
+  // list() and stage_set() can be done in slices; as in Resolver.
   void begin_slice() { resolver_.begin_slice(); }
   bool end_slice() { return resolver_.end_slice(); }
-  // Of sites, by what was resolved for the request last.
+  // The number of sites that the last request has matched.
   size_t matches() const { return resolver_.matches(); }
   Reading& reading() { return *reading_; }
 
   Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,
                           const Access& access, std::optional<Returns> returns = std::nullopt);
-  // What is set on armed probes whose names fit the pattern.
+  // The settings of armed probes whose names match the pattern.
   std::vector<ProbeSettingInfo> info(
       const Pattern& pattern, const std::function<bool(const std::string& session)>& of =
                                   [](const auto&) { return true; }) const;
 
-  // `name` empty: an unnamed session gets one of its own. `budget`: what its hits may cost, in percent of
-  // one CPU; none: whatever they do. `owner`: who may see what it sees; none: it sees every process.
-  // `saved`: the next engine is to go on with it. Where there is a store it does so without a gap.
+  // An empty `name` gives the session a name of its own. `budget` is what its hits may cost, in percent of one
+  // CPU; none: no bound. `owner` is the user whose processes it may see; none: it sees every process. The next
+  // engine resumes a `saved` session, without a gap if there is a store.
   Result<const Session*> create_session(const std::string& name,
                                         std::optional<double> budget = std::nullopt,
                                         const std::optional<Owner>& owner = std::nullopt,
                                         bool saved = false);
-  // Files in which the session may look for probes, and trace them.
+  // Gives the session a file in which it may look for probes, and trace them.
   Status give_file(const std::string& session, Fd fd, const std::string& path);
-  // Which of these descriptors, that a client has sent, prove that it may see a process: as Kernel::prove().
+  // Returns which of these descriptors of a client prove that it may see a process; as Kernel::prove().
   Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors) {
     return kernel_->prove(descriptors, std::nullopt);
   }
-  // To the session, which shows hits of these processes and their forks from now on. engine_proofs.cpp.
+  // Proves processes to the session, which shows their hits from now on, and those of their forks.
+  // engine_proofs.cpp.
   struct Proven {
     bool needed = false;  // the session has an owner
     std::vector<pid_t> processes;
     Kernel::Unproven unproven;
-    std::vector<pid_t> wanted;  // seen, and left out, since the last time
+    std::vector<pid_t> wanted;  // processes that hit a probe and were left out since the last time
   };
   Result<Proven> prove(std::span<const int> descriptors, const std::string& session);
   Kernel::Unproven unproven(const Session& session) const { return kernel_->unproven(session.id); }
   Result<const Session*> session(const std::string& name) const;
   std::vector<const Session*> sessions() const;
-  // Removes all its settings, and its results.
+  // Removes all settings of the session, and its results.
   Result<SwitchSummary> delete_session(const std::string& name);
 
-  // Resolves as the commit will, so that the answer says what the draft covers. A target with births is for the
-  // processes of these alone: those that have ended are passed over.
+  // Resolves as the commit will, so that the answer says what the draft covers. A target with births of processes
+  // means only processes born then: those that have ended are left out.
   Result<StageSummary> stage_set(const std::string& session, std::vector<Setting> settings);
   Result<StageSummary> stage_remove(const std::string& session,
                                     const std::vector<Pattern>& patterns,
                                     const std::optional<Target>& target);
   Status stage_abort(const std::string& session);
   Result<CommitSummary> commit(const std::string& session, const CommitOptions& options);
-  // Adds to the session's graphs that grow what they have been seen to call by computed addresses, and
-  // what is reached from there, by a commit. None where there is nothing new. Fails with Code::busy
-  // where the session has a draft. engine_grow.cpp.
+  // Adds functions to the session's growing graphs: those that were called by computed addresses, and those
+  // reached from there. Makes a commit, or none if there is nothing new. Fails with Code::busy if the session
+  // has a draft. engine_grow.cpp.
   Result<GrowSummary> grow(const std::string& session);
-  // All of them by one switch; where one of them fails, or asks for something special, one after
-  // another. The answers are in the order of the requests.
+  // Commits all of them by one switch; one after another if one fails, or asks for something special. The
+  // answers are in the order of the requests.
   std::vector<Result<CommitSummary>> commit_together(const std::vector<CommitRequest>& requests);
 
-  // Of one session, or of all by one switch. A paused session keeps its counters and its sites
-  // armed; what it commits meanwhile is armed and silent. One that a setting triggers has a gate: it is
-  // closed or opened right before the switch, and until the next trigger.
-  // `of`: all means this owner's; none: everybody's.
+  // Pauses or resumes one session, or all by one switch. A paused session keeps its counters and its armed
+  // sites; what it commits meanwhile is armed and silent. A session that a setting triggers has a gate, which
+  // is closed or opened right before the switch, and stays so until the next trigger. `of`: "all" means the
+  // sessions of this owner; without it, everybody's.
   Result<SwitchSummary> pause(const std::optional<std::string>& session,
                               const std::optional<Owner>& of = std::nullopt);
   Result<SwitchSummary> resume(const std::optional<std::string>& session,
                                const std::optional<Owner>& of = std::nullopt);
   bool is_paused(const Session& session) const;
-  // Of sessions with a setting in force that triggers this one.
+  // The names of sessions with a setting in force that triggers this one.
   std::vector<std::string> triggered_by(const Session& session) const;
-  // All counters of the session are zero, no thread is marked, and it is not paused.
+  // Sets all counters of the session to zero, unmarks all threads, and resumes it.
   Result<SwitchSummary> restart(const std::string& session);
 
-  // Since boot; when end_lingering() is wanted. 0: nothing lingers.
+  // When to call end_lingering(), since boot. 0 if nothing lingers.
   uint64_t next_linger_end_ns() const { return next_linger_end_ns_; }
-  // Disarms what has lingered long enough.
+  // Disarms the sites that have lingered long enough.
   Status end_lingering();
 
-  // Since boot; when keep_budgets() is wanted. 0: no session has a budget and anything armed.
+  // When to call keep_budgets(), since boot. 0 if no session has both a budget and armed sites.
   uint64_t next_budget_look_ns() const;
-  // Looks at what has been hit since the last time, in sessions whose time it is, and takes by a switch
-  // out of a session what costs more than its budget. Tells of those where there was something to do.
-  // engine_budget.cpp.
+  // Checks the hits since the last time in sessions that are due, and by a switch removes from a session what
+  // costs more than its budget. Returns the sessions where there was something to do. engine_budget.cpp.
   std::vector<BudgetKept> keep_budgets();
 
-  // `clear`: read and zero in one cut, by a small commit.
+  // `clear`: reads and zeroes at the same moment, by a small commit.
   Result<ReadSummary> read(const std::string& session, bool clear);
   Totals totals(const Session& session) const;
   std::vector<ProbeTotals> probe_totals(const Session& session) const {
     return tracectl::probe_totals(*kernel_, session);
   }
-  // Threads that it could not mark for want of memory.
+  // Threads that could not be marked because memory was short.
   uint64_t marks_lost(const Session& session) const { return kernel_->marks_lost(session.id); }
   Result<uint64_t> flush(const std::string& session);
-  // EventReader has these, by the session's number.
+  // As in EventReader, for the session's number.
   Result<uint64_t> ask_flush(const std::string& session);
   Result<bool> is_flushed(const std::string& session, uint64_t asked_ns) const;
   int flushed_fd() const { return reader_->flushed_fd(); }
   Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
   void unsubscribe(const std::string& session, const EventSink* sink);
 
-  // A hit that triggers this session, which has just been made, asks for a dump: take_notices() tells.
-  // No hit behind it does until listen_for_dumps().
+  // The next hit that triggers this session, which has just been made, asks for a dump by a notice. Later hits
+  // do not, until listen_for_dumps().
   void dump_at_triggers(const std::string& session);
   void listen_for_dumps(const std::string& session);
   void watch_crashes(bool watch) { kernel_->watch_crashes(watch); }
-  // Readable when there are some. The engine's own.
+  // Readable when there are notices. Borrowed.
   int notices_fd() const { return kernel_->notices_fd(); }
-  // Those of sessions that are still there, and of processes that one that is dumped has chosen.
+  // Returns the notices of sessions that still exist, and of crashed processes that sessions with dumps have chosen.
   std::vector<Notice> take_notices();
 
-  // Readable when another file may have been put at a path that a session has chosen, or -1. The engine's
-  // own. To be taken by take_replaced().
+  // Readable when another file may have been put at a path that a session has chosen, or -1. Borrowed. Call
+  // take_replaced() then.
   int replaced_fd() const { return replaced_.fd(); }
   void take_replaced();
-  // Since boot; when follow() is wanted, beside the notices. 0: nothing is to be looked at.
+  // When to call follow(), since boot, beside the notices. 0 if there is nothing to look at.
   uint64_t next_follow_ns() const;
-  // Arms, by commits, what processes that sessions have chosen have mapped, as take_notices() has seen; what
-  // take_notices() has seen to be executed in cgroups that sessions follow; and what
-  // take_replaced() has seen to be put in place. Of each session for which there was something to do. Where reading().awaited() tells of a file it is to be
-  // called again when that is read. engine_follow.cpp.
+  // Arms, by commits: files that processes chosen by sessions have mapped, and files executed in cgroups that sessions
+  // follow, both as take_notices() has seen; and files that were replaced, as take_replaced() has seen. Returns the
+  // sessions where there was something to do. If reading().awaited() has a file, call it again when that is read.
+  // engine_follow.cpp.
   std::vector<FollowSummary> follow();
 
   uint64_t epoch() const { return kernel_->epoch(); }
@@ -286,13 +286,13 @@ class Engine {
   Status ensure_rings(Session& session, const Coverage& coverage);
   Status open_rings(Session& session);
 
-  // What a commit of one session is to bring about.
+  // What a commit of one session shall change.
   struct Intent {
     Session* session = nullptr;
     std::vector<Setting> settings;
     Coverage coverage;
     CommitOptions options;
-    std::shared_ptr<Coverage> kept = {};  // room for it, where the session is saved
+    std::shared_ptr<Coverage> kept = {};  // room for it, if the session is saved
     std::vector<FollowedFile> followed = {};
     std::vector<FollowedLibrary> libraries = {};
     std::vector<LinkerPtr> linkers = {};
@@ -306,8 +306,8 @@ class Engine {
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
   std::optional<std::vector<CommitSummary>> try_together(
       const std::vector<CommitRequest>& requests);
-  // The answers to commits that are about to take force: behind the switch there is no asking for
-  // memory. settle() adds what is known only then.
+  // The answers to commits before the switch, because after it no memory may be needed. settle() adds what is
+  // known only then.
   std::vector<CommitSummary> expected(std::span<const Intent> intents,
                                       const std::vector<Changes>& changes) const;
   void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
@@ -319,12 +319,12 @@ class Engine {
   Result<CommitSummary> commit_as_draft(Session& session, std::vector<Setting> settings,
                                         bool if_changed = false);
 
-  // What comes later: engine_follow.cpp.
+  // Files and processes that come later: engine_follow.cpp.
   void note_exec(const tc_notice& notice);
   void note_mapped(const tc_notice& notice);
   void note_joined(const tc_notice& notice);
 
-  // What users may see: engine_proofs.cpp.
+  // The processes that users may see: engine_proofs.cpp.
   Access access_of(const Session& session, const std::optional<Owner>& owner);
   void note_unproven(const tc_notice& notice);
   Status await_libraries(Intent& intent);
@@ -334,7 +334,7 @@ class Engine {
   bool is_due(const Session& session, uint64_t now_ns) const;
   std::optional<FollowSummary> follow(Session& session);
 
-  // Quotas: engine_quotas.cpp. What an owner's sessions have together, and would have.
+  // Quotas: engine_quotas.cpp. The sums over an owner's sessions, with and without a change.
   template <class Count> size_t sum_of_user(uid_t user, const Session* but, Count count) const;
   MemoryWanted rings_wanted(const Session& session) const;
   Status check_sessions(const std::optional<Owner>& owner) const;
@@ -369,7 +369,7 @@ class Engine {
   Result<ReadSummary> read_so_far(const Session& session);
   Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
-  // As Switch::build(), and what outlives the daemon is in the store.
+  // As Switch::build(). Puts into the store what outlives the daemon.
   Status build(Switch& change);
   uint64_t activate(Switch& change);
 
@@ -382,7 +382,7 @@ class Engine {
   struct Adopted {
     Session* session = nullptr;
     std::shared_ptr<Coverage> coverage;
-    std::vector<SlotWants> ended;  // of processes that are no more
+    std::vector<SlotWants> ended;  // of processes that have ended
   };
   Result<Adopted> adopt_session(Returning returning);
   void drop_those_that_trigger_none(std::vector<Adopted>& adopted, std::vector<size_t>& places,
@@ -408,8 +408,8 @@ class Engine {
   Slots slots_;
   Hooks hooks_;
   Linkers linkers_;
-  std::unique_ptr<Keeper> keeper_;  // where there is a store
-  std::set<uint32_t> kept_links_;   // of the state that it was given last
+  std::unique_ptr<Keeper> keeper_;  // null without a store
+  std::set<uint32_t> kept_links_;   // of the last state in the store
   std::optional<Adoption> adoption_;
   CgroupNames cgroup_names_;
   ReplacedFiles replaced_;
