@@ -12,19 +12,19 @@
 
 namespace tracectl {
 
-// Of the hooks of a former daemon.
+// The numbers of a former daemon's hooks.
 struct FormerNumbers {
-  uint32_t last_source = 0, last_serial = 0, last_pair = 0;  // the greatest there were
+  uint32_t last_source = 0, last_serial = 0, last_pair = 0;  // the greatest
   std::vector<uint32_t> specs;                               // places in the kernel's table
   std::vector<uint32_t> set_targets;                         // numbers in the kernel
 };
 
-// Makes hooks with all they own: counters, the way to their arguments, their name in records, and
-// the set of processes they follow.
+// Makes hooks with all they own: counters, layouts of arguments, their name in records, and the set of
+// processes they follow.
 class Hooks {
  public:
-  // `for_one_command`: a hook that only counts needs Way::counting, so that a site goes another way when it gets
-  // a hook that does more. Else all go the way that serves both, and only the settings change.
+  // `for_one_command`: a hook that only counts needs Way::counting, and its site changes its way when it gets a hook
+  // that does more. Otherwise all sites go a way that serves both, and only their settings change.
   Hooks(Kernel& kernel, Slots& slots, EventReader& reader, Symbolizer& symbolizer,
         bool for_one_command)
       : for_one_command_(for_one_command),
@@ -36,42 +36,42 @@ class Hooks {
         pairs_(kernel),
         specs_(kernel) {}
 
-  // Whether hits wait at the site for memory that is not there and that the setting reads, where no
-  // other setting follows its calls; takes nothing. Fails as check() does.
+  // Whether hits of the setting may wait at the site for absent memory that it reads, unless another setting
+  // follows calls there. Takes nothing. Fails as check() does.
   static Result<bool> may_wait(const Setting& setting, const Site& site);
 
-  // Whether what it wants can be said at its site; takes nothing.
+  // Whether the site has what the setting asks for. Takes nothing.
   static Status check(const Want& want);
 
   Result<Hook> make(Session& session, const Want& want);
 
-  // Before the first is made: these numbers are taken. Until end_adoption(): those of specs, and those of sets that
-  // no hook has taken by then.
+  // Call it before the first hook is made: it reserves these numbers. Those of specs, and of sets that no hook has
+  // taken, are reserved until end_adoption().
   void adopt(const FormerNumbers& numbers);
   void end_adoption() {
     specs_.end_adoption();
     slots_.layouts.end_adoption();
     set_targets_.end_adoption();
   }
-  // The engine ends, and the next one goes on with what is in the kernel's tables.
+  // Call it when the engine ends and the next one goes on with the kernel's tables.
   void leave_all() { pairs_.leave_starts(); }
   uint32_t last_source() const { return last_source_; }
   uint32_t last_serial() const { return last_serial_; }
   uint32_t last_pair() const { return pairs_.last_number(); }
-  // The session hears of what is executed in the cgroups of the settings, from now on.
+  // From now on the session is told which files are executed in the cgroups of the settings.
   Status follow_cgroups(Session& session, const std::vector<Setting>& settings);
-  // The session hears of processes that come to run the settings' programs (`-x`) or to be in their cgroups, and
-  // may map what the settings choose: of the next one of each set.
+  // The session is told of the next process of each set that comes to run the settings' programs (`-x`), or to be in
+  // their cgroups, and so may map files that the settings choose.
   Status hear_of_joining(Session& session, const std::vector<Setting>& settings);
-  // In others it hears of nothing any more.
+  // These end that for all other cgroups and programs.
   void leave_cgroups(Session& session, const std::vector<Setting>& settings);
   void leave_executables(Session& session, const std::vector<Setting>& settings);
 
   // The same hook with counters of its own, which are zero.
   Result<Hook> with_fresh_counters(const Hook& hook);
-  // Calls that the hook has followed so far are nothing to it any more.
+  // The hook forgets the calls that it has followed so far.
   void renew_serial(Hook& hook);
-  // Hits that wait for the end of the hook's pair do so no more. When no hook of it is in force.
+  // Drops the starts of the hook's pair. Call it when no hook of the pair is in force.
   static void forget_starts(const Hook& hook);
   void discard(const Hook& hook);
   void discard_counters(const Hook& hook);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is armed and set, as the engine knows it. A slot is a site as armed for one filter; it
-// holds the hooks of every session that wants it, and the link that serves it. Kept in step with
-// the kernel's tables by Staging, the only writer.
+// The engine's record of what is armed and set. A slot is a site that is armed for one filter, with the
+// hooks of all sessions that want it, and the link that serves it. Staging, the only writer, keeps this
+// and the kernel's tables consistent.
 #pragma once
 
 #include <sys/types.h>
@@ -25,13 +25,13 @@
 namespace tracectl {
 
 using SessionId = uint16_t;
-static_assert(TC_MAX_SESSIONS - 1 <= UINT8_MAX);  // as tc_hook has it
+static_assert(TC_MAX_SESSIONS - 1 <= UINT8_MAX);  // the type in tc_hook
 
 struct SlotKey {
   dev_t device = 0;
   ino_t inode = 0;
   pid_t filter = 0;           // the process it is armed in, or 0 for all that map the file
-  uint64_t filter_birth = 0;  // of that process: its id may come to mean another
+  uint64_t filter_birth = 0;  // of that process, because another may get its id
   uint64_t offset = 0;
   uint64_t semaphore = 0;
 
@@ -46,14 +46,13 @@ struct SlotKeyHash {
   }
 };
 
-// A form of arguments in the kernel's table. Its place is free again when nobody holds it: hooks do, as they hold
-// specs.
+// A layout of arguments in the kernel's table. Its place is free again when no hook holds it any more; as with specs.
 class Layout {
  public:
-  // There must be a place.
+  // Takes a free place, of which there must be one.
   explicit Layout(std::shared_ptr<IdPool> places)
       : places_(std::move(places)), place_(places_->take().value()) {}
-  // Of a former daemon: the place is taken.
+  // A former daemon's layout, at its place.
   Layout(std::shared_ptr<IdPool> places, uint32_t place)
       : places_(std::move(places)), place_(place) {}
   ~Layout() { places_->give_back(place_); }
@@ -69,22 +68,22 @@ class Layout {
 
 using LayoutPtr = std::shared_ptr<const Layout>;  // none: no arguments
 
-// Arguments in the kernel's table, each kept once however many sites share them.
+// The layouts in the kernel's table; sites with the same arguments share one.
 class Layouts {
  public:
   explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
 
-  // Of calls by pointers nearly each has a form of its own: they leave half of the table to others.
+  // Nearly every call by a pointer has a layout of its own: these may take half of the table.
   static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
 
-  // A new one is made only while there are less than `most`.
+  // Makes a new one only while there are fewer than `most`.
   Result<LayoutPtr> of(const std::shared_ptr<const Arguments>& arguments, uint32_t most = kMost);
-  // What the kernel reads of the arguments: which of them are alike.
+  // What the kernel reads of the arguments, as text: equal for arguments that can share a layout.
   static std::string text_of(const Arguments& arguments);
 
-  // The places of those that are held, by text_of().
+  // The places of layouts in use, by text_of().
   std::map<std::string, uint32_t> all() const;
-  // Those of a former daemon, before the first is asked for. They are held until end_adoption().
+  // Takes over those of a former daemon; call it before the first is asked for. They are held until end_adoption().
   void adopt(const std::map<std::string, uint32_t>& layouts);
   void end_adoption() { former_.clear(); }
 
@@ -92,7 +91,7 @@ class Layouts {
   Result<LayoutPtr> find_or_add(const Arguments& arguments, uint32_t most);
 
   Kernel& kernel_;
-  // Asked for last: functions share theirs.
+  // The last one that was asked for, because functions often share one.
   std::shared_ptr<const Arguments> last_;
   std::weak_ptr<const Layout> last_layout_;
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_LAYOUTS);
@@ -100,7 +99,7 @@ class Layouts {
   std::vector<LayoutPtr> former_;
 };
 
-// What one setting wants of a slot: the plain values of a tc_hook but for its links.
+// What one setting wants of a slot: the values of a tc_hook, without its links.
 struct Hook {
   SessionId session = 0;
   uint32_t flags = 0;  // enum tc_hook_flag
@@ -108,25 +107,25 @@ struct Hook {
   pid_t tgid = 0;                  // the only process, or 0
   uint16_t set_target = 0;         // as in tc_hook
   uint8_t words_below_caller = 0;  // as in tc_hook
-  LayoutPtr layout;                // none if nothing of the arguments is wanted
+  LayoutPtr layout;                // null if no argument is used
   uint32_t source = 0;
-  SpecPtr spec;               // none if its flags say it all
-  PairPtr pair;               // of which it is these sides, or none
+  SpecPtr spec;               // null if the flags say all
+  PairPtr pair;               // null if it is no side of a pair
   uint32_t pair_sides = 0;    // enum tc_pair_side
   uint32_t pair_slowest = 0;  // how many its counters list
   Way way = Way::entry;       // that it needs
-  bool paused = false;        // no generation has it
+  bool paused = false;        // in no generation
 
   bool operator==(const Hook&) const = default;
 };
 
-// What arming a slot takes.
+// What is needed to arm a slot.
 struct SlotSite {
   SlotKey key;
   std::shared_ptr<const Object> object;
   bool unmapped = false;  // its process had not mapped the file when this was asked for
   bool nop5 = false;      // as in ArmedSite
-  std::shared_ptr<const ReturnPlan> returns = {};  // once a hook has followed calls here
+  std::shared_ptr<const ReturnPlan> returns = {};  // set once a hook has followed calls here
 };
 
 struct Slot : SlotSite {
@@ -134,8 +133,8 @@ struct Slot : SlotSite {
   Way way = Way::entry;        // of that link
   std::vector<Hook> hooks;     // those of a session together, in the order of Wants
   std::vector<uint32_t> rest;  // indices in the kernel of those that are not paused, but the first
-  uint64_t lingers_until_ns =
-      0;  // since boot; no session wants it, and it stays armed. 0: it does not
+  // Since boot: until then it stays armed although no session wants it. 0 if it does not linger.
+  uint64_t lingers_until_ns = 0;
 };
 
 struct Slots {

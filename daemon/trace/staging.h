@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A commit, from the writing of the inactive generation to the freeing of what is gone: the
-// sequence of the Erlang run-time's non-blocking trace setting (OTP R16), on BPF.
+// A commit, from writing the inactive generation to freeing what is no longer used: the sequence of the
+// Erlang run-time's non-blocking trace setting (OTP R16), on BPF.
 //
 //   Staging staging(kernel, slots);
-//   staging.want(site, session, hooks) / staging.drop(slot, session)   what shall be
+//   staging.want(site, session, hooks) / staging.drop(slot, session)   the changes
 //   staging.build()      allocate, write the inactive generation, arm    [may fail]
 //   staging.activate()   the switch, wait, disarm, copy back, free       [cannot fail]
 //
 // Until activate() the destructor undoes everything: the inactive generation becomes the copy of
 // the active one again, new slots and hooks are free, new links are closed.
 //
-// Which waits are needed. A program loads the epoch once and then only reads what the generation
-// it names points to. So:
-//  - before arming and before switching nothing must be waited for: nobody reads the inactive
-//    generation (the last commit's wait saw to that), and on every machine that keeps the order
-//    of address-dependent loads a release store of the epoch makes what was staged visible first;
-//  - after the switch one wait: then nobody reads the old generation any more, and it may be
-//    overwritten, its hooks freed, its counters taken as final. Where a link is replaced by another
-//    it is for whole hits, as a hit runs the programs of both (bpf/handover.bpf.h);
-//  - closing a link waits by itself until no program of its sites runs, so a slot's number can be
-//    used again afterwards.
+// The waits. A program loads the epoch once, and then reads only what that generation points to. So:
+//  - before arming and before switching no wait is needed: nobody reads the inactive generation (the
+//    last commit has waited for that), and on every machine that keeps the order of address-dependent
+//    loads a release store of the epoch makes the staged settings visible first;
+//  - after the switch there is one wait. Then nobody reads the old generation any more: it may be
+//    overwritten, its hooks freed, its counters taken as final. If a link is replaced by another, the
+//    wait is for whole hits, because a hit runs the programs of both (bpf/handover.bpf.h);
+//  - closing a link waits until no program of its sites runs, so a slot's number can be used again
+//    afterwards.
 //
-// After the switch nothing may fail, want of memory included: what it takes is taken before.
+// After the switch nothing may fail, also not for lack of memory: all memory is taken before.
 #pragma once
 
 #include <functional>
@@ -42,18 +41,18 @@ struct Phases {  // nanoseconds
 
 class Staging {
  public:
-  // What loses its last hook stays armed until `linger_until_ns` since boot; 0: it does not.
+  // A site that loses its last hook stays armed until `linger_until_ns` since boot, unless that is 0.
   Staging(Kernel& kernel, Slots& slots, uint64_t linger_until_ns = 0)
       : kernel_(kernel), slots_(slots), linger_until_ns_(linger_until_ns) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // The session's hooks at this site from the switch on; replaces those it has. Its slot.
+  // Gives the session these hooks at the site from the switch on, in place of those it has. Returns the slot.
   Result<SlotId> want(const SlotSite& site, SessionId session, const std::vector<Hook>& hooks);
-  // The session has no hook at this slot from the switch on.
+  // Takes the session's hooks off the slot from the switch on.
   void drop(SlotId slot, SessionId session);
-  // A slot that lingers is disarmed.
+  // Disarms a slot that lingers.
   void end_lingering(SlotId slot) { change(slot).lingers_until_ns = 0; }
 
   // A site that the kernel would not arm.
@@ -62,22 +61,22 @@ class Staging {
     std::string reason;
   };
 
-  // All or nothing; what the kernel refused is then in refused().
+  // Arms all or nothing. On failure refused() has the sites that the kernel refused.
   Status build();
   const std::vector<RefusedSite>& refused() const { return refused_; }
 
-  // Of a slot after the switch: the link that serves it.
+  // The link that serves a slot after the switch.
   uint32_t link_of(SlotId slot) const;
   const Link& link(uint32_t incarnation) const;
   const std::vector<SlotId>& slots_of(uint32_t incarnation) const;
   Way way_of(SlotId slot) const;
 
-  // The point of no return. After the wait, when nobody writes to old counters, runs first `let_go`, behind which
-  // nobody else has descriptors of old links, and then, when they are closed, `retired`.
+  // The point of no return. After the wait nobody writes to old counters. Then `let_go` runs, after which nobody else
+  // has descriptors of old links; and `retired` runs when these are closed.
   uint64_t activate(const std::function<void()>& let_go, const std::function<void()>& retired);
 
   const Phases& phases() const { return phases_; }
-  // Of the CPUs that had a hit between the switch and the end of the wait.
+  // The first hits of the CPUs that had one between the switch and the end of the wait.
   std::vector<FirstHit> take_first_hits() { return std::move(first_hits_); }
 
  private:
@@ -94,7 +93,7 @@ class Staging {
     bool is_armed() const { return !hooks.empty() || lingers_until_ns; }  // after the switch
   };
 
-  // Of each slot that is named at most once, in the order of naming.
+  // One change for each slot, in the order in which slots were named first.
   class ChangesBySlot {
    public:
     // After this the next add() takes no memory.
@@ -127,7 +126,7 @@ class Staging {
   bool is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const;
   void disarm(const std::function<void()>& let_go);
   void end_handovers();
-  void copy_active();  // over the other generation
+  void copy_active();  // to the other generation
   void free_old();
   void forget(SlotId slot);
   void write_generation(SlotId slot, unsigned generation, const Change& change);
