@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a session's hits may cost, and which probes are left out where they cost more.
+// The budget of a session's hits, and which probes are left out if they cost more.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tracectl {
 
-// What the hits of a probe have cost over some time, by estimate.
+// The estimated cost of a probe's hits over some time.
 struct ProbeLoad {
   std::string probe;
   CostClass cost = CostClass::fast;  // the dearest of its sites
@@ -23,11 +23,11 @@ struct ProbeLoad {
   double percent = 0;  // of one CPU
 };
 
-// A probe that a session does without.
+// A probe that was left out of a session.
 struct LeftOut {
   ProbeLoad load;
   double budget = 0;
-  size_t others = 0;  // probes that tell nothing without it, and went with it
+  size_t others = 0;  // probes that are useless without it, and were left out too
 };
 
 struct Budget {
@@ -35,13 +35,13 @@ struct Budget {
   double used = 0;     // in the last period
   std::vector<LeftOut> left_out = {};
 
-  // At the last look: when that was, since boot (0: there was none), and the hits by hooks' counters.
+  // The last check: its time since boot (0 if there was none), and the hits by hooks' counters.
   uint64_t looked_ns = 0;
   std::unordered_map<uint32_t, uint64_t> hits = {};
 };
 
-// Those that have to go so that the others cost no more than the budget: the dearest first, and of
-// those that cost the same (to a percent: they are estimates) the slow ones first.
+// The probes to leave out so that the others cost no more than the budget: the most expensive first. Of those
+// with the same cost (within a percent, because these are estimates), the slow ones first.
 std::vector<ProbeLoad> too_dear(std::vector<ProbeLoad> loads, double budget);
 
 using ProbeNames = std::set<std::string, std::less<>>;
@@ -51,8 +51,8 @@ struct ArmedFor {
   std::string_view probe;
   const Setting* setting;
 };
-// Those that tell nothing where some are left out: the other end of a time that is measured, and what
-// is shown below the calls of a graph when the last of its roots is gone.
+// The probes that are useless when some are left out: the other end of a measured time, and the functions below a
+// graph's calls when its last root is left out.
 ProbeNames useless_without(const ProbeNames& left_out, const std::vector<ArmedFor>& armed);
 
 }  // namespace tracectl

@@ -13,14 +13,14 @@
 
 namespace tracectl {
 
-// Sites of one session that a commit touches.
+// The sites of one session that a commit changes.
 struct Changes {
   size_t added = 0, updated = 0, removed = 0;
 };
 
-// One session's part in a switch: what it has in force now, and what it will have. It plans into a
-// Staging that it may share with commits of other sessions. If there is no switch its destructor
-// gives back what was made for it, and the session is as it was.
+// One session's part in a switch: its hooks before and after it. It plans into a Staging, which it may
+// share with commits of other sessions. If there is no switch, its destructor frees what was made for it,
+// and the session is unchanged.
 class Commit {
  public:
   Commit(Kernel& kernel, Slots& slots, Hooks& hooks, Staging& staging, Session& session)
@@ -29,22 +29,22 @@ class Commit {
   Commit(const Commit&) = delete;
   Commit& operator=(const Commit&) = delete;
 
-  // Whether its hooks look at its gate, after the switch; before what follows. A session whose gate is
-  // no more is paused or not.
+  // Says whether the session's hooks use its gate after the switch. Call it before the methods below. A session
+  // that loses its gate is paused or not.
   void set_gated(bool gated, bool paused) {
     gated_ = gated;
     paused_ = paused;
   }
 
-  // Before the switch one of these, once.
-  // From what is in force to what is covered. A setting that is staged again as it was keeps its
-  // hook, and with it its counts. `settings`: those that it is the coverage of.
+  // Call one of these, once, before the switch.
+  // Plans the change to this coverage, which is that of `settings`. A setting that is staged again unchanged
+  // keeps its hook, and so its counts.
   Status plan(const Coverage& coverage, const std::vector<Setting>& settings);
-  // Without the hooks of these probes; the others go on as they are.
+  // Removes the hooks of these probes; the others stay.
   Status plan_leaving_out(const ProbeNames& probes);
-  // Every hook counts from zero: reading and zeroing in one cut.
+  // Gives every hook fresh counters, to read and zero at the same moment.
   Status plan_fresh_counters(bool paused);
-  // Nothing is counted or streamed, or again, where it is not gated; counters keep what they have.
+  // Pauses or resumes a session that is not gated; its counters are kept.
   Status plan_pause(bool paused);
 
   const Changes& changes() const { return changes_; }  // of plan()
@@ -59,9 +59,9 @@ class Commit {
   }
   const Coverage* coverage() const { return coverage_ ? coverage_ : session_.coverage.get(); }
 
-  // After the wait: what old hooks have counted goes to the session's past.
+  // Call it after the wait: it adds the counts of old hooks to the session's past.
   void retire();
-  // At the end: what was planned is in force since `epoch`.
+  // Call it at the end: the plan is in force since `epoch`.
   void settle(uint64_t epoch);
 
  private:
@@ -82,13 +82,13 @@ class Commit {
   Staging& staging_;
   Session& session_;
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
-  std::vector<Hook> made_;  // for it; there is room for one before it is made
-  HeldHooks gone_;          // not in force after the switch; the session has them until then
+  std::vector<Hook> made_;  // by this commit; has room for each before it is made
+  HeldHooks gone_;          // hooks of the session that the switch removes
   Changes changes_;
   const Coverage* coverage_ = nullptr;  // of plan(), as are:
   const std::vector<Setting>* settings_ = nullptr;
-  bool booked_ = true;             // what gone_ had counted
-  bool only_counters_ = false;     // old and new hooks share all but their counters
+  bool booked_ = true;             // the counts of gone_ are in the past
+  bool only_counters_ = false;     // old and new hooks differ only in their counters
   bool paused_ = session_.paused;  // after the switch
   bool gated_ = session_.gated;
 };

@@ -15,11 +15,11 @@
 
 namespace tracectl {
 
-// What the engine has put into the store: each link, ring and object once, and the state that names them. What a
-// state names is there before it, and leaves when no state does.
+// Puts links, rings and objects into the store, each once, and the state that refers to them. They are there before
+// the state, and are dropped when no state refers to them.
 class Keeper {
  public:
-  // Both are borrowed. `waiting` runs the wait for the store, so that the daemon answers status requests meanwhile.
+  // Both are borrowed. `waiting` runs the wait for the store, so that the daemon can answer status requests meanwhile.
   Keeper(DescriptorStore& store, LongWork& waiting) : store_(store), waiting_(waiting) {}
 
   Status keep_kernel(Kernel& kernel);
@@ -28,12 +28,12 @@ class Keeper {
   Status keep_link(const Link& link, Way way);
   Status keep_rings(uint32_t session, const std::vector<Fd>& by_cpu);
   void forget_rings(uint32_t session, unsigned cpus);
-  // By which the state names it.
+  // Returns the number by which the state refers to it.
   Result<uint32_t> keep_object(const ObjectPtr& object);
   Status keep_state(const EngineState& state);
   bool has_state() const { return !states_.empty(); }
 
-  // Of a former daemon.
+  // Takes over what a former daemon has kept.
   void go_on(std::vector<uint32_t> states, uint32_t last_object) {
     for (const uint32_t state : states) last_state_ = std::max(last_state_, state);
     states_ = std::move(states);
@@ -42,8 +42,8 @@ class Keeper {
   void went_on(uint32_t link) { links_.insert(link); }
   void went_on(const ObjectPtr& object, uint32_t number) { objects_[object] = number; }
 
-  // After a switch, or one that was given up: the states before the last one, the objects that it does not name,
-  // and all links but these.
+  // Call it after a switch, or after one that was given up. Drops the states before the last one, the objects that it
+  // does not refer to, and all links but these.
   void forget_but(const std::set<uint32_t>& links);
 
  private:

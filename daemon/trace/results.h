@@ -8,14 +8,14 @@
 
 namespace tracectl {
 
-// Results so far: of hooks that are gone, and of those in force.
+// The results so far, of former hooks and of those in force.
 Result<Results> current_results(const Kernel& kernel, const Session& session);
 Totals current_totals(const Kernel& kernel, const Session& session);
 
-// Adds what hooks have counted to the session's past and takes it from the kernel's tables. To be
-// called when nobody counts for them any more: then it is final. It cannot fail: a count for which
-// there is no memory is lost, and the totals, which take none, show it. False: the tables still hold
-// keys of theirs, so nobody else may have their counters.
+// Moves the counts of hooks from the kernel's tables to the session's past. Call it when nobody counts for them
+// any more, so that they are final. It cannot fail: a count for which there is no memory is lost, and the totals,
+// which need none, show it. Returns false if the tables still have keys of these hooks; nobody else may get their
+// counters then.
 bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone);
 
 }  // namespace tracectl

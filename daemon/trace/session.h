@@ -29,28 +29,28 @@ using CalledAddresses = std::map<pid_t, std::set<uint64_t>>;
 
 struct Coverage;
 
-// A hook a session has in force, and what its counters mean.
+// A hook that a session has in force, and the meaning of its counters.
 struct SessionHook {
   Hook hook;
   std::shared_ptr<const std::string> probe;
   std::shared_ptr<const Setting> setting;
-  std::shared_ptr<const Process> process;     // the only one it is for, or none
+  std::shared_ptr<const Process> process;     // the only one it is for, or null
   std::shared_ptr<const ReturnPlan> returns;  // if it follows calls
   uint64_t epoch = 0;                         // under which it came into force
   CostClass cost = CostClass::slow;           // of its site
   std::optional<std::string> cgroup = {};     // that it is for
 };
 
-// Those of one slot, in the order of Wants.
+// The session's hooks of one slot, in the order of Wants.
 using SessionHooks = std::vector<SessionHook>;
 
-// hits = filtered + taken; of what is taken some may have been dropped.
+// hits = filtered + taken. Some of those taken may have been dropped.
 struct Totals {
   uint64_t hits = 0;
   uint64_t filtered = 0;  // by conditions, samples and limits
   uint64_t dropped_ring = 0;
   uint64_t dropped_keys = 0;
-  uint64_t cut = 0;       // calls whose return nobody will see, as too many were open
+  uint64_t cut = 0;       // calls whose return is not traced because too many were open
   uint64_t silenced = 0;  // of those taken: events of silent threads
 
   void add(const tc_stat& stat) {
@@ -69,13 +69,13 @@ struct Results {
   Totals totals = {};
 };
 
-// What events of a session are named by: probe, layout (Layouts::text_of()), and names and types of the arguments, or the
-// spec if it has values of its own. So replacing a spec a thousand times makes no new source.
+// The key of an event source: probe, layout (Layouts::text_of()), and names and types of the arguments, or the spec if
+// it has values of its own. So replacing a spec a thousand times makes no new source.
 using SourceKey = std::tuple<std::string, std::string, std::string>;
 
 struct Learned;
 
-// Where a call has led: device, inode and offset of a file.
+// The target of a call: device, inode and offset in a file.
 using CalleePlace = std::tuple<dev_t, ino_t, uint64_t>;
 
 struct Triggered {
@@ -83,15 +83,15 @@ struct Triggered {
   bool is_dumped = false;
 };
 
-// A file that has been executed in a cgroup which a session follows.
+// A file that was executed in a cgroup that a session follows.
 struct ExecutedFile {
   ino_t inode = 0;
-  pid_t pid = 0;  // by whom
+  pid_t pid = 0;  // the process that executed it
   uint64_t ts_ns = 0;
 };
 
-// A file that was armed because it was executed in a cgroup, or put in place at a path, and how long it ran
-// unobserved before.
+// A file that was armed because it was executed in a cgroup, or replaced another at a path, and how long it ran
+// before without being traced.
 struct Followed {
   std::string path;
   std::string cgroup;  // or empty
@@ -100,19 +100,19 @@ struct Followed {
   uint64_t unobserved_ns = 0;
 };
 
-// A process whose dynamic linker was hit, or that has joined a set that a session follows.
+// A process that hit a probe in its dynamic linker, or joined a set that a session follows.
 struct MapperSeen {
   pid_t pid = 0;
   uint64_t ts_ns = 0;
 };
 
-// What a session waits for in programs that it traces or will trace, and what it has heard.
+// What a session waits for in programs that it traces or will trace, and what was reported.
 struct Awaited {
   std::vector<LinkerPtr> linkers;
   std::map<std::pair<dev_t, ino_t>, uint16_t> executable_sets;  // as tc_hook.set_target
   std::vector<MapperSeen> seen;                                 // that follow() has not looked at
-  bool again = false;         // what was mapped while the linkers were armed nobody has told
-  uint64_t looked_ns = 0;     // when the last look that holds began
+  bool again = false;         // files mapped while the linkers were being armed were not reported
+  uint64_t looked_ns = 0;     // when the last complete look began
   uint64_t next_look_ns = 0;  // not before
 };
 
@@ -124,17 +124,17 @@ struct Session {
   bool saved = false;  // it outlives the daemon
   Access access = {};
   uint32_t account = 0;           // of its owner, if it has one
-  std::set<pid_t> unproven = {};  // left out for want of a proof, since prove() was called
-  // Its hooks are in no generation; their sites are armed. Of one that is gated the gate says it:
+  std::set<pid_t> unproven = {};  // left out without a proof since prove() was called
+  // Its hooks are in no generation, but their sites are armed. For a gated session see its gate:
   // Engine::is_paused().
   bool paused = false;
-  bool gated = false;             // a setting in force triggers it: its hooks look at its gate
+  bool gated = false;             // a setting in force triggers it: its hooks use its gate
   std::vector<Setting> settings;  // in force
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
   std::unordered_map<SlotId, SessionHooks> hooks;
   std::shared_ptr<const Coverage> coverage;  // that its hooks are of, if it is saved
-  Results past;                              // of hooks that are gone: final
+  Results past;                              // of former hooks; final
   bool has_rings = false;
   std::map<SourceKey, uint32_t> sources;
   bool marks = false;             // it has had a setting that marks threads

@@ -14,11 +14,11 @@
 
 namespace tracectl {
 
-// A spec in the kernel's table. Its place is free again when nobody holds it: hooks do, and a hook
-// that has been in force is kept until no program can run it.
+// A spec in the kernel's table. Hooks hold it; its place is free again when none does. A hook that was in force is
+// kept until no program can run it.
 class InstalledSpec {
  public:
-  // There must be a place.
+  // Takes a free place, of which there must be one.
   InstalledSpec(std::shared_ptr<IdPool> places, std::unique_ptr<const AssembledSpec> spec)
       : places_(std::move(places)), place_(places_->take().value()), spec_(std::move(spec)) {}
   ~InstalledSpec() { places_->give_back(place_); }
@@ -34,7 +34,7 @@ class InstalledSpec {
   std::unique_ptr<const AssembledSpec> spec_;
 };
 
-// What a spec says of sessions and of their tags, in numbers of the kernel.
+// The kernel's numbers for the sessions and tags in a spec.
 struct SessionNumbers {
   uint16_t session = 0;  // whose spec it is
   uint32_t tag = 0;
@@ -43,18 +43,17 @@ struct SessionNumbers {
 
 using SpecPtr = std::shared_ptr<const InstalledSpec>;
 
-// The specs in the kernel's table, each once for all sites of a setting that have the same
-// arguments.
+// The specs in the kernel's table. The sites of a setting with the same arguments share one.
 class Specs {
  public:
   explicit Specs(Kernel& kernel) : kernel_(kernel) {}
 
-  // None if the kernel needs nothing beyond the hook.
+  // Returns null if the hook alone says all.
   Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting, const Arguments& arguments,
                           const Argument* result, const SessionNumbers& numbers,
                           const PairSide* side = nullptr);
 
-  // Those of a former daemon, until its hooks are no more.
+  // Reserves the places of a former daemon's specs until its hooks are gone.
   void adopt(const std::vector<uint32_t>& places);
   void end_adoption();
 

@@ -11,14 +11,14 @@
 
 namespace tracectl {
 
-// How a switch went.
+// The times of a switch.
 struct SwitchFigures {
   Phases phases;
   std::vector<FirstHit> first_hits;  // under the new epoch, by CPU
 };
 
-// Settings of any number of sessions that take force in one step. Without the last step everything
-// is undone when it ends.
+// Puts settings of any number of sessions in force in one step. Its destructor undoes everything if that
+// step was not made.
 class Switch {
  public:
   Switch(Kernel& kernel, Slots& slots, Hooks& hooks, uint64_t linger_until_ns)
@@ -26,16 +26,17 @@ class Switch {
     reached(Step::lock);
   }
 
-  // One for each session, to be planned before build().
+  // Adds a session's commit, which must be planned before build().
   Commit& commit_of(Session& session) {
     return commits_.emplace_back(kernel_, slots_, hooks_, staging_, session);
   }
-  // A session's hooks of which nobody knows more.
+  // Removes hooks of a session that no longer exists.
   void drop(SlotId slot, SessionId session) { staging_.drop(slot, session); }
   void end_lingering(SlotId slot) { staging_.end_lingering(slot); }
 
   Status build() { return staging_.build(); }
-  // After build(); what a session has after the switch, where the switch changes that.
+  // Call it after build(). The session's commit, which has what the session has after the switch; null if the switch
+  // does not change it.
   const Commit* commit_of(const Session& session) const {
     for (const Commit& commit : commits_)
       if (&commit.session() == &session) return &commit;
@@ -44,7 +45,8 @@ class Switch {
   const Staging& staging() const { return staging_; }
   const std::vector<Staging::RefusedSite>& refused() const { return staging_.refused(); }
 
-  // The epoch from which what was planned is in force. `let_go`: as in Staging::activate(). Cannot fail.
+  // Makes the switch, and returns the epoch from which the plan is in force. `let_go`: as in Staging::activate().
+  // Cannot fail.
   uint64_t activate(const std::function<void()>& let_go) {
     const uint64_t epoch = staging_.activate(let_go, [this] {
       for (Commit& commit : commits_) commit.retire();
@@ -53,7 +55,7 @@ class Switch {
     reached(Step::answer);
     return epoch;
   }
-  // Once, after the switch; takes no memory.
+  // Call it once, after the switch. Takes no memory.
   SwitchFigures take_figures() { return {staging_.phases(), staging_.take_first_hits()}; }
 
  private:
