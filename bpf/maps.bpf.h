@@ -104,11 +104,7 @@ struct {
 	__array(values, struct sums_table);
 } sums SEC(".maps");
 
-/*
- * User space lets the kernel make its entries beforehand where they are not too large for all CPUs. Made in a
- * hit they come from a small supply that is filled up in the background: of many that are new at once some
- * find none.
- */
+/* User space takes the flag off where the entries of all CPUs are not too large (daemon/kernel/key_tables.cpp). */
 struct times_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

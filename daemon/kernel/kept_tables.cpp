@@ -89,8 +89,7 @@ Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, Descr
 void forget_tables(const tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
   for (size_t i = 0; i < tables_of(skeleton).size(); ++i) store.forget(name_of_table(digest, i));
-  for (const char* kind : {"counts", "sums", "times"})
-    store.forget(name_of_key_table(skeleton, kind));
+  for (const char* kind : kKeyTables) store.forget(name_of_key_table(skeleton, kind));
   store.forget(name_of_kept_program(skeleton));
 }
 

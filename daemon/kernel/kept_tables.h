@@ -23,7 +23,8 @@ Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, Descr
 // Also forgets the links of programs that follow processes.
 void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
-// The tables that are made later (KeyTables).
+// The tables that are made later (KeyTables), by tc_table.
+inline constexpr const char* kKeyTables[] = {"counts", "sums", "times"};
 std::string name_of_key_table(const tracer& skeleton, const char* kind);
 std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
 

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <algorithm>
 #include <span>
 #include <string>
 
@@ -19,13 +18,12 @@ constexpr tc_table kTables[] = {TC_TABLE_COUNTS, TC_TABLE_SUMS, TC_TABLE_TIMES};
 
 // The tables of each kind: as bpf/maps.bpf.h declares them, and the number of keys they are made for.
 struct Kind {
-  const char* name;
   uint32_t value_bytes;
   uint32_t most_keys;
 };
-constexpr Kind kKinds[] = {{"counts", sizeof(uint64_t), TC_MAX_KEYS},
-                           {"sums", sizeof(tc_sum), TC_MAX_KEYS},
-                           {"times", sizeof(tc_time), TC_MAX_TIMES}};
+constexpr Kind kKinds[] = {{sizeof(uint64_t), TC_MAX_KEYS},
+                           {sizeof(tc_sum), TC_MAX_KEYS},
+                           {sizeof(tc_time), TC_MAX_TIMES}};
 
 // Whether the memory for all rows of times can be allocated at once. Otherwise hits take rows from a small pool
 // that the kernel refills in the background, and some of many new rows find none.
@@ -37,7 +35,7 @@ bool times_fit(unsigned cpu_count) {
 Fd make_table(tc_table table, uint32_t most_keys, unsigned cpu_count) {
   LIBBPF_OPTS(bpf_map_create_opts, options);
   if (table == TC_TABLE_TIMES && !times_fit(cpu_count)) options.map_flags = BPF_F_NO_PREALLOC;
-  return Fd{bpf_map_create(BPF_MAP_TYPE_PERCPU_HASH, kKinds[table].name, sizeof(tc_key),
+  return Fd{bpf_map_create(BPF_MAP_TYPE_PERCPU_HASH, kKeyTables[table], sizeof(tc_key),
                            kKinds[table].value_bytes, most_keys, &options)};
 }
 
@@ -52,7 +50,7 @@ Result<Fd> make_in(const bpf_map* place, tc_table table, unsigned cpu_count) {
   Fd made = make_table(table, kKinds[table].most_keys, cpu_count);
   const int fd = made.get();
   if (!made || bpf_map_update_elem(bpf_map__fd(place), &only, &fd, BPF_ANY) != 0)
-    return Error::from_errno(std::string("make the table of ") + kKinds[table].name);
+    return Error::from_errno(std::string("make the table of ") + kKeyTables[table]);
   return made;
 }
 
@@ -82,7 +80,7 @@ KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore
   if (!store) return;
   for (KeptDescriptor& one : take_key_tables(skeleton, *store))
     for (const tc_table table : kTables)
-      if (one.name == name_of_key_table(skeleton, kKinds[table].name))
+      if (one.name == name_of_key_table(skeleton, kKeyTables[table]))
         tables_[table] = std::move(one.fd);
 }
 
@@ -101,7 +99,7 @@ Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
 
 // Called before a spec uses the table: a table that could not be kept is empty, and the next one replaces it.
 Status KeyTables::keep(tc_table table, const Fd& made, DescriptorStore& store) const {
-  return store.keep(name_of_key_table(skeleton_, kKinds[table].name), made.get());
+  return store.keep(name_of_key_table(skeleton_, kKeyTables[table]), made.get());
 }
 
 Status KeyTables::keep_in(DescriptorStore& store) {

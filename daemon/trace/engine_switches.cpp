@@ -122,7 +122,7 @@ Result<CommitSummary> Engine::commit(const std::string& name, const CommitOption
   return summary;
 }
 
-// Everything but the switch: what is planned is undone.
+// Plans the commit, and undoes the plan. Tables of keys that it needs are made nevertheless, and stay.
 Result<CommitSummary> Engine::dry_run(Intent intent) {
   const Coverage& coverage = intent.coverage;
   if (auto within = check_sites({&intent, 1}); !within) return within.error();

@@ -28,7 +28,9 @@ bool has_program(std::string_view name) {
 class OneCommand : public KernelTest {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "arming probes needs root";
+    KernelTest::SetUp();
+    if (IsSkipped()) return;
+    engine.reset();
     engine = must(Engine::start(must(open_kernel({.for_one_command = true})),
                                 EngineOptions{.for_one_command = true}));
     create("s");

@@ -388,5 +388,22 @@ TEST_F(Restarts, WhereNothingCanBeKeptNothingIsCommitted) {
   EXPECT_EQ(must(engine->commit("s", {})).sites, 100u);
 }
 
+TEST_F(Restarts, ATableOfKeysThatCouldNotBeKeptIsMadeAgain) {
+  Program program("counters", {"1", "0", "100"});
+  save("s");
+  set("s", "uprobe::f00*", process(program.pid()), "count");
+  store.refuses = true;
+  must(stage("s", "uprobe::f00*", process(program.pid()), "count by arg0 & 1"));
+  EXPECT_TRUE(names(engine->commit("s", {}).error().message, "the store is full"));
+  store.refuses = false;
+  must(engine->commit("s", {}));
+  program.send("go");
+  until([&] { return sum(read("s")) > 0; });
+  restart();
+  program.send("stop");
+  const uint64_t called = parsed(program.finish())["total"].get<uint64_t>();
+  EXPECT_EQ(sum(read("s")), called);
+}
+
 }  // namespace
 }  // namespace tracectl::on_kernel
