@@ -28,11 +28,12 @@ profile confined /opt/confined/tracectl flags=(attach_disconnected) {
 SCRIPT = f'''
 as_alice() {{ su alice -c "$*" 2>/tmp/error; }}
 
-# start_process NAME: a process of alice's, PID, that reads what is written to descriptor 9
+# start_process NAME: a process of alice's, PID, that reads what is written to descriptor 9. `<>` opens a FIFO without
+# waiting for its reader: a child that ends would interrupt the wait, and this shell, the first process, would exit.
 start_process() {{
   mkfifo -m 666 "/tmp/$1.in"
   su alice -c "exec /opt/changes <'/tmp/$1.in' >'/tmp/$1.out'" &
-  exec 9>"/tmp/$1.in"
+  exec 9<>"/tmp/$1.in"
   until grep -q ready "/tmp/$1.out"; do usleep 50000; done
   PID=$(sed -n 's/ready //p' "/tmp/$1.out")
 }}

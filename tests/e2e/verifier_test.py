@@ -36,7 +36,7 @@ def figures(lines):
 STRINGS = r'''
 mkfifo /tmp/in
 /opt/changes </tmp/in >/tmp/out &
-exec 9>/tmp/in
+exec 9<>/tmp/in
 until grep -q ready /tmp/out; do usleep 50000; done
 tracectl --json count uprobe:/opt/changes:changes_text --when 'str(arg0) == "text 3"' \
   -p $(sed -n 's/ready //p' /tmp/out) >/tmp/counted 2>/tmp/error &
