@@ -97,7 +97,7 @@ Result<std::optional<protocol::Answer>> Connection::next_answer() {
   }
 }
 
-Result<nlohmann::json> Connection::wait_for_answer() {
+Result<protocol::Json> Connection::wait_for_answer() {
   for (;;) {
     auto answer = next_answer();
     if (!answer) return answer.error();

@@ -52,7 +52,7 @@ class Connection {
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
-  Result<nlohmann::json> wait_for_answer();
+  Result<protocol::Json> wait_for_answer();
   Status send(std::string_view bytes, std::span<const int> descriptors);
   Result<bool> receive(bool wait);
   Result<std::optional<protocol::Answer>> next_answer();

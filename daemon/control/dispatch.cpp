@@ -14,7 +14,7 @@ using namespace protocol;
 
 using Handler = Answered (*)(const Call&, Commands&, Peer&);
 
-template <class T> Reply reply_to(const nlohmann::json& id, const Result<T>& done) {
+template <class T> Reply reply_to(const Json& id, const Result<T>& done) {
   if (!done) return {error_line(id, done.error()), true};
   return {reply_line(id, to_json(*done)), false};
 }

@@ -45,7 +45,7 @@ void Server::serve(Connections::iterator at, uint32_t events) {
 
 void Server::refuse(Connection& connection, const Error& why) {
   connection.peer.descriptors.clear();
-  connection.out += protocol::error_line(nullptr, why);
+  connection.out += protocol::error_line({}, why);
   connection.closing = true;
 }
 
@@ -160,7 +160,7 @@ bool Server::answer_next(Connection& connection) {
   if (connection.awaits_answer()) return false;
   const auto line = connection.in.next();
   if (!line) {
-    connection.out += protocol::error_line(nullptr, line.error());
+    connection.out += protocol::error_line({}, line.error());
     connection.closing = true;
   }
   if (!line || !*line) return false;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "daemon/protocol/codec.h"
 
 namespace tracectl::protocol {
@@ -44,7 +46,7 @@ std::string place_of_error(std::string_view text) {
 
 }  // namespace
 
-Result<nlohmann::json> parse_text(std::string_view text) {
+Result<Json> parse_text(std::string_view text) {
   auto value = parse_json(text);
   if (!value && value.error().code == Code::invalid) return value.error().in(place_of_error(text));
   return value;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "daemon/base/result.h"
+#include "daemon/protocol/json.h"
 
 namespace tracectl::protocol {
 
@@ -54,7 +54,7 @@ struct AskedConfiguration {
 };
 
 // Of a file that people write: where it is no JSON the error says at which line and column.
-Result<nlohmann::json> parse_text(std::string_view text);
+Result<Json> parse_text(std::string_view text);
 
 // An error says where: the line and column of what is no JSON, or the field.
 Result<AskedConfiguration> asked_configuration(std::string_view text);

@@ -298,8 +298,9 @@ std::string lost_json(const Lost& lost, std::string_view session) {
 Result<StreamItem> parse_line(std::string_view line) {
   auto json = parse_json(line);
   if (!json) return json.error();
-  if (json->is_object() && json->contains("lost")) {
-    auto lost = from_json<LostNotification>(json->at("lost"));
+  const nlohmann::json& object = json->value();
+  if (object.is_object() && object.contains("lost")) {
+    auto lost = from_json<LostNotification>(json->part(object.at("lost")));
     return lost ? lost_of(*lost) : lost.error();
   }
   auto event = from_json<EventNotification>(*json);

@@ -4,20 +4,24 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "daemon/base/nearest.h"
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/messages.h"
 
 namespace tracectl::protocol {
 namespace {
 
 using nlohmann::json;
 
-std::string line_of(const json& message) { return text_of(message) + "\n"; }
+std::string line_of(json message) { return text_of(std::move(message)) + "\n"; }
 
 Error invalid(std::string message, std::string field = {}) {
   return {Code::invalid, std::move(message), std::move(field)};
 }
 
-RefusedCall invalid_request(json id, Error error) {
+RefusedCall invalid_request(Json id, Error error) {
   return {std::move(id), RpcCode::invalid_request, std::move(error)};
 }
 
@@ -80,7 +84,7 @@ std::string clipped(const std::string& text) {
 }
 
 // What the client learns of an error: the words of Error, under a number.
-json error_object(int number, const Error& error) {
+Json error_object(int number, const Error& error) {
   ErrorPart part;
   part.code = number;
   part.message = clipped(error.message);
@@ -93,8 +97,9 @@ json error_object(int number, const Error& error) {
   return to_json(part);
 }
 
-std::string numbered_error_line(const json& id, int number, const Error& error) {
-  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"error", error_object(number, error)}});
+std::string numbered_error_line(const Json& id, int number, const Error& error) {
+  return line_of(
+      {{"jsonrpc", "2.0"}, {"id", id.value()}, {"error", error_object(number, error).value()}});
 }
 
 constexpr Code kCodes[] = {Code::invalid,   Code::not_found,   Code::denied, Code::busy,
@@ -108,7 +113,7 @@ Code code_named(std::string_view name) {
   return Code::kernel;
 }
 
-Result<json> error_of(const json& object) {
+Result<Json> error_of(const Json& object) {
   auto part = from_json<ErrorPart>(object);
   if (!part) return part.error().in("the peer's error is malformed");
   Error error{code_named(part->data.code), part->message, part->data.field.value_or("")};
@@ -116,24 +121,26 @@ Result<json> error_of(const json& object) {
   return error;
 }
 
-Result<Incoming> notification_of(const json& message) {
+Result<Incoming> notification_of(const Json& whole) {
+  const json& message = whole.value();
   auto method = message.find("method");
   auto params = message.find("params");
   if (!method->is_string() || params == message.end() || !params->is_object()) {
     return invalid("the peer's notification is malformed");
   }
-  return Incoming{Notification{method->get<std::string>(), *params}};
+  return Incoming{Notification{method->get<std::string>(), whole.part(*params)}};
 }
 
-Result<Incoming> answer_of(const json& message) {
+Result<Incoming> answer_of(const Json& whole) {
+  const json& message = whole.value();
   auto result = message.find("result");
   auto error = message.find("error");
   if ((result == message.end()) == (error == message.end())) {
     return invalid("the peer's answer has neither or both of result and error");
   }
-  json id = id_of(message);
-  if (result != message.end()) return Incoming{Answer{std::move(id), *result}};
-  return Incoming{Answer{std::move(id), error_of(*error)}};
+  Json id = id_of(message);
+  if (result != message.end()) return Incoming{Answer{std::move(id), whole.part(*result)}};
+  return Incoming{Answer{std::move(id), error_of(whole.part(*error))}};
 }
 
 }  // namespace
@@ -194,18 +201,20 @@ const char* name_of(Code code) {
 // ---- requests ----
 
 std::variant<Call, RefusedCall> parse_call(std::string_view line) {
-  auto message = parse_json(line);
-  if (!message) return RefusedCall{{}, RpcCode::parse, message.error()};
-  if (message->is_array()) {
+  auto parsed = parse_json(line);
+  if (!parsed) return RefusedCall{{}, RpcCode::parse, parsed.error()};
+  const json& message = parsed->value();
+  if (message.is_array()) {
     return invalid_request({}, invalid("batches are not taken: send one request a line"));
   }
-  if (!message->is_object()) {
+  if (!message.is_object()) {
     return invalid_request({}, invalid("a request is a JSON object"));
   }
-  if (auto fault = fault_of(*message)) return invalid_request(id_of(*message), *std::move(fault));
-  Call call{(*message)["id"], (*message)["method"], json::object()};
-  if (auto params = message->find("params"); params != message->end()) call.params = *params;
-  if (call.params.is_object()) return call;
+  if (auto fault = fault_of(message)) return invalid_request(id_of(message), *std::move(fault));
+  Call call{id_of(message), message["method"], json::object()};
+  if (auto params = message.find("params"); params != message.end())
+    call.params = parsed->part(*params);
+  if (call.params.value().is_object()) return call;
   return invalid_params(call, invalid("params: expected an object", "params"));
 }
 
@@ -223,13 +232,13 @@ Error longer_than_an_answer() {
           "pattern"};
 }
 
-std::string reply_line(const json& id, const json& result) {
-  std::string line = line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+std::string reply_line(const Json& id, const Json& result) {
+  std::string line = line_of({{"jsonrpc", "2.0"}, {"id", id.value()}, {"result", result.value()}});
   if (line.size() - 1 <= kMaxAnswerBytes) return line;
   return error_line(id, longer_than_an_answer());
 }
 
-std::string error_line(const json& id, const Error& error) {
+std::string error_line(const Json& id, const Error& error) {
   return numbered_error_line(id, number_of(error.code), error);
 }
 
@@ -237,23 +246,23 @@ std::string error_line(const RefusedCall& refusal) {
   return numbered_error_line(refusal.id, static_cast<int>(refusal.code), refusal.error);
 }
 
-std::string notification_line(std::string_view method, const json& params) {
-  return line_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
+std::string notification_line(std::string_view method, const Json& params) {
+  return line_of({{"jsonrpc", "2.0"}, {"method", method}, {"params", params.value()}});
 }
 
 // ---- the client's side ----
 
-std::string call_line(int64_t id, std::string_view method, const json& params) {
-  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+std::string call_line(int64_t id, std::string_view method, const Json& params) {
+  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params.value()}});
 }
 
 Result<Incoming> parse_incoming(std::string_view line) {
   auto message = parse_json(line);
   if (!message) return message.error().in("the peer's message");
-  if (!message->is_object() || !has_version(*message)) {
+  if (!message->value().is_object() || !has_version(message->value())) {
     return invalid("the peer does not speak JSON-RPC 2.0");
   }
-  return message->contains("method") ? notification_of(*message) : answer_of(*message);
+  return message->value().contains("method") ? notification_of(*message) : answer_of(*message);
 }
 
 }  // namespace tracectl::protocol

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
 #include "daemon/base/result.h"
+#include "daemon/protocol/json.h"
 
 namespace tracectl::protocol {
 
@@ -55,14 +54,14 @@ const char* name_of(Code code);
 
 // A request. A message without an id is refused, so there is always one.
 struct Call {
-  nlohmann::json id;  // an integer or a short string
+  Json id;  // an integer or a short string
   std::string method;
-  nlohmann::json params;  // an object, empty if none was sent
+  Json params;  // an object, empty if none was sent
 };
 
 // Why a message never became a typed request; error_line answers it.
 struct RefusedCall {
-  nlohmann::json id;  // null where the message does not tell
+  Json id;  // null where the message does not tell
   RpcCode code;
   Error error;
 };
@@ -74,22 +73,22 @@ inline RefusedCall invalid_params(const Call& call, Error error) {
 }
 
 // Each ends with its line feed. A result too long for a message becomes the error `exhausted`.
-std::string reply_line(const nlohmann::json& id, const nlohmann::json& result);
-std::string error_line(const nlohmann::json& id, const Error& error);
+std::string reply_line(const Json& id, const Json& result);
+std::string error_line(const Json& id, const Error& error);
 std::string error_line(const RefusedCall& refusal);
-std::string notification_line(std::string_view method, const nlohmann::json& params);
+std::string notification_line(std::string_view method, const Json& params);
 
 // ---- the client's side ----
 
-std::string call_line(int64_t id, std::string_view method, const nlohmann::json& params);
+std::string call_line(int64_t id, std::string_view method, const Json& params);
 
 struct Answer {
-  nlohmann::json id;  // null where the server could not tell which request was meant
-  Result<nlohmann::json> result;
+  Json id;  // null where the server could not tell which request was meant
+  Result<Json> result;
 };
 struct Notification {
   std::string method;
-  nlohmann::json params;
+  Json params;
 };
 using Incoming = std::variant<Answer, Notification>;
 

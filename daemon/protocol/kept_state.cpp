@@ -3,18 +3,21 @@
 
 #include <limits>
 
+#include <nlohmann/json.hpp>
+
 #include "daemon/protocol/codec.h"
 
 namespace tracectl::protocol {
 namespace {
 
-Status check_version(const nlohmann::json& state) {
+Status check_version(const Json& parsed) {
+  const nlohmann::json& state = parsed.value();
   const auto found = state.is_object() ? state.find("version") : state.end();
   if (found == state.end() || *found == KeptState::kVersion) return ok();
   return Error{Code::unsupported,
                "saved sessions were written down by a tracectld that does it in another way: "
                "version " +
-                   text_of(*found) + ", not " + std::to_string(KeptState::kVersion)};
+                   text_of(parsed.part(*found)) + ", not " + std::to_string(KeptState::kVersion)};
 }
 
 Status check(const KeptOwner& owner) {
@@ -47,10 +50,10 @@ std::string text_of(const KeptState& state) { return text_of(to_json(state)); }
 Result<KeptState> kept_state(std::string_view text) {
   if (text.size() > KeptState::kMostBytes)
     return Error{Code::exhausted, "what was written down of saved sessions is too long"};
-  auto json = parse_json(text);
-  if (!json) return json.error();
-  if (auto known = check_version(*json); !known) return known.error();
-  auto state = from_json<KeptState>(*json);
+  auto parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  if (auto known = check_version(*parsed); !known) return known.error();
+  auto state = from_json<KeptState>(*parsed);
   if (!state) return state;
   for (const KeptSession& session : state->sessions)
     if (auto good = check(session); !good) return good.error().in("session " + session.name);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/protocol/schema.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
@@ -17,76 +20,74 @@ namespace {
 
 using nlohmann::json;
 
-// Which fields must be there. A reply carries all but empty std::optionals, a request may leave out
-// those that have a default.
+using Kind = Type::Kind;
+
+// A reply has all fields but empty optional ones; a request may leave out those that have a default.
 enum class Side { request, reply };
 
-json type_of(Side, const bool&) { return {{"type", "boolean"}}; }
-json type_of(Side, const std::string&) { return {{"type", "string"}}; }
-json type_of(Side, const int64_t&) {
-  return {{"type", "integer"}, {"minimum", INT64_MIN}, {"maximum", INT64_MAX}};
+json schema_of(Side side, const Type& type);
+
+json schema_of_integer(json least, json most) {
+  return {{"type", "integer"}, {"minimum", std::move(least)}, {"maximum", std::move(most)}};
 }
-json type_of(Side, const uint64_t&) {
-  return {{"type", "integer"}, {"minimum", 0}, {"maximum", UINT64_MAX}};
+
+json schema_of_variant(const std::vector<TypeGetter>& alternatives) {
+  const auto has = [&](Kind kind) {
+    return std::any_of(alternatives.begin(), alternatives.end(),
+                       [&](TypeGetter type) { return type().kind == kind; });
+  };
+  const bool is_real = has(Kind::real);
+  const char* number = is_real ? "number" : "integer";
+  json out = is_real ? json{{"type", number}} : schema_of_integer(INT64_MIN, UINT64_MAX);
+  if (has(Kind::text)) out["type"] = {number, "string", "null"};
+  return out;
 }
-json type_of(Side, const double&) { return {{"type", "number"}}; }
-json type_of(Side, const Integer&) {
-  return {{"type", "integer"}, {"minimum", INT64_MIN}, {"maximum", UINT64_MAX}};
-}
-json type_of(Side, const Key&) {
-  return {{"type", {"integer", "string", "null"}}, {"minimum", INT64_MIN}, {"maximum", UINT64_MAX}};
-}
-json type_of(Side, const Scalar&) { return {{"type", {"number", "string", "null"}}}; }
-template <class V> json type_of(Side side, const Named<V>&) {
+
+json schema_of_message(Side side, const Message& message) {
+  json properties = json::object(), required = json::array();
+  const auto defaults = message.make_default();
+  for (const Field& field : message.fields()) {
+    const Type& type = field.type();
+    const bool is_optional = type.kind == Kind::optional;
+    json& property = properties[field.name];
+    property = schema_of(side, is_optional ? type.elements->type() : type);
+    if (is_optional) continue;
+    if (side == Side::reply || !field.has_default)
+      required.push_back(field.name);
+    else
+      property["default"] =
+          codec::write(type, static_cast<const char*>(defaults.get()) + field.offset_bytes).value();
+  }
   return {{"type", "object"},
-          {"additionalProperties", type_of(side, V{})},
-          {"maxProperties", kMaxNamed}};
-}
-template <codec::Message T> json type_of(Side side, const T& value);
-template <class T> json type_of(Side side, const std::vector<T>&) {
-  return {{"type", "array"}, {"items", type_of(side, T{})}};
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
 }
 
-class Properties {
- public:
-  explicit Properties(Side side) : side_(side) {}
-
-  template <class V> void operator()(const char* name, const V& value) {
-    properties_[name] = type_of(side_, value);
-    required_.push_back(name);
+json schema_of(Side side, const Type& type) {
+  switch (type.kind) {
+    case Kind::nothing: return {{"type", "null"}};
+    case Kind::boolean: return {{"type", "boolean"}};
+    case Kind::text: return {{"type", "string"}};
+    case Kind::real: return {{"type", "number"}};
+    case Kind::int64: return schema_of_integer(INT64_MIN, INT64_MAX);
+    case Kind::uint64: return schema_of_integer(0, UINT64_MAX);
+    case Kind::variant: return schema_of_variant(type.alternatives->types());
+    case Kind::message: return schema_of_message(side, *type.message);
+    case Kind::optional: return schema_of(side, type.elements->type());
+    case Kind::list: return {{"type", "array"}, {"items", schema_of(side, type.elements->type())}};
+    case Kind::named:
+      return {{"type", "object"},
+              {"additionalProperties", schema_of(side, type.elements->type())},
+              {"maxProperties", kMaxNamed}};
   }
-  template <class V> void operator()(const char* name, const std::optional<V>&) {
-    properties_[name] = type_of(side_, V{});
-  }
-  template <class V> void optional(const char* name, const V& value) {
-    if (side_ == Side::reply) return (*this)(name, value);
-    properties_[name] = type_of(side_, value);
-    properties_[name]["default"] = codec::write(value);
-  }
-
-  json object() const {
-    return {{"type", "object"},
-            {"properties", properties_},
-            {"required", required_},
-            {"additionalProperties", false}};
-  }
-
- private:
-  Side side_;
-  json properties_ = json::object();
-  json required_ = json::array();
-};
-
-template <codec::Message T> json type_of(Side side, const T& value) {
-  Properties properties{side};
-  T::fields(value, properties);
-  return properties.object();
+  return {};
 }
 
 template <class Request> void define_method(json& defs) {
   std::string method = Request::kMethod;
-  defs[method + ".request"] = type_of(Side::request, Request{});
-  defs[method + ".reply"] = type_of(Side::reply, typename Request::Reply{});
+  defs[method + ".request"] = schema_of(Side::request, type_of<Request>());
+  defs[method + ".reply"] = schema_of(Side::reply, type_of<typename Request::Reply>());
 }
 
 template <class... Requests> void define_methods(json& defs, RequestList<Requests...>) {
@@ -95,28 +96,28 @@ template <class... Requests> void define_methods(json& defs, RequestList<Request
 
 }  // namespace
 
-json schema() {
+Json schema() {
   json defs = json::object();
   define_methods(defs, AllRequests{});
-  defs[EventNotification::kMethod] = type_of(Side::reply, EventNotification{});
-  defs[ProbeNotification::kMethod] = type_of(Side::reply, ProbeNotification{});
-  defs[LostNotification::kMethod] = type_of(Side::reply, LostNotification{});
-  defs["left_out"] = type_of(Side::reply, LeftOutPart{});
-  defs["gap"] = type_of(Side::reply, GapPart{});
-  defs["error"] = type_of(Side::reply, ErrorPart{});
-  defs["recipe"] = type_of(Side::reply, RecipePart{});
-  defs["recipes"] = type_of(Side::reply, RecipesPart{});
-  defs["top"] = type_of(Side::reply, TopTablePart{});
-  defs["call_sums"] = type_of(Side::reply, CallSumsPart{});
-  defs["call_changes"] = type_of(Side::reply, CallChangesPart{});
+  defs[EventNotification::kMethod] = schema_of(Side::reply, type_of<EventNotification>());
+  defs[ProbeNotification::kMethod] = schema_of(Side::reply, type_of<ProbeNotification>());
+  defs[LostNotification::kMethod] = schema_of(Side::reply, type_of<LostNotification>());
+  defs["left_out"] = schema_of(Side::reply, type_of<LeftOutPart>());
+  defs["gap"] = schema_of(Side::reply, type_of<GapPart>());
+  defs["error"] = schema_of(Side::reply, type_of<ErrorPart>());
+  defs["recipe"] = schema_of(Side::reply, type_of<RecipePart>());
+  defs["recipes"] = schema_of(Side::reply, type_of<RecipesPart>());
+  defs["top"] = schema_of(Side::reply, type_of<TopTablePart>());
+  defs["call_sums"] = schema_of(Side::reply, type_of<CallSumsPart>());
+  defs["call_changes"] = schema_of(Side::reply, type_of<CallChangesPart>());
   json any = json::array();
   for (const auto& [name, definition] : defs.items()) any.push_back({{"$ref", "#/$defs/" + name}});
-  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-          {"title", "tracectl: requests, replies and notifications"},
-          {"$defs", defs},
-          {"anyOf", any}};
+  return json{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"title", "tracectl: requests, replies and notifications"},
+              {"$defs", defs},
+              {"anyOf", any}};
 }
 
-std::string schema_text() { return schema().dump(2) + "\n"; }
+std::string schema_text() { return schema().value().dump(2) + "\n"; }
 
 }  // namespace tracectl::protocol

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "daemon/protocol/json.h"
 
 namespace tracectl::protocol {
 
 // JSON Schema (draft 2020-12) of every message's content, made from the lists of fields in
 // messages.h. `$defs` holds METHOD.request and METHOD.reply for each method, the notifications
 // `event` and `lost`, and `error`. Any of them validates the document itself.
-nlohmann::json schema();
+Json schema();
 std::string schema_text();  // indented, with a line feed at the end
 
 }  // namespace tracectl::protocol

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/events.h"
@@ -31,14 +33,13 @@ void check_line(const std::string& line) {
   must(bool{parse_incoming(std::string_view{line}.substr(0, line.size() - 1))});
 }
 
-template <class T> void check_content(const nlohmann::json& content) {
+template <class T> void check_content(const Json& content) {
   auto value = from_json<T>(content);
-  if (!value) return check_line(error_line(1, value.error()));
+  if (!value) return check_line(error_line(nlohmann::json(1), value.error()));
   must(bool{from_json<T>(to_json(*value))});
 }
 
-template <class... Requests>
-void check_every_type(const nlohmann::json& content, RequestList<Requests...>) {
+template <class... Requests> void check_every_type(const Json& content, RequestList<Requests...>) {
   (check_content<Requests>(content), ...);
   (check_content<typename Requests::Reply>(content), ...);
 }

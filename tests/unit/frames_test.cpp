@@ -2,8 +2,10 @@
 #include "daemon/protocol/frames.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/messages.h"
 
 using namespace tracectl;
 using namespace tracectl::protocol;
@@ -27,7 +29,7 @@ RefusedCall refusal(std::string_view line) {
 json line_json(const std::string& line) {
   EXPECT_TRUE(line.ends_with('\n'));
   EXPECT_EQ(line.find('\n'), line.size() - 1);
-  return *parse_json(line);
+  return parse_json(line)->value();
 }
 
 Answer answer_in(const std::string& line) { return std::get<Answer>(*parse_incoming(line)); }
@@ -67,15 +69,15 @@ TEST(LineBuffer, ALineMayHaveOneMebibyteAndNoMore) {
 TEST(Frames, ARequestHasIdMethodAndParams) {
   auto call =
       std::get<Call>(parse_call(R"({"jsonrpc":"2.0","id":7,"method":"hello","params":{"a":1}})"));
-  EXPECT_EQ(call.id, 7);
+  EXPECT_EQ(call.id.value(), 7);
   EXPECT_EQ(call.method, "hello");
-  EXPECT_EQ(call.params, (json{{"a", 1}}));
+  EXPECT_EQ(call.params.value(), (json{{"a", 1}}));
 }
 
 TEST(Frames, ParamsMayBeLeftOut) {
   auto call = std::get<Call>(parse_call(R"({"jsonrpc":"2.0","id":"x","method":"hello"})"));
-  EXPECT_EQ(call.id, "x");
-  EXPECT_EQ(call.params, json::object());
+  EXPECT_EQ(call.id.value(), "x");
+  EXPECT_EQ(call.params.value(), json::object());
 }
 
 TEST(Frames, BadRequestsAreRefusedWithJsonRpcsNumbers) {
@@ -93,9 +95,9 @@ TEST(Frames, BadRequestsAreRefusedWithJsonRpcsNumbers) {
 }
 
 TEST(Frames, ARefusalKeepsTheIdItCouldRead) {
-  EXPECT_EQ(refusal(R"({"jsonrpc":"2.0","id":9})").id, 9);
-  EXPECT_TRUE(refusal("{").id.is_null());
-  EXPECT_TRUE(refusal(R"({"jsonrpc":"2.0","id":{},"method":"x"})").id.is_null());
+  EXPECT_EQ(refusal(R"({"jsonrpc":"2.0","id":9})").id.value(), 9);
+  EXPECT_TRUE(refusal("{").id.value().is_null());
+  EXPECT_TRUE(refusal(R"({"jsonrpc":"2.0","id":{},"method":"x"})").id.value().is_null());
 }
 
 TEST(Frames, BatchesAndNotificationsAreRefusedClearly) {
@@ -120,35 +122,35 @@ TEST(Frames, UnknownMethodIsRefusedWithTheNearest) {
 
 TEST(Frames, ErrorsHaveAStableNumberAndDataThatNamesTheField) {
   Error error{Code::not_found, "no such session", "session", Spot{"abc", 2}};
-  EXPECT_EQ(line_json(error_line(3, error)),
+  EXPECT_EQ(line_json(error_line(json(3), error)),
             json::parse(R"({"jsonrpc":"2.0","id":3,"error":{"code":2,
     "message":"no such session","data":{"code":"not_found","field":"session","text":"abc","column":2}}})"));
-  EXPECT_EQ(line_json(error_line(3, Error{Code::kernel, "x"}))["error"],
+  EXPECT_EQ(line_json(error_line(json(3), Error{Code::kernel, "x"}))["error"],
             json::parse(R"({"code":7,"message":"x","data":{"code":"kernel"}})"));
 }
 
 TEST(Frames, TheClientReadsBackWhatTheServerWrote) {
-  Answer reply = answer_in(reply_line(4, {{"a", 1}}));
-  EXPECT_EQ(reply.id, 4);
-  EXPECT_EQ(*reply.result, (json{{"a", 1}}));
+  Answer reply = answer_in(reply_line(json(4), json{{"a", 1}}));
+  EXPECT_EQ(reply.id.value(), 4);
+  EXPECT_EQ(reply.result->value(), (json{{"a", 1}}));
   for (Code code : {Code::invalid, Code::not_found, Code::denied, Code::busy, Code::exhausted,
                     Code::unsupported, Code::kernel}) {
     Error sent{code, "m", "f", Spot{"t", 1}};
-    const Error got = answer_in(error_line(4, sent)).result.error();
+    const Error got = answer_in(error_line(json(4), sent)).result.error();
     EXPECT_EQ(got.code, code);
     EXPECT_EQ(got.message, "m");
     EXPECT_EQ(got.field, "f");
     EXPECT_EQ(got.spot, sent.spot);
   }
   auto notification =
-      std::get<Notification>(*parse_incoming(notification_line("lost", {{"count", 2}})));
+      std::get<Notification>(*parse_incoming(notification_line("lost", json{{"count", 2}})));
   EXPECT_EQ(notification.method, "lost");
-  EXPECT_EQ(notification.params, (json{{"count", 2}}));
+  EXPECT_EQ(notification.params.value(), (json{{"count", 2}}));
 }
 
 TEST(Frames, TheServerReadsWhatTheClientWrote) {
   auto call = std::get<Call>(parse_call(call_line(5, "session.show", to_json(SessionShow{"s"}))));
-  EXPECT_EQ(call.id, 5);
+  EXPECT_EQ(call.id.value(), 5);
   EXPECT_EQ(from_json<SessionShow>(call.params)->session, "s");
 }
 
@@ -162,17 +164,18 @@ TEST(Frames, StrangePeersAreRefused) {
 }
 
 TEST(Frames, NoAnswerIsLongerThanItsLimit) {
-  std::string huge = reply_line(1, std::string(kMaxAnswerBytes, 'x'));
+  std::string huge = reply_line(json(1), json(std::string(kMaxAnswerBytes, 'x')));
   EXPECT_EQ(line_json(huge)["error"]["data"]["code"], "exhausted");
   std::string method(kMaxMessageBytes / 2, '\x01');
-  EXPECT_LE(error_line(unknown_method({1, method, {}})).size(), kMaxMessageBytes);
-  EXPECT_TRUE(
-      refusal(text_of({{"jsonrpc", "2.0"}, {"id", std::string(300, 'i')}, {"method", "hello"}}))
-          .id.is_null());
+  EXPECT_LE(error_line(unknown_method({json(1), method, {}})).size(), kMaxMessageBytes);
+  EXPECT_TRUE(refusal(text_of(Json(json{
+                          {"jsonrpc", "2.0"}, {"id", std::string(300, 'i')}, {"method", "hello"}})))
+                  .id.value()
+                  .is_null());
 }
 
 TEST(Frames, AnswersStayOneLineOfUtf8WhateverIsInThem) {
-  json line = line_json(error_line("a\nb", Error{Code::invalid, "bad \xff byte\n"}));
+  json line = line_json(error_line(json("a\nb"), Error{Code::invalid, "bad \xff byte\n"}));
   EXPECT_EQ(line["id"], "a\nb");
   EXPECT_EQ(line["error"]["message"], "bad \xef\xbf\xbd byte\n");
 }

@@ -4,9 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <variant>
+
+#include "daemon/base/fields.h"
 
 namespace tracectl::protocol {
 
@@ -20,9 +21,7 @@ using Key = std::variant<std::monostate, int64_t, uint64_t, std::string>;
 // it ("NaN", "Infinity", "-Infinity").
 using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
 
-// An object whose members are named by who asks. JSON does not keep their order.
-template <class V> using Named = std::map<std::string, V>;
-
-inline constexpr size_t kMaxNamed = 16;  // members of such an object
+using tracectl::Named;
+inline constexpr size_t kMaxNamed = 16;  // members of a Named that is read
 
 }  // namespace tracectl::protocol
