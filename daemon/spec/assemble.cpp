@@ -38,7 +38,7 @@ bool is_operand(const ExprCode& code) {
 
 class Assembler {
  public:
-  // `side`: of a pair, or null.
+  // `side` is the spec's side of a pair, or null.
   Assembler(const Arguments& arguments, const PairSide* side)
       : arguments_(arguments), side_(side) {}
 
@@ -90,7 +90,7 @@ class Assembler {
            (uses_arguments(spec) ? TC_KEEP_ARGS : 0);
   }
 
-  // The keys are part of no aggregate.
+  // The keys belong to no aggregate.
   Status match_by() {
     AggregateMeaning meaning;
     out_->kernel.pair = side_->number;
@@ -102,7 +102,7 @@ class Assembler {
     return keyed;
   }
 
-  // Of the arguments the first are kept for the return.
+  // Only the first arguments are kept for the return.
   Status check_kept(const Spec& spec) const {
     if (all_at_return_ && spec.when)
       if (auto kept = check_kept(*spec.when, *spec.when); !kept) return kept;
@@ -135,7 +135,7 @@ class Assembler {
     return ok();
   }
 
-  // Of where the call began: at its end there is another.
+  // The stack is that of the call's begin; at its end there is another.
   Status stack(const Spec& spec) {
     if (!spec.stack) return ok();
     if (out_->kernel.at_return & TC_EVENT_AT_RETURN)
@@ -187,7 +187,7 @@ class Assembler {
     return ok();
   }
 
-  // All of them, those that are text as such.
+  // Records all arguments; those that are text, as text.
   Status record_arguments() {
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& argument = arguments_[i];
@@ -211,7 +211,8 @@ class Assembler {
       auto compiled = compile_value(*one.value, arguments_);
       if (!compiled) return compiled.error();
       meaning.shape.is_unsigned = compiled->type == ValueType::u64;
-      // Sites of one probe can differ: what is compared otherwise is a row of its own.
+      // Sites of one probe can differ in signedness. Values that compare differently get a row of
+      // their own.
       if (meaning.shape.is_unsigned) meaning.name += " unsigned";
       if (auto placed = place(*compiled))
         to.value = *placed;
@@ -243,7 +244,7 @@ class Assembler {
     return ok();
   }
 
-  // The sums of one expression by the same keys are one aggregate of the kernel.
+  // Sums of one expression by the same keys are one aggregate in the kernel.
   bool joins(const Aggregate& one) {
     for (size_t i = 0; i < aggregates_.size(); ++i) {
       const Aggregate& other = *aggregates_[i];
@@ -322,7 +323,7 @@ class Assembler {
     return value;
   }
 
-  // Where its first instruction is.
+  // Returns the index of its first instruction.
   Result<uint32_t> append(const ExprCode& code) {
     std::vector<uint32_t> texts;
     for (const std::string& text : code.texts) {
@@ -359,13 +360,13 @@ class Assembler {
   const Arguments& arguments_;
   const PairSide* side_;
   std::unique_ptr<AssembledSpec> out_ = std::make_unique<AssembledSpec>();
-  std::vector<const Aggregate*> aggregates_;  // that made those of out_
+  std::vector<const Aggregate*> aggregates_;  // the source of each aggregate in out_
   std::vector<std::string> texts_;
   uint32_t insns_ = 0;
   bool all_at_return_ = false;
 };
 
-// The keys as one more aggregate, the last: where names have numbers they have, too.
+// Adds the keys as one more aggregate, the last, so that names in them get numbers, too.
 Spec with_keys(Spec spec, const PairSide& side) {
   spec.aggregates.push_back({.by = *side.by});
   return spec;
@@ -378,7 +379,7 @@ bool uses_result(const Expr& expr) {
   return std::any_of(expr.children.begin(), expr.children.end(), uses_result);
 }
 
-// What calls have and pairs have not.
+// Refuses what calls have and pairs do not.
 Status check_of_pair(const Spec& spec, const PairSide& side) {
   const auto no_return = [](const std::string& where) {
     return Error{Code::invalid, where +

@@ -11,11 +11,12 @@
 
 namespace tracectl {
 
-// What a condition or action comes to at each probe whose events come. Probes that have not what it
-// needs are left out; it is an error only where none has.
+// A condition or action, fitted to each probe whose events arrive. Probes that lack what it needs
+// are left out; it is an error only if all do.
 template <class Fitted> class BySource {
  public:
-  // nullptr: the probe has not what is needed. `fit` makes a Result<Fitted> of the source.
+  // Returns nullptr if the probe lacks what is needed. `fit` makes a Result<Fitted> from the
+  // source.
   template <class Fit>
   const Fitted* of(const std::shared_ptr<const EventSource>& source, Fit&& fit) {
     const auto [found, is_new] = sources_.try_emplace(source.get());
@@ -27,13 +28,13 @@ template <class Fitted> class BySource {
     return known.fitted ? &*known.fitted : nullptr;
   }
 
-  // Of the first probe that is left out, why.
+  // Why the first probe that was left out does not fit.
   const std::optional<Error>& misfit() const { return misfit_; }
   Status check() const { return misfit_ && !fits_some_ ? Status(*misfit_) : ok(); }
 
  private:
   struct OfSource {
-    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
+    std::shared_ptr<const EventSource> kept;  // so that its address is not used again
     std::optional<Fitted> fitted;
   };
 

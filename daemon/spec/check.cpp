@@ -14,9 +14,10 @@ namespace {
 using Kind = Expr::Kind;
 
 constexpr uint64_t kMostShift = 63;
-constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // of a result: its size, and no sign
+constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // the size of an unsigned result
 
-// Of a string: str(E), the name of the thread, or its tag, which may be the program's own.
+// The longest string that it can be: str(E), the thread's name, or its tag, which the program may
+// set.
 size_t most_bytes_of(const Expr& string) {
   if (string.kind == Kind::str) return string.number;
   static_assert(TC_OWN_TAG_LEN > TC_TAG_LEN);
@@ -179,7 +180,7 @@ class Checker {
     return ok();
   }
 
-  // comm or str(E), compared with a text.
+  // Comparisons of comm or str(E) with a text.
   Status strings(const Expr& expr) const {
     const Expr &left = expr.children[0], &right = expr.children[1];
     if (expr.op == Operator::like) {

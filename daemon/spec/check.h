@@ -11,9 +11,9 @@
 
 namespace tracectl {
 
-// An integer's type says what range its value is known to lie in: that of a signed or an unsigned
-// integer of 64 bits. Strings are the program's (str), the name of the thread (comm),
-// or what a session has labelled it with (tag); bytes are of the program's memory (hex).
+// An integer's type is the range in which its value is known to lie: signed or unsigned with 64
+// bits. Strings come from the program (str), from the thread's name (comm), or from a session's
+// label (tag); bytes come from the program's memory (hex).
 enum class ValueType : uint8_t {
   s64,
   u64,
@@ -28,37 +28,37 @@ enum class ValueType : uint8_t {
   path
 };
 
-// A cgroup to the kernel, and a name once its rows are read: trace/cgroup_rows.h.
+// The kernel has a cgroup's number; it becomes a name when the rows are read: trace/cgroup_rows.h.
 inline bool is_cgroup_name(ValueType type) {
   return type == ValueType::container || type == ValueType::unit;
 }
 
-// Numbers to the kernel, and code once the rows are read: trace/stack_rows.h.
+// The kernel has numbers of stacks; they become code when the rows are read: trace/stack_rows.h.
 inline bool is_stack(ValueType type) {
   return type == ValueType::stack || type == ValueType::caller;
 }
 
-// Of the session's paths of calls; a number.
+// One of the session's paths of calls; a number in the kernel.
 inline bool is_path(ValueType type) { return type == ValueType::path; }
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
 
 // What an expression may be checked against.
 struct CheckAgainst {
-  std::string_view text = {};            // where its columns are; empty: its canonical text
-  const Arguments* arguments = nullptr;  // of a site; none: whatever a site has
+  std::string_view text = {};            // that its columns refer to; empty: its canonical text
+  const Arguments* arguments = nullptr;  // of a site; null: those of any site
 };
 
-// Conditions, and what is summed up, must be integers; events and keys take strings too, and keys the
-// names of cgroups, and stacks.
+// Conditions and the values of aggregates must be integers. Events and keys can also be strings;
+// keys can also be the names of cgroups, and stacks.
 Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against);
 
-// The type of an expression that has been checked, or of a part of it that is no literal text.
+// The type of an expression that has been checked, or of a part of it, except a literal text.
 ValueType type_of(const Expr& expr, const Arguments& arguments);
 
-// An integer that stands in the text, with its sign. `is_unsigned`: it is beyond INT64_MAX.
+// An integer literal with its sign. `is_unsigned`: it is greater than INT64_MAX.
 struct Literal {
   uint64_t bits = 0;
   bool is_unsigned = false;

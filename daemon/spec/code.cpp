@@ -39,7 +39,7 @@ bool is_terms(const ExprCode& code) {
          std::all_of(code.insns.begin(), code.insns.end(), is_term);
 }
 
-// From the end backwards: every skip is forward, so what it leads to is known.
+// Goes backwards: every skip is forward, so the cost at its target is known.
 unsigned cost_bound(const ExprCode& code) {
   std::vector<unsigned> costs(code.insns.size() + 1, 0);
   for (size_t i = code.insns.size(); i-- > 0;) {

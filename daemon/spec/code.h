@@ -11,14 +11,14 @@
 
 namespace tracectl {
 
-// What the machine of bpf/abi.h runs for one expression at the sites with the same arguments.
+// The code of one expression at sites with the same arguments, for the machine of bpf/abi.h.
 struct ExprCode {
   std::vector<tc_insn> insns;  // at most TC_MAX_INSNS; the last one returns
   std::vector<std::string>
-      texts;  // what `immediate` of a comparison of strings counts; no two alike
+      texts;  // `immediate` of a string comparison is an index into it; no two are equal
   ValueType type =
-      ValueType::s64;       // of what is returned; string, bytes: the address, comm: nothing
-  uint8_t most_bytes = 0;   // of a string; of bytes their number
+      ValueType::s64;       // of the returned value; string, bytes: the address, comm: nothing
+  uint8_t most_bytes = 0;   // of a string; for bytes their exact number
   uint8_t most_frames = 0;  // of a stack
 };
 
@@ -30,7 +30,7 @@ bool reads_memory(const tc_insn& insn);
 // Whether it can be a condition of the kind TC_TERMS.
 bool is_terms(const ExprCode& code);
 
-// The instructions on the longest way through the code.
+// The number of instructions on the longest path through the code.
 unsigned cost_bound(const ExprCode& code);
 
 }  // namespace tracectl

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// An expression becomes code as it is walked over, in one of two ways. As a *value* it leaves a
-// source: a register, or what an instruction can load itself, so that `arg0 + 5` is one.
-// As a *condition* it leaves nothing but skips to a label, taken where it does or does not hold, so
-// that `arg0 > 5 && pid == 7` is two instructions and evaluates no more than it must.
+// An expression is compiled in one walk, in one of two ways. As a *value* it yields a source: a
+// register, or something that an instruction can load itself, so `arg0 + 5` is one instruction. As
+// a *condition* it yields only skips to a label, which are taken if it holds or if it does not, so
+// `arg0 > 5 && pid == 7` is two instructions and evaluates no more than it must.
 //
-// Registers are a stack: an expression may use those from a number on.
+// Registers are used as a stack: an expression may use those from a given number on.
 #include "daemon/spec/compile.h"
 
 #include <string>
@@ -83,7 +83,7 @@ tc_source source_of(Operand operand) {
   }
 }
 
-// The same with its sides exchanged: a < b is b > a.
+// The operator for exchanged sides: a < b is b > a.
 Operator mirrored(Operator op) {
   switch (op) {
     case Operator::less: return Operator::greater;
@@ -94,7 +94,7 @@ Operator mirrored(Operator op) {
   }
 }
 
-// What holds where the other does not. There is no operator for "is not like".
+// The negation. There is no operator for "is not like".
 Operator inverse(Operator op) {
   switch (op) {
     case Operator::equal: return Operator::not_equal;
@@ -162,7 +162,7 @@ class Compiler {
 
   bool is_unsigned(const Expr& expr) const { return type(expr) == ValueType::u64; }
 
-  // Literals that are in the range of both types are of the other side's.
+  // A literal that is in the range of both types takes the other side's type.
   bool suits_both(const Expr& expr) const {
     auto literal = literal_of(expr);
     return literal && !literal->is_unsigned && !literal->is_negative();
@@ -180,7 +180,7 @@ class Compiler {
 
   // ---- values ----
 
-  // Uses the registers from `free` on; if the value is in a register it is `free`.
+  // Uses the registers from `free` on. If the value is in a register, that is `free`.
   Source value(const Expr& expr, uint8_t free) {
     if (auto literal = literal_of(expr)) return immediate(literal->bits);
     switch (expr.kind) {
@@ -207,7 +207,8 @@ class Compiler {
 
   Source unary(const Expr& expr, uint8_t free) {
     if (expr.op == Operator::logical_not) return truth(expr, free);
-    // -x is x * -1 and ~x is x ^ -1, modulo 2^64: one instruction, with what it loads in it.
+    // -x is x * -1 and ~x is x ^ -1, modulo 2^64: one instruction, including the load of its
+    // operand.
     tc_op op = expr.op == Operator::negate ? TC_OP_MUL : TC_OP_XOR;
     Source child = value(expr.children[0], free);
     if (child.is_immediate()) child = moved(child, free);
@@ -238,7 +239,7 @@ class Compiler {
     bool exchanged = false;
   };
 
-  // The two operands as an instruction takes them: b plain, and no two immediates.
+  // The two operands in a form an instruction accepts: b plain, and not two immediates.
   Sides sides(const Expr& first, const Expr& second, uint8_t free, bool may_exchange) {
     Source a = value(first, free);
     uint8_t left = a.is_register() ? next(free) : free;
@@ -263,7 +264,7 @@ class Compiler {
 
   // ---- conditions ----
 
-  // Skips to the label if the truth of the expression is `truth`, and goes on behind it if not.
+  // Skips to the label if the expression's truth is `truth`, and continues after it otherwise.
   void skip_if(const Expr& expr, bool truth, Label& label, uint8_t free) {
     if (auto literal = literal_of(expr)) return skip_if_literal(literal->bits, truth, label);
     if (expr.kind == Kind::unary && expr.op == Operator::logical_not)
@@ -307,7 +308,7 @@ class Compiler {
     out_.skip_unless(is_u ? TC_OP_SKIP_UNLESS_U : TC_OP_SKIP_UNLESS_S, relations(op), a, b, label);
   }
 
-  // The signed side comes first.
+  // Puts the signed side first.
   void skip_if_mixed(const Expr& expr, bool truth, Label& label, uint8_t free) {
     const bool exchanged = is_unsigned(expr.children[0]);
     const Expr& signed_side = expr.children[exchanged ? 1 : 0];

@@ -8,10 +8,10 @@
 
 namespace tracectl {
 
-// Compile an expression for sites with these arguments. The spot of an error is in the canonical
-// text of the expression.
+// Compile an expression for sites with these arguments. An error's spot is in the expression's
+// canonical text.
 
-// The code returns 1 where the condition holds and 0 where it does not.
+// The code returns 1 if the condition holds and 0 otherwise.
 Result<ExprCode> compile_condition(const Expr& expr, const Arguments& arguments);
 
 // The code returns the integer, or the address of the string.

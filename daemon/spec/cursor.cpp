@@ -7,7 +7,7 @@
 namespace tracectl {
 namespace {
 
-// One character of a quoted text: where it ends, or what is wrong with it.
+// One character of a quoted text: its end, or its error.
 struct Unescaped {
   char value = 0;
   size_t length = 1;
@@ -35,7 +35,7 @@ Unescaped unescape(std::string_view text) {
   }
 }
 
-// What a time is written as here, if the unit is one; a remedy.
+// The same time in nanoseconds, if the unit is one of time: the remedy in an error message.
 std::string in_nanoseconds(uint64_t value, std::string_view unit) {
   const uint64_t factor = unit == "s"    ? 1'000'000'000
                           : unit == "ms" ? 1'000'000

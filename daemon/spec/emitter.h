@@ -9,7 +9,7 @@
 
 namespace tracectl {
 
-// What an instruction takes: a register, an integer, or what it loads itself.
+// An operand of an instruction: a register, an integer, or something that it loads itself.
 struct Source {
   tc_source from = TC_FROM_IMMEDIATE;
   uint8_t number = 0;  // of the register or argument
@@ -21,10 +21,10 @@ struct Source {
   bool is_plain() const { return is_register() || is_immediate(); }
 };
 
-// A place further on: the skips that lead to it are known before it is.
+// A place further on, as the list of skips to it: they are emitted before its position is known.
 using Label = std::vector<size_t>;
 
-// Writes instructions one behind the other.
+// Emits instructions in sequence.
 class Emitter {
  public:
   void op(tc_op op, uint8_t to, const Source& a, const Source& b = {TC_FROM_REGISTER});
@@ -33,7 +33,7 @@ class Emitter {
   void skip_unless_text(tc_op op, tc_text_of of, const Source& address, uint8_t most_bytes,
                         const std::string& text, Label& label);
   void skip(Label& label);
-  // The label is here.
+  // Binds the label to the current position.
   void bind(const Label& label);
 
   const std::vector<tc_insn>& insns() const { return insns_; }

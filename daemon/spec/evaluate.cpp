@@ -15,7 +15,7 @@ namespace {
 Number truth(bool holds) { return {holds, false}; }
 
 Wide product(Wide a, Wide b) {
-  // Of the unsigned type: it may be wider than the signed one is.
+  // Multiplies as unsigned, because the product may overflow the signed type.
   return static_cast<Wide>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
 }
 
@@ -54,7 +54,7 @@ std::optional<Number> combine(Operator op, Number a, Number b) {
 
 std::optional<Number> unary(const Expr& expr, const Facts& facts) {
   const Expr& child = expr.children[0];
-  // The least integer is written as the negative of one that has no sign.
+  // The least integer is written as the negative of an unsigned literal.
   if (expr.op == Operator::negate && child.kind == Expr::Kind::integer)
     return wrapped(-Wide{child.number}, false);
   const auto x = evaluate(child, facts);

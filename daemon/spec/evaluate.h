@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What an expression means, worked out by walking over it with arithmetic that is wide enough for every
-// number there is. What a number is worth is kept beside its type only where the language says that the
-// type matters.
+// The meaning of an expression, evaluated by a walk over it, in arithmetic that is wide enough for
+// every number in the language. A number's value is kept apart from its type, which is used only
+// where the language says that it matters.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,22 @@ struct Number {
 // The number that the 64 bits of `value` stand for.
 Number wrapped(Wide value, bool is_u64);
 
-// What an expression is about.
+// The values that an expression refers to.
 class Facts {
  public:
   virtual ~Facts() = default;
 
-  // All nullopt: it cannot be read.
+  // All return nullopt if the value cannot be read.
   virtual std::optional<Number> operand(const Expr& expr) const = 0;
   virtual std::optional<Number> memory(Read read, uint64_t address) const = 0;
-  // Of str(), comm and tag.
+  // For str(), comm and tag.
   virtual std::optional<std::string> string(const Expr& expr) const = 0;
 };
 
-// Of an expression that has been checked, an integer. nullopt: something it needs cannot be read, or
+// Evaluates a checked expression that is an integer. nullopt: something it needs cannot be read, or
 // it divides by 0.
 std::optional<Number> evaluate(const Expr& expr, const Facts& facts);
-// Of a string.
+// The same for a string.
 std::optional<std::string> evaluate_string(const Expr& expr, const Facts& facts);
 
 }  // namespace tracectl

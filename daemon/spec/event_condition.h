@@ -11,16 +11,16 @@
 
 namespace tracectl {
 
-// A condition, as --when takes it, over events that have been recorded. One thread at a time.
+// A condition in the language of --when, for recorded events. Used by one thread at a time.
 class EventCondition {
  public:
   static Result<EventCondition> parse(std::string_view text);
 
-  // False also where the event has not what it needs.
+  // False also if the event lacks what it needs.
   bool holds(const Event& event);
-  // Of the first probe that has not what it needs, why.
+  // Why the first probe that lacks what it needs does not fit.
   const std::optional<Error>& misfit() const { return sources_.misfit(); }
-  // An error where none of the probes whose events have come has what it needs.
+  // An error if all probes whose events have arrived lack what it needs.
   Status check() const { return sources_.check(); }
 
  private:

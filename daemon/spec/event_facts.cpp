@@ -11,7 +11,7 @@
 namespace tracectl {
 namespace {
 
-// The type of what an event has, as that of what a site can read.
+// The type of an event's value, as that of an argument that a site can read.
 Argument read(Argument argument) {
   argument.place = Argument::Place::in_register;
   return argument;
@@ -38,7 +38,7 @@ bool is_recorded(Operand operand) {
   }
 }
 
-// Why nothing can be said of it; empty: it can.
+// Why its value is not known, or empty if it is.
 std::string why_unknown(const Expr& expr, const EventSource& source) {
   switch (expr.kind) {
     case Expr::Kind::read:
@@ -62,7 +62,7 @@ std::string why_unknown(const Expr& expr, const EventSource& source) {
 Status check_known(const Expr& expr, const Expr& whole, const EventSource& source) {
   if (const std::string why = why_unknown(expr, source); !why.empty())
     return error_at(to_string(whole), column_of(expr, whole), why);
-  if (expr.kind == Expr::Kind::str) return ok();  // its argument is known to be a text
+  if (expr.kind == Expr::Kind::str) return ok();  // its argument was checked to be a text
   for (const Expr& child : expr.children)
     if (auto known = check_known(child, whole, source); !known) return known;
   return ok();

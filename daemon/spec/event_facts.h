@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Specs over events that have been recorded. What such an event does not have (the program's memory,
-// who ran it) nothing can be said of any more.
+// Specs for recorded events. Data that is not in an event (the program's memory, the user who ran
+// it) cannot be evaluated any more.
 #pragma once
 
 #include "daemon/base/result.h"
@@ -11,14 +11,14 @@
 
 namespace tracectl {
 
-// The same spec with `arg.NAME` and `retval` as the source's events have them: argument 0 is the first
-// value that they show. Refused with the reason, and a spot in the canonical text, where they have not
-// what it needs.
+// The same spec with `arg.NAME` and `retval` resolved to the values of the source's events;
+// argument 0 is the first value that they show. If they lack something that it needs, fails with
+// the reason and a spot in the canonical text.
 Result<Spec> for_source(const Spec& spec, const EventSource& source);
-// The types of what its events have, as those of what a site can read.
+// The types of the values in its events, as those of arguments that a site can read.
 Arguments read_arguments(const EventSource& source);
 
-// What an expression of such a spec is about. Borrows the event.
+// The values of an event that expressions of such a spec refer to. Borrows the event.
 class EventFacts final : public Facts {
  public:
   explicit EventFacts(const Event& event) : event_(event) {}

@@ -11,19 +11,19 @@
 namespace tracectl {
 namespace {
 
-// What is no sum is done where a hit is.
+// Whether it has aggregates only. Other actions run when a hit happens.
 bool is_sums_only(const Spec& spec) {
   Spec sums;
   sums.aggregates = spec.aggregates;
   return !spec.aggregates.empty() && spec == sums;
 }
 
-// Stacks as rows show them: of those who call only the one that calls.
+// Stacks as rows show them; of the callers only the direct one.
 KeyValue stack_key(const Event& event, ValueType type) {
   if (!event.stack) return {};
   if (type != ValueType::caller) return *event.stack;
   Stack caller = *event.stack;
-  // Behind the function that was hit; what is inlined into it belongs to it.
+  // Skips the function that was hit, with the functions inlined into it.
   size_t at = 0;
   while (at < caller.frames.size() && caller.frames[at].inlined) ++at;
   if (at + 1 >= caller.frames.size()) return {};
@@ -114,7 +114,7 @@ Result<EventSums::Prepared> EventSums::prepare(const EventSource& source) const 
   for (const AggregateMeaning& meaning : (*assembled)->aggregates) {
     const Aggregate& aggregate = spec->aggregates[meaning.first];
     Sum sum{aggregate, meaning, is_all_at_return(*spec) || waits_for_return(aggregate)};
-    sum.meaning.shape.of_calls = false;  // which time is a call's own the events do not say
+    sum.meaning.shape.of_calls = false;  // events do not say which time is a call's own
     prepared.sums.push_back(std::move(sum));
   }
   return prepared;
@@ -124,7 +124,7 @@ void EventSums::add(const Event& event) {
   const Prepared* source =
       sources_.of(event.source, [&](const EventSource& one) { return prepare(one); });
   if (!source) return;
-  // Where the condition is about ends, hits are taken then.
+  // If the condition is about ends, hits are counted at the end.
   const bool is_counted = is_all_at_return(spec_) ? is_end(event) : is_hit(event);
   hits_ += is_counted;
   if (source->when) {

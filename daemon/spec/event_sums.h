@@ -15,23 +15,24 @@
 
 namespace tracectl {
 
-// What events that have been recorded come to, in rows as the kernel would have kept them. One thread
+// The aggregates of recorded events, in the same rows as the kernel would keep. Used by one thread
 // at a time.
 class EventSums {
  public:
-  // As --do and --when take them: all that adds up. The condition may be empty.
+  // `actions` and `when` are in the language of --do and --when; the actions must be aggregates.
+  // The condition may be empty.
   static Result<EventSums> parse(std::string_view actions, std::string_view when = {});
 
   void add(const Event& event);
   const Rows& rows() const { return rows_; }
   uint64_t hits() const { return hits_; }
-  uint64_t filtered() const { return filtered_; }  // of them: by the condition
-  // Values that there was no row for any more.
+  uint64_t filtered() const { return filtered_; }  // of the hits, by the condition
+  // Values dropped because there were no more rows.
   uint64_t left_out() const { return left_out_; }
-  // Of the first probe that has not what the actions need, why; its events, and those of others like it,
-  // are not taken.
+  // Why the first probe that lacks what the actions need does not fit. Events of it and of others
+  // like it are ignored.
   const std::optional<Error>& misfit() const { return sources_.misfit(); }
-  // An error where none of the probes whose events have come has what the actions need.
+  // An error if all probes whose events have arrived lack what the actions need.
   Status check() const { return sources_.check(); }
 
  private:
@@ -41,9 +42,9 @@ class EventSums {
   struct Sum {
     Aggregate aggregate;
     AggregateMeaning meaning;
-    bool is_of_ends;  // of what is known when a call has ended
+    bool is_of_ends;  // its values are known when a call has ended
   };
-  // For the events of one probe.
+  // The spec prepared for the events of one probe.
   struct Prepared {
     std::optional<Expr> when;
     std::vector<Sum> sums = {};

@@ -27,7 +27,7 @@ size_t end_of_word(std::string_view text, size_t at) {
   return at;
 }
 
-// Behind the closing quote, or npos.
+// After the closing quote, or npos.
 size_t end_of_text(std::string_view text, size_t at) {
   for (at++; at < text.size(); at++) {
     if (text[at] == '"') return at + 1;
@@ -36,7 +36,7 @@ size_t end_of_text(std::string_view text, size_t at) {
   return text.npos;
 }
 
-// Behind the longest operator at `at`, or `at`.
+// After the longest operator at `at`, or `at`.
 size_t end_of_operator(std::string_view text, size_t at) {
   for (size_t length : {2, 1}) {
     std::string_view op = text.substr(at, length);

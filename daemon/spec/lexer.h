@@ -15,7 +15,7 @@ struct Token {
   enum class Kind { word, integer, text, op, comma, open, close, end };
 
   Kind kind = Kind::end;
-  std::string_view text;  // within the text that was lexed; of a text with its quotes
+  std::string_view text;  // within the text that was lexed; includes the quotes of a text
   size_t column = 0;
 };
 

@@ -22,7 +22,8 @@ bool uses_arguments(const Expr& expr) {
                                           [](const Expr& child) { return uses_arguments(child); });
 }
 
-// Calls with each expression of the spec, of its own if the spec is: Expr& or const Expr&.
+// Calls `on_expr` with each expression of the spec, as Expr& or const Expr& like the spec. May
+// modify them.
 template <class AnySpec, class OnExpr> void each_expr(AnySpec& spec, OnExpr on_expr) {
   if (spec.when) on_expr(*spec.when);
   if (spec.keep_if) on_expr(*spec.keep_if);
@@ -89,7 +90,7 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
 }
 
-// Of an event that shows them all.
+// The part of the description for an event that shows all arguments.
 std::string text_arguments(const Arguments& arguments) {
   std::string list;
   for (const Argument& one : arguments)

@@ -9,23 +9,23 @@
 
 namespace tracectl {
 
-// What of a site's arguments, and of its function's result, a spec is compiled from: where this is
-// the same its code is. Fails as with_numbers() does.
+// A description of the arguments, and of the function's result, that a spec is compiled from: if it
+// is equal, so is the code. Fails like with_numbers().
 Result<std::string> compiled_from(const Spec& spec, const Arguments& arguments,
                                   const Argument* result = nullptr);
 
-// Whether what the spec works out depends on a site's arguments.
+// Whether the spec's code depends on a site's arguments.
 bool uses_arguments(const Spec& spec);
 
-// Whether an event has the texts that arguments are the addresses of: where it names no values, and
-// the program says of its arguments which are text.
+// Whether its events have the texts that arguments point to: if it names no values, and the program
+// declares which of its arguments are text.
 bool shows_text(const Spec& spec, const Arguments& arguments);
 
-// Whether what is worked out when the call returns needs arguments, which must then be kept.
+// Whether evaluation at the return needs arguments, which must then be kept.
 bool keeps_arguments(const Spec& spec);
 
-// The same spec, in which every `arg.NAME` has the number that this argument has at a site, and
-// `retval` the type of the result; a signed integer of 64 bits if `result` is null.
+// The same spec, with each `arg.NAME` resolved to that argument's number at a site, and `retval` to
+// the type of the result; a signed integer of 64 bits if `result` is null.
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result = nullptr);
 
 }  // namespace tracectl

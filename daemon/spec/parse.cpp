@@ -19,7 +19,7 @@ namespace {
 static_assert(Spec::kMostValues == TC_MAX_ARGS);
 static_assert(Spec::kMostTriggers == TC_MAX_TRIGGERS && Spec::kMostTagBytes == TC_TAG_LEN - 1);
 
-constexpr size_t kMostNameBytes = 64;  // of a session
+constexpr size_t kMostNameBytes = 64;  // of a session's name
 
 constexpr const char* kActions =
     "event, event(E, ...), return, graph, graph(N), stack, stack(N), count, time, sum(E), avg(E), "
@@ -27,7 +27,7 @@ constexpr const char* kActions =
     "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), deepest, tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
-// None but tag and stack is ever the name of a value, so what follows a comma behind a key is clear.
+// Only tag and stack are also names of values, so what follows a comma after a key is unambiguous.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
     {"event", "return", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
      "lhist", "sample", "limit", "deepest", "tag", "silent", "trigger"});
@@ -41,7 +41,7 @@ bool is_action(const Token& token) {
          std::find(kActionNames.begin(), kActionNames.end(), token.text) != kActionNames.end();
 }
 
-// What calls of a graph took, by the calls around them.
+// Times of a graph's calls, by the calls around them.
 bool sums_by_path(const Spec& spec) {
   return spec.aggregates.size() == 1 && spec.aggregates[0].kind == Aggregate::Kind::time &&
          spec.aggregates[0].by.size() == 1 && has_path_keys(spec);
@@ -107,7 +107,7 @@ class SpecParser {
     return cursor_.expect(Token::Kind::close, "\")\"");
   }
 
-  // The return is streamed beside the hit.
+  // Streams an event of the return, besides that of the hit.
   Status returns(const Token& name) {
     return std::exchange(spec_.returns, true) ? twice(name) : ok();
   }
@@ -117,7 +117,7 @@ class SpecParser {
     return std::exchange(spec_.deepest, true) ? twice(name) : ok();
   }
 
-  // What they leave out would have been the deepest to what comes behind.
+  // A hit that sample or limit leaves out could be the deepest so far.
   Error deepest_alone() const {
     return cursor_.error(deepest_,
                          "beside deepest there is no sample and no limit: each hit that is "
@@ -139,7 +139,7 @@ class SpecParser {
     return cursor_.expect(Token::Kind::close, "\")\"");
   }
 
-  // It is of many functions, and what else could be said of a hit is of one.
+  // A graph is of many functions, and other actions are of one.
   Result<Spec> graph_alone() {
     Spec alone;
     alone.graph = true;
@@ -225,7 +225,7 @@ class SpecParser {
     return cursor_.expect(Token::Kind::close, "\")\"");
   }
 
-  // , MIN, MAX, STEP
+  // The rest of lhist's parameters: , MIN, MAX, STEP
   Status buckets(Aggregate& lhist) {
     if (Status status = bound("MIN", lhist.min); !status) return status;
     const Token max = cursor_.next();
@@ -251,7 +251,7 @@ class SpecParser {
     return ok();
   }
 
-  // A comma goes on with the keys but where an action follows it.
+  // A comma continues the keys unless an action follows it.
   Status keys(std::vector<Expr>& by) {
     if (is_action_ahead(0) || cursor_.at(Token::Kind::end))
       return cursor_.error_here("a key is missing behind by: by pid, by arg0, by str(arg1)");
@@ -265,15 +265,15 @@ class SpecParser {
     }
   }
 
-  // `tag` is the name of a value, and with a parenthesis that of an action. `stack` behind a key is
-  // one more key: the action stands before.
+  // `tag` is a value, or with a parenthesis an action. `stack` after a key is one more key: the
+  // action comes before.
   bool is_action_ahead(size_t tokens) const {
     const Token& token = cursor_.next(tokens);
     const bool is_value = token.text == "tag" && cursor_.next(tokens + 1).kind != Token::Kind::open;
     return is_action(token) && !is_value && token.text != "stack";
   }
 
-  // Rows are by probe always, so naming it says nothing.
+  // Rows are always by probe, so naming it has no effect.
   Status key(std::vector<Expr>& by, bool& by_probe) {
     const Token first = cursor_.here();
     if (cursor_.take_word("probe")) return std::exchange(by_probe, true) ? twice(first) : ok();
@@ -378,8 +378,8 @@ class SpecParser {
 
   Cursor cursor_;
   Spec spec_;
-  Token graph_, deepest_;  // where they stand
-  Token path_;             // the same of this key
+  Token graph_, deepest_;  // the place of each
+  Token path_;             // the place of this key
 };
 
 // Escapes and spaces can make the canonical text longer than the one that was read.

@@ -9,14 +9,14 @@
 
 namespace tracectl {
 
-// Parses what --do takes: ACTION[, ACTION...]. The error has a spot for the caret. What only says
-// which hits are taken (sample, limit) goes with an event if nothing else does.
+// Parses the argument of --do: ACTION[, ACTION...]. The error has a spot for the caret. Actions
+// that only choose hits (sample, limit) apply to an event if there is nothing else.
 Result<Spec> parse_spec(std::string_view text);
 
-// Parses what --when takes. Types are checked as far as they do not depend on the site.
+// Parses the argument of --when. Types are checked as far as they do not depend on the site.
 Result<Expr> parse_condition(std::string_view text);
 
-// Parses what --by of a latency takes: one to three keys, which no return has to be waited for.
+// Parses the argument of --by of a latency: one to three keys, which must be known before a return.
 Result<std::vector<Expr>> parse_keys(std::string_view text);
 
 }  // namespace tracectl

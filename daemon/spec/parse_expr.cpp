@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Expressions, by precedence climbing: binary(n) takes what binds at least as tight as n. Depth is
-// bounded twice, because everything that later walks over an expression calls itself: nesting by
-// parentheses and unary operators as it is read, and all else by the number of parts.
+// Expressions, by precedence climbing: binary(n) parses operators that bind at least as tightly as
+// n. Depth is bounded twice, because everything that later walks over an expression is recursive:
+// nesting by parentheses and unary operators while it is parsed, everything else by the number of
+// parts.
 #include "daemon/spec/parse_expr.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace tracectl {
 namespace {
 
 constexpr unsigned kMostNesting = 32;
-constexpr unsigned kMostParts = 256;  // far more than fit into the code of an expression
+constexpr unsigned kMostParts = 256;  // far more than fit into an expression's code
 constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
@@ -35,7 +36,7 @@ constexpr std::array kNames = std::to_array<std::string_view>(
      "retval", "duration",    "thrown", "str",       "cstr", "hex",   "s8",
      "u8",     "s16",         "u16",    "s32",       "u32",  "s64",   "u64"});
 
-// What looks like argN; its N may be anything.
+// Looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";
 
 bool is_argument(std::string_view name) {
@@ -98,7 +99,7 @@ class ExprParser {
                                     " c or a " + outer_text + " (b " + inner_text + " c)");
   }
 
-  // Whatever nests passes here.
+  // All nesting passes through here.
   Result<Part> unary() {
     if (nesting_ == kMostNesting)
       return cursor_.error_here("an expression nests " + std::to_string(kMostNesting) +
@@ -201,7 +202,7 @@ class ExprParser {
 
   static bool is_cstr(const Token& function) { return function.text == Expr::kCstr; }
 
-  // Whether that stands here, and may.
+  // Whether `libcxx` stands here, and may.
   bool is_libcxx(const Token& function) const {
     return is_cstr(function) && cursor_.at(Token::Kind::word) &&
            cursor_.here().text == Expr::kLibcxx;
@@ -256,7 +257,7 @@ class ExprParser {
     return close_call(Expr::of_read(read, std::move(address->expr), token.column));
   }
 
-  // The parenthesis and the address behind it.
+  // The parenthesis and the address after it.
   Result<Part> open_call(const Token& function) {
     if (!cursor_.take_if(Token::Kind::open)) {
       const std::string name{function.text};

@@ -10,8 +10,8 @@
 
 namespace tracectl {
 
-// Parses the expression at the cursor, as far as it goes. `also` are further words that could be
-// meant here; an unknown name is compared with them too.
+// Parses the expression at the cursor, as far as it goes. `also` are further words that are
+// possible here; an unknown name is compared with them, too.
 Result<Expr> parse_expr(Cursor& cursor, std::span<const std::string_view> also = {});
 
 }  // namespace tracectl
