@@ -20,7 +20,7 @@ std::string content_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Cgroups come and go: what cannot be read is not there any more.
+// Cgroups come and go: one that cannot be read no longer exists.
 template <class Visit> void visit_directories(const fs::path& at, const Visit& visit) {
   std::error_code error;
   visit(at);
@@ -29,7 +29,7 @@ template <class Visit> void visit_directories(const fs::path& at, const Visit& v
       visit_directories(entry->path(), visit);
 }
 
-// systemd puts a _ before names that the kernel could want for itself.
+// systemd prefixes _ to names that the kernel might use itself.
 bool is_of_unit(const std::string& name, const std::string& unit) {
   return name == unit || name == "_" + unit;
 }

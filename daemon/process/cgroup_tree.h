@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The cgroups of version 2 that there are, by their paths from the root of the hierarchy:
+// The existing cgroups of version 2, by their paths from the root of the hierarchy:
 // /system.slice/ssh.service.
 #pragma once
 
@@ -17,20 +17,22 @@ namespace tracectl {
 
 class CgroupTree {
  public:
-  // Fails with Code::unsupported where the hierarchy is mounted nowhere.
+  // Fails with Code::unsupported if the hierarchy is not mounted.
   static Result<CgroupTree> open();
 
-  // `directory` as a path from the root: it may be a directory below the mount, or such a path already.
+  // Converts `directory` to a path from the root: it may be a directory below the mount, or such a
+  // path already.
   std::string path_of(const std::string& directory) const;
 
   // Fails with Code::not_found.
   Result<uint64_t> id_of(const std::string& path) const;
-  // The cgroup and all below it. Each is visited before what is below it is looked for.
+  // Visits the cgroup and all below it. Each is visited before its children are listed.
   void visit(const std::string& path, const std::function<void(uint64_t id)>& visitor) const;
-  // In it or below, in ascending order. Those of PID namespaces that cannot be seen from here are left out.
+  // Processes in the cgroup or below it, in ascending order. Those of PID namespaces that are not
+  // visible from here are left out.
   std::vector<pid_t> processes_in(const std::string& path) const;
-  // That systemd has made for the unit, of several the one that is nearest to the root. Fails with
-  // Code::not_found where there is none now, and with Code::invalid where it cannot be told.
+  // The cgroup that systemd made for the unit; of several the one nearest to the root. Fails with
+  // Code::not_found if there is none now, and with Code::invalid if it is ambiguous.
   Result<std::string> of_unit(const std::string& unit) const;
 
  private:
@@ -39,7 +41,7 @@ class CgroupTree {
   std::string mount_;
 };
 
-// Of the process, in its hierarchy of version 2; "/" where nobody says.
+// The cgroup of the process in the hierarchy of version 2; "/" if it cannot be read.
 std::string cgroup_of(pid_t pid);
 
 }  // namespace tracectl

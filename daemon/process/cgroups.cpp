@@ -16,7 +16,7 @@
 namespace tracectl {
 namespace {
 
-// linux/exportfs.h, FILEID_KERNFS: a handle of eight bytes, the id.
+// linux/exportfs.h, FILEID_KERNFS: a handle of eight bytes, which is the id.
 constexpr int kKernfsHandle = 0xfe;
 constexpr size_t kShownDigits = 12;
 
@@ -36,7 +36,7 @@ bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 int hex_value(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-// \040 and the like, as the kernel writes blanks.
+// Decodes \040 and the like, with which the kernel writes blanks.
 std::string without_octal(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,8 @@ std::string without_octal(std::string_view text) {
   return plain;
 }
 
-// \x2d and the like, as systemd writes what a unit's name cannot have.
+// Decodes \x2d and the like, with which systemd writes characters that are not allowed in a unit's
+// name.
 std::string without_hex(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -66,7 +67,7 @@ std::string without_hex(std::string_view text) {
   return plain;
 }
 
-// systemd puts a _ before names that the kernel could want for itself.
+// systemd prefixes _ to names that the kernel might use itself.
 std::string_view unescaped(std::string_view component) {
   if (component.starts_with('_')) component.remove_prefix(1);
   return component;
@@ -87,8 +88,8 @@ std::optional<std::string> id_in(std::string_view text) {
   return std::string{text.substr(0, kShownDigits)};
 }
 
-// docker-ID.scope, libpod-ID.scope, cri-containerd-ID.scope, crio-ID.scope; with the runtimes' own
-// driver ID or libpod-ID.
+// docker-ID.scope, libpod-ID.scope, cri-containerd-ID.scope, crio-ID.scope; ID or libpod-ID with
+// the runtimes' own driver.
 std::optional<std::string> id_of(std::string_view component) {
   take_suffix(component, ".scope");
   const size_t dash = component.rfind('-');
@@ -132,7 +133,7 @@ std::string unit_of(const std::string& path) {
   return path;
 }
 
-// The outermost: what runs inside a container is the container's.
+// The outermost one, because containers within a container belong to it.
 std::string container_of(const std::string& path) {
   for (const std::string_view component : split(path, '/')) {
     if (auto id = id_of(component)) return *id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Names of cgroups. The kernel knows a cgroup by a number, its id: the number of its directory in the
-// one hierarchy of version 2, also where others of version 1 are mounted beside it. A runtime of
-// containers or systemd tells what it stands for by the directory's path.
+// Names of cgroups. The kernel identifies a cgroup by a number, its id: the inode number of its
+// directory in the hierarchy of version 2, also if hierarchies of version 1 are mounted beside it.
+// The directory's path says which container or which unit of systemd it is.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace tracectl {
 
-// Where cgroup version 2 is mounted, of the text of /proc/self/mountinfo (proc(5)).
+// The mount point of cgroup version 2, from the text of /proc/self/mountinfo (proc(5)).
 std::optional<std::string> cgroup2_mount(std::string_view mountinfo);
 
-// Paths are from the root of the hierarchy: /system.slice/ssh.service. Both give the path where it has
-// no such name.
+// Paths are from the root of the hierarchy: /system.slice/ssh.service. Both functions return the
+// path if it contains no such name.
 
 // The last component that is a service or a scope, as systemd calls it: ssh.service.
 std::string unit_of(const std::string& path);
-// Of docker, podman, containerd, CRI-O the first 12 digits of the container's id, as they list it; of
-// LXC and systemd-nspawn its name.
+// The container's name: for docker, podman, containerd and CRI-O the first 12 digits of its id, as
+// they list it; for LXC and systemd-nspawn its name.
 std::string container_of(const std::string& path);
 
-// Paths by ids, which it keeps when their cgroups are gone.
+// Maps ids to paths, and remembers them after their cgroups are gone.
 class CgroupNames {
  public:
-  // Of one that is gone and was never asked for: "cgroup ID".
+  // "cgroup ID" if it is gone and was never asked for before.
   std::string path_of(uint64_t id);
 
  private:

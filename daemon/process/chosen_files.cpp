@@ -13,7 +13,7 @@ namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// A path names a file also where the process has it under another name (a link to it).
+// A path names a file also if the process has mapped it by another name (a link to it).
 bool is_file_at(const std::string& path, const MappedFile& file) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_ino == file.inode &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which of the files that a process has mapped a pattern's OBJECT names.
+// Chooses the files that a pattern's OBJECT names among those that a process has mapped.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace tracectl {
 
-// All that a process has mapped, among it perhaps files that are none of programs.
+// All files that a process has mapped; some may not be programs.
 inline constexpr const char* kAnyObject = "*";
 
 inline bool is_path(const std::string& object) { return !object.empty() && object.front() == '/'; }
 
-// Whether OBJECT names the file at this path, for which nobody has looked.
+// Whether OBJECT names the file at this path, without a look at the file.
 bool names_file(const std::string& object, const std::string& path);
 
-// Those that OBJECT names: an absolute path, a glob of file names, or nothing for the file that the
-// process executes. `files`: what it maps. Fails with Code::not_found where OBJECT is empty and the
-// executable is not among them; none may fit.
+// The files that OBJECT names: an absolute path, a glob of file names, or empty for the file that
+// the process executes. `files` are those it maps; the result may be empty. Fails with
+// Code::not_found if OBJECT is empty and the executable is not among them.
 Result<std::vector<MappedFile>> choose_files(const Process& process,
                                              const std::vector<MappedFile>& files,
                                              const std::string& object);

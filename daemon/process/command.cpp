@@ -29,7 +29,7 @@ struct Pipe {
   }
 };
 
-// All signals blocked for as long as this lives.
+// Blocks all signals while this lives.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -45,8 +45,8 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// Everything the child needs, laid out before the fork: behind it, with other threads in the
-// parent, only async-signal-safe calls are allowed.
+// Everything the child needs, prepared before the fork: after it, with other threads in the parent,
+// only async-signal-safe calls are allowed.
 struct Start {
   const char* path;
   char* const* arguments;
@@ -74,13 +74,13 @@ bool wait_for_release(int gate) {
 
 [[noreturn]] void become(const Start& start) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != start.parent) _exit(127);  // it went away before the line above
+  if (getppid() != start.parent) _exit(127);  // the parent ended before the line above
   reset_signals();
   if (!wait_for_release(start.gate)) _exit(127);
   prctl(PR_SET_PDEATHSIG, 0);
   execve(start.path, start.arguments, environ);
   int err = errno;
-  // Nobody left to tell if this fails.
+  // If this fails, nobody is left to report to.
   [[maybe_unused]] ssize_t told = write(start.failure, &err, sizeof err);
   _exit(127);
 }
@@ -118,7 +118,7 @@ Ending ending_of(const siginfo_t& info) {
 }
 
 Status write_byte(const Fd& fd) {
-  // The reader may be gone, and SIGPIPE must not end us for it.
+  // The reader may have ended, and SIGPIPE must not end this process.
   BlockedSignals quiet;
   if (write(fd.get(), "", 1) == 1) return ok();
   int err = errno;
@@ -189,7 +189,7 @@ Result<Command> Command::start(const std::vector<std::string>& arguments) {
   pointers.push_back(nullptr);
   Start start{path->c_str(), pointers.data(), gate->read.get(), failure->write.get(), getpid()};
 
-  // None of the parent's handlers may run in the child.
+  // No handlers of the parent may run in the child.
   BlockedSignals blocked;
   pid_t pid = fork();
   if (pid < 0) return Error::from_errno("start " + *path);
@@ -208,7 +208,8 @@ Result<Command> Command::start(const std::vector<std::string>& arguments) {
                  std::move(failure->read)};
 }
 
-// Where it is another's program, or has capabilities by its file, it would run without these under a tracer.
+// A program that is set-user-ID or set-group-ID, or has capabilities by its file, would run without
+// these under a tracer.
 bool Command::stop_at_exec() const {
   struct stat file {};
   if (::stat(path_.c_str(), &file) != 0 || file.st_mode & (S_ISUID | S_ISGID)) return false;
@@ -216,7 +217,7 @@ bool Command::stop_at_exec() const {
   return ::ptrace(PTRACE_SEIZE, pid_, 0, PTRACE_O_TRACEEXEC) == 0;
 }
 
-// False where it has ended before. Signals that come meanwhile are its own.
+// Returns false if it has ended before. Signals that arrive meanwhile are passed on to it.
 bool Command::wait_for_exec() {
   for (;;) {
     int status = 0;

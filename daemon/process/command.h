@@ -21,35 +21,36 @@ struct Ending {
   bool operator==(const Ending&) const = default;
 };
 
-// A program started in a child that waits before its execve. Destroying a command that was not
-// released kills the child; one that was released runs on.
+// A program started in a child, which waits before its execve. If the command was not released, its
+// destructor kills the child; a released child runs on.
 class Command {
  public:
-  // `arguments` begin with the program, looked up in $PATH if it has no slash. The child waits
-  // with SIGKILL as its parent-death signal until it is released: the thread that calls this must
-  // live until then.
+  // `arguments` begin with the program, looked up in $PATH if it has no slash. SIGKILL is the
+  // child's parent-death signal until it is released, so the thread that calls this must live until
+  // then.
   static Result<Command> start(const std::vector<std::string>& arguments);
 
   Command(Command&&) noexcept = default;
   Command& operator=(Command&& other) noexcept;
   ~Command();
 
-  const std::string& path() const { return path_; }  // of the program, absolute
+  const std::string& path() const { return path_; }  // absolute path of the program
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 
-  // Lets the child execute its program; returns once it does, or with why it cannot.
+  // Lets the child execute its program. Returns once it does, or with the reason why it cannot.
   Status release() { return release({}); }
-  // `before_it_runs` is called when the program is there and none of its instructions has run, where the kernel
-  // lets a parent stop its child there (ptrace(2)) and the program is none that takes other rights by its file, as it
-  // would not get them; else when it runs. An error of it is returned, and the program runs all the same. By the
-  // thread that has started the command.
+  // `before_it_runs` is called after the execve and before the program's first instruction, if the
+  // kernel lets a parent stop its child there (ptrace(2)) and the program gets no other rights from
+  // its file, which it would lose under a tracer. Otherwise it is called when the program runs
+  // already. Its error is returned, and the program runs nevertheless. Must be called by the thread
+  // that started the command.
   Status release(const std::function<Status()>& before_it_runs);
 
-  // Blocks until the process has ended; the same answer again afterwards.
+  // Blocks until the process has ended; later calls return the same.
   Result<Ending> wait();
 
-  // SIGTERM, whether released or not.
+  // Sends SIGTERM, whether released or not.
   Status terminate();
 
  private:

@@ -77,7 +77,7 @@ std::string core_text(const CoreNaming& naming, const Crash& crash) {
   if (pattern.starts_with('|')) return handed_over_text(program_of(pattern), crash);
   if (pattern.starts_with('@')) return "its core was sent to the socket " + pattern.substr(1);
   std::string name = expanded(pattern, crash);
-  // fs/coredump.c, format_corename(): not where the pattern has a %p.
+  // fs/coredump.c, format_corename(): the PID is not appended if the pattern has a %p.
   if (naming.uses_pid && pattern.find("%p") == std::string::npos)
     name += "." + std::to_string(crash.own_pid);
   if (pattern.starts_with('/')) return "its core is " + name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Where the kernel has put the core of a process: core(5), "Naming of core dump files".
+// The place where the kernel put the core of a process: core(5), "Naming of core dump files".
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tracectl {
 
-// As in /proc/sys/kernel. Read when it is needed: it may change at any time.
+// As in /proc/sys/kernel. Read anew each time, because it may change.
 struct CoreNaming {
   std::string pattern;
   bool uses_pid = false;
@@ -17,10 +17,10 @@ struct CoreNaming {
   static CoreNaming of_machine();
 };
 
-// A sentence's part: `its core is ...`, or that it left none. What of a name nobody knows any more is a
-// `*` in it: the moment of the dump, say, or which of the threads it was.
+// Part of a sentence: `its core is ...`, or that there is none. Parts of the name that are no
+// longer known, such as the time of the dump or which thread it was, are `*`.
 std::string core_text(const CoreNaming& naming, const Crash& crash);
-// process 123 (nginx) was killed by SIGSEGV; its core is /cores/core.123
+// "process 123 (nginx) was killed by SIGSEGV; its core is /cores/core.123"
 std::string text(const CoreNaming& naming, const Crash& crash);
 
 }  // namespace tracectl

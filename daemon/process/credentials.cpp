@@ -11,9 +11,9 @@
 namespace tracectl {
 namespace {
 
-constexpr size_t kMostStatusBytes = 16 << 10;  // it has some 1,500
+constexpr size_t kMostStatusBytes = 16 << 10;  // usual are some 1,500
 
-// What follows the name on its line.
+// The text after the name on its line.
 std::optional<std::string_view> value_of(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -33,7 +33,7 @@ template <class Number> std::optional<Number> next_number(std::string_view& text
   return number;
 }
 
-// Real, effective and saved one.
+// The real, effective and saved id.
 std::optional<std::array<uint32_t, 3>> three_ids(std::string_view text, std::string_view name) {
   auto value = value_of(text, name);
   if (!value) return std::nullopt;
@@ -68,7 +68,7 @@ Result<Credentials> read_credentials(const Process& process) {
   if (!credentials) return Error{Code::kernel, path + " does not tell as whom the process runs"};
   struct stat file {
   }, name_space{};
-  // The kernel gives files of a process that is not dumpable to root: proc(5).
+  // If a process is not dumpable, the kernel makes root the owner of its files in /proc: proc(5).
   if (::fstat(fd.get(), &file) != 0) return Error::from_errno("look at " + path);
   credentials->dumpable = file.st_uid == credentials->uids[1];
   const std::string in = process.proc_path("ns/user");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// As whom a process runs, and whether a user could ptrace(2) it. Reading a process takes no rights but
-// for its user namespace (CAP_SYS_PTRACE).
+// The credentials of a process, and whether a user could ptrace(2) it. Reading them takes no
+// rights, except for the process's user namespace (CAP_SYS_PTRACE).
 #pragma once
 
 #include <array>
@@ -20,23 +20,24 @@ struct Credentials {
   std::array<gid_t, 3> gids{};
   uint64_t capabilities = 0;  // permitted
   uint32_t user_namespace = 0;
-  bool dumpable = false;  // to its user, as PR_SET_DUMPABLE in prctl(2) has it
+  bool dumpable = false;  // as PR_SET_DUMPABLE in prctl(2)
 };
 
-// Of the text of /proc/PID/status its ids and capabilities. None where it is not as the kernel writes it.
+// Parses ids and capabilities from the text of /proc/PID/status. None if the text is not in the
+// kernel's format.
 std::optional<Credentials> parse_status(std::string_view text);
 
 Result<Credentials> credentials_of(const Process& process);
 
-// With these as real, effective and saved ids.
+// Whether real, effective and saved ids are all these.
 bool runs_as(const Credentials& process, uid_t uid, gid_t gid);
 
-// Whether the user could not. At this moment: the programs in the kernel ask again at each hit
-// (bpf/access.bpf.h).
+// Whether the user could not ptrace the process now. The programs in the kernel check it again at
+// each hit (bpf/access.bpf.h).
 bool is_hidden_from(const Owner& user, const Credentials& process);
 
-// Fails with Code::denied where the user could not ptrace the process. Not why: as whom others run is what
-// the mount option hidepid= of /proc keeps from users (proc(5)).
+// Fails with Code::denied if the user could not ptrace the process. The message does not say why,
+// because the mount option hidepid= of /proc hides the credentials of others from users (proc(5)).
 Status may_trace(const Owner& user, const Process& process);
 
 }  // namespace tracectl

@@ -17,8 +17,8 @@
 namespace tracectl {
 namespace {
 
-// By what the kernel has in memory alone, as it has the way to each file that is mapped: so nobody is waited for
-// who serves a directory.
+// Looks up only what the kernel has in memory, which includes the path to each mapped file. So this
+// never waits for a process that serves a directory.
 Fd step(const Fd& directory, const std::string& name) {
   open_how how{};
   how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -44,7 +44,7 @@ bool Permissions::allow(const Owner& user, mode_t bit) const {
 
 bool FileAccess::may_be_read_by(const Owner& user) const {
   if (!file.allow(user, S_IROTH)) return false;
-  // Nothing of a user's own file is hidden from the user.
+  // A user may know everything about the user's own files.
   if (file.uid == user.uid) return true;
   return directories &&
          std::all_of(directories->begin(), directories->end(),

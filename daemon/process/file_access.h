@@ -18,7 +18,7 @@
 
 namespace tracectl {
 
-// Who may do what with a file or a directory.
+// The permissions of a file or a directory.
 struct Permissions {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -28,28 +28,28 @@ struct Permissions {
   static Permissions of(const struct stat& status) {
     return {status.st_uid, status.st_gid, status.st_mode, false};
   }
-  // `bit` is that of others, as S_IROTH. Of a user's groups the first alone is known: where the file's is another
-  // one, both the group and others must be allowed.
+  // `bit` is that of others, such as S_IROTH. Only the first of a user's groups is known: if the
+  // file's group is another one, both the group and others must be allowed.
   bool allow(const Owner& user, mode_t bit) const;
 };
 
 struct FileAccess {
   Permissions file;
-  // From the root of the process to the file. None: the name does not lead to the file, or it cannot be told
-  // without waiting for somebody.
+  // The directories from the process's root to the file. None if the name does not lead to the
+  // file, or if that cannot be checked without waiting for another process.
   std::optional<std::vector<Permissions>> directories = {};
 
-  // What is not known is no.
+  // False if not known.
   bool may_be_read_by(const Owner& user) const;
 };
 
-// Finds that for files of one process.
+// Finds the access to files of one process.
 class FileAccesses {
  public:
   explicit FileAccesses(const Process& process)
       : process_(process), root_(::open(process.proc_path("root").c_str(), O_PATH | O_CLOEXEC)) {}
 
-  // `path` as the process has it in its maps; `status` that of the file.
+  // `path` is as in the process's maps; `status` is that of the file.
   FileAccess of(const std::string& path, const struct stat& status);
 
  private:
@@ -63,7 +63,7 @@ class FileAccesses {
 
   const Process& process_;
   Fd root_;
-  std::map<dev_t, bool> devices_;  // whether another process serves their files
+  std::map<dev_t, bool> devices_;  // whether another process serves the device's files
 };
 
 }  // namespace tracectl

@@ -12,7 +12,8 @@
 namespace tracectl {
 namespace {
 
-// Where the kernel has mapped what PT_INTERP names (getauxval(3)); 0: nothing.
+// The address at which the kernel has mapped the file of PT_INTERP (getauxval(3)); 0 if there is
+// none.
 Result<uint64_t> linker_base(const Process& process) {
   const std::string path = process.proc_path("auxv");
   const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -27,7 +28,7 @@ Result<uint64_t> linker_base(const Process& process) {
 
 }  // namespace
 
-// Its code is the first behind its base.
+// Its code is the first mapping after its base.
 Result<std::optional<MappedFile>> dynamic_linker(const Process& process) {
   const auto base = linker_base(process);
   if (!base) return base.error();

@@ -9,8 +9,9 @@
 
 namespace tracectl {
 
-// The file of the dynamic linker that the kernel has started the process's program by, as the process maps it.
-// None where the program is static, or is the linker itself. A process can say another one of its files is it.
+// The file of the dynamic linker with which the kernel started the process's program, as the
+// process maps it. None if the program is static, or is the linker itself. A process can make
+// another of its files appear as the linker.
 Result<std::optional<MappedFile>> dynamic_linker(const Process& process);
 
 }  // namespace tracectl

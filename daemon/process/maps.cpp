@@ -17,9 +17,9 @@ namespace tracectl {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
-constexpr std::string_view kNewline = "\\012";  // how the kernel writes a newline in a name
+constexpr std::string_view kNewline = "\\012";  // the kernel's escape for a newline in a name
 
-// Takes words and numbers off the front of a line of maps.
+// Takes words and numbers from the front of a line of maps.
 class Line {
  public:
   explicit Line(std::string_view text) : rest_(text) {}
@@ -120,8 +120,8 @@ Status check_is(const Fd& fd, const MappedFile& file) {
       file.path + " is another file than the one the process has mapped; restart the process"};
 }
 
-// The name the process knows the file by, seen from its root. O_NONBLOCK: a name it controls
-// could be a FIFO by now.
+// Opens the file by the process's name for it, seen from its root. O_NONBLOCK, because the process
+// controls the name, and it may be a FIFO by now.
 Result<Fd> open_by_name(const Process& process, const MappedFile& file) {
   std::string path = process.proc_path("root") + file.path;
   Fd fd{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)};

@@ -17,30 +17,30 @@ namespace tracectl {
 struct ExecutableRange {
   uint64_t start = 0;  // addresses in the process; `end` is past the last byte
   uint64_t end = 0;
-  uint64_t file_offset = 0;  // bytes, of what stands at `start`
+  uint64_t file_offset = 0;  // bytes; the offset of the byte at `start`
 
   bool operator==(const ExecutableRange&) const = default;
 };
 
 // A file of which a process has executable mappings.
 struct MappedFile {
-  std::string path;  // as the process's maps name it: of its mount namespace; may be stale
-  dev_t device = 0;  // as in maps; on btrfs and overlayfs stat's st_dev can be another
+  std::string path;  // as in the process's maps and mount namespace; may be stale
+  dev_t device = 0;  // as in maps; on btrfs and overlayfs stat's st_dev can differ
   ino_t inode = 0;
-  bool deleted = false;  // the name is gone or is another file's by now
+  bool deleted = false;  // the name was removed or is another file's by now
   std::vector<ExecutableRange> ranges;
 
   bool operator==(const MappedFile&) const = default;
 };
 
 // The files of executable mappings in the text of /proc/PID/maps, in order of first appearance.
-// Lines that are not as the kernel writes them are skipped.
+// Skips lines that are not in the kernel's format.
 std::vector<MappedFile> parse_maps(std::string_view text);
 
 Result<std::vector<MappedFile>> executable_files(const Process& process);
 
-// Opens the very file that is mapped, for reading; also one that was deleted, replaced or is of
-// another mount namespace. Refuses a file of another inode.
+// Opens the mapped file itself for reading, even if it was deleted, replaced, or is of another
+// mount namespace. Refuses a file with another inode.
 Result<Fd> open_mapped(const Process& process, const MappedFile& file);
 
 Result<Fd> open_executable(const Process& process);

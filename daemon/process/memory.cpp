@@ -30,9 +30,10 @@ Error not_read(const Process& process, const MemoryRange& range) {
   return error;
 }
 
-// The memory of a process. Its file is its user's alone, so that a daemon without rights over files
-// cannot open it, though it may trace the process; then it is read by the system call that asks for
-// that right only. This holds on to no address space, and reads only what the process itself can.
+// The memory of a process. /proc/PID/mem belongs to the process's user, so a daemon without rights
+// over files cannot open it, although it may trace the process. Then the memory is read by
+// process_vm_readv(2), which needs only the right to trace. That call does not hold the address
+// space, and reads only what the process itself can.
 class Memory {
  public:
   static Result<Memory> open(const Process& process) {
@@ -42,10 +43,10 @@ class Memory {
     return Memory{process.pid(), std::move(file)};
   }
 
-  // Whether it is this process's whatever becomes of the process.
+  // Whether it stays this process's memory, even after the process has ended.
   bool holds() const { return static_cast<bool>(file_); }
 
-  // As pread() does.
+  // Like pread(2).
   ssize_t read(void* into, size_t size, uint64_t address) const {
     if (file_) return ::pread(file_.get(), into, size, static_cast<off_t>(address));
     const iovec to{into, size}, from{reinterpret_cast<void*>(address), size};
@@ -74,8 +75,8 @@ Result<std::vector<uint8_t>> read_range(const Memory& memory, const Process& pro
   return bytes;
 }
 
-// Thousands of short ranges lie close together, as sites in code do: what follows a range is read
-// with it, and the next ones found there.
+// Reads more than a range at once: thousands of short ranges lie close together, like sites in
+// code, and the next ones are found in what was read.
 class Window {
  public:
   Window(const Memory& memory, const Process& process) : memory_(memory), process_(process) {}
@@ -94,7 +95,7 @@ class Window {
            range.size_bytes <= size_ - (range.address - start_);
   }
 
-  // Fewer bytes where the mapping ends.
+  // Reads fewer bytes if the mapping ends.
   bool move_to(const MemoryRange& range) {
     if (range.size_bytes > kBytes) return false;
     const ssize_t got = memory_.read(bytes_.data(), kBytes, range.address);
@@ -125,7 +126,7 @@ Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& pro
     Window window(*memory, process);
     for (const MemoryRange& range : ranges) results.push_back(window.read(range));
   }
-  // What was read by number is the process's if it is there still.
+  // Memory that was read by PID is the process's only if it is still alive.
   if (auto there = process.still_there(); !there && !memory->holds()) return there.error();
   return results;
 }

@@ -19,11 +19,11 @@ struct MemoryRange {
 
 constexpr size_t kMaxReadBytes = 64 << 20;
 
-// All of the range or an error.
+// Reads the whole range or fails.
 Result<std::vector<uint8_t>> read_memory(const Process& process, uint64_t address,
                                          size_t size_bytes);
 
-// The same for many ranges with one opening of the memory; one result a range, in order. The outer
+// The same for many ranges; opens the memory once. One result for each range, in order. The outer
 // error is that the memory could not be opened.
 Result<std::vector<Result<std::vector<uint8_t>>>> read_memory(const Process& process,
                                                               std::span<const MemoryRange> ranges);

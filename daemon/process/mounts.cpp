@@ -27,7 +27,7 @@ std::string_view word(std::string_view& line) {
   return taken;
 }
 
-// Files in memory are of a file system that is mounted nowhere.
+// Files in memory (memfd) belong to a file system that is not mounted anywhere.
 bool is_in_memory(dev_t device) {
   static const dev_t own = [] {
     struct stat status {};
@@ -57,7 +57,8 @@ Served served_by_process(std::string_view mountinfo, dev_t device) {
   return Served::unknown;
 }
 
-// What lies on a disk has a major number. Both namespaces: a file can be mapped that a process has opened elsewhere.
+// File systems on disks have a major number. Looks in both mount namespaces, because a process can
+// map a file that another one has opened.
 bool may_wait_for_others(const Process& process, dev_t device) {
   if (major(device) != 0 || is_in_memory(device)) return false;
   for (const std::string& path :

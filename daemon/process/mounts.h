@@ -11,12 +11,12 @@ namespace tracectl {
 
 enum class Served { no, yes, unknown };
 
-// Whether another process has to be asked for what files of this device hold (FUSE), by the text of a mountinfo,
-// proc(5). Unknown where nothing of the device is mounted.
+// Whether another process serves the contents of this device's files (FUSE), according to the text
+// of a mountinfo, proc(5). Unknown if nothing of the device is mounted.
 Served served_by_process(std::string_view mountinfo, dev_t device);
 
-// Whether who reads what the process has mapped of a file of this device, as /proc/PID/maps has it, may wait for as
-// long as another process likes. So it is taken to be where the file system was unmounted while in use.
+// Whether a read of a file on this device (as in /proc/PID/maps) that the process has mapped may
+// wait for another process, without limit. Assumed if the file system was unmounted while in use.
 bool may_wait_for_others(const Process& process, dev_t device);
 
 }  // namespace tracectl

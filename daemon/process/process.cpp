@@ -20,7 +20,7 @@ Error no_such_process(pid_t pid) {
   return Error{Code::not_found, process_name(pid) + " does not exist"};
 }
 
-// The process a thread belongs to; 0 where there is no such thread.
+// The process that a thread belongs to; 0 if there is no such thread.
 pid_t thread_group(pid_t tid) {
   std::ifstream status("/proc/" + std::to_string(tid) + "/status");
   std::string word;
@@ -29,8 +29,8 @@ pid_t thread_group(pid_t tid) {
   return 0;
 }
 
-// A field of /proc/PID/stat that is a number (proc(5)), from the fourth on; the name in field 2 can
-// hold anything, but no field behind it has a ')'. 0 where the process has gone.
+// A numeric field of /proc/PID/stat (proc(5)), from the fourth on. The name in field 2 can contain
+// anything, but no field after it has a ')'. 0 if the process has ended.
 uint64_t stat_field(pid_t pid, int number) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -67,7 +67,7 @@ Result<Process> Process::open(pid_t pid) {
     return Process{pid, std::move(pidfd), birth};
   }
   int err = errno;
-  // For a thread that is no process older kernels say EINVAL, newer ones ENOENT.
+  // For a thread that is not a process, older kernels return EINVAL, newer ones ENOENT.
   if (err != ESRCH && err != EINVAL && err != ENOENT)
     return Error::from_errno("open " + process_name(pid), err);
   pid_t owner = thread_group(pid);
@@ -76,7 +76,7 @@ Result<Process> Process::open(pid_t pid) {
                                   std::to_string(owner) + "; name the process"};
 }
 
-// Before Linux 6.5 the number alone is known; it may mean another process by now.
+// Before Linux 6.5 only the PID is known; it may be another process's by now.
 Result<Process> Process::at_other_end(int socket) {
   ucred credentials{};
   socklen_t bytes = sizeof(credentials);

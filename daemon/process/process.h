@@ -13,34 +13,34 @@
 
 namespace tracectl {
 
-// One process, held by a pidfd: a process that gets the same PID later is not mistaken for it.
+// One process, held by a pidfd, so a process that gets the same PID later is not mistaken for it.
 class Process {
  public:
-  // Fails with Code::not_found where there is no such process, and with Code::invalid for the id
-  // of a thread, naming the process it belongs to.
+  // Fails with Code::not_found if there is no such process, and with Code::invalid for the id of a
+  // thread; the message names the process it belongs to.
   static Result<Process> open(pid_t pid);
 
-  // The one that connected this Unix stream socket. Fails with Code::not_found where it has ended, or is of
-  // a PID namespace that cannot be seen from here.
+  // The process that connected this Unix stream socket. Fails with Code::not_found if it has ended,
+  // or is in a PID namespace that is not visible from here.
   static Result<Process> at_other_end(int socket);
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
 
-  // With the id it names the process for good: the number of its pidfd's file, or on kernels where all
-  // pidfds share one (before Linux 6.9) when it started, in clock ticks since boot.
+  // Together with the PID it identifies the process for good: the inode number of its pidfd, or, on
+  // kernels where all pidfds have the same (before Linux 6.9), its start in clock ticks since boot.
   uint64_t birth() const { return birth_; }
 
-  // Which program it executes now: another number after each execve(2), the same in its forks. It is
-  // where the program's stack begins, which the kernel chooses at random. None once it has ended, and
-  // while it is just about to execute another.
+  // Identifies the program that it executes now: it changes with each execve(2), and is the same in
+  // its forks. It is the start address of the program's stack, which the kernel chooses at random.
+  // None after it has ended, and while an execve is under way.
   std::optional<uint64_t> image() const;
 
   // A process that has ended and not been waited for is not alive.
   Result<bool> alive() const;
 
-  // ok, or the error for what was just read through /proc/PID: only while the process that was
-  // opened is alive is it sure that /proc/PID was its own.
+  // ok, or an error that invalidates what was just read through /proc/PID: only while the process
+  // is alive, /proc/PID is certain to be its own.
   Status still_there() const;
 
   // /proc/PID/NAME
@@ -55,7 +55,7 @@ class Process {
   uint64_t birth_;
 };
 
-// Whether both are the same process, or both are none. A number alone can come to mean another one.
+// Whether both are the same process, or both are null. A PID alone can be used again.
 inline bool same_process(const std::shared_ptr<const Process>& a,
                          const std::shared_ptr<const Process>& b) {
   if (!a || !b) return a == b;

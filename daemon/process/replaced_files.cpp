@@ -42,7 +42,7 @@ void ReplacedFiles::watch(std::set<std::string> paths) {
   }
 }
 
-// Where the queue ran over nobody knows what has happened.
+// After the queue has overflowed it is not known what has happened.
 std::set<std::string> ReplacedFiles::take() {
   std::set<std::string> replaced;
   alignas(inotify_event) std::array<char, 16384> events{};

@@ -9,17 +9,17 @@
 
 namespace tracectl {
 
-// Tells when another file may have been put in place at a path: by a rename, as upgrades do it, or by writing.
-// A path below a directory that cannot be watched is never told of.
+// Reports paths at which the file may have been replaced: by a rename, as upgrades do, or by
+// writing. Paths below a directory that cannot be watched are never reported.
 class ReplacedFiles {
  public:
   ReplacedFiles();
 
-  // Readable when there is something to take. -1: the kernel gives no more of these.
+  // Readable when there is something to take. -1 if the kernel has no more inotify instances.
   int fd() const { return inotify_.get(); }
-  // These absolute paths, and no others any more.
+  // Watches these absolute paths, and no others.
   void watch(std::set<std::string> paths);
-  // Of those, where something has happened since the last time.
+  // The watched paths at which something has happened since the last call.
   std::set<std::string> take();
 
  private:
@@ -27,7 +27,7 @@ class ReplacedFiles {
 
   Fd inotify_;
   std::set<std::string> paths_;
-  std::map<std::string, int> directories_;  // and their watches
+  std::map<std::string, int> directories_;  // with their watches
 };
 
 }  // namespace tracectl

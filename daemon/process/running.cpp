@@ -44,7 +44,7 @@ bool is_file(const std::string& path, dev_t device, ino_t inode) {
   return stat(path.c_str(), &found) == 0 && found.st_dev == device && found.st_ino == inode;
 }
 
-// maps names the device of the file system below where there is one (btrfs, overlayfs); the
+// maps shows the device of the underlying file system if there is one (btrfs, overlayfs). The
 // mapped file itself has the device that stat gives for any other name of it.
 bool is_mapped_as(const Process& process, const MappedFile& file, dev_t device, ino_t inode) {
   if (file.inode != inode) return false;
@@ -73,7 +73,7 @@ std::vector<pid_t> processes_running(dev_t device, ino_t inode) {
   return pids;
 }
 
-// The 22nd field; the second, the name, is in parentheses and can have others in it.
+// The 22nd field. The second, the name, is in parentheses and can contain any others.
 std::optional<uint64_t> started_ns(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -7,7 +7,7 @@
 
 namespace tracectl {
 
-// SIGSEGV; `signal 34` where there is no name.
+// "SIGSEGV"; "signal 34" if it has no name.
 inline std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name ? "SIG" + std::string(name) : "signal " + std::to_string(signal);

@@ -16,7 +16,7 @@ constexpr const char* kProperties = "org.freedesktop.DBus.Properties";
 constexpr SystemdBus::Method kLoadUnit{"/org/freedesktop/systemd1",
                                        "org.freedesktop.systemd1.Manager", "LoadUnit"};
 
-// What sd-bus takes for no time at all is a default of its own, and it counts microseconds.
+// The time left in microseconds, but never 0, which means a default timeout to sd-bus.
 uint64_t us_until(uint64_t end_ns) {
   const uint64_t now_ns = boot_ns();
   return std::max<uint64_t>(end_ns > now_ns ? (end_ns - now_ns) / 1000 : 0, 1);
@@ -57,7 +57,7 @@ void SystemdBus::Watch::SlotDeleter::operator()(sd_bus_slot* slot) const {
   sd_bus_slot_unref(slot);
 }
 
-// Without a flush, which would wait for a bus that does not read.
+// Closes without a flush, which would wait for a bus that does not read.
 void SystemdBus::BusDeleter::operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
 
 Result<std::unique_ptr<SystemdBus>> SystemdBus::open(EventLoop& loop, std::function<void()> lost,
@@ -76,7 +76,7 @@ Result<std::unique_ptr<SystemdBus>> SystemdBus::open(EventLoop& loop, std::funct
   return bus;
 }
 
-// The first call would do this, too, and wait for as long as a bus likes.
+// Completes the handshake. The first call would do this, too, but without a limit of time.
 Status SystemdBus::greet(uint64_t end_ns) {
   for (;;) {
     const int done = sd_bus_process(bus_.get(), nullptr);

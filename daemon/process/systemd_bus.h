@@ -16,11 +16,11 @@ struct sd_bus_slot;
 
 namespace tracectl {
 
-// A connection to the system's bus, to speak with its systemd. What takes an `end_ns`, of boot_ns(),
-// blocks, and has failed then.
+// A connection to the system bus, for calls to its systemd. Functions with an `end_ns`, of
+// boot_ns(), block until then at most, and fail then.
 class SystemdBus {
  public:
-  // `lost` is called once, by the loop, where the connection ends; it may destroy this.
+  // `lost` is called once, by the loop, when the connection ends; it may destroy this.
   static Result<std::unique_ptr<SystemdBus>> open(EventLoop& loop, std::function<void()> lost,
                                                   uint64_t end_ns);
 
@@ -34,14 +34,14 @@ class SystemdBus {
     const char* interface;
     const char* name;
   };
-  // The answer. Arguments are strings.
+  // Returns the reply. Arguments are strings.
   Result<Message> call(const Method& method, std::initializer_list<const char*> arguments,
                        uint64_t end_ns);
 
-  // That stands for the unit of this name, which systemd reads if it has not.
+  // The object of the unit with this name. systemd loads the unit if it has not yet.
   Result<std::string> object_of(const std::string& unit, uint64_t end_ns);
 
-  // Calls back, by the loop, while it lives. The callback may destroy its own watch.
+  // The loop calls back while it lives. The callback may destroy its own watch.
   class Watch {
    private:
     friend class SystemdBus;
@@ -51,7 +51,7 @@ class SystemdBus {
     std::unique_ptr<std::function<void(sd_bus_message&)>> callback_;
     std::unique_ptr<sd_bus_slot, SlotDeleter> slot_;
   };
-  // For each signal PropertiesChanged of an object of systemd's.
+  // Calls back for each signal PropertiesChanged of one of systemd's objects.
   Result<Watch> on_changes(const std::string& object, std::function<void(sd_bus_message&)> callback,
                            uint64_t end_ns);
 
@@ -67,7 +67,7 @@ class SystemdBus {
   std::function<void()> lost_;
 };
 
-// Of a unit's property LoadState: whether it can be started.
+// Whether the unit can be started, by its property LoadState.
 Status check_loaded(const std::string& unit, const std::string& load_state);
 
 }  // namespace tracectl

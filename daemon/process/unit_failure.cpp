@@ -10,7 +10,7 @@
 namespace tracectl {
 namespace {
 
-// What the main process shows of a failure that is not told by the result alone.
+// How the main process ended, if that explains more than the result alone.
 std::optional<std::string> end_of_main(const UnitFailure& failure) {
   if (!failure.main_pid || !failure.main_ending) return std::nullopt;
   const std::string process = "its process " + std::to_string(*failure.main_pid);
@@ -35,8 +35,8 @@ std::string cause_of(const UnitFailure& failure) {
   return "systemd calls its result \"" + failure.result + "\"";
 }
 
-// One that is being started is still `failed` for a moment, in the new invocation, whose result is
-// that of nothing yet.
+// A unit that is being started is still `failed` for a moment, already in the new invocation, which
+// has no result yet.
 bool is_failed(const UnitState& state) {
   if (state.result == "success") return false;
   return state.active_state == "failed" || state.sub_state.starts_with("auto-restart");
@@ -59,7 +59,7 @@ std::string text(const UnitFailure& failure) {
 
 std::optional<UnitFailure> UnitHistory::next(const UnitState& now) {
   if (!is_failed(now)) {
-    // Without an invocation nothing else shows that the next failure is another one.
+    // Without an invocation id, this is the only sign that the next failure is a new one.
     if (now.invocation_id.empty()) told_.reset();
     return std::nullopt;
   }

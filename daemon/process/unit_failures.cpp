@@ -17,7 +17,7 @@ constexpr const char* kUnitInterface = "org.freedesktop.systemd1.Unit";
 constexpr SystemdBus::Method kSubscribe{"/org/freedesktop/systemd1",
                                         "org.freedesktop.systemd1.Manager", "Subscribe"};
 
-// ---- properties: 0 or more where they could be read, or a negative errno ----
+// ---- properties: each returns 0 or more if it could be read, or a negative errno ----
 
 int read_text(sd_bus_message& message, std::string& value) {
   const char* text = nullptr;
@@ -73,10 +73,10 @@ int read_properties(sd_bus_message& message, UnitState& state) {
   return done;
 }
 
-// ---- what systemd is asked for ----
+// ---- calls to systemd ----
 
 Result<UnitState> state_of(SystemdBus& bus, const std::string& object, uint64_t end_ns) {
-  // An empty interface: of all there are.
+  // An empty interface requests the properties of all interfaces.
   const SystemdBus::Method get{object.c_str(), "org.freedesktop.DBus.Properties", "GetAll"};
   auto told = bus.call(get, {""}, end_ns);
   if (!told) return told.error();
@@ -116,7 +116,7 @@ void UnitFailures::forget_all_but(const std::set<std::string>& units) {
   if (units_.empty()) bus_.reset();
 }
 
-// systemd sends signals to nobody before somebody has subscribed.
+// systemd sends no signals before a client has subscribed.
 Status UnitFailures::connect(uint64_t end_ns) {
   if (bus_) return ok();
   auto bus = SystemdBus::open(
@@ -135,7 +135,7 @@ void UnitFailures::watch_again(uint64_t end_ns) {
       lost_(begun.error().in("watch " + name + " again"));
 }
 
-// Signals first: what changes after the state has been read is told by one.
+// Subscribes to signals first, so changes after the state was read are signalled.
 Result<std::string> UnitFailures::begin(const std::string& name, uint64_t end_ns) {
   auto object = bus_->object_of(name, end_ns);
   if (!object) return object.error();
@@ -147,18 +147,19 @@ Result<std::string> UnitFailures::begin(const std::string& name, uint64_t end_ns
   if (!state) return state.error();
   if (auto loaded = check_loaded(name, state->load_state); !loaded) return loaded.error();
   unit->state = std::move(*state);
-  (void)unit->history.next(unit->state);  // what has failed before is no news
+  (void)unit->history.next(unit->state);  // earlier failures are not reported
   unit->changes = std::move(*changes);
   return units_.try_emplace(unit->state.id, std::move(unit)).first->first;
 }
 
-// Of each change systemd tells first what a service has of its own, then what all units have.
+// systemd signals each change first for the service's own properties, then for those that all units
+// have.
 void UnitFailures::look_at(Unit& unit, sd_bus_message& changed) {
   const char* interface = nullptr;
   if (sd_bus_message_read_basic(&changed, 's', &interface) < 0) return;
   if (read_properties(changed, unit.state) < 0) return;
   if (std::string_view(interface) != kUnitInterface) return;
-  // The last thing here: it may forget the unit.
+  // Must be the last call: it may drop the unit.
   if (const auto failure = unit.history.next(unit.state)) failed_(*failure);
 }
 

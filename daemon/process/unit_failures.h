@@ -15,19 +15,20 @@
 
 namespace tracectl {
 
-// nginx.service of nginx, as systemctl(1) takes names.
+// "nginx.service" for "nginx", like systemctl(1).
 std::string full_unit_name(const std::string& name);
 
-// Watches units of the system's systemd by its bus, to which it is connected while there is a unit to
-// watch. Used by the loop's thread, which asking systemd holds up, for at most kLongestNs.
+// Watches units of the system's systemd over its bus, to which it is connected while there is a
+// unit to watch. Used by the loop's thread, which calls to systemd block, for at most kLongestNs.
 class UnitFailures {
  public:
-  // A call to systemd takes a millisecond, and hundreds of them while it reloads its units. Whoever
-  // else wants something of this thread waits meanwhile, and is not to notice a bus that stands still.
+  // A call to systemd takes a millisecond, and hundreds of them while it reloads its units. Other
+  // work of this thread waits meanwhile, and must not be held up by a bus that hangs.
   static constexpr uint64_t kLongestNs = 1'000'000'000;
 
   using Failed = std::function<void(const UnitFailure&)>;
-  // The bus is gone, and until the next watch() nothing is told; or a unit could not be watched anew.
+  // The bus connection ended, and nothing is reported until the next watch(); or a unit could not
+  // be watched again.
   using Lost = std::function<void(const Error&)>;
 
   // The loop is borrowed.
@@ -35,11 +36,11 @@ class UnitFailures {
   UnitFailures(const UnitFailures&) = delete;
   UnitFailures& operator=(const UnitFailures&) = delete;
 
-  // From now on their failures are told, by systemd's names of them, which are returned: that of an
-  // alias is another one. Watching one that is watched already changes nothing. Where it fails, some may
-  // be watched. After the bus was lost this watches all that were watched, too.
+  // Reports failures of these units from now on, by systemd's names for them, which are returned:
+  // an alias has another name. Units that are watched already stay so. If it fails, some may be
+  // watched. After the bus was lost this also resumes the former watches.
   Result<std::vector<std::string>> watch(const std::vector<std::string>& units);
-  void forget_all_but(const std::set<std::string>& units);  // names that watch() has returned
+  void forget_all_but(const std::set<std::string>& units);  // by names that watch() returned
 
  private:
   struct Unit {
@@ -58,7 +59,7 @@ class UnitFailures {
   const Failed failed_;
   const Lost lost_;
   std::unique_ptr<SystemdBus> bus_;
-  std::map<std::string, std::unique_ptr<Unit>> units_;  // by systemd's name
+  std::map<std::string, std::unique_ptr<Unit>> units_;  // by systemd's name for the unit
 };
 
 }  // namespace tracectl

@@ -34,7 +34,7 @@ class Properties {
     return std::string(value);
   }
 
-  // Of a list of commands their programs.
+  // The programs of a list of commands.
   Result<std::vector<std::string>> programs(const char* name) {
     auto told = get(kService, name);
     if (!told) return told.error();
@@ -49,7 +49,7 @@ class Properties {
                      end_ns_);
   }
 
-  // org.freedesktop.systemd1(5): the path, and what is nothing to us.
+  // org.freedesktop.systemd1(5): keeps the path and skips the rest.
   static int read_programs(sd_bus_message& message, std::vector<std::string>& paths) {
     int done = sd_bus_message_enter_container(&message, 'v', "a(sasbttttuii)");
     if (done >= 0) done = sd_bus_message_enter_container(&message, 'a', "(sasbttttuii)");
@@ -70,7 +70,8 @@ class Properties {
   const uint64_t end_ns_;
 };
 
-// systemd puts a _ before those that could be the kernel's own files, by the controllers that there are.
+// systemd prefixes _ to names that could be files of the kernel, which begin with a controller's
+// name.
 bool is_name_of_cgroup(std::string_view unit) {
   constexpr std::array kControllers{"cpu",    "cpuacct", "cpuset",    "io",   "blkio",
                                     "memory", "devices", "pids",      "rdma", "hugetlb",

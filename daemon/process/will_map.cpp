@@ -22,7 +22,7 @@
 namespace tracectl {
 namespace {
 
-constexpr int kMaxScripts = 4;           // interpreters of interpreters: the kernel's own limit
+constexpr int kMaxScripts = 4;           // nested interpreters: the kernel's own limit
 constexpr size_t kMaxListing = 4 << 20;  // bytes
 constexpr std::chrono::seconds kMaxListingTime{10};
 
@@ -40,7 +40,7 @@ template <class Layout> bool read_layout(const Fd& fd, uint64_t offset, Layout& 
   return true;
 }
 
-// The dynamic loader a 64-bit ELF file asks for; empty where it asks for none.
+// The dynamic loader that a 64-bit ELF file requests; empty if none.
 std::string loader_of(const Fd& fd) {
   Elf64_Ehdr header{};
   if (!read_layout(fd, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
@@ -79,7 +79,7 @@ Result<Fd> open_program(const std::string& path) {
   return fd;
 }
 
-// Everything written to a pipe until its end, or an error when that is too much or takes too long.
+// Reads from a pipe until its end. Fails if that is too much or takes too long.
 Result<std::string> drain(const Fd& fd) {
   std::string text;
   std::array<char, 4096> buffer;
