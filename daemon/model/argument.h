@@ -41,24 +41,24 @@ struct Enumerator {
 };
 using Enumerators = std::vector<Enumerator>;
 
-// Where the value of one argument of a probe is found when the probe is hit, and its type.
+// The place of one argument of a probe when the probe is hit, and its type.
 struct Argument {
   enum class Place : uint8_t {
-    unreadable,  // in no place this program can read (an SSE register, say); the probe still works
+    unreadable,  // nowhere that programs can read (an SSE register, say); the probe still works
     constant,    // `offset` is the value
     in_register,
     memory,  // at base + index * scale + offset
   };
 
-  // How people are shown the value.
+  // How the value is shown to users.
   enum class Kind : uint8_t {
-    integer,  // or, with `is_float`, a floating-point number
+    integer,  // a floating-point number if `is_float`
     boolean,
     character,
     enumeration,
     pointer,
     text,       // the address of a C string
-    aggregate,  // no single number: always unreadable
+    aggregate,  // not a single number: always unreadable
   };
 
   Place place = Place::unreadable;
@@ -67,18 +67,18 @@ struct Argument {
   bool is_signed = false;
   bool is_float = false;          // the bits of a float or double
   bool high_byte = false;         // %ah, %bh, %ch, %dh: bits 8 to 15 of the register
-  bool is_string = false;         // a value of an event: the bits count the event's strings
+  bool is_string = false;         // a value of an event: the bits are an index into its strings
   bool is_shown_as_text = false;  // an event shows the text at the address, not the address
-  bool length_behind = false;     // of such a text: the next argument has its length in bytes
-  uint8_t byte_count = 0;      // of such a string that shows as many bytes of memory in hexadecimal
-  bool link_relative = false;  // memory: `offset` is an address in the file's own address space
+  bool length_behind = false;     // for such a text: the next argument is its length in bytes
+  uint8_t byte_count = 0;         // for a string that shows so many bytes of memory in hex
+  bool link_relative = false;     // memory: `offset` is an address in the file's own address space
   Register base = Register::none;
   Register index = Register::none;
   uint8_t scale = 1;  // 1, 2, 4 or 8
   int64_t offset = 0;
-  std::string text = {};           // the argument as the note has it, or why it cannot be read
-  std::string name = {};           // of the parameter; empty where none is known
-  std::string declared_type = {};  // in C: `unsigned int`, `enum color`; empty where it is unknown
+  std::string text = {};           // the argument as in the note, or why it is unreadable
+  std::string name = {};           // of the parameter; empty if not known
+  std::string declared_type = {};  // in C: `unsigned int`, `enum color`; empty if not known
   std::shared_ptr<const Enumerators> enumerators = {};  // of an enumeration, shared by its users
 
   bool operator==(const Argument&) const = default;
@@ -86,13 +86,13 @@ struct Argument {
 
 using Arguments = std::vector<Argument>;
 
-// s32, u64, f64: as listed to users.
+// The type as listed to users: s32, u64, f64.
 std::string type_name(const Argument& argument);
 
-// "integer", "float", "enumeration"...: how people are shown the value.
+// How the value is shown to users: "integer", "float", "enumeration"...
 const char* kind_name(const Argument& argument);
 
-// The place in the list of the argument with this name (not `arg0`); none if there is none.
+// The index of the argument with this name (not `arg0`); none if there is none.
 std::optional<size_t> index_of(const Arguments& arguments, std::string_view name);
 
 // The enumerator of an enumeration's value; nullptr if none has it.

@@ -3,9 +3,9 @@
 
 namespace tracectl {
 
-// What a hit of a site costs the program, decided by the instruction the probe sits on.
+// What a hit of a site costs the program; depends on the instruction under the probe.
 enum class CostClass {
-  fast,    // a 5-byte nop the kernel turns into a call: no trap
+  fast,    // a 5-byte nop that the kernel turns into a call: no trap
   normal,  // breakpoint, instruction emulated
   slow,    // breakpoint, instruction single-stepped out of line
 };

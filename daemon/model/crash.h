@@ -8,17 +8,18 @@
 
 namespace tracectl {
 
-// A process was ended by a signal that it had not asked for: one that leaves a core, or SIGKILL.
+// A process that was ended by a signal from outside or by a fault: one that leaves a core, or
+// SIGKILL.
 struct Crash {
   uint64_t ts_ns = 0;     // CLOCK_BOOTTIME, of its end
-  pid_t pid = 0;          // as the engine sees it
-  pid_t own_pid = 0;      // as it saw itself
+  pid_t pid = 0;          // in the engine's PID namespace
+  pid_t own_pid = 0;      // in its own PID namespace
   pid_t initial_pid = 0;  // in the initial PID namespace
   uid_t uid = 0;
   gid_t gid = 0;
   std::string name;
   int signal = 0;
-  bool has_core = false;  // it was written, or handed to a program
+  bool has_core = false;  // a core was written, or passed to a program
 };
 
 }  // namespace tracectl

@@ -100,7 +100,7 @@ class Printer {
     print_last(std::to_string(expr.number));
   }
 
-  // One more parameter of the call.
+  // Adds a parameter to the call.
   void print_last(const std::string& parameter) {
     text.back() = ',';
     text += ' ' + parameter + ')';
@@ -168,9 +168,9 @@ Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {
   return expr;
 }
 
-// The address first: what is wrong with it is found where it is printed.
+// The address comes first, because it is printed and errors in it are located there.
 Expr Expr::of_libcxx(Expr address, uint64_t most_bytes, size_t column) {
-  constexpr uint64_t kPointer = 16;  // behind capacity and size
+  constexpr uint64_t kPointer = 16;  // after capacity and size
   const auto binary = [&](Operator op, Expr left, Expr right) {
     return of_binary(op, std::move(left), std::move(right), column);
   };

@@ -35,7 +35,7 @@ enum class Operator : uint8_t {
   negate,
 };
 
-// Those from `retval` on are known when a call returns, not when it begins.
+// Operands from `retval` on are known when a call returns, not when it begins.
 enum class Operand : uint8_t {
   arg,
   pid,
@@ -45,19 +45,19 @@ enum class Operand : uint8_t {
   comm,
   cgroup,
   ts,
-  stack_bytes,  // in use of the stack that the thread began on; at the hit only
+  stack_bytes,  // used bytes of the stack that the thread began on; at the hit only
   tag,
   container,
   unit,
-  stack,   // by frame pointers; `number` is the most frames
-  caller,  // where the function returns to
-  path,    // of a call of a graph: the calls around it
+  stack,   // by frame pointers; `number` is the maximum of frames
+  caller,  // the address that the function returns to
+  path,    // of a graph's call: the calls around it
   retval,
   duration,
-  thrown  // whether a call was left without returning
+  thrown  // whether a call ended without returning
 };
 
-// What is read from the memory of the program.
+// The types that can be read from the program's memory.
 enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };
 
 // An expression of a condition, a value or a key.
@@ -74,60 +74,62 @@ struct Expr {
   Operator op = Operator::add;     // unary and binary
   Operand operand = Operand::arg;  // operand
   Read read = Read::u64;           // read
-  // integer: its value; arg: which; stack: the most frames; str: the most bytes, hex: the bytes, 1 to
-  // kMostStrBytes; retval: its size in bytes, and kSignedResult, or 0 until a site is known
-  // (spec/names.h)
+  // integer: its value; arg: its index; stack: the most frames; str: the most bytes; hex: the
+  // number of bytes, 1 to kMostStrBytes; retval: its size in bytes and kSignedResult, or 0 until a
+  // site is known (spec/names.h)
   uint64_t number = 0;
-  // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number` is
-  // then 0 until a site is known (spec/names.h). str: kCstr or kLibcxx where it was asked for as such.
+  // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number`
+  // is then 0 until a site is known (spec/names.h). str: kCstr or kLibcxx if it was written as
+  // such.
   std::string text = {};
-  std::vector<Expr> children = {};  // of str, hex and read: the address
-  size_t column = 0;  // in the text it was read from, for a caret; of binary: the operator's
+  std::vector<Expr> children = {};  // for str, hex and read: the address
+  size_t column = 0;                // in the source text, for a caret; for binary: the operator's
 
-  // Of what they mean: where they stood is no part of it.
+  // Compares meanings, not columns.
   bool operator==(const Expr& other) const;
 
   static Expr of_integer(uint64_t value, size_t column = 0);
   static Expr of_text(std::string text, size_t column = 0);
   static Expr of_operand(Operand operand, uint64_t index = 0, size_t column = 0);
   static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
-  // The characters of a std::string of libstdc++, whose first member is a pointer to them, as
-  // c_str() gives them: str(u64(address)) by another name.
+  // The characters of a std::string of libstdc++, like c_str(): its first member is a pointer to
+  // them, so this is another name for str(u64(address)).
   static Expr of_cstr(Expr address, uint64_t most_bytes, size_t column = 0);
-  // The same of a std::string of libc++ (ABI 1, little endian), in whose first byte the lowest bit tells
-  // whether the characters are in it, behind that byte, or where its third word points.
+  // The same for a std::string of libc++ (ABI 1, little endian). The lowest bit of its first byte
+  // says whether the characters are inside it, after that byte, or at the address in its third
+  // word.
   static Expr of_libcxx(Expr address, uint64_t most_bytes, size_t column = 0);
-  // That many bytes of memory, whatever they are.
+  // That many bytes of memory, of any value.
   static Expr of_hex(Expr address, uint64_t bytes, size_t column = 0);
   static Expr of_read(Read read, Expr address, size_t column = 0);
   static Expr of_unary(Operator op, Expr child, size_t column = 0);
   static Expr of_binary(Operator op, Expr left, Expr right, size_t column = 0);
 };
 
-// The canonical text, with no parentheses but those it needs. It reads back as an equal expression.
+// The canonical text, with only the necessary parentheses. It parses to an equal expression.
 std::string to_string(const Expr& expr);
 
-// Where `part`, an expression within `whole`, stands in to_string(whole).
+// The column of `part`, an expression within `whole`, in to_string(whole).
 size_t column_of(const Expr& part, const Expr& whole);
 
-// "text" with \", \\, \n, \t and \xHH, as expressions have it.
+// "text" with \", \\, \n, \t and \xHH, as in expressions.
 std::string quoted_text(std::string_view text);
 
-// The words of the language. `arg` is named with its index.
+// The words of the language. For `arg` the name includes no index.
 std::string_view name_of(Operand operand);
 std::string_view name_of(Read read);
 std::optional<Operand> operand_named(std::string_view name);  // never `arg`
 std::optional<Read> read_named(std::string_view name);
 
-// Greater binds tighter, as in C. Binary operators only.
+// A greater value binds tighter, as in C. Binary operators only.
 unsigned precedence_of(Operator op);
 std::string_view text_of(Operator op);
 std::optional<Operator> binary_operator(std::string_view text);
 std::optional<Operator> unary_operator(std::string_view text);
 
 bool is_comparison(Operator op);
-// Whether the two beside one another need parentheses though C has none: everybody reads
-// `a & b == c` and `a < b < c` as what they are not.
+// Whether the two operators, one within the other, need parentheses although C has a rule: `a & b
+// == c` and `a < b < c` are easily misread.
 bool is_misleading(Operator outer, Operator inner);
 
 }  // namespace tracectl

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Globs. A `*` is tried with ever longer texts; when a later one is met, the earlier ones never need
-// to be tried again, because whatever they could still give, the later `*` can give too. So one
-// place to return to is enough, and the time is at most |glob| * |text|.
+// Globs. A `*` is tried with ever longer texts. When a later `*` is reached, earlier ones never
+// need to be tried again, because the later one can match whatever they could. So one place to
+// return to is enough, and the time is at most |glob| * |text|.
 #include <optional>
 
 #include "daemon/model/pattern.h"
@@ -11,14 +11,14 @@ namespace tracectl {
 namespace {
 
 struct SetMatch {
-  size_t end = 0;  // behind the `]`
+  size_t end = 0;  // after the `]`
   bool matches = false;
 };
 
 unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
 
-// The set that begins at glob[start] == '['; none if no `]` closes it. A `]` that comes first is a
-// member, as in the shell.
+// Matches the set that begins at glob[start] == '['; none if no `]` closes it. A `]` that comes
+// first is a member, as in the shell.
 std::optional<SetMatch> match_set(std::string_view glob, size_t start, char c) {
   size_t at = start + 1;
   bool negated = at < glob.size() && (glob[at] == '!' || glob[at] == '^');
@@ -33,7 +33,7 @@ std::optional<SetMatch> match_set(std::string_view glob, size_t start, char c) {
   return std::nullopt;
 }
 
-// Where the glob goes on behind the one element at `at`, if that element takes `c`.
+// The position after the one element at `at`, if that element matches `c`.
 std::optional<size_t> match_one(std::string_view glob, size_t at, char c) {
   if (glob[at] == '?') return at + 1;
   if (glob[at] == '[') {
@@ -43,14 +43,14 @@ std::optional<size_t> match_one(std::string_view glob, size_t at, char c) {
   return glob[at] == c ? std::optional{at + 1} : std::nullopt;
 }
 
-// How an element of the glob takes the text at `from`: where both go on, if it does.
+// The positions after one element of the glob has matched the text at `from`.
 struct Step {
   size_t glob, text;
 };
 
 template <class Take> bool match_all(std::string_view glob, std::string_view text, Take take) {
   size_t g = 0, t = 0;
-  std::optional<Step> star;  // behind the last `*`, and the text it has not eaten
+  std::optional<Step> star;  // after the last `*`, and the text it has not matched
   while (t < text.size() || g < glob.size()) {
     if (g < glob.size() && glob[g] == '*') {
       star = Step{++g, t};

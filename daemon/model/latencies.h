@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What settings that measure from one probe to another come to, beside the rows of what they do.
+// Results of settings that measure from one probe to another, apart from the rows of their actions.
 #pragma once
 
 #include <sys/types.h>
@@ -30,24 +30,24 @@ struct SlowPair {
 };
 
 struct LatencyResult {
-  uint64_t started = 0;                // hits of the first probe that were kept
-  uint64_t overwritten = 0;            // of them: the same key started once more before its end
-  uint64_t matched = 0;                // ends that found their start
-  uint64_t unmatched = 0;              // ends that did not
-  uint64_t unread = 0;                 // hits of both whose key could not be read
-  uint64_t dropped = 0;                // hits of both for which there was no room
-  uint64_t unlisted = 0;               // matched, and lost to `slowest` though perhaps among them
-  uint64_t carried = 0;                // open when the counters began
-  uint32_t wanted = 0;                 // how many of the slowest
+  uint64_t started = 0;      // hits of the first probe that were stored
+  uint64_t overwritten = 0;  // of these: the same key started again before its end
+  uint64_t matched = 0;      // ends with a start
+  uint64_t unmatched = 0;    // ends without a start
+  uint64_t unread = 0;       // hits of both whose key could not be read
+  uint64_t dropped = 0;      // hits of both for which there was no room
+  uint64_t unlisted = 0;     // matched, but missing in `slowest`, to which they may belong
+  uint64_t carried = 0;      // open when the counters began
+  uint32_t wanted = 0;       // length of `slowest`
   std::vector<SlowPair> slowest = {};  // the slowest first
 
-  // Started, and neither ended nor overwritten so far. Counters that are read while probes are hit can
-  // be a hit apart: never below 0.
+  // Started, but neither ended nor overwritten yet. Never below 0, although counters that are read
+  // while probes are hit can differ by a hit.
   uint64_t open() const {
     const uint64_t all = carried + started, closed = matched + overwritten;
     return all > closed ? all - closed : 0;
   }
-  // What other hooks of the same pair have counted, or the same hooks before.
+  // Adds the counts of other hooks of the same pair, or earlier counts of the same hooks.
   void add(const LatencyResult& other);
 };
 

@@ -11,7 +11,7 @@ namespace tracectl {
 
 using Number = std::variant<uint64_t, int64_t, float, double>;
 
-// The low bytes of a register or of memory, as the type reads them; of a size that no type has, all.
+// The low bytes of a register or of memory, read as the type. All of them if no type has its size.
 inline Number number_of(const Argument& type, uint64_t bits) {
   const unsigned size = type.size_bytes;
   if (type.is_float && size == sizeof(float))

@@ -7,13 +7,13 @@
 
 namespace tracectl {
 
-// A user who may trace what it could ptrace(2), and nothing else: as the kernel's
-// PTRACE_MODE_READ_REALCREDS has it.
+// A user, who may trace exactly the processes that it could ptrace(2), by the kernel's
+// PTRACE_MODE_READ_REALCREDS.
 struct Owner {
   uid_t uid = 0;
   gid_t gid = 0;
-  uint64_t capabilities = 0;    // permitted to it, a bit each
-  uint32_t user_namespace = 0;  // its number, as /proc/PID/ns/user has it
+  uint64_t capabilities = 0;    // its permitted ones, one bit each
+  uint32_t user_namespace = 0;  // its number, as in /proc/PID/ns/user
 
   bool operator==(const Owner&) const = default;
 };

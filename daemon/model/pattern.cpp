@@ -11,18 +11,18 @@ namespace {
 constexpr size_t kMaxBytes = 4096;
 constexpr size_t kMaxShownBytes = 40;
 
-// A piece of the pattern's text that remembers where it stood.
+// A piece of the pattern's text with its column.
 struct Part {
   std::string_view text;
   size_t column = 0;
 };
 
-// The pattern being parsed: cuts parts off, makes errors with a spot.
+// The pattern being parsed: cuts parts off, and makes errors with a spot.
 class Source {
  public:
   explicit Source(std::string_view text) : text_(text), rest_{text, 0} {}
 
-  // The text up to the next ':', which is taken too; none where there is no ':'.
+  // The text up to the next ':', which is skipped; none if there is no ':'.
   std::optional<Part> part() {
     size_t colon = rest_.text.find(':');
     if (colon == rest_.text.npos) return std::nullopt;
@@ -30,7 +30,7 @@ class Source {
     rest_ = {rest_.text.substr(colon + 1), rest_.column + colon + 1};
     return part;
   }
-  // As part(), but for the name that the kernel gives a file in memory, "/memfd:NAME".
+  // Like part(), but also takes the kernel's name for a file in memory, "/memfd:NAME".
   std::optional<Part> object() {
     const size_t start = rest_.column;
     auto object = part();
@@ -59,7 +59,7 @@ std::string shown(std::string_view text) {
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 Status check_characters(const Source& source, std::string_view text) {
-  // Such a text is not put into the spot: nobody could see the caret.
+  // The error has no spot, because the text is too long to show a caret.
   if (text.size() > kMaxBytes) {
     return Error{Code::invalid,
                  "a pattern may have " + std::to_string(kMaxBytes) + " bytes at most"};
@@ -112,7 +112,7 @@ bool is_digits(std::string_view text, bool hex) {
 }
 
 struct OffsetText {
-  size_t plus = 0;  // where in the function's text the '+' is
+  size_t plus = 0;  // index of the '+' in the function's text
   std::string_view digits;
   int base = 10;
 };
@@ -198,7 +198,7 @@ std::string to_string(const Pattern& pattern) {
     return "usdt:" + pattern.object + ":" + pattern.provider + ":" + pattern.name;
   }
   std::string text = "uprobe:" + pattern.object + ":" + pattern.function;
-  // A name that itself ends like an offset (f+1) needs one behind it to be read back.
+  // A name that itself ends like an offset (f+1) needs an offset after it to be parsed again.
   bool ambiguous = find_offset(pattern.function).has_value();
   if (pattern.offset || ambiguous) text += "+" + std::to_string(pattern.offset);
   return text;

@@ -11,7 +11,7 @@ namespace tracectl {
 
 enum class ProbeKind { function, usdt };
 
-// The two scopes of Erlang's trace_pattern: exported functions only, or every symbol.
+// The two scopes, as in Erlang's trace_pattern: exported functions only, or every symbol.
 enum class Scope { local, global };
 
 // uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME.
@@ -33,7 +33,7 @@ Result<Pattern> parse_pattern(std::string_view text, Scope scope = Scope::local)
 // The canonical long form; parse_pattern(to_string(p)) == p for the same scope.
 std::string to_string(const Pattern& pattern);
 
-// `*`, `?`, `[...]` with ranges and `!` or `^` for negation; the whole text must match.
+// Supports `*`, `?`, `[...]` with ranges, and `!` or `^` for negation. The whole text must match.
 bool glob_match(std::string_view glob, std::string_view text);
 bool is_glob(std::string_view text);
 

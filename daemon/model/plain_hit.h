@@ -15,7 +15,7 @@
 
 namespace tracectl {
 
-// The name of a thread as the kernel has it: up to the first 0, or all bytes.
+// The name of a thread as stored by the kernel: up to the first 0, or all bytes.
 struct RawComm {
   static constexpr size_t kBytes = 16;
 
@@ -27,7 +27,7 @@ struct RawComm {
     const auto* bytes = reinterpret_cast<const char*>(words);
     return {bytes, ::strnlen(bytes, kBytes)};
   }
-  // Two of the same text may differ behind it; two that are equal are of the same.
+  // Compares all bytes: if equal, the texts are equal. Equal texts can differ after their end.
   bool operator==(const RawComm& other) const {
     return words[0] == other.words[0] && words[1] == other.words[1];
   }
@@ -35,8 +35,8 @@ struct RawComm {
   uint64_t words[2] = {};
 };
 
-// An event that is a hit and has nothing but numbers. For who needs no Event of it: making one can take
-// longer than what is then done with it.
+// An event that is a hit and has only numbers, for code that needs no Event of it: making one can
+// take longer than its further processing.
 struct PlainHit {
   static constexpr size_t kMostArguments = 12;
   uint64_t ts_ns = 0;
@@ -45,7 +45,7 @@ struct PlainHit {
   pid_t pid = 0;
   pid_t tid = 0;
   RawComm comm = {};
-  const std::shared_ptr<const EventSource>* source = nullptr;  // lent
+  const std::shared_ptr<const EventSource>* source = nullptr;  // borrowed
   uint64_t readable = 0;                                       // bit n: argument n could be read
   size_t arg_count = 0;
   std::array<uint64_t, kMostArguments> args{};

@@ -14,8 +14,7 @@
 
 namespace tracectl {
 
-// How the kernel runs a site's programs.
-// The further down one stands here, the more hooks it can serve.
+// How the kernel runs a site's programs. Each way serves more kinds of hooks than those before it.
 enum class Way : uint8_t { counting, entry, sleeping, trampoline, exits };
 
 inline const char* name_of(Way way) {
@@ -29,24 +28,24 @@ inline const char* name_of(Way way) {
   return "";
 }
 
-// An instruction by which a function leaves.
+// An instruction by which a function exits.
 struct ExitSite {
   uint64_t offset = 0;                 // in the file
-  bool has_result = false;             // a return; not a jump to another function
-  std::optional<uint8_t> condition{};  // of a jump: the low 4 bits of its opcode (Intel SDM, Jcc)
-  uint8_t jump_bytes = 0;              // length of a jump by a distance, which it ends with; else 0
+  bool has_result = false;             // it is a return, not a jump to another function
+  std::optional<uint8_t> condition{};  // for a jump: the low 4 bits of its opcode (Intel SDM, Jcc)
+  uint8_t jump_bytes = 0;  // length of a relative jump, which ends with the distance; else 0
 
   bool operator==(const ExitSite&) const = default;
 };
 
-// How the returns of a function's calls are seen.
+// How the returns of a function's calls are traced.
 struct ReturnPlan {
   Way way = Way::entry;
-  const char* reason = "";           // for the way
-  uint32_t pushed_bytes = 0;         // on the stack above the return address, where the probe sits
-  uint32_t moved_bytes = 0;          // from the function's start to there
-  std::vector<ExitSite> exits{};     // by exits only
-  std::optional<Argument> result{};  // its type; none where it is not known
+  const char* reason = "";           // why this way was chosen
+  uint32_t pushed_bytes = 0;         // on the stack above the return address, at the probe
+  uint32_t moved_bytes = 0;          // from the function's start to the probe
+  std::vector<ExitSite> exits{};     // for Way::exits only
+  std::optional<Argument> result{};  // its type; none if not known
 
   bool operator==(const ReturnPlan&) const = default;
 };
@@ -54,12 +53,12 @@ struct ReturnPlan {
 // One address at which a probe fires.
 struct Site {
   uint64_t offset = 0;       // of the probed instruction, in the file
-  uint64_t moved_bytes = 0;  // behind the function's start or the offset asked for
+  uint64_t moved_bytes = 0;  // from the function's start or the requested offset
   uint64_t semaphore = 0;    // in the file, 0 if there is none
   CostClass cost = CostClass::slow;
   std::shared_ptr<const Arguments> args;
-  std::shared_ptr<const ReturnPlan> returns;  // where they were asked for
-  // By how many words the return address lies above rsp, where rbp is not the function's own yet.
+  std::shared_ptr<const ReturnPlan> returns;  // if requested
+  // The distance of the return address from rsp in words, if rbp is not yet the function's own.
   std::optional<unsigned> words_below_caller = {};
 };
 
@@ -70,11 +69,11 @@ struct Probe {
   std::vector<Site> sites;
 };
 
-// A probe or a site of it that matched and cannot be armed.
+// A matching probe, or a site of one, that cannot be armed.
 struct Refusal {
   std::string probe;
   std::optional<uint64_t> offset;  // in the file
-  std::optional<pid_t> pid;        // where the reason is one process's
+  std::optional<pid_t> pid;        // if the reason concerns one process
   std::string reason;
 };
 

@@ -70,7 +70,7 @@ unsigned bucket_number(const RowShape& shape, uint64_t value) {
   }
   const auto low = static_cast<uint64_t>(shape.low), high = static_cast<uint64_t>(shape.high);
   const auto step = static_cast<uint64_t>(shape.step);
-  // Bounds are signed, whatever the values are.
+  // Bounds are signed, even if values are unsigned.
   const bool is_beyond = shape.is_unsigned && (value & kSign);
   if (!is_beyond && static_cast<int64_t>(value) < shape.low) return 0;
   if (is_beyond || static_cast<int64_t>(value) >= shape.high)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What aggregates come to: rows, each of a probe, an aggregate, and the keys it is kept by.
+// The results of aggregates: rows, each of a probe, an aggregate, and its keys.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace tracectl {
 
-// What a key was in a row: monostate where it could not be read. Stacks become such when rows are
-// read for somebody.
+// The value of a key in a row: monostate if it could not be read. StackAddresses become a Stack
+// when rows are read for a client.
 using KeyValue =
     std::variant<std::monostate, int64_t, uint64_t, std::string, StackAddresses, Stack>;
 
@@ -29,7 +29,7 @@ struct KeyPart {
 
 struct RowKey {
   std::string probe;
-  std::string aggregate = {};  // what may be added up: count, arg0, hist(arg0)
+  std::string aggregate = {};  // the aggregate, such as count, arg0, hist(arg0)
   std::vector<KeyPart> by = {};
 
   auto operator<=>(const RowKey&) const = default;
@@ -45,45 +45,45 @@ struct RowShape {
 
   Kind kind = Kind::count;
   std::string of = {};       // the expression of its value; empty for a count
-  bool is_unsigned = false;  // what that gives
-  bool of_calls = true;      // a time: else it is one between two probes, and no part of it is self
-  bool sum = false, avg = false, min = false, max = false;  // which of the sums were asked for
-  int64_t low = 0, high = 0, step = 0;                      // of a linear histogram
+  bool is_unsigned = false;  // the type of that value
+  bool of_calls = true;      // for a time: of calls; else between two probes, without `self`
+  bool sum = false, avg = false, min = false, max = false;  // which of the sums are wanted
+  int64_t low = 0, high = 0, step = 0;                      // for a linear histogram
 
   bool operator==(const RowShape&) const = default;
 };
 
-// A bucket of a histogram holds values from `low` to `high`, both included. They are the bits of
-// what is_unsigned of the shape says.
+// A bucket of a histogram holds values from `low` to `high`, both included. Their type is that of
+// the shape's is_unsigned.
 struct Bucket {
   uint64_t low = 0, high = 0;
-  bool from_least = false, to_most = false;  // low, or high, is the least or most there is
+  bool from_least = false, to_most = false;  // it has no lower, or no upper, bound
 };
 Bucket bucket_of(const RowShape& shape, unsigned number);
-// Of the bucket that a value is in.
+// The number of the bucket that a value is in.
 unsigned bucket_number(const RowShape& shape, uint64_t value);
 
 struct Row {
   RowShape shape = {};
   uint64_t count = 0;    // hits, or values
   uint64_t unread = 0;   // hits whose value could not be read; not in `count`
-  uint64_t unwound = 0;  // calls that were left without a return; not in `count`
-  uint64_t self = 0;     // of the time: not in other calls that the session follows
-  uint64_t sum = 0;      // modulo 2^64, as are the bits of min and max: see is_unsigned
+  uint64_t unwound = 0;  // calls that ended without a return; not in `count`
+  uint64_t self = 0;     // the part of the time outside other calls that the session follows
+  uint64_t sum = 0;      // modulo 2^64; sum, min and max are bits of the type is_unsigned says
   uint64_t min = 0, max = 0;
   std::map<unsigned, uint64_t> buckets = {};  // by number
 
-  // Another of the same aggregate.
+  // Adds another row of the same aggregate.
   void add(const Row& other);
 };
 
 using Rows = std::unordered_map<RowKey, Row, RowKeyHash>;
 
-// By which calls a function of a graph was called, as rows `by path` have it: a number is that of one
-// function, and the number of the path to it.
+// The calls around a function of a graph, as in rows `by path`: a number stands for one function
+// and the number of the path to it.
 struct CallPath {
   std::string probe;
-  uint64_t around = 0;  // 0: it is a root
+  uint64_t around = 0;  // number of the path around it; 0: it is a root
 
   bool operator==(const CallPath&) const = default;
 };

@@ -13,40 +13,40 @@
 
 namespace tracectl {
 
-// How the return of a call is seen. A trampoline kills a program that unwinds through the call.
+// How returns of calls are traced. A trampoline kills a program that unwinds through the call.
 enum class Returns : uint8_t {
-  automatic,   // by a trampoline where nothing can unwind, else by exits
+  automatic,   // by a trampoline if nothing can unwind, else by exits
   trampoline,  // the kernel's: a uprobe session
-  exits,       // probes on the instructions by which the function leaves
+  exits,       // probes on the instructions by which the function exits
 };
 
 const char* name_of(Returns returns);
 std::optional<Returns> returns_named(std::string_view name);
 
-// Makes of a setting one that measures: the time from a hit of `from` to one of the setting's own
-// pattern for which the keys have the same values, in whatever thread or process of the target.
+// Makes a setting measure the time from a hit of `from` to a hit of the setting's own pattern with
+// equal keys, in any thread or process of the target.
 struct Latency {
   static constexpr uint32_t kSlowest = 5, kMostSlowest = 32;
 
   Pattern from;
-  std::vector<Expr> by;         // worked out at both hits
-  uint32_t slowest = kSlowest;  // how many are kept one by one
+  std::vector<Expr> by;         // evaluated at both hits
+  uint32_t slowest = kSlowest;  // how many of the slowest are kept individually
 
   bool operator==(const Latency&) const = default;
 };
 
-// What is shown below the calls of a setting whose spec has `graph`.
+// The functions that are shown below the calls of a setting whose spec has `graph`.
 struct GraphScope {
-  std::vector<Pattern> only;  // these functions; none: those that can be reached, as far as known
-  std::vector<std::string> skip;    // none of these, globs as in patterns
-  std::vector<Pattern> beside;      // probes that are no calls, where they fire within
-  bool grow = false;                // functions that are seen called by computed addresses, too
-  std::vector<Pattern> grown = {};  // those so far: each one function of one file, no globs
+  std::vector<Pattern> only;      // only these functions; empty: all that are known to be reachable
+  std::vector<std::string> skip;  // not these; globs as in patterns
+  std::vector<Pattern> beside;    // probes that are not calls, shown if they fire within
+  bool grow = false;              // also functions that are called by computed addresses, once seen
+  std::vector<Pattern> grown = {};  // those found so far: each one function of one file, no globs
 
   bool operator==(const GraphScope&) const = default;
 };
 
-// What a session stages: these probes, in these processes, shall do this.
+// One setting that a session stages: probes, processes, and actions.
 struct Setting {
   Pattern pattern;
   Target target;
@@ -58,11 +58,11 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-// Whether the returns of functions are of any interest.
+// Whether the returns of functions are needed.
 bool follows_calls(const Setting& setting);
-// Whether it shows, asks for or keeps anything by the tags of threads.
+// Whether it shows, checks or stores tags of threads.
 bool uses_tags(const Setting& setting);
-// The keys as --by takes them.
+// The keys in the syntax of --by.
 std::string keys_text(const std::vector<Expr>& keys);
 
 }  // namespace tracectl

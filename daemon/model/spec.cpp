@@ -42,7 +42,7 @@ std::string event_text(const Spec& spec) {
   return spec.values.empty() ? "event" : "event(" + list(spec.values) + ")";
 }
 
-// With what differs from the default.
+// The text, with everything that differs from the default.
 std::string stack_text(const StackCapture& stack) {
   std::string inner;
   if (stack.most_frames != kDefaultFrames) inner = std::to_string(stack.most_frames);
@@ -67,7 +67,7 @@ bool is_word(std::string_view text) {
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_part);
 }
 
-// The name in quotes where it would not be read as one word.
+// The session's name, in quotes if it would not parse as one word.
 std::string trigger_text(const Trigger& trigger) {
   const std::string& name = trigger.session;
   return "trigger(" + (is_word(name) ? name : quoted_text(name)) +

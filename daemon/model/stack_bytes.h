@@ -7,7 +7,7 @@
 
 namespace tracectl {
 
-// About the memory that keeping it takes.
+// The approximate memory that it takes.
 inline size_t bytes_of(const Frame& frame) {
   return sizeof(frame) + frame.module.size() + frame.build_id.size() + frame.function.size() +
          frame.file.size();
