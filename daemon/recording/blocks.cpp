@@ -29,7 +29,7 @@ Result<std::string> bytes_at(int file, uint64_t offset, size_t size) {
   return bytes;
 }
 
-// ---- one block after the other ----
+// ---- single blocks ----
 
 Result<std::optional<Place>> block_at(int file, uint64_t file_id, uint64_t offset) {
   auto bytes = bytes_at(file, offset, kBlockHeaderBytes);
@@ -53,7 +53,7 @@ Result<std::optional<Place>> BlockScan::next() {
   return std::optional<Place>{};
 }
 
-// The next header of a block of this file in these bytes; else npos.
+// The position of the next block header of this file in these bytes, or npos.
 size_t BlockScan::header_in(std::string_view bytes) const {
   for (size_t at = bytes.find(block_magic()); at != std::string::npos;
        at = bytes.find(block_magic(), at + 1))
@@ -61,7 +61,7 @@ size_t BlockScan::header_in(std::string_view bytes) const {
   return std::string::npos;
 }
 
-// To the next place where a block begins; else to the end.
+// Moves to the next place where a block begins, or to the end.
 Status BlockScan::search() {
   for (uint64_t from = at_ + 1; from < end_;) {
     auto bytes = bytes_at(file_, from, std::min<uint64_t>(kSearchBytes, end_ - from));
@@ -71,13 +71,13 @@ Status BlockScan::search() {
       return ok();
     }
     if (bytes->size() < kSearchBytes) break;
-    from += kSearchBytes - (kBlockHeaderBytes - 1);  // it could begin in what was read last
+    from += kSearchBytes - (kBlockHeaderBytes - 1);  // a header may begin in the last bytes
   }
   at_ = end_;
   return ok();
 }
 
-// ---- all of them ----
+// ---- the index ----
 
 void BlockIndex::add(const Place& events) {
   const BlockHeader& header = events.header;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Where the blocks of a trace file are.
+// Finds the blocks of a trace file.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace tracectl::recording {
 
-// As many as there are, up to `size`.
+// Reads up to `size` bytes; fewer at the end of the file.
 Result<std::string> bytes_at(int file, uint64_t offset, size_t size);
 
 struct Place {
-  uint64_t offset;  // of what follows the header
+  uint64_t offset;  // of the first byte after the header
   BlockHeader header;
 
   uint64_t begin() const { return offset - kBlockHeaderBytes; }
   uint64_t end() const { return offset + header.stored_bytes; }
 };
 
-// Nothing where no block of the file with this number begins.
+// None if no block of the file with this id begins there.
 Result<std::optional<Place>> block_at(int file, uint64_t file_id, uint64_t offset);
 
-// Goes from block to block by their sizes; where none stands it searches for the next.
+// Goes from block to block by their sizes. Where it finds no block, it searches for the next one.
 class BlockScan {
  public:
-  // Blocks that lie in [begin, end) of the file, whose number is `file_id`.
+  // For blocks in [begin, end) of the file with the id `file_id`.
   BlockScan(int file, uint64_t file_id, uint64_t begin, uint64_t end)
       : file_(file), file_id_(file_id), at_(begin), end_of_last_(begin), end_(end) {}
 
   Result<std::optional<Place>> next();
-  uint64_t bytes_between() const { return bytes_between_; }  // blocks that were found
+  uint64_t bytes_between() const { return bytes_between_; }  // between the blocks found
   uint64_t bytes_behind() const { return end_ - end_of_last_; }
 
  private:
@@ -51,21 +51,22 @@ class BlockScan {
   uint64_t bytes_between_ = 0;
 };
 
-// A part of the file with blocks of events, and what it has of them.
+// A part of the file with blocks of events, and their totals.
 struct Stretch {
   uint64_t begin, end;
   uint64_t first_ns, last_ns;
   uint64_t blocks, records;
 };
 
-// Where to look for the events of a time. Its size is by the file's, not by how many blocks that has:
-// a file of blocks of a few bytes would have an index larger than memory.
+// Shows which parts of the file have events of a time. Its size is bounded by the file's size, not
+// by the number of blocks: an index of every block would be larger than memory if blocks have a few
+// bytes each.
 class BlockIndex {
  public:
-  // In the order of the file.
+  // Call it in the order of the file.
   void add(const Place& events);
   const std::vector<Stretch>& stretches() const { return stretches_; }
-  uint64_t first_ns() const;  // 0: there are no events
+  uint64_t first_ns() const;  // 0 if there are no events
   uint64_t last_ns() const;
 
  private:

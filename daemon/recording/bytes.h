@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Numbers and texts as trace files have them (docs/trace-file.md). Whole numbers of fixed size are
-// little endian; a varint is LEB128: seven bits a byte, the least first, the high bit set in all
-// bytes but the last; signed numbers are zigzag-coded varints.
+// The encoding of numbers and texts in trace files (docs/trace-file.md). Integers of fixed size are
+// little endian; a varint is LEB128: seven bits a byte, the least significant first, the high bit
+// set in all bytes but the last; signed numbers are zigzag-coded varints.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline uint64_t zigzag(int64_t value) {
 inline int64_t unzigzag(uint64_t coded) {
   return static_cast<int64_t>(coded >> 1 ^ (~(coded & 1) + 1));
 }
-// The way from `from` to `to`, around the end of the range if that is shorter.
+// The distance from `from` to `to`, around the end of the range if that is shorter.
 inline uint64_t coded_way(uint64_t from, uint64_t to) {
   return zigzag(static_cast<int64_t>(to - from));
 }
@@ -58,8 +58,8 @@ class ByteWriter {
   std::string& out_;
 };
 
-// Writes into memory that has room for all of it. To be handed on by value: what it writes could be any
-// memory, so a writer that lies in memory would be read again behind each byte.
+// Writes into memory that has room for all of it. Pass it by value: its writes could alias any
+// memory, so the compiler would reload a writer that is in memory after each byte.
 class PlaceWriter {
  public:
   explicit PlaceWriter(char* at) : at_(at) {}
@@ -79,8 +79,8 @@ class PlaceWriter {
   char* at_;
 };
 
-// Reads what may be anybody's bytes. After the first read that fails every one fails and gives 0;
-// ask failed() before what was read is believed.
+// Reads untrusted bytes. After the first failed read all later ones fail and return 0. Check
+// failed() before you use what was read.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
@@ -93,18 +93,18 @@ class ByteReader {
     return value;
   }
   uint64_t varint() {
-    // Most have one byte.
+    // Most varints have one byte.
     if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
     return longer_varint();
   }
-  // A varint that must fit.
+  // A varint; fails if it does not fit the type.
   template <std::unsigned_integral T> T small() {
     const uint64_t value = varint();
     if (static_cast<T>(value) == value) return static_cast<T>(value);
     return fail(), T{0};
   }
   std::string_view text() { return take(varint()); }
-  // So many bytes; none, and failed(), where there are fewer.
+  // The next `size` bytes. Empty, and failed(), if there are fewer.
   std::string_view take(uint64_t size) {
     if (size > left()) return fail(), std::string_view{};
     const std::string_view bytes(at_, static_cast<size_t>(size));

@@ -6,7 +6,7 @@
 namespace tracectl::recording {
 namespace {
 
-constexpr int kLevel = 1;  // the fastest: who records has other things to do
+constexpr int kLevel = 1;  // the fastest, because recording must not take much CPU time
 
 }  // namespace
 

@@ -7,10 +7,10 @@
 
 namespace tracectl::recording {
 
-// By zstd. Empty where that does not make it smaller.
+// Compresses by zstd. Empty if the result is not smaller.
 std::string compressed(std::string_view plain);
 
-// Nothing where these bytes are not `plain_bytes` bytes compressed.
+// None if these bytes do not decompress to `plain_bytes` bytes.
 std::optional<std::string> decompressed(std::string_view stored, size_t plain_bytes);
 
 }  // namespace tracectl::recording

@@ -7,7 +7,8 @@
 namespace tracectl::recording {
 namespace {
 
-// With the memory, and what is most often as it was: thread and source, which are set anyway.
+// An empty event that keeps its memory, and the thread and source, which are set anyway and seldom
+// change.
 Event& emptied(StreamItem& item) {
   auto* event = std::get_if<Event>(&item);
   if (!event) return item.emplace<Event>();

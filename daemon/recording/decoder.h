@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Blocks of a trace file back to events. Trusts nothing in them.
+// Decodes blocks of a trace file to events. All their contents are untrusted.
 #pragma once
 
 #include <functional>
@@ -23,30 +23,33 @@ struct ThreadName {
   std::string comm;
 };
 
-// What the numbers in records mean. What is defined twice keeps its first meaning.
+// The definitions of the numbers in records. If a number is defined twice, the first definition
+// holds.
 class DefinitionTables {
  public:
-  // Of definitions that take more memory, those behind are refused: a file can refer to a long text
-  // by one byte, and often.
+  // The most memory of definitions; later ones are refused. A file can refer to a long text many
+  // times, with one byte each.
   static constexpr size_t kMostBytes = size_t{1} << 30;
-  // What a stack takes when it is made: frames behind are cut off. It, too, has long texts by few bytes.
+  // The most memory of one decoded stack; further frames are cut off. A stack, too, can refer to
+  // long texts with few bytes.
   static constexpr size_t kMostStackBytes = 4 << 20;
-  // Of the stacks that are kept for the events that have them, too: then these are made anew.
+  // The most memory of all decoded stacks that are kept for events. Beyond it they are decoded
+  // again.
   static constexpr size_t kMostMadeBytes = 32 << 20;
 
   DefinitionTables() = default;
-  DefinitionTables(DefinitionTables&&) = default;  // its parts know each other's places
+  DefinitionTables(DefinitionTables&&) = default;  // its members point to each other
 
-  // The records of a block; false where one is malformed, and left out.
+  // Adds the records of a block. False if one is malformed; it is skipped.
   bool add(std::string_view records);
 
-  const std::string* text(uint64_t number) const;  // 0: the empty one
+  const std::string* text(uint64_t number) const;  // 0: the empty text
   std::shared_ptr<const EventSource> source(uint64_t number) const;
   const ThreadName* thread(uint64_t number) const;
   std::shared_ptr<const Stack> stack(uint64_t number) const;
-  const std::string& reason() const { return reason_; }  // empty: there is none
+  const std::string& reason() const { return reason_; }  // empty if there is none
   size_t most_arguments() const;                         // of all sources
-  uint64_t cut() const { return cut_; }                  // texts and stacks that were too long
+  uint64_t cut() const { return cut_; }                  // texts and stacks that were cut off
   bool is_full() const { return used_bytes_ > kMostBytes; }
 
  private:
@@ -59,7 +62,7 @@ class DefinitionTables {
   bool add_stack(uint64_t number, ByteReader& from);
   bool read_text(ByteReader& from, std::string& to);
   bool read_argument(ByteReader& from, Argument& to);
-  // False where there is not so much left.
+  // False if less is left.
   bool take(size_t bytes);
 
   struct Frames {
@@ -83,19 +86,18 @@ class DefinitionTables {
   mutable size_t made_bytes_ = 0;
 };
 
-// The events of one block, one by one. The records and tables are borrowed.
+// Decodes the events of one block one by one. Borrows the records and tables.
 class EventDecoder {
  public:
   enum class Next {
-    item,       // there is one
-    end,        // there are no more
-    malformed,  // what follows cannot be read
+    item,       // `item` is set
+    end,        // no more items
+    malformed,  // the rest cannot be decoded
   };
 
   EventDecoder(const BlockHeader& header, std::string_view records, const DefinitionTables& tables);
 
-  // Skips records of kinds it does not know, and counts them. What was in `item` is gone, but for memory
-  // that is used again.
+  // Skips and counts records of unknown kinds. Overwrites `item`, and uses its memory again.
   Next next(StreamItem& item);
   uint64_t skipped() const { return skipped_; }
 
@@ -110,7 +112,7 @@ class EventDecoder {
   ByteReader from_;
   const DefinitionTables& tables_;
   LastValues last_;
-  // What their numbers in last_ stand for.
+  // The thread and source that the numbers in last_ stand for.
   const ThreadName* thread_ = nullptr;
   std::shared_ptr<const EventSource> source_;
   uint64_t skipped_ = 0;

@@ -10,7 +10,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr size_t kMostEnumerators = 1 << 16;
-constexpr size_t kOfAnEntry = 64;  // about what one of a table takes besides
+constexpr size_t kOfAnEntry = 64;  // approximate overhead of a table's entry
 
 template <class Table> auto* found_in(const Table& table, uint64_t number) {
   const auto found = table.find(number);
@@ -46,7 +46,7 @@ bool DefinitionTables::add_record(ByteReader& from) {
     case DefinitionKind::stack: return add_stack(number, from);
     case DefinitionKind::reason: return add_reason(from.rest());
   }
-  return true;  // of a later version
+  return true;  // of a kind of a later version
 }
 
 bool DefinitionTables::take(size_t bytes) {

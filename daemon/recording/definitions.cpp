@@ -7,7 +7,7 @@
 namespace tracectl::recording {
 namespace {
 
-// Which members of an Argument hold.
+// The flags of an Argument.
 uint64_t bits_of(const Argument& argument) {
   return uint64_t{argument.is_signed} | uint64_t{argument.is_float} << 1 |
          uint64_t{argument.is_string} << 2 | uint64_t{argument.is_shown_as_text} << 3;
@@ -72,7 +72,7 @@ std::string Definitions::body_of(const EventSource& source) {
 }
 
 void Definitions::argument(ByteWriter& to, const Argument& argument) {
-  // With its length: what later versions say of it besides is skipped.
+  // Written with its length, so that a reader can skip members that later versions add.
   std::string body;
   ByteWriter in(body);
   in.varint(static_cast<uint64_t>(argument.kind));

@@ -27,7 +27,7 @@ uint64_t missing_of(const Event& event) {
   return missing;
 }
 
-// Of a record of an event, but its arguments.
+// The most numbers in an event's record, without its arguments.
 constexpr size_t kMostMembers = 16;
 
 bool is_text(const Event& event, size_t i) {
@@ -48,14 +48,14 @@ size_t most_bytes_of(const Event& event) {
   return bytes;
 }
 
-// What every event has, most often as the one before it.
+// Members that every event has, mostly with the values of the event before.
 struct Usual {
   uint64_t thread, source, epoch;
   uint64_t missing;  // arguments
   bool is_count_known;
 };
 
-// The kind, and which members there are that most events do not have.
+// The kind, and bits for those members that most events do not have.
 uint64_t bits_of_parts(const Event& event) {
   uint64_t head = static_cast<uint64_t>(kind_of(event.kind));
   if (event.call) head |= kHasCall;
@@ -76,7 +76,7 @@ uint64_t bits_of_changes(const Usual& usual, const LastValues& last) {
   return head;
 }
 
-// Of the time `added` takes note: all records have one.
+// All records have a time; added() stores it in LastValues.
 inline PlaceWriter write_head(PlaceWriter to, uint64_t head, uint64_t ts_ns, const Usual& usual,
                               LastValues& last) {
   to.varint(head);
@@ -179,7 +179,7 @@ uint64_t Encoder::new_source(Open& open, const std::shared_ptr<const EventSource
   return definitions_.source(source);
 }
 
-// ---- a record ----
+// ---- records ----
 
 PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   LastValues& last = open.last;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Makes blocks of a trace file of a session's events. No thread of its own, no file: sinks/recorder.h.
+// Encodes a session's events to blocks of a trace file. Has no thread and no file: see
+// sinks/recorder.h.
 #pragma once
 
 #include <map>
@@ -20,38 +21,38 @@
 
 namespace tracectl::recording {
 
-// As it is before it is compressed and put down: without checksum, stored size and file.
+// A block before it is compressed and written: without checksum, stored size and file id.
 struct Block {
   BlockHeader header;
   std::string records;
   uint64_t events = 0;  // among them
-  uint64_t lost = 0;    // that the others tell of
+  uint64_t lost = 0;    // that these records report
 };
 
-// Why a file is written, in a block of its own. What is too long is cut off.
+// The reason for writing a file, in a block of its own. A text that is too long is cut off.
 Block block_of_reason(std::string_view reason);
 
-// What was lost, in a block of its own.
+// Lost events, in a block of their own.
 Block block_of_loss(const Lost& lost);
-// The last block of a file; has so many bytes, with its header.
+// The last block of a file. It has exactly `bytes` bytes, with its header.
 Block block_of_end(const Ending& ending, size_t bytes);
 
-// Gives numbers to what records name, and writes down what they mean, once.
+// Assigns numbers to names in records, and writes each definition once.
 class Definitions {
  public:
-  uint64_t text(const std::string& text);  // 0: the empty one
+  uint64_t text(const std::string& text);  // 0: the empty text
   uint64_t source(const std::shared_ptr<const EventSource>& source);
   uint64_t thread(pid_t pid, pid_t tid, std::string_view comm);
   uint64_t stack(const Stack& stack);
 
-  // What has been defined since the last time.
+  // Definitions made since the last call.
   std::vector<Block> take();
   size_t bytes_to_take() const { return bytes_to_take_; }
-  // All is defined again where it is named next, under numbers that were not given before.
+  // Everything is defined again when it is next used, with new numbers.
   void forget();
 
  private:
-  // A table that has grown to so much is begun anew: its entries get new numbers.
+  // A table that reaches this size is cleared: its entries get new numbers.
   static constexpr size_t kMostEntries = 1 << 20;
 
   struct Thread {
@@ -61,7 +62,7 @@ class Definitions {
   };
   struct Source {
     uint64_t number;
-    std::shared_ptr<const EventSource> kept;  // else another could come to lie at its address
+    std::shared_ptr<const EventSource> kept;  // so that its address is not used again
   };
 
   template <class Table> static void bound(Table& table) {
@@ -70,7 +71,7 @@ class Definitions {
   uint64_t frame(const Frame& frame);
   std::string body_of(const EventSource& source);
   void argument(ByteWriter& to, const Argument& argument);
-  // Its number is that of the definition in the file.
+  // Returns the number of the definition in the file.
   uint64_t define(DefinitionKind kind, const std::string& body);
   void end_block();
 
@@ -87,24 +88,23 @@ class Definitions {
 
 class Encoder {
  public:
-  // Those of each CPU in ts order: one that comes late begins a block.
+  // Items of each CPU should come in order of ts; a late one begins a new block.
   void add(const StreamItem& item);
   void add(const PlainHit& hit);
   bool has_ended() const { return !ended_.empty(); }
-  // Blocks that are full, after the definitions they need, in the order in which they are to stand
-  // in the file.
+  // Full blocks, after the definitions they need, in the order in which they must be written.
   std::vector<Block> take();
-  // Ends the blocks that have records from before that time.
+  // Ends the blocks that have records older than that time.
   void end_older(uint64_t ts_ns);
   void end_all() { end_older(UINT64_MAX); }
-  // Of records whose blocks have not ended, with what they define.
+  // The size of the records in blocks that have not ended, with their definitions.
   size_t open_bytes() const { return open_bytes_ + definitions_.bytes_to_take(); }
-  // What is added from now on refers to nothing that was defined before: its blocks stand by
-  // themselves. To be called when all blocks have ended.
+  // Blocks from now on refer to no earlier definitions, and can be read on their own. Call it when
+  // all blocks have ended.
   void begin_anew() { definitions_.forget(); }
 
  private:
-  // What the numbers of the block's last event stand for: most are those of the next one.
+  // The names behind the numbers of the block's last event, which mostly are the next one's, too.
   struct LastNames {
     bool are_thread(pid_t its_pid, pid_t its_tid) const { return its_tid == tid && its_pid == pid; }
     bool are_of(const PlainHit& hit) const {
@@ -120,7 +120,7 @@ class Encoder {
     std::shared_ptr<const EventSource> source = {};
   };
   struct Open {
-    Block block;  // but its records
+    Block block;  // without its records
     RecordBuffer records;
     LastValues last;
     LastNames names;
@@ -141,13 +141,13 @@ class Encoder {
   void add_event(const Event& event);
   void add_lost(const Lost& lost);
   void added(Open& open, uint64_t ts_ns, PlaceWriter record);
-  // Where the record ends that begins at `to`.
+  // Returns the end of the record that begins at `to`.
   PlaceWriter write(PlaceWriter to, const Event& event, Open& open);
   PlaceWriter write(PlaceWriter to, const PlainHit& hit, Open& open);
 
   Definitions definitions_;
   std::map<unsigned, Open> open_;  // by CPU
-  size_t open_bytes_ = 0;          // of the records in there
+  size_t open_bytes_ = 0;          // of their records
   Open* last_open_ = nullptr;
   unsigned last_cpu_ = 0;
   std::vector<Block> ended_;

@@ -9,9 +9,9 @@ namespace tracectl::recording {
 namespace {
 
 constexpr std::string_view kBlockMagic{"TCTB", 4};
-constexpr uint32_t kTellsEnd = 1;  // of a file's flags
+constexpr uint32_t kTellsEnd = 1;  // a flag in the file's header
 
-// A header's own checksum is its last eight bytes.
+// The last eight bytes of a header are its checksum.
 std::string completed(std::string header, size_t size) {
   header.resize(size - sizeof(uint64_t), '\0');
   ByteWriter(header).fixed(checksum_of(header));

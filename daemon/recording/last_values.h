@@ -12,12 +12,12 @@ namespace tracectl::recording {
 class LastArguments {
  public:
   LastArguments() = default;
-  LastArguments(LastArguments&&) = default;  // its parts know each other's places
+  LastArguments(LastArguments&&) = default;  // its members point to each other
   LastArguments& operator=(LastArguments&&) = default;
 
-  // Of a source, by its number, as many as asked for or more. Valid until the next call.
+  // Those of the source with this number: `count` or more values. Valid until the next call.
   uint64_t* of(uint64_t source, size_t count) {
-    // Most events have the source of the one before.
+    // Most events have the same source as the one before.
     if (!last_ || source != last_source_) {
       last_ = &by_source_[source];
       last_source_ = source;
@@ -32,8 +32,8 @@ class LastArguments {
   std::vector<uint64_t>* last_ = nullptr;
 };
 
-// What the records of a block so far have had: the next one says only in what it differs. Each
-// block begins with these values, so it can be read without those before it.
+// The last values in the records of a block: the next record has only the differences. Each block
+// starts with these defaults, so it can be decoded without earlier blocks.
 struct LastValues {
   uint64_t ts_ns = 0;  // the block's first_ns
   uint64_t epoch = 0;

@@ -17,9 +17,9 @@
 namespace tracectl::recording {
 namespace {
 
-constexpr size_t kMostOpenBytes = 256 << 20;  // of blocks that are read at one time
-constexpr size_t kMostOpen = 1 << 16;         // of them
-constexpr size_t kMostWaiting = 4 << 20;      // that have been found, and are not read yet
+constexpr size_t kMostOpenBytes = 256 << 20;  // of blocks open at one time
+constexpr size_t kMostOpen = 1 << 16;         // blocks open at one time
+constexpr size_t kMostWaiting = 4 << 20;      // blocks found and not yet read
 
 bool is_known(const BlockHeader& header) {
   return (header.kind == BlockKind::definitions || header.kind == BlockKind::events ||
@@ -31,7 +31,7 @@ bool is_of_events(const BlockHeader& header) {
   return is_known(header) && header.kind == BlockKind::events;
 }
 
-// What a writer of this format never exceeds, and a reader would have to have memory for.
+// Larger sizes are never written, and a reader would need memory for them.
 bool has_sane_size(const BlockHeader& header) {
   return header.stored_bytes <= kMostBlockBytes && header.plain_bytes <= kMostBlockBytes;
 }
@@ -40,7 +40,7 @@ uint64_t ts_of(const StreamItem& item) {
   return std::visit([](const auto& part) { return part.ts_ns; }, item);
 }
 
-// Of a block, or of a stretch of them.
+// For a block or a stretch.
 template <class Part> bool is_in(const Part& part, const TimeRange& range) {
   return part.last_ns >= range.from_ns && part.first_ns < range.to_ns;
 }
@@ -128,7 +128,7 @@ Result<std::optional<std::string>> Reader::records_of(const Place& place) {
 
 // ---- reading events ----
 
-// A block that is being read.
+// A block that is being decoded.
 class Reader::OpenBlock {
  public:
   OpenBlock(Reader& reader, const TimeRange& range, const Place& place, std::string records)
@@ -138,7 +138,7 @@ class Reader::OpenBlock {
         records_(std::move(records)),
         decoder_(place_.header, records_, reader.tables_) {}
 
-  // To the next item in the range, at first to the first; false where there is none.
+  // Moves to the next item in the range; the first call to the first. False if there is none.
   bool advance() {
     EventDecoder::Next next;
     while ((next = decoder_.next(item_)) == EventDecoder::Next::item) {
@@ -151,7 +151,7 @@ class Reader::OpenBlock {
   const StreamItem& item() const { return item_; }
   uint64_t ts_ns() const { return ts_of(item_); }
   size_t bytes() const { return records_.size(); }
-  // Of the same time, always in the same order, whatever else is in the file.
+  // Items of the same time have a fixed order, which does not depend on the rest of the file.
   bool is_later_than(const OpenBlock& other) const { return order() > other.order(); }
 
  private:
@@ -175,8 +175,8 @@ class Reader::OpenBlock {
   uint64_t read_ = 0;
 };
 
-// Blocks of one CPU follow one another, but for those of what came late. So a block is opened when its
-// first event is due, and its stretch looked through when the first of all events there is.
+// Blocks of one CPU follow one another in time, except for late events. So a block is opened when
+// its first event is due, and a stretch is scanned when its first event is due.
 class Reader::Merge {
  public:
   Merge(Reader& reader, const TimeRange& range) : reader_(reader), range_(range) {
@@ -197,7 +197,7 @@ class Reader::Merge {
   }
 
  private:
-  static constexpr uint64_t kNever = UINT64_MAX;  // is in no range
+  static constexpr uint64_t kNever = UINT64_MAX;  // not in any range
 
   struct Waiting {
     uint64_t first_ns;
@@ -214,7 +214,7 @@ class Reader::Merge {
   }
   uint64_t block_due_ns() const { return waiting_.empty() ? kNever : waiting_.top().first_ns; }
 
-  // All that can have an item before the first of those that are open, or at its time.
+  // Opens all that may have an item before the first open one, or at its time.
   Status open_due() {
     for (;;) {
       const uint64_t due_ns = std::min(stretch_due_ns(), block_due_ns());
@@ -246,7 +246,7 @@ class Reader::Merge {
                  "the file has so many blocks of the same time that no memory is enough"};
   }
 
-  // Since the file was opened.
+  // Blocks that disappeared since the file was opened.
   void count_gone(uint64_t blocks, uint64_t records) {
     reader_.damage_.blocks += blocks;
     reader_.damage_.records += records;
@@ -271,7 +271,7 @@ class Reader::Merge {
     return ok();
   }
 
-  // The one that is behind the heap goes into it, unless it has nothing more.
+  // Pushes the last block, which is not in the heap yet, unless it has no more items.
   void advance_last() {
     if (open_.back()->advance()) return std::push_heap(open_.begin(), open_.end(), is_later);
     open_bytes_ -= open_.back()->bytes();
@@ -280,7 +280,7 @@ class Reader::Merge {
 
   Reader& reader_;
   const TimeRange range_;
-  std::vector<const Stretch*> stretches_;  // the last first
+  std::vector<const Stretch*> stretches_;  // in descending order of time
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   std::vector<std::unique_ptr<OpenBlock>> open_;  // a heap
   size_t open_bytes_ = 0;                         // of their records

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reads trace files (docs/trace-file.md), whole ones and what a crash has left of one.
+// Reads trace files (docs/trace-file.md), also incomplete ones after a crash.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@
 
 namespace tracectl::recording {
 
-// What of a file could not be read. All 0: it is whole.
+// The parts of a file that could not be read. All 0: the file is intact.
 struct Damage {
-  uint64_t bytes = 0;             // between blocks that could be found: of others, or none
-  uint64_t unfinished_bytes = 0;  // behind the last block: it was being written
-  uint64_t blocks = 0;            // whose bytes are not those that were written, or are gone,
-  uint64_t records = 0;           //   and what they and malformed ones would have had
-  uint64_t unknown = 0;           // blocks and records of kinds that only newer programs know
-  uint64_t cut = 0;               // names and stacks that are longer than is read
-  uint64_t no_room_bytes = 0;     // what is defined would take more memory than this
+  uint64_t bytes = 0;             // between blocks: of other files, or no blocks at all
+  uint64_t unfinished_bytes = 0;  // after the last block: it was being written
+  uint64_t blocks = 0;            // that are damaged, or have disappeared
+  uint64_t records = 0;           // in those blocks and malformed ones
+  uint64_t unknown = 0;           // blocks and records of kinds from newer versions
+  uint64_t cut = 0;               // names and stacks that exceed the limits
+  uint64_t no_room_bytes = 0;     // not 0: the limit of memory, which definitions exceed
 };
 
 // [from, to) in ns since boot.
@@ -33,33 +33,34 @@ struct TimeRange {
   uint64_t to_ns = UINT64_MAX;
 };
 
-// One thread at a time. Of a file it keeps what is defined, and where the events of a time are; of these it
-// reads only the blocks that have some of the same time.
+// Used by one thread at a time. Keeps a file's definitions, and an index of its events by time.
+// Reads only blocks that have events of the same time.
 class Reader {
  public:
-  // Looks for the file's blocks, and reads what they define. Another process may be writing the
-  // file: what comes later is not seen.
+  // Finds the file's blocks, and reads their definitions. Another process may be writing the file:
+  // what it adds later is not seen.
   static Result<Reader> open(Fd file);
 
-  // False ends the reading.
+  // Returns false to stop reading.
   using Take = std::function<bool(const StreamItem&)>;
-  // The file's events in ts order. An error only where the file cannot be read at all: what is
-  // damaged is left out, and counted.
+  // Passes on the file's events in ts order. Fails only if the file cannot be read at all: damaged
+  // parts are skipped and counted.
   Status read(const TimeRange& range, const Take& take);
 
   const FileHeader& header() const { return header_; }
   uint64_t bytes() const { return size_; }
-  uint64_t first_ns() const { return events_.first_ns(); }  // 0: it has no events
+  uint64_t first_ns() const { return events_.first_ns(); }  // 0 if it has no events
   uint64_t last_ns() const { return events_.last_ns(); }
   size_t most_arguments() const { return tables_.most_arguments(); }
   uint64_t blocks() const { return blocks_; }
-  // Why it was written, in somebody's words; empty: nobody has said.
+  // Why the file was written, as its author says; empty if it does not say.
   const std::string& reason() const { return tables_.reason(); }
-  // Whether all that is missing is told as lost. It is not of a file that is being written, nor of one whose
-  // writer was killed: there the last item that is read is a loss of an unknown number. Files of writers that
-  // did not tell an end are taken as they are.
+  // Whether all losses are recorded as such. False if the file is still being written, or if its
+  // writer was killed: then the last item is a loss of an unknown number. For files of older
+  // writers, which write no end, it is true.
   bool is_end_known() const { return !header_.tells_end || (ending_ && ending_->is_all_told); }
-  // Why the recording ended before it was asked to; empty: it did not, or the file does not say.
+  // Why the recording ended before it was stopped; empty if it did not, or if the file does not
+  // say.
   std::string ended_early() const { return ending_ ? ending_->why : std::string{}; }
   const Damage& damage() const { return damage_; }
 
@@ -72,7 +73,7 @@ class Reader {
   Status add(const Place& place);
   Status define(const Place& place);
   Status end(const Place& place);
-  // Nothing where it is damaged, which is counted.
+  // None if the block is damaged; counts the damage.
   Result<std::optional<std::string>> records_of(const Place& place);
 
   Fd file_;
@@ -82,7 +83,7 @@ class Reader {
   BlockIndex events_;
   DefinitionTables tables_;
   Damage damage_;
-  std::optional<Ending> ending_;  // where the last block is one
+  std::optional<Ending> ending_;  // if the last block is of that kind
 };
 
 }  // namespace tracectl::recording

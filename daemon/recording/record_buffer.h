@@ -11,7 +11,7 @@
 
 namespace tracectl::recording {
 
-// The records of a block that is being made, each behind its length. A record is written in its place:
+// The records of a block that is being made, each after its length. A record is written in place:
 //
 //   PlaceWriter to = records.begin(most_bytes);
 //   to.varint(...);
@@ -23,7 +23,7 @@ class RecordBuffer {
       bytes_.resize(std::max(needed, kBlockBytes + kOfAFewRecords));
     return PlaceWriter(bytes_.data() + used_ + kShortLength);
   }
-  // How many bytes it takes.
+  // Returns the size of the record with its length.
   size_t end(PlaceWriter record) {
     char* const begin = bytes_.data() + used_;
     const auto size = static_cast<size_t>(record.at() - begin) - kShortLength;
@@ -33,7 +33,7 @@ class RecordBuffer {
     return length_size + size;
   }
   size_t size() const { return used_; }
-  // Leaves it empty. A copy, so that memory for a whole block is asked for once.
+  // Empties it. Returns a copy, so that memory for a whole block is allocated once.
   std::string take() {
     std::string records(bytes_, 0, used_);
     used_ = 0;
@@ -41,10 +41,11 @@ class RecordBuffer {
   }
 
  private:
-  static constexpr size_t kShortLength = 1;  // what the length of most records takes
+  static constexpr size_t kShortLength = 1;  // size of the length of most records
   static constexpr size_t kOfAFewRecords = 4096;
 
-  // The record, which stands where it would behind a short length, makes way. What the length takes.
+  // Moves the record, which was written after room for a short length. Returns the size of the
+  // length.
   static size_t make_room_for_length(char* begin, size_t size) {
     const size_t length_size = varint_bytes(size);
     std::memmove(begin + length_size, begin + kShortLength, size);
