@@ -10,8 +10,8 @@ namespace tracectl {
 namespace {
 
 constexpr uint8_t kNoIndex = 4;   // as SIB index
-constexpr uint8_t kNoBase = 5;    // as SIB base, where ModRM's mod is 0
-constexpr uint8_t kRelative = 5;  // as ModRM's rm, where its mod is 0
+constexpr uint8_t kNoBase = 5;    // as SIB base, if ModRM's mod is 0
+constexpr uint8_t kRelative = 5;  // as ModRM's rm, if its mod is 0
 constexpr uint8_t kHasSib = 4;    // as ModRM's rm
 constexpr uint8_t kRegister = 3;  // as ModRM's mod
 constexpr uint64_t kWordBytes = 8;
@@ -30,13 +30,13 @@ bool has_index(const ZydisDecodedInstruction& instruction) {
          (instruction.raw.sib.index != kNoIndex || instruction.raw.rex.X != 0);
 }
 
-// x, as in `call *x`.
+// The operand is a fixed address x, as in `call *x`.
 bool is_absolute(const ZydisDecodedInstruction& instruction) {
   return instruction.raw.modrm.mod == 0 && instruction.raw.modrm.rm == kHasSib &&
          instruction.raw.sib.base == kNoBase && !has_index(instruction);
 }
 
-// What the operand in memory lies at, if no register has a say in it.
+// The address of the operand in memory, if it does not depend on a register.
 std::optional<uint64_t> fixed_address(const ZydisDecodedInstruction& instruction, uint64_t end) {
   if (!has_memory(instruction)) return std::nullopt;
   const auto displacement = static_cast<uint64_t>(instruction.raw.disp.value);
@@ -88,7 +88,7 @@ class Reading {
     }
   }
 
-  // `end`: where the next instruction begins, which relative addresses count from.
+  // `end` is the start of the next instruction, to which relative addresses are relative.
   void add(const ZydisDecodedInstruction& instruction, uint64_t end) {
     if (const auto distance = relative_target(instruction))
       add_outside(end + static_cast<uint64_t>(*distance), found_.called);

@@ -7,8 +7,8 @@
 namespace tracectl {
 namespace {
 
-constexpr uint64_t kMostBytes = 256;  // of entry code looked at
-constexpr int64_t kMostWords = 254;   // as tc_hook can say
+constexpr uint64_t kMostBytes = 256;  // of entry code to decode
+constexpr int64_t kMostWords = 254;   // the limit of tc_hook
 
 }  // namespace
 

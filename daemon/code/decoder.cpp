@@ -13,7 +13,7 @@ ZydisDecoder make_decoder(bool minimal) {
   return decoder;
 }
 
-// Opcode ff holds several instructions, told apart by a field of its second byte.
+// Opcode ff is several instructions, selected by a field of its second byte.
 bool is_group5(const ZydisDecodedInstruction& instruction, uint8_t near, uint8_t far) {
   return is_one_byte_opcode(instruction) && instruction.opcode == 0xff &&
          (instruction.raw.modrm.reg == near || instruction.raw.modrm.reg == far);

@@ -12,15 +12,15 @@
 #include "daemon/code/listing.h"
 #include "daemon/code/stack_height.h"
 
-// Two looks at the code, each for what the other cannot see.
+// Two passes over the code, each for what the other cannot see.
 //
-// The listing decodes straight through, so it has all exits, also those of code that no jump leads
+// The listing decodes from start to end, so it has all exits, also those of code that no jump leads
 // to: the landing pads of C++ exceptions, which the unwinder enters by a table, and the cases of a
 // switch whose table cannot be read.
 //
-// The descent follows the flow from the entry and adds up what is on the stack. A function leaves
-// with its return address on top of the stack, so the height tells a tail jump from a jump to a
-// part of the function that lies elsewhere and has no symbol (gcc's .cold parts, in stripped
+// The descent follows the flow from the entry and sums up the bytes on the stack. A function exits
+// with its return address on top of the stack. So the height distinguishes a tail jump from a jump
+// to a part of the function that lies elsewhere and has no symbol (gcc's .cold parts, in stripped
 // files), and a call through a pointer from an interpreter's jump to its next operation.
 namespace tracectl {
 namespace {
@@ -33,7 +33,7 @@ bool leaves(const CodeStep& step, const Listing& listing) {
   return step.has_target && step.flow != Flow::call && !listing.contains(step.target);
 }
 
-// Where the jump enters the function anew: no way within it.
+// A jump to the function's own entry, which is not a path within the function.
 bool starts_again(const CodeStep& step, const Listing& listing) {
   return step.has_target && step.flow != Flow::call && step.target == listing[0].address;
 }
@@ -58,7 +58,7 @@ class Descent {
     return ok();
   }
 
-  // Before the step; nullopt if ways to it differ in it, or none is known.
+  // The height before the step; nullopt if paths to it differ, or if none is known.
   std::optional<int64_t> height_at(size_t step) const {
     return reached_[step] ? heights_[step].bytes : std::nullopt;
   }
@@ -90,7 +90,7 @@ class Descent {
     return ok();
   }
 
-  // Compilers end code by a call that does not return, and put nops behind it.
+  // Compilers end code with a call that does not return, and put nops after it.
   bool is_behind_last_call(size_t index) const {
     while (index > 0 && listing_[index].flow == Flow::next && is_nop(listing_[index])) --index;
     return listing_[index].flow == Flow::call;
@@ -139,8 +139,8 @@ bool is_function(const Surroundings& surroundings, uint64_t address) {
   return surroundings.is_function && surroundings.is_function(address);
 }
 
-// Compilers make few conditional tail jumps, and many conditional jumps to .cold parts. And what is
-// reached by no known way is mostly a landing pad, which goes on in a .cold part.
+// Compilers generate few conditional tail jumps, and many conditional jumps to .cold parts. Code
+// that no known path reaches is mostly a landing pad, which continues in a .cold part.
 MaybeExit direct_exit(const CodeStep& step, std::optional<int64_t> on_stack,
                       const Surroundings& surroundings) {
   if (step.flow == Flow::odd_branch)
@@ -181,7 +181,7 @@ struct Leap {
   std::optional<int64_t> on_stack;
 };
 
-// A function's code, and both looks at it.
+// A function's code with the results of both passes.
 class Looked {
  public:
   static Result<Looked> at(const FunctionCode& function, const Surroundings& surroundings) {
@@ -250,8 +250,8 @@ bool leaves_for_good(const CodeStep& step, const Listing& part, const Listing& f
   return leaves(step, part) && !function.contains(step.target);
 }
 
-// Code that jumps into the middle of a function is of that function. And where code never returns,
-// a jump to it is no exit, whoever's it is.
+// Code that jumps into the middle of a function belongs to it. If code never returns, a jump to it
+// is not an exit, whatever function it belongs to.
 bool is_as_good_as_part(const CodeRange& range, const Listing& function) {
   auto part = Listing::of({.body = range, .extent = Extent::whole});
   if (!part) return false;
@@ -262,7 +262,7 @@ bool is_as_good_as_part(const CodeRange& range, const Listing& function) {
              steps, [&](const CodeStep& step) { return leaves_for_good(step, *part, function); });
 }
 
-// The part of the function that a jump out of it goes to, if it is one that was not given.
+// The part of the function that a jump out of it leads to, if that part was not given.
 std::optional<CodeRange> missing_part(const Looked& looked, const Surroundings& surroundings) {
   for (const Leap& leap : looked.leaps()) {
     auto part = surroundings.part_at(leap.target);

@@ -27,7 +27,8 @@ std::optional<Argument> in_register(const ZydisDecodedOperand& operand) {
       .place = Argument::Place::in_register, .kind = Argument::Kind::pointer, .base = *base};
 }
 
-// Relative to where the instruction begins, as probes see rip; the instruction itself counts from its end.
+// Relative to the instruction's start, which is rip in a probe; the instruction itself counts from
+// its end.
 std::optional<Argument> in_memory(const ZydisDecodedOperand& operand, uint8_t length) {
   const auto base = register_of(operand.mem.base);
   const auto index = register_of(operand.mem.index);
@@ -40,7 +41,7 @@ std::optional<Argument> in_memory(const ZydisDecodedOperand& operand, uint8_t le
                   .offset = operand.mem.disp.value + (*base == Register::rip ? length : 0)};
 }
 
-// Far calls, and words of other sizes, are none that compilers make.
+// Compilers generate no far calls and no operands of other sizes.
 std::optional<Argument> callee_of(const Operands& code) {
   const ZydisDecodedOperand& operand = code.all[0];
   if (operand.size != 64) return std::nullopt;

@@ -11,15 +11,15 @@
 
 namespace tracectl {
 
-// A call of what a register or memory says, or a jump that is one in tail position.
+// A call through a register or memory, or a jump that is one in tail position.
 struct IndirectCall {
   uint64_t address = 0;               // of the instruction, in the file's own address space
-  Argument callee;                    // what it leads to, when it is about to be executed
-  std::optional<uint64_t> slot = {};  // the word that says it, where no register has a say in which
+  Argument callee;                    // the target, when the instruction is about to run
+  std::optional<uint64_t> slot = {};  // the word with the target, if its address uses no register
 };
 
-// Those of a function, in the order of its ranges; none where it is not sure how far it goes and that all
-// of it is code. Jumps only where it is sure that they lead out of it.
+// Those of a function, in the order of its ranges. None if it is not certain where the function
+// ends and that all of it is code. Includes jumps only if they certainly lead out of it.
 std::vector<IndirectCall> indirect_calls(const FunctionCode& function, const ReadFile& read);
 
 }  // namespace tracectl

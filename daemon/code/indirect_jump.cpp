@@ -7,25 +7,25 @@
 
 #include "daemon/code/decoder.h"
 
-// A jump through a register is compiled from two things, a switch (or computed goto) and a call
-// through a pointer in tail position, and they are told apart by where the address comes from.
+// A jump through a register is compiled from a switch (or computed goto), or from a call through a
+// pointer in tail position. The source of the address tells which.
 //
 //   switch, position independent: the table has 32-bit distances from itself
 //       lea table(%rip),%rdx;  movslq (%rdx,%rax,4),%rax;  add %rdx,%rax;  jmp *%rax
-//     No compiler makes such a table of functions.
+//     No compiler generates such a table of functions.
 //   switch, at fixed addresses, and computed goto: the table has addresses
 //       jmp *table(,%rax,8)    or    mov table(,%rax,8),%rax;  jmp *%rax
 //     An array of pointers to functions looks the same: the first entry decides.
-//   notrack: under Intel CET an indirect jump needs endbr64 where it arrives, but for this prefix,
-//     which compilers give to the jumps of switches, whose tables cannot be written to.
-//   anything loaded without a scaled index, or passed as an argument: a pointer, if the stack is as at
-//     the function's entry. (Direct-threaded interpreters go to labels kept in memory, but have
-//     something on the stack.)
+//   notrack: under Intel CET the target of an indirect jump must be endbr64, except with this prefix,
+//     which compilers put on jumps of switches, whose tables are read-only.
+//   anything loaded without a scaled index, or passed as an argument: a pointer, if the stack is
+//     as at the function's entry. (Direct-threaded interpreters jump to labels kept in memory, but
+//     have something on the stack.)
 namespace tracectl {
 namespace {
 
 constexpr int kMostStepsBack = 64;
-constexpr int kMostRegisters = 16;  // followed for one jump; in a loop, moves lead round for ever
+constexpr int kMostRegisters = 16;  // for one jump; in a loop, moves can form a cycle
 constexpr size_t kMostEntries = 1024;
 
 ZydisRegister whole(ZydisRegister reg) {
@@ -46,7 +46,7 @@ bool survives_calls(ZydisRegister reg) {
   return std::ranges::find(kSaved, reg) != kSaved.end();
 }
 
-// The only step from which the flow comes to this one, if there is only one.
+// The only step that leads to this one, if there is only one.
 std::optional<size_t> before(const Listing& listing, size_t index) {
   const CodeStep& step = listing[index];
   bool is_behind_another = index > 0 && listing[index - 1].end() == step.address;
@@ -84,7 +84,7 @@ class Origin {
     return of_address_table(operand, index);
   }
 
-  // What a register has in it before the step.
+  // The source of a register's value before the step.
   IndirectJump of_register(ZydisRegister reg, size_t index) {
     if (++registers_followed_ > kMostRegisters) return {};
     auto write = last_write(reg, index);
@@ -109,8 +109,8 @@ class Origin {
     return {};
   }
 
-  // Where ways meet, the register's last write is not looked for; but what reads no table jumps by
-  // none.
+  // The register's last write is not searched for across a join of paths. But a function that reads
+  // no table does not jump by one.
   bool may_be_of_table() const { return !is_argument_ && listing_.loads_by_index(); }
 
   // Whether `distance` was loaded from a table of 32-bit numbers whose address is in `base`.
@@ -175,7 +175,7 @@ class Origin {
     return std::nullopt;
   }
 
-  // Up to so many, as far as the file goes.
+  // Up to `most` numbers, as far as the file goes.
   template <class Number> std::vector<Number> numbers(uint64_t address, size_t most) const {
     std::vector<uint8_t> bytes(most * sizeof(Number));
     size_t got = read_ ? std::min(read_(address, bytes), bytes.size()) : 0;
@@ -185,8 +185,8 @@ class Origin {
     return numbers;
   }
 
-  // The table's length is not known here, so it is read for as long as its entries are steps of
-  // this function. What is read beyond its end makes less known of the stack, and nothing else.
+  // The table's length is not known here, so it is read as long as its entries are steps of this
+  // function. Reading beyond its end only makes less known about the stack.
   template <class Number> std::vector<size_t> entries(uint64_t table, uint64_t base) const {
     std::vector<size_t> steps;
     for (Number number : numbers<Number>(table, kMostEntries)) {
@@ -202,7 +202,7 @@ class Origin {
   const Listing& listing_;
   const ReadFile& read_;
   int registers_followed_ = 0;
-  bool is_argument_ = false;  // the last search came to the entry
+  bool is_argument_ = false;  // the last search reached the entry
 };
 
 }  // namespace

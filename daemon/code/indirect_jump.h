@@ -10,22 +10,22 @@
 
 namespace tracectl {
 
-// Fills `into` with the file's bytes from `address` on (in the file's own address space, and as they
-// are before relocation), and says how many there were.
+// Fills `into` with the file's bytes from `address` on (in the file's own address space, and before
+// relocation), and returns how many there were.
 using ReadFile = std::function<size_t(uint64_t address, std::span<uint8_t> into)>;
 
 enum class Leads {
   inside,   // to a place in the function: a switch, a computed goto
-  outside,  // to a function, by a pointer, if nothing is left on the stack
+  outside,  // to a function through a pointer, if nothing is left on the stack
   unknown,
 };
 
 struct IndirectJump {
   Leads leads = Leads::unknown;
-  std::vector<size_t> targets = {};  // steps; those that the table says, if it could be read
+  std::vector<size_t> targets = {};  // steps; from the table, if it could be read
 };
 
-// Where the jump through a register or memory at a step leads, by what computed its target.
+// The target of the jump through a register or memory at a step, from the code that computes it.
 IndirectJump indirect_jump(const Listing& listing, size_t step, const ReadFile& read);
 
 }  // namespace tracectl

@@ -7,19 +7,19 @@
 
 #include "daemon/code/decoder.h"
 
-// What the kernel does with the instruction under a uprobe, as found by arming every opcode of
-// every map on Linux 6.18 and timing, and looking at the effect of, those it accepts:
+// How the kernel handles the instruction under a uprobe. Found by arming every opcode of every map
+// on Linux 6.18, and by timing those it accepts and checking their effect:
 //
-// - It looks up one byte in one table: of a legacy instruction the first opcode byte (0f for all
-//   of two and three bytes, and accepted), of a VEX or EVEX one the byte behind the prefix,
-//   although that is of another map. So vmovdqa loads (6f) are refused, like outs is. Prefixes
+// - It looks up one byte in one table: for a legacy instruction the first opcode byte (0f, which is
+//   accepted, for all of two and three bytes), for a VEX or EVEX one the byte after the prefix,
+//   although that belongs to another map. So vmovdqa loads (6f) are refused, like outs. Prefixes
 //   es, cs, ss, ds and lock are refused, and with them the 10-byte nop `66 2e 0f 1f ...`.
-// - It emulates, by that same byte: 90, push (50-57, alone or behind 41), call and jmp (e8 e9 eb),
+// - It emulates, by that same byte: 90, push (50-57, alone or after 41), call and jmp (e8 e9 eb),
 //   conditional jumps (70-7f, 0f 80-8f), and the nops of 2 to 8 bytes that it uses itself (those of
-//   2 to 8 bytes not before 6.17: there they are single-stepped). All else is single-stepped.
-// - Being of another map is not looked at here either: `xchg %r8,%rax` (49 90), vpor (eb), vpshufd
-//   (70), vzeroupper (77), vector stores (7f) and their neighbours are accepted and then not
-//   executed, or jump. The program computes nonsense, so these are refused here.
+//   2 to 8 bytes only since 6.17: before, they are single-stepped). All else is single-stepped.
+// - It ignores here, too, that the byte may belong to another map: `xchg %r8,%rax` (49 90), vpor
+//   (eb), vpshufd (70), vzeroupper (77), vector stores (7f) and their neighbours are accepted and
+//   then not executed, or jump. The program computes nonsense, so these are refused here.
 // - Branches with an operand size prefix (66) are refused.
 namespace tracectl {
 namespace {
@@ -43,7 +43,7 @@ bool is_vector(const ZydisDecodedInstruction& instruction) {
          instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
 }
 
-// The byte the kernel judges by.
+// The byte by which the kernel decides.
 uint8_t kernel_opcode(const ZydisDecodedInstruction& instruction) {
   bool long_legacy = is_legacy(instruction) && instruction.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT;
   return long_legacy ? 0x0f : instruction.opcode;
@@ -75,8 +75,8 @@ bool is_taken_for_another(const ZydisDecodedInstruction& instruction) {
   return opcode == 0x90 && instruction.raw.rex.B != 0;
 }
 
-// Of the processors that had them the kernel's decoder knows none: AMD's four-operand
-// multiplications, Intel's first mask registers.
+// Instructions that the kernel's decoder does not know, although processors had them: AMD's
+// four-operand multiplications, Intel's first mask registers.
 bool is_unknown_to_kernel(const ZydisDecodedInstruction& instruction) {
   if (!is_legacy(instruction) && !is_vector(instruction)) return true;
   if (instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_VEX ||

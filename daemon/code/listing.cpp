@@ -46,7 +46,7 @@ Flow flow_of_untargeted(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-// Which register a ModRM field names, without what only vector encodings add.
+// The register in a ModRM field, without the bits that only vector encodings add.
 uint8_t register_field(const ZydisDecodedInstruction& instruction) {
   return static_cast<uint8_t>(instruction.raw.modrm.reg | (instruction.raw.rex.R << 3));
 }
@@ -81,13 +81,13 @@ bool is_one_of_push_pop_leave(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-// More than do it: what needs to be looked at in full.
+// A quick check with false positives: such instructions are then decoded fully.
 bool may_move_stack(const ZydisDecodedInstruction& instruction) {
   return is_one_of_push_pop_leave(instruction) ||
          (is_one_byte_opcode(instruction) && names_stack_register(instruction));
 }
 
-// movslq (base,index,4), mov (base,index,8) and jmp *(base,index,8): what jump tables are read by.
+// movslq (base,index,4), mov (base,index,8) and jmp *(base,index,8): they read jump tables.
 bool loads_by_index(const ZydisDecodedInstruction& instruction) {
   if (!is_one_byte_opcode(instruction) || (instruction.attributes & ZYDIS_ATTRIB_HAS_SIB) == 0)
     return false;
@@ -190,8 +190,8 @@ std::optional<size_t> Listing::at(uint64_t address) const {
   return step == kNone ? std::nullopt : std::optional<size_t>{step};
 }
 
-// glibc jumps over a lock prefix where there is one thread only: the same instruction, so the same
-// step.
+// glibc jumps over a lock prefix if there is only one thread. That is the same instruction, so the
+// same step.
 uint32_t Listing::step_without_lock(size_t byte) const {
   uint32_t step = step_of_byte_[byte];
   return step != kNone && steps_[step].bytes[0] == kLock ? step : kNone;

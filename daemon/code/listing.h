@@ -12,23 +12,23 @@
 
 namespace tracectl {
 
-// Why a function's exits are not known, about one of its instructions.
+// The error that a function's exits are not known because of the instruction at this address.
 Error no_exits(uint64_t address, const std::string& why);
 
-// What comes after an instruction.
+// Where execution continues after an instruction.
 enum class Flow : uint8_t {
-  next,         // the one behind it, and no other
-  call,         // what it calls, then mostly the one behind it
-  conditional,  // the one behind it, or its target
-  odd_branch,   // as `conditional`, but by other means than the flags: loop, jrcxz, xbegin
-  jump,         // its target
-  indirect,     // whatever a register or memory says
-  ret,          // the caller
+  next,         // at the next instruction, always
+  call,         // at its target, then mostly at the next one
+  conditional,  // at the next one, or at its target
+  odd_branch,   // like `conditional`, but without flags: loop, jrcxz, xbegin
+  jump,         // at its target
+  indirect,     // at an address from a register or memory
+  ret,          // in the caller
   far_away,     // far jumps and returns, iret: another segment
   nothing,      // ud2, hlt, int3
 };
 
-// One instruction as its function's flow of control sees it.
+// One instruction in its function's flow of control.
 struct CodeStep {
   uint64_t address = 0;
   uint64_t target = 0;  // of a direct jump or call, else 0
@@ -36,8 +36,8 @@ struct CodeStep {
   Flow flow = Flow::next;
   bool has_target = false;
   bool moves_stack = false;     // may write rsp, or copy it into rbp
-  bool loads_by_index = false;  // from memory, as from a table of offsets or addresses
-  uint32_t jumps_here = 0;      // direct ones, of this function
+  bool loads_by_index = false;  // from memory, as if from a table of offsets or addresses
+  uint32_t jumps_here = 0;      // direct jumps in this function
   uint32_t last_jump_here = 0;  // the step of one of them
 
   uint64_t end() const { return address + bytes.size(); }
@@ -45,14 +45,14 @@ struct CodeStep {
 
 // All instructions of a function, from each range's first byte to its last.
 //
-// Decoding straight on can go astray where data lies between instructions. Where it went astray
-// and the data is followed by code, that code's own jumps do not fit: so of a listing in which
-// every direct jump and call into the function arrives at a step, each instruction that the entry
-// reaches by direct jumps is a step (by induction: the entry is one; what is behind a step is one;
-// what it jumps to is one).
+// Sequential decoding can go wrong if data lies between instructions. If it went wrong and the data
+// is followed by code, that code's own jumps do not fit. So in a listing in which every direct jump
+// and call into the function arrives at a step, each instruction that the entry reaches by direct
+// jumps is a step (by induction: the entry is a step; so is the instruction after a step; so is the
+// target of a step's jump).
 class Listing {
  public:
-  // Code::unsupported, with the reason, for code that is no such listing. Keeps the spans.
+  // Fails with Code::unsupported, and the reason, if the code has no such listing. Keeps the spans.
   static Result<Listing> of(const FunctionCode& function);
 
   const std::vector<CodeStep>& steps() const { return steps_; }
@@ -61,7 +61,7 @@ class Listing {
 
   bool contains(uint64_t address) const;             // in a range of the function
   std::optional<size_t> at(uint64_t address) const;  // the step that starts there
-  std::optional<size_t> behind(size_t index) const;  // the next one without a gap
+  std::optional<size_t> behind(size_t index) const;  // the next step, if there is no gap
   bool loads_by_index() const { return loads_by_index_; }
 
  private:

@@ -31,7 +31,7 @@ Error within(uint64_t offset, uint64_t start, uint64_t length) {
                                   at(start + length) + "; use one of these"};
 }
 
-// Whether decoding from the function's start arrives at `offset`.
+// Fails unless decoding from the function's start arrives at `offset`.
 Status check_boundary(Bytes function, uint64_t offset) {
   uint64_t position = 0;
   while (position < offset) {
@@ -44,7 +44,7 @@ Status check_boundary(Bytes function, uint64_t offset) {
   return ok();
 }
 
-// What all code of a function says about the places in its body.
+// What all code of a function shows about offsets in its body.
 struct Survey {
   bool complete = true;  // all of it could be decoded
   bool indirect_jump = false;
@@ -54,8 +54,7 @@ struct Survey {
 };
 
 void survey_target(const CodeRange& body, uint64_t target_address, Survey& survey) {
-  uint64_t offset =
-      target_address - body.address;  // wraps to a huge one for what lies before the body
+  uint64_t offset = target_address - body.address;  // wraps to a huge value if before the body
   if (offset > 0 && offset < body.bytes.size())
     survey.first_target = std::min(survey.first_target, offset);
 }
@@ -118,16 +117,16 @@ bool may_not_go_on(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-// Whether what is behind the instruction is executed as often as it, with the same arguments. An
-// indirect jump could lead anywhere but before endbr64's successor: no compiler's loop or jump
-// table begins there.
+// Whether the code after the instruction runs as often as the instruction, with the same arguments.
+// An indirect jump could lead anywhere, except right after endbr64: compilers begin no loop and no
+// jump table's target there.
 bool may_move_over(const Operands& instruction, const Survey& survey) {
   if (survey.indirect_jump && instruction.instruction.mnemonic != ZYDIS_MNEMONIC_ENDBR64)
     return false;
   return !may_not_go_on(instruction.instruction) && !writes_an_argument(instruction);
 }
 
-// A 5-byte nop is passed by: behind the entry it may stand above a live red zone.
+// Skips 5-byte nops: after the entry there may be a live red zone below the stack pointer.
 bool is_worth_moving_to(const Instruction& instruction) {
   return instruction.refusal == nullptr && instruction.cost == CostClass::normal;
 }
@@ -150,7 +149,7 @@ std::optional<Placement> cheaper_place(const FunctionCode& function) {
   return std::nullopt;
 }
 
-// An access through a negative offset from rsp; `lea` into rsp itself makes room instead.
+// An access at a negative offset from rsp. `lea` into rsp itself allocates stack instead.
 bool reaches_below_stack_pointer(const Operands& instruction) {
   auto operands = instruction.operands();
   bool sets_rsp = !operands.empty() && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&

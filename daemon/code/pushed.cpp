@@ -27,7 +27,7 @@ bool is_stack_pointer(ZydisRegister reg) {
   return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_RSP;
 }
 
-// In the red zone, by a displacement that is known: the return address lies at 0.
+// In the red zone, at a known displacement: the return address is at 0.
 bool is_below_return_address(const ZydisDecodedOperand& operand) {
   return operand.mem.type == ZYDIS_MEMOP_TYPE_MEM && operand.mem.base == ZYDIS_REGISTER_RSP &&
          operand.mem.index == ZYDIS_REGISTER_NONE && operand.mem.disp.value < 0 &&

@@ -10,7 +10,7 @@ namespace {
 
 using Height = std::optional<int64_t>;
 
-constexpr int64_t kMost = int64_t{1} << 40;  // beyond it nothing is believed
+constexpr int64_t kMost = int64_t{1} << 40;  // a greater height is taken as unknown
 
 Height plus(Height height, int64_t bytes) {
   if (!height || bytes > kMost || bytes < -kMost) return std::nullopt;
@@ -22,7 +22,7 @@ bool is(const ZydisDecodedOperand& operand, ZydisRegister reg) {
   return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == reg;
 }
 
-// The height that a register or an address formed from one stands for.
+// The height that a register, or an address computed from one, corresponds to.
 Height height_of(const ZydisDecodedOperand& source, const StackHeight& before) {
   if (is(source, ZYDIS_REGISTER_RSP)) return before.bytes;
   if (is(source, ZYDIS_REGISTER_RBP)) return before.frame;
@@ -34,7 +34,7 @@ Height height_of(const ZydisDecodedOperand& source, const StackHeight& before) {
   return std::nullopt;
 }
 
-// What add, sub, mov and lea leave in their first operand, where that can be told.
+// The result of add, sub, mov and lea in their first operand, if known.
 Height result_of(const Operands& code, const StackHeight& before) {
   const auto& to = code.all[0];
   const auto& from = code.all[1];

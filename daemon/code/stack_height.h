@@ -8,18 +8,18 @@
 
 namespace tracectl {
 
-// How many bytes a function has put on the stack: 0 where its return address is on top, which is
-// where it can leave. nullopt where that is not known, or differs from way to way.
+// How many bytes a function has put on the stack. At 0 its return address is on top, so it can
+// exit. nullopt if not known, or if paths differ.
 struct StackHeight {
   std::optional<int64_t> bytes = 0;
-  std::optional<int64_t> frame = {};  // what `bytes` was when rbp was made a copy of rsp
+  std::optional<int64_t> frame = {};  // the value of `bytes` when rsp was copied to rbp
 
   bool operator==(const StackHeight&) const = default;
 };
 
 StackHeight after(const CodeStep& step, const StackHeight& before);
 
-// What is known where two ways meet.
+// The common knowledge of two paths that join.
 StackHeight either(const StackHeight& one, const StackHeight& other);
 
 }  // namespace tracectl
