@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kFar = std::numeric_limits<unsigned>::max();
 
-// Of code and data looked at. Symbols may overlap, so the file's size bounds nothing.
+// The limit for code and data to be read. Symbols may overlap, so the file's size is no bound.
 constexpr uint64_t kMostBytes = 256 << 20;
 
 template <class T> void sort_once(std::vector<T>& list) {
@@ -34,8 +34,8 @@ Reach CallGraph::reach(std::span<const uint64_t> roots) {
   return result(distances_from(roots, Follow::everything), by_calls);
 }
 
-// Data is no call further than the code that uses it, so it goes to the front of the queue, which
-// thereby stays in order of distance: where a node is arrived at first is the shortest way.
+// Data is as many calls away as the code that uses it, so it goes to the front of the queue. Thus
+// the queue stays in order of distance, and a node is first reached on a shortest path.
 CallGraph::Distances CallGraph::distances_from(std::span<const uint64_t> roots, Follow follow) {
   Distances distances;
   std::deque<NodeId> queue;
@@ -85,7 +85,7 @@ Reach CallGraph::result(const Distances& distances, const Distances& by_calls) c
   return reach;
 }
 
-// ---- what a node leads to ----
+// ---- the nodes that a node leads to ----
 
 const CallGraph::Node& CallGraph::explored(NodeId id) {
   Node& node = nodes_[id];
@@ -132,8 +132,8 @@ void CallGraph::add_call(Node& from, uint64_t target) {
   }
 }
 
-// A word of the linker's table has what the loader puts there for good. A variable has it until the
-// program writes another address there.
+// A word of the linker's table has the value that the loader puts there, for good. A variable has
+// it until the program writes another address there.
 void CallGraph::add_slot(Node& from, uint64_t slot) {
   const Pointer* pointer = data_.pointer_at(slot);
   if (pointer && data_.is_of_linker(slot)) {

@@ -15,41 +15,42 @@
 namespace tracectl {
 
 struct Reached {
-  const Function* function = nullptr;  // of the object; which of several at one address: CodeMap
-  unsigned distance = 0;               // the smallest number of calls from a root, in any way
-  bool by_address = false;             // no chain of direct calls alone leads here
+  const Function* function = nullptr;  // of the object; see CodeMap if several share the address
+  unsigned distance = 0;               // the smallest number of calls from a root, on any path
+  bool by_address = false;             // no chain of only direct calls leads here
 };
 
 // A function of another file.
 struct ReachedImport {
-  std::string name;  // as in the symbol table, without its version
+  std::string name;  // as in the symbol table, without version
   unsigned distance = 0;
   bool by_address = false;
 };
 
 struct Reach {
-  std::vector<Reached> functions;      // the roots too; by distance, then address
+  std::vector<Reached> functions;      // including the roots; by distance, then address
   std::vector<ReachedImport> imports;  // by name
-  size_t calls_unknown = 0;  // routines reached that call what cannot be told from the file
-  bool complete = true;      // false: the file has more than is looked at
+  size_t calls_unknown = 0;  // reached routines with calls whose targets the file does not show
+  bool complete = true;      // false: the limits of reading were reached
 };
 
-// What can be called from functions of one file, as far as the file says: where their calls and
-// jumps lead, and the functions that they or data they use have the address of.
+// The functions that can be called from functions of one file, as far as the file shows: the
+// targets of their calls and jumps, and the functions whose addresses are in them or in data they
+// use.
 //
-// It errs by saying too much: a function whose address is taken need not be called, nor from there.
-// What is left out is called by addresses that are computed or come from elsewhere (dlsym), or not
+// It overestimates: a function whose address is taken need not be called, nor from there. It omits
+// functions that are called by addresses that are computed or come from elsewhere (dlsym), or not
 // by instructions at all: constructors, signal handlers that another file sets. In a stripped file
-// so is what tables with gaps have and, if it runs where it is linked for, what tables have that
-// are not exported.
+// it also omits functions in tables with gaps and, if the file runs at the address it is linked
+// for, functions in tables that are not exported.
 //
-// Each routine is decoded once, however often the graph is asked. For one thread.
+// Each routine is decoded once, however often the graph is used. Used by one thread.
 class CallGraph {
  public:
   explicit CallGraph(ObjectFilePtr object);
 
-  // From the routines around these addresses; where there is none nothing is reached. The functions
-  // stay the object's.
+  // Starts from the routines around these addresses; an address without a routine reaches nothing.
+  // The object owns the functions.
   Reach reach(std::span<const uint64_t> roots);
 
  private:
@@ -65,7 +66,7 @@ class CallGraph {
     bool explored = false;
     bool calls_unknown = false;
     std::vector<NodeId> calls = {};     // routines and imports
-    std::vector<NodeId> mentions = {};  // any whose address it, or a pointer it uses, has
+    std::vector<NodeId> mentions = {};  // nodes whose address it has, or a pointer that it uses
   };
 
   enum class Follow { calls, everything };

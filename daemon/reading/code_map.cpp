@@ -9,10 +9,10 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kMostRoutineBytes = 1 << 20;
-constexpr uint64_t kUnknownExtentBytes = 4096;  // where a symbol has no size
+constexpr uint64_t kUnknownExtentBytes = 4096;  // if a symbol has no size
 constexpr uint64_t kStubBytes = 16;
 constexpr size_t kMostParts = 16;
-constexpr int kMostSymbols = 64;  // looked back over, as some may lie within others
+constexpr int kMostSymbols = 64;  // to search backwards, because some may lie within others
 
 constexpr std::string_view kCold = ".cold";
 
@@ -24,7 +24,7 @@ std::string_view name_of_whole(const Function& part) {
   return std::string_view(part.name).substr(0, part.name.find(kCold));
 }
 
-// Of those at one address; the first of equals is taken.
+// Orders the functions at one address; the first of equals is taken.
 bool stands_before(const Function* a, const Function* b) {
   const auto rank = [](const Function* function) {
     return std::tuple(is_named_as_part(*function), function->size == 0, !function->exported);
@@ -55,7 +55,7 @@ void CodeMap::index_starts() {
   }
 }
 
-// ---- what is where ----
+// ---- lookups ----
 
 std::optional<Routine> CodeMap::around(uint64_t address) const {
   if (const Function* function = function_around(address)) {
@@ -83,7 +83,7 @@ const Function* CodeMap::function_around(uint64_t address) const {
   return nullptr;
 }
 
-// Null where it is no part: a function that is only named so.
+// Null if it is not a part, but a function with such a name.
 const Function* CodeMap::whole_of(const Function& part) const {
   if (!is_named_as_part(part)) return nullptr;
   const auto found = names_.find(name_of_whole(part));
@@ -101,7 +101,7 @@ uint64_t CodeMap::extent_of(const Function& function) const {
   return std::min((*next)->address - function.address, kUnknownExtentBytes);
 }
 
-// By each of its names: the compiler named them for one.
+// By each of the function's names, because the compiler named the parts after one of them.
 std::vector<const Function*> CodeMap::parts_of(const Function& function) const {
   std::vector<const Function*> parts;
   auto alias = std::ranges::lower_bound(all_, function.address, {}, &Function::address);
@@ -113,7 +113,7 @@ std::vector<const Function*> CodeMap::parts_of(const Function& function) const {
   return parts;
 }
 
-// ---- what it calls ----
+// ---- its calls ----
 
 std::vector<uint8_t> CodeMap::read(uint64_t address, uint64_t size) const {
   const auto offset = object_.elf().offset_of(address);

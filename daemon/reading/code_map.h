@@ -12,20 +12,20 @@
 
 namespace tracectl {
 
-// Code that is called as one: a function with its parts, or what only the unwind table knows, as it
-// does the functions of a stripped file that are not exported.
+// Code that is called as one unit: a function with its parts, or code that only the unwind table
+// shows, such as functions of a stripped file that are not exported.
 struct Routine {
   uint64_t address = 0;
   uint64_t size = 0;                   // bytes, without its parts elsewhere
-  const Function* function = nullptr;  // of the object's; null: no symbol names it
+  const Function* function = nullptr;  // of the object's; null if no symbol names it
 };
 
-// Which routine the code at an address belongs to.
+// Finds the routine that the code at an address belongs to.
 //
-// Of several symbols at one address the routine's function is one with a size, of those one that is
-// exported, of those the first by name. A part (`f.cold`, `f.cold.N`) belongs to the function f;
-// where several functions have that name, all parts of that name belong to each of them, for
-// nothing tells them apart.
+// If there are several symbols at an address, the routine's function is one with a size, of those
+// one that is exported, of those the first by name. A part (`f.cold`, `f.cold.N`) belongs to the
+// function f. If several functions have that name, all parts of that name belong to each of them,
+// because nothing distinguishes them.
 class CodeMap {
  public:
   // Borrows the object.
@@ -34,13 +34,13 @@ class CodeMap {
   std::optional<Routine> around(uint64_t address) const;
   std::optional<Routine> starting_at(uint64_t address) const;
 
-  // How many bytes targets_of() looks at.
+  // How many bytes targets_of() decodes.
   uint64_t bytes_of(const Routine& routine) const;
 
-  // What the routine's code, as far as it can be read, calls and refers to.
+  // The calls and references of the routine's code, as far as it can be read.
   CallTargets targets_of(const Routine& routine) const;
 
-  // The word that the linker's stub at the address jumps through, if there is one.
+  // The word through which the linker's stub at the address jumps, if there is a stub.
   std::optional<uint64_t> slot_of_stub_at(uint64_t address) const;
 
  private:

@@ -17,19 +17,20 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000, kMillisecondNs = 1'000'000;
-// Most files are read sooner than a request is put aside and made again. All requests together may not
-// hold up the others for longer than that in a second.
+// The time that a request waits for its answers: most files are read sooner than a request can be
+// deferred and repeated. The second limits the waiting of all requests together in each second,
+// because it holds up others.
 constexpr uint64_t kPatienceNs = 10 * kMillisecondNs, kPatienceOfSecondNs = 100 * kMillisecondNs;
 constexpr size_t kMostReaders = 16;
-constexpr size_t kMostOfStrangers = 12;  // of these; the others are left for what root installs
-constexpr size_t kMostOfOwner = 3;       // of a stranger's
+constexpr size_t kMostOfStrangers = 12;  // for files that are not root's; the rest is for root's
+constexpr size_t kMostOfOwner = 3;       // for files of one of these owners
 constexpr size_t kMostPending = 1024;
 constexpr size_t kMostRecent = 64;
-constexpr size_t kMostAnswersKept = 16;  // that nobody has come for, of a file
+constexpr size_t kMostAnswersKept = 16;  // of a file, while nobody fetches them
 constexpr size_t kMostFailures = 64;
 constexpr uint64_t kFailureNs = 60 * kSecondNs;
 
-// Of an eventfd or timerfd: whether it was readable, which it is no more.
+// Whether an eventfd or timerfd was readable. Resets it.
 bool drained(const Fd& fd) {
   uint64_t count = 0;
   return ::read(fd.get(), &count, sizeof(count)) == sizeof(count);
@@ -37,7 +38,7 @@ bool drained(const Fd& fd) {
 
 }  // namespace
 
-// ---- a file ----
+// ---- files ----
 
 class ConfinedReading::File : public FileReader, public std::enable_shared_from_this<File> {
  public:
@@ -79,7 +80,7 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
     return named(wire::decode_function(*answer));
   }
 
-  // What has been answered and not been come for.
+  // Keeps an answer until it is fetched.
   void keep(const std::string& question, std::string answer) {
     if (answers_.size() == kMostAnswersKept) answers_.erase(answers_.begin());
     answers_.insert_or_assign(question, std::move(answer));
@@ -98,7 +99,8 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
     return Error{Code::busy, path_ + " is still being read"};
   }
 
-  // Who reads it says in its errors what is wrong with the file; what it says that cannot be, we do.
+  // The process that reads the file names it in its errors. Answers that cannot be true are refused
+  // here, without the name.
   template <class T> Result<T> named(Result<T> answer) const {
     if (answer || answer.error().message.find(path_) != std::string::npos) return answer;
     return answer.error().in(path_);
@@ -116,7 +118,7 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
 
 namespace {
 
-// A question with its kind, as a file keeps its answer.
+// The key by which a file keeps the answer to a question.
 std::string key_of(wire::Kind kind, const std::string& question) {
   return static_cast<char>(kind) + question;
 }
@@ -171,7 +173,7 @@ Result<std::unique_ptr<StackReading>> ConfinedReading::for_stacks() const {
   return std::unique_ptr<StackReading>{std::move(*stacks)};
 }
 
-// One of the processes stays, as making one takes longer than most files.
+// One process is kept, because starting one takes longer than reading most files.
 void ConfinedReading::forget_files() {
   recent_.clear();
   bool is_one_left = false;
@@ -258,13 +260,13 @@ void ConfinedReading::tell() {
   (void)!::write(untold_.get(), &one, sizeof(one));
 }
 
-// What has been begun is finished: others may come for the answer.
+// A question that a process has begun is completed: others may want the answer.
 void ConfinedReading::give_up(Ticket ticket) {
   pending_.remove_if(
       [&](const Pending& pending) { return pending.ticket == ticket && !pending.process; });
 }
 
-// What others await may be answered meanwhile. They are told when this is over, by fd().
+// Answers for others may arrive meanwhile. After this they are notified, through fd().
 void ConfinedReading::wait_for(Ticket ticket) {
   const bool had_untold = drained(untold_);
   while (patience_ns_ > 0 && !is_answered(ticket)) {
@@ -278,7 +280,7 @@ void ConfinedReading::wait_for(Ticket ticket) {
   if (had_untold) tell();
 }
 
-// ---- who reads ----
+// ---- processes ----
 
 void ConfinedReading::start_what_waits() {
   for (auto at = pending_.begin(); at != pending_.end();) {
@@ -315,7 +317,7 @@ Result<ConfinedReading::Reader*> ConfinedReading::reader_for(const File& file) {
   return new_reader_for(file);
 }
 
-// One that has the file already, else one that may have it.
+// A process that has the file already, or else one that may have it.
 ConfinedReading::Reader* ConfinedReading::idle_reader_of(const File& file) {
   Reader* found = nullptr;
   for (Reader& reader : readers_) {
@@ -337,7 +339,7 @@ Result<ConfinedReading::Reader*> ConfinedReading::new_reader_for(const File& fil
   return &readers_.emplace_back(Reader{std::move(*process), file.is_of_root(), file.owner(), 0});
 }
 
-// By ending the one that was used least recently of those that do nothing.
+// May end the idle process that was used least recently.
 bool ConfinedReading::make_room(const File& file) {
   const auto count = [&](const auto& which) {
     return static_cast<size_t>(std::count_if(readers_.begin(), readers_.end(), which));
@@ -406,7 +408,7 @@ void ConfinedReading::wished(Reader& reader, const std::string& path) {
   if (!reader.process->give(fd.get())) died(reader, reader.process->stop().reason);
 }
 
-// What it was asked about has ended it.
+// The file that it was asked about has ended it.
 void ConfinedReading::died(Reader& reader, const std::string& reason) {
   const auto at = asked_of(reader);
   if (at != pending_.end()) {

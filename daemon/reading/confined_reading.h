@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reading by processes that can do nothing else. A file that takes its process over, or breaks it, must
-// harm no other: so each file has a process of its own, but for those that root alone may write and that
-// lie where this program does; one process reads many of these. Where a file ended its process, or took
-// too long, that is the answer for a while, so that asking again costs nobody anything.
+// Reads files in processes that can do nothing else. A file that takes over its process, or crashes
+// it, must not affect other files. So each file has a process of its own, except files that only
+// root can write and that are on this program's file system: one process reads many of these. If a
+// file ended its process, or took too long, that is the answer for a while, so that repeated
+// questions cost nothing.
 //
-// There are few processes, and a question for which none is free waits its turn.
+// There are few processes; a question waits until one is free.
 #pragma once
 
 #include <list>
@@ -23,7 +24,7 @@ namespace tracectl {
 
 class ConfinedReading : public Reading {
  public:
-  // `on_failure` is called by whichever thread reads for stacks.
+  // `on_failure` is called by the thread that reads for stacks.
   static Result<std::unique_ptr<ConfinedReading>> start(
       const ReadingLimits& limits = {}, ConfinedStacks::OnFailure on_failure = nullptr);
   ~ConfinedReading() override;
@@ -47,18 +48,18 @@ class ConfinedReading : public Reading {
     FilePtr file;
     wire::Kind kind = wire::Kind::facts;
     std::string question;
-    ReadingProcess* process = nullptr;  // that has been asked
+    ReadingProcess* process = nullptr;  // the process that was asked
   };
 
-  // A process, and whose files it reads.
+  // A process, and the kind of files that it reads.
   struct Reader {
     std::unique_ptr<ReadingProcess> process;
-    bool is_shared = false;  // by files that root alone may write
+    bool is_shared = false;  // by files that only root can write
     uid_t owner = 0;
     uint64_t used_ns = 0;
   };
 
-  // What went wrong with a file that is still the same.
+  // The failure to read a file, which holds while the file does not change.
   struct Failure {
     FileIdentity identity;
     Error error;
@@ -68,18 +69,18 @@ class ConfinedReading : public Reading {
   ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
                   ReadableSet ready, Fd timer, Fd untold);
 
-  // None where it is still read.
+  // None while it is still being read.
   std::optional<Result<std::string>> ask(const FilePtr& file, wire::Kind kind,
                                          std::string question);
   const Failure* failure_of(const FileIdentity& identity);
   Result<Ticket> line_up(const FilePtr& file, wire::Kind kind, std::string question);
   void wait_for(Ticket ticket);
-  size_t pending_until(Ticket last) const;  // that were asked no later than this one
-  void tell();  // whoever awaits something looks whether it has been answered
+  size_t pending_until(Ticket last) const;  // asked no later than this one
+  void tell();  // makes fd() readable, so that all who await an answer check for it
 
   void start_what_waits();
   void start(Pending& pending, Reader& reader);
-  // Null: none is free.
+  // Null if none is free.
   Result<Reader*> reader_for(const File& file);
   Reader* idle_reader_of(const File& file);
   Result<Reader*> new_reader_for(const File& file);
@@ -98,15 +99,15 @@ class ConfinedReading : public Reading {
   ConfinedStacks::OnFailure on_failure_;
   ReadableSet ready_;
   Fd timer_;
-  Fd untold_;  // readable: what others await was answered while one was waited for
+  Fd untold_;  // readable if answers for others arrived while one was waited for
   std::list<Reader> readers_;
-  std::list<Pending> pending_;  // in the order in which they were asked
-  std::list<FilePtr> recent_;  // last asked first: a file is the same as long as it is here or held
+  std::list<Pending> pending_;  // in the order of the questions
+  std::list<FilePtr> recent_;   // latest first; a file keeps its identity while it is here or held
   std::vector<Failure> failures_;  // the oldest first
   uint64_t last_file_ = 0;
   Ticket last_ticket_ = 0;
-  uint64_t patience_ns_ = 0;  // that the request has left
-  uint64_t second_ns_ = 0;    // when the second began of which this much has been waited:
+  uint64_t patience_ns_ = 0;  // the rest of the request's waiting time
+  uint64_t second_ns_ = 0;    // start of the second in which requests have waited for:
   uint64_t waited_ns_ = 0;
   std::optional<Ticket> awaited_;
 };

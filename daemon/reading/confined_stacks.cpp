@@ -13,8 +13,8 @@ namespace tracectl {
 namespace {
 
 constexpr size_t kMostStackReaders = 8;
-constexpr size_t kMostPrograms = 7;         // of strangers, of these; the other is left for root's
-constexpr size_t kMostProgramsOfOwner = 3;  // of these
+constexpr size_t kMostPrograms = 7;  // of others than root, among these; one stays free for root's
+constexpr size_t kMostProgramsOfOwner = 3;  // of one such owner
 constexpr size_t kMostProgramFailures = 64;
 constexpr uint64_t kProgramFailureNs = 60'000'000'000;
 
@@ -60,7 +60,7 @@ class ConfinedStacks::Program : public StackReader {
   ConfinedStacks& stacks_;
   uint64_t number_;
   std::vector<LoadedFile> files_;
-  std::optional<uid_t> owner_;  // of a stranger's file, if one is among them
+  std::optional<uid_t> owner_;  // owner of a file that is not root's, if there is one
   StackQuestion question_;
   std::optional<Result<StackAnswer>> answer_;
 };
@@ -149,7 +149,7 @@ Result<ConfinedStacks::Reader*> ConfinedStacks::reader_for(const Program& progra
       Reader{std::move(*process), program.is_of_root(), program.owner(), 0, nullptr});
 }
 
-// By ending the one that was used least recently of those that do nothing.
+// May end the idle process that was used least recently.
 bool ConfinedStacks::make_room(const Program& program) {
   if (program.is_of_root()) return true;
   const auto has_room = [&](size_t most, const auto& which) {
@@ -203,7 +203,7 @@ void ConfinedStacks::answered(Reader& reader, const std::string& bytes) {
   program->end(std::move(answer));
 }
 
-// Which of the program's files has named it is not known, as any of them could say it.
+// It is not known which of the program's files requested it, because any of them could.
 void ConfinedStacks::wished(Reader& reader, const std::string& path) {
   Fd fd;
   if (reader.asked)
@@ -212,7 +212,7 @@ void ConfinedStacks::wished(Reader& reader, const std::string& path) {
   if (!reader.process->give(fd.get())) died(reader, reader.process->stop().reason);
 }
 
-// What it was asked about has ended it.
+// The program that it was asked about has ended it.
 void ConfinedStacks::died(Reader& reader, const std::string& reason) {
   reader.process.reset();
   Program* const program = std::exchange(reader.asked, nullptr);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Stacks read by processes that can do nothing else, as confined_reading.h has files read for probes. The
-// files of one program may lie about one another, as they make up its stacks together, and about no other
-// program's: so each program has a process of its own, but for those of which root alone may write every
-// file. One process reads all of these. What has ended its process, or taken too long, is left alone for
-// a while.
+// Reads stacks in processes that can do nothing else, as confined_reading.h reads files for probes.
+// The files of one program can give false answers about one another, because its stacks depend on
+// all of them, but must not about another program's. So each program has a process of its own,
+// except programs of which only root can write every file: one process reads all of these. A
+// program that ended its process, or took too long, is not read for a while.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@
 
 namespace tracectl {
 
-// For one thread at a time.
+// Used by one thread at a time.
 class ConfinedStacks : public StackReading {
  public:
-  // Told of what could not be read, once each time that this was tried.
+  // Called with what could not be read, once for each attempt.
   using OnFailure = std::function<void(const std::string& what)>;
 
   static Result<std::unique_ptr<ConfinedStacks>> start(const ReadingLimits& limits,
@@ -37,13 +37,13 @@ class ConfinedStacks : public StackReading {
  private:
   class Program;
 
-  // A process, and whose files it reads.
+  // A process, and the kind of programs that it reads.
   struct Reader {
     std::unique_ptr<ReadingProcess> process;
-    bool is_shared = false;  // by programs of which root alone may write the files
-    uid_t owner = 0;         // of a stranger's file
+    bool is_shared = false;  // by programs whose files only root can write
+    uid_t owner = 0;         // of a file that is not root's
     uint64_t used_ns = 0;
-    Program* asked = nullptr;  // whose answer is awaited; none: nobody waits for it any more
+    Program* asked = nullptr;  // whose answer is pending; null if it is no longer wanted
   };
 
   struct Failure {
@@ -57,7 +57,7 @@ class ConfinedStacks : public StackReading {
   Status ask(Program& program, const StackQuestion& question);
   void forget(const Program& program);
   const Failure* failure_of(const Program& program);
-  // Null: none is free.
+  // Null if none is free.
   Result<Reader*> reader_for(const Program& program);
   bool make_room(const Program& program);
   void remove_ended();

@@ -24,14 +24,14 @@ int limit(__rlimit_resource_t what, rlim_t most) {
   return ::setrlimit(what, &limits) == 0 ? 0 : errno;
 }
 
-// No cores of what was read, and no memory without end.
+// No core files of what was read, and limited memory.
 int set_limits() {
   if (const int err = limit(RLIMIT_CORE, 0)) return err;
   if (const int err = limit(RLIMIT_FSIZE, 0)) return err;
   return limit(RLIMIT_AS, kMostReadingMemory);
 }
 
-// When the machine runs out of memory all the same, this process is the one to end.
+// If memory runs out nevertheless, the kernel should kill this process first.
 void be_first_to_go() {
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -39,7 +39,7 @@ void be_first_to_go() {
   ::close(fd);
 }
 
-// A place without files, where that is allowed: by name nothing can be opened anyway.
+// Changes to a root directory without files, if permitted. Opening by name is forbidden anyway.
 void leave_files_behind() {
   if (::chroot("/proc/self/fdinfo") == 0) (void)!::chdir("/");
 }
@@ -59,7 +59,7 @@ constexpr std::array kAllowed{SCMP_SYS(read),       SCMP_SYS(pread64),      SCMP
                               SCMP_SYS(exit_group), SCMP_SYS(exit),         SCMP_SYS(clock_gettime),
                               SCMP_SYS(getrandom),  SCMP_SYS(rt_sigreturn), SCMP_SYS(sysinfo)};
 
-// What libraries try, and do without.
+// Libraries try these, and do without.
 constexpr std::array kRefused{SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(access),
                               SCMP_SYS(readlink)};
 
@@ -75,7 +75,7 @@ template <class Calls> int add(const Filter& filter, uint32_t action, const Call
 }
 
 int allow_memory(const Filter& filter) {
-  constexpr unsigned kProtection = 2;  // which argument
+  constexpr unsigned kProtection = 2;  // index of the argument
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)})
     if (const int err = seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 1,
                                          SCMP_CMP(kProtection, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)))
@@ -85,7 +85,7 @@ int allow_memory(const Filter& filter) {
 
 // Libraries duplicate descriptors, and ask whether they are open.
 int allow_duplicates(const Filter& filter) {
-  constexpr unsigned kCommand = 1;  // which argument
+  constexpr unsigned kCommand = 1;  // index of the argument
   for (const scmp_datum_t command : {F_DUPFD_CLOEXEC, F_GETFD})
     if (const int err = seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
                                          SCMP_CMP(kCommand, SCMP_CMP_EQ, command)))

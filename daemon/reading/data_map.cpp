@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kWordBytes = 8;
 constexpr uint64_t kMostPointersInARow = 4096;
-constexpr int kMostVariables = 64;  // looked back over, as some may lie within others
+constexpr int kMostVariables = 64;  // to search backwards, because some may lie within others
 
 uint64_t aligned(uint64_t address) { return (address + kWordBytes - 1) & ~(kWordBytes - 1); }
 

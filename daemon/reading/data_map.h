@@ -11,7 +11,7 @@
 
 namespace tracectl {
 
-// What data lies at an address, and which pointers are in it when the program starts.
+// The data around an address, and the pointers in it when the program starts.
 class DataMap {
  public:
   // Borrows the object.
@@ -19,19 +19,19 @@ class DataMap {
 
   std::optional<AddressRange> variable_around(uint64_t address) const;
 
-  // The pointers that follow one another from the address on, where no symbol says how much belongs
-  // together: the tables and vtables of a stripped file, and what lies behind them without a gap.
+  // The contiguous pointers from the address on, for files whose symbols do not say which belong
+  // together: the tables and vtables of a stripped file, with whatever follows without a gap.
   std::optional<AddressRange> pointers_from(uint64_t address) const;
 
-  // Whether the word is of the linker's tables, which nobody but the loader writes to.
+  // Whether the word belongs to the linker's tables, which only the loader writes.
   bool is_of_linker(uint64_t place) const;
 
-  // Those that the loader fills in.
+  // Pointers that the loader fills in.
   const Pointer* pointer_at(uint64_t place) const;
   std::span<const Pointer> pointers_in(const AddressRange& range) const;
 
-  // The words of the file that are not 0. In a file that runs where it is linked for they can be
-  // addresses.
+  // The words of the file that are not 0. In a file that runs at the address it is linked for, they
+  // can be addresses.
   std::vector<uint64_t> words_in(const AddressRange& range) const;
 
  private:

@@ -33,10 +33,10 @@ bool is_beside(std::string_view path, std::string_view object) {
   return !rest.empty() && rest.find('/') == std::string_view::npos;
 }
 
-// Of a bit for reading to the right.
+// The shift from a permission bit for reading.
 enum class Use : unsigned { read = 0, search = 2 };
 
-// Whether those who may read the object may use another file or directory so.
+// Whether everybody who may read the object may use another file or directory in this way.
 bool allows_readers_of(const struct stat& object, const struct stat& other, Use use) {
   constexpr mode_t kReading = S_IRUSR | S_IRGRP | S_IROTH;
   const auto places = static_cast<unsigned>(use);
@@ -46,7 +46,8 @@ bool allows_readers_of(const struct stat& object, const struct stat& other, Use 
          !(readers & ~other.st_mode);
 }
 
-// The directories below the root, or, of a file beside the object, those below the object's own.
+// Checks the directories below the root or, for a file beside the object, those below the object's
+// own.
 bool may_be_reached(const std::string& path, size_t from, const struct stat& object) {
   for (size_t end = path.find('/', from); end != std::string::npos; end = path.find('/', end + 1)) {
     struct stat directory {};

@@ -7,10 +7,11 @@
 
 namespace tracectl {
 
-// Opens a debug file for a process that reads `object`, which has named it: a file may have taken that
-// process over. So it gets only what lies where debug files are installed, and regular files beside the
-// object that have the same owner and lie on the same file system. None where it is anything else, and none that
-// those who may read the object may not read: what it says is shown to all of them.
+// Opens a debug file for a process that reads `object` and asked for it. The object may have taken
+// over that process. So it only gets files in the places where debug files are installed, and
+// regular files beside the object with the same owner and on the same file system. None for all
+// others, and for files that not everybody who may read the object may read, because all of them
+// see the contents.
 Fd open_debug_file(const std::string& wished, const std::string& object_path, int object);
 
 }  // namespace tracectl

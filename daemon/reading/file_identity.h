@@ -7,7 +7,7 @@
 
 namespace tracectl {
 
-// A file is the one that was read as long as none of these has changed.
+// A file counts as unchanged as long as none of these has changed.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -20,8 +20,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity& other) const;
 };
 
-// Whether root alone may write it. It lies where this program does: a file system that somebody else has
-// made can say of any file that it is root's.
+// Whether only root can write it. True only on this program's file system: one that somebody else
+// has created can claim that any file is root's.
 bool is_of_root(const struct stat& status);
 
 }  // namespace tracectl

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What files say, asked of who reads them. Strangers write these files, so a daemon has them read by
+// Questions about the contents of files. The files are untrusted, so a daemon has them read by
 // processes that can do nothing else (confined_reading.h); tests, and an engine that runs with its
-// user's own rights, read them themselves (own_reading.h).
+// user's own rights, read them in their own process (own_reading.h).
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ struct FileFacts {
   bool operator==(const FileFacts&) const = default;
 };
 
-// What find_probes() is asked.
+// The parameters of find_probes().
 struct Question {
   Pattern pattern;
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
-  MatchBounds most = {};  // of the answer: the asker's, who stops reading it there
+  MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
   bool operator==(const Question&) const = default;
 };
 
-// One file, in one state of it.
+// One file, in one state.
 class FileReader {
  public:
   virtual ~FileReader() = default;
@@ -45,9 +45,9 @@ class FileReader {
   virtual Result<std::optional<std::string>> function_at(uint64_t offset) = 0;
 };
 
-// Who reads. Where that takes longer than the asker is to be held up an answer is an error (Code::busy),
-// and not the last word: awaited() tells of it then, and who asks the same again when it has been
-// answered gets the answer.
+// A source of answers. If an answer would take longer than the asker may be held up, it is an error
+// (Code::busy), which is not final: awaited() then identifies it, and the asker gets the answer by
+// asking the same again once it is there.
 class Reading {
  public:
   using Ticket = uint64_t;
@@ -55,20 +55,20 @@ class Reading {
   virtual ~Reading() = default;
 
   virtual Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) = 0;
-  // In the same way, for whichever thread wants it.
+  // The same way of reading, for the thread that reads stacks.
   virtual Result<std::unique_ptr<StackReading>> for_stacks() const = 0;
-  // Gives up what is kept of files for the next question.
+  // Drops what is kept about files for further questions.
   virtual void forget_files() {}
 
-  // A new request begins: nothing is awaited, and its questions may hold up the asker for a while.
+  // Begins a new request: nothing is awaited, and its questions may hold up the asker for a while.
   virtual void begin() {}
-  // The first question since then that was not answered in time.
+  // The first question of this request that was not answered in time.
   virtual std::optional<Ticket> awaited() const { return std::nullopt; }
   virtual bool is_answered(Ticket) const { return true; }
-  // Who asked is gone.
+  // The asker no longer needs the answer.
   virtual void give_up(Ticket) {}
 
-  // Readable when take_answers() has something to do; -1: never.
+  // Readable when take_answers() has something to do. -1 if there is never anything.
   virtual int fd() const { return -1; }
   virtual void take_answers() {}
 };

@@ -7,8 +7,8 @@
 namespace tracectl {
 namespace {
 
-// The one instruction that changes nothing at all. Others passed over leave the argument registers
-// alone, but may have moved the stack pointer.
+// The only skipped instruction that changes nothing at all. Others leave the argument registers
+// unchanged, but may have moved the stack pointer.
 bool is_endbr64(std::span<const uint8_t> code) {
   static constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
   return std::ranges::equal(code, kEndbr64);

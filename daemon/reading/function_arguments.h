@@ -12,13 +12,13 @@
 
 namespace tracectl {
 
-// The arguments of probes on functions of one file. Reads the debug information when first asked.
+// The arguments of probes on functions of one file. Reads the debug information on first use.
 class FunctionArguments {
  public:
   explicit FunctionArguments(const ElfFile& file) : file_(file) {}
 
-  // Of a probe for the entry of the function, put `moved_bytes` behind it: its parameters, or else
-  // the integer argument registers. `code` is the function's.
+  // For a probe for the entry of the function, placed `moved_bytes` after it: its parameters, or
+  // else the integer argument registers. `code` is the function's.
   std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
                                             std::span<const uint8_t> code);
 

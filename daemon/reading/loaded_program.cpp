@@ -24,9 +24,9 @@ std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path
   return *symbols;
 }
 
-// ---- a program ----
+// ---- programs ----
 
-// A file can be loaded twice, at two places.
+// A file can be loaded twice, at two addresses.
 void LoadedProgram::add(const std::vector<LoadedFile::Range>& ranges,
                         const std::shared_ptr<ObjectSymbols>& symbols) {
   std::vector<uint64_t> biases;
@@ -71,7 +71,7 @@ const LoadedProgram::Loaded* LoadedProgram::find(uint64_t address) const {
 
 Frames LoadedProgram::frames_at(const CodeAddress& code) const {
   using Of = ObjectSymbols::Of;
-  // A call at the very end of a mapping returns behind it.
+  // A call at the very end of a mapping returns to the address after it.
   const Loaded* loaded = find(code.is_where_returns ? code.address - 1 : code.address);
   if (!loaded) return {};
   Frames frames = loaded->symbols->frames_at(

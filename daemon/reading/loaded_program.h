@@ -14,10 +14,10 @@
 
 namespace tracectl {
 
-// Symbols of files, each kept once for all programs that have it loaded.
+// Symbols of files, each file kept once for all programs that have loaded it.
 class SymbolFiles {
  public:
-  // None for what is no ELF file that can be read.
+  // Null if it is not an ELF file that can be read.
   std::shared_ptr<ObjectSymbols> open(int fd, const std::string& path);
 
  private:
@@ -53,7 +53,7 @@ class LoadedProgram {
 
   std::vector<Loaded> loaded_;  // by start
   std::vector<LoadedImage> images_;
-  std::optional<Unwinder> unwinder_;  // once a copied stack has come
+  std::optional<Unwinder> unwinder_;  // set up for the first copied stack
 };
 
 }  // namespace tracectl

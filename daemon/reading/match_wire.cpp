@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Matches. What many sites share, arguments above all, is written once and shared again by who reads it:
-// specs are kept once for each list of arguments.
+// The encoding of matches. Data that many sites share, arguments above all, is written once, and
+// the decoder shares it again: specs are kept once for each list of arguments.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -13,22 +13,22 @@
 namespace tracectl::wire {
 namespace {
 
-// Beyond these an answer is no answer.
-constexpr size_t kMostNameBytes = 512 << 10;  // of a demangled name too
+// Answers beyond these limits are invalid.
+constexpr size_t kMostNameBytes = 512 << 10;  // also of a demangled name
 constexpr size_t kMostTextBytes = 16 << 10;
 constexpr size_t kMostItems =
     1 << 20;  // probes; sites, exits and enumerators of all of them; refusals
 constexpr size_t kMostArguments = 64;    // of one probe
-constexpr uint64_t kFarthest = 1 << 20;  // bytes from a function's beginning, or on the stack
+constexpr uint64_t kFarthest = 1 << 20;  // bytes from a function's start, or on the stack
 constexpr unsigned kMostWords = 254;
 constexpr uint8_t kNone = 0;
 
 // ---- writing ----
 
-// Numbers what is written for the first time.
+// Assigns numbers to objects when they are first written.
 template <class T> class Numbers {
  public:
-  // The number, and whether it is new; 0 is nothing.
+  // The number, and whether it is new; 0 for null.
   std::pair<uint64_t, bool> of(const std::shared_ptr<const T>& shared) {
     if (!shared) return {kNone, false};
     const auto [at, is_new] = numbers_.try_emplace(shared.get(), numbers_.size() + 1);
@@ -156,7 +156,7 @@ bool is_size(uint8_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || b
 
 bool is_register(Register reg) { return reg <= Register::r15; }
 
-// Whether the kernel's programs can be given it.
+// Whether the kernel's programs can handle it.
 bool is_sound(const Argument& argument) {
   using Place = Argument::Place;
   if (argument.place == Place::unreadable) return true;
@@ -174,7 +174,7 @@ class Reader {
     prefix_ = (asked.kind == ProbeKind::usdt ? "usdt:" : "uprobe:") + asked.path + ":";
   }
 
-  // Of what was read, also where that failed.
+  // Checks what was read, even if reading failed.
   Status check_bounds() const { return count_.check(asked_.most); }
 
   bool read(ProbeMatch& match) {
@@ -182,7 +182,7 @@ class Reader {
   }
 
  private:
-  // Each takes a byte at least, so no memory is taken for what is not there.
+  // Each item takes a byte at least, so a false count cannot allocate memory.
   template <class T> bool read_list(std::vector<T>& list, size_t most = kMostItems) {
     const uint64_t count = from_.varint();
     if (from_.failed() || count > most || count > items_left_) return false;
@@ -199,7 +199,7 @@ class Reader {
 
   bool read_flag() { return from_.fixed<uint8_t>() != 0; }
 
-  // Of a probe of the file.
+  // Reads the name of a probe of this file.
   bool read_name(std::string& name) {
     name = read_text(from_, kMostNameBytes);
     return !from_.failed() && name.starts_with(prefix_) && name.size() > prefix_.size();

@@ -13,7 +13,7 @@
 
 namespace tracectl {
 
-// An ELF file, opened for what it says about its probes. Read by one thread at a time.
+// An ELF file, opened to find its probes. Read by one thread at a time.
 class ObjectFile {
  public:
   // Keeps a duplicate of `fd`.
@@ -22,7 +22,7 @@ class ObjectFile {
   const std::string& path() const { return elf_.path(); }
   const ElfFile& elf() const { return elf_; }
 
-  // Read when first asked for.
+  // Read on first use.
   const Result<std::vector<UsdtSite>>& usdt_sites() const;
   const UnwindRanges& unwind_ranges() const;
 

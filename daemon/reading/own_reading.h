@@ -19,7 +19,7 @@ class OpenFile : public FileReader {
   explicit OpenFile(ObjectFilePtr file) : file_(std::move(file)) {}
 
   ObjectFilePtr file_;
-  std::optional<CodeMap> code_;  // made when first asked for
+  std::optional<CodeMap> code_;  // made on first use
 };
 
 class OwnReading : public Reading {

@@ -5,7 +5,7 @@
 
 namespace tracectl {
 
-// Reads programs' files in this process: each question is answered at once.
+// Reads the files of programs in this process: each question is answered at once.
 class OwnStacks : public StackReading {
  public:
   std::unique_ptr<StackReader> open(std::vector<LoadedFile> files) override;

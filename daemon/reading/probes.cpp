@@ -18,11 +18,11 @@
 namespace tracectl {
 namespace {
 
-// Functions that are sites of USDT probes (<tracectl/usdt.h>): those are their names.
+// The names of functions that are sites of USDT probes (<tracectl/usdt.h>).
 constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
 constexpr size_t kMostUnknownCalls = kMostReached;  // probes at them are slow
 constexpr uint64_t kMostFunctionBytes = 1 << 20;    // of code read to place one probe
-constexpr uint64_t kReadWithoutSizeBytes = 4096;    // read where a symbol has no size
+constexpr uint64_t kReadWithoutSizeBytes = 4096;    // read if a symbol has no size
 
 // A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
 struct FunctionBytes {
@@ -31,7 +31,7 @@ struct FunctionBytes {
   std::vector<CodeRange> others;
   FunctionCode view;
 
-  // Of the body, or the part, that begins there.
+  // The code of the body or the part that begins there.
   std::span<const uint8_t> at(uint64_t address) const {
     for (const CodeRange& other : others)
       if (other.address == address) return other.bytes;
@@ -80,14 +80,15 @@ class FunctionFinder {
         cold_parts_.emplace(std::string_view(function.name).substr(0, at), &function);
   }
 
-  // Of a function that the table has as well. It is jumped to, and nobody calls it.
+  // Whether it is the cold part of another function in the table. It is jumped to, and never
+  // called.
   bool is_cold_part(const Function& function) const {
     const size_t at = function.name.find(".cold");
     return at != std::string::npos &&
            names_.contains(std::string_view(function.name).substr(0, at));
   }
 
-  // A part of a function only where it is named as such.
+  // A part of a function matches only by its full name.
   bool matches(const Function& function) const {
     if (function.name.starts_with(kSiteOfUsdt)) return false;
     if (function.name != pattern_.function && is_cold_part(function)) return false;
@@ -124,7 +125,7 @@ class FunctionFinder {
     return addresses;
   }
 
-  // The roots have a setting of their own, but for those that nobody has named.
+  // Roots have a setting of their own, except those that the user did not name.
   bool is_below(const Reached& reached, const Below& below) const {
     const Function& function = *reached.function;
     if (reached.distance == 0 && !is_grown(function)) return false;
@@ -160,7 +161,7 @@ class FunctionFinder {
                                   " are nearer; name it, or fewer by --only, --skip or --depth");
   }
 
-  // In the functions that are named, then in as many of those below as are shown.
+  // Adds them in the named functions, then in as many of the reached ones as are shown.
   void add_unknown_calls(const std::vector<const Function*>& below, size_t most) {
     const DataMap data(*object_);
     for (const Function& function : all_)
@@ -169,7 +170,7 @@ class FunctionFinder {
       if (!add_unknown_calls(*below[i], data)) return;
   }
 
-  // False where there are as many as are looked at.
+  // Returns false when the limit is reached.
   bool add_unknown_calls(const Function& function, const DataMap& data) {
     const auto code = read_code(function);
     if (!code) return true;
@@ -186,7 +187,7 @@ class FunctionFinder {
     return true;
   }
 
-  // The function, or the part of it elsewhere that has the address.
+  // The function, or that part of it elsewhere which contains the address.
   const Function& part_around(const Function& function, uint64_t address) const {
     const auto [first, last] = cold_parts_.equal_range(function.name);
     for (auto part = first; part != last; ++part)
@@ -371,16 +372,16 @@ class UsdtFinder {
                            .words_below_caller = words_to_return(site)});
   }
 
-  // None where the code does not show where the return address is.
+  // None if the code does not show where the return address is.
   std::optional<unsigned> words_to_return(const UsdtSite& site) const {
     const auto bytes = object_.elf().read_at_most(site.offset, 16);
     if (bytes && is_nop5_and_return(*bytes)) return 0;
     return std::nullopt;
   }
 
-  // The function around the site proves it an instruction's start, and the red zone dead. Where
-  // no symbol tells, a one-byte nop is what the note's own macro put there, or a 5-byte nop and a
-  // return: that is proof enough.
+  // The function around the site proves that an instruction starts there, and that the red zone is
+  // not live. Without a symbol, a one-byte nop, which the note's own macro put there, is proof
+  // enough, and so is a 5-byte nop with a return.
   Result<CostClass> check(const UsdtSite& site) {
     auto bytes = object_.elf().read_at_most(site.offset, 16);
     if (!bytes) return bytes.error();
@@ -411,12 +412,13 @@ class UsdtFinder {
                                   "the program's debug symbols"};
   }
 
-  // An address of the file's own space is reached from the instruction, wherever it is loaded.
+  // An address within the file is made relative to the instruction, so it holds wherever the file
+  // is loaded.
   std::shared_ptr<const Arguments> readable_arguments(const UsdtSite& site) {
     Arguments arguments = site.args;
     for (Argument& argument : arguments) {
       if (!argument.link_relative) continue;
-      if (argument.base != Register::none) {  // an address known only where the file is loaded
+      if (argument.base != Register::none) {  // known only after the file is loaded
         argument.place = Argument::Place::unreadable;
         continue;
       }

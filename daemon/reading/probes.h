@@ -12,15 +12,15 @@
 
 namespace tracectl {
 
-// What a pattern matches in one object, each site proven placeable as far as the file can tell:
-// an instruction's start, accepted by the kernel, no live red zone. What is not is refused with
+// The matches of a pattern in one object. Each site was checked as far as the file allows: it is an
+// instruction's start, the kernel accepts it, and it has no live red zone. Others are refused with
 // the reason.
 struct ProbeMatch {
   std::vector<Probe> probes;  // sorted by name
   std::vector<Refusal> refused;
 };
 
-// How much of what matches an asker takes: sites and refusals, and the bytes of their texts.
+// The limits of an answer: sites and refusals, and the bytes of their texts.
 struct MatchBounds {
   size_t matches = SIZE_MAX;
   size_t bytes = SIZE_MAX;
@@ -28,13 +28,13 @@ struct MatchBounds {
   bool operator==(const MatchBounds&) const = default;
 };
 
-// What of this has been taken so far.
+// Counts against these limits.
 class MatchCount {
  public:
   void add(const Probe& probe);
   void add(const Refusal& refusal);
   void add(const ProbeMatch& match);
-  // Fails with Code::exhausted behind the bounds.
+  // Fails with Code::exhausted beyond the limits.
   Status check(const MatchBounds& most) const;
   size_t matches() const { return matches_; }
 
@@ -45,29 +45,29 @@ class MatchCount {
 
 inline constexpr size_t kMostReached = 1000;
 
-// Which functions are meant, of those that are shown below the calls of others.
+// Selects functions below those that the pattern names.
 struct Below {
-  // Those that can be reached by calls from the ones that the pattern names, without these; at most
-  // `most`, those nearest by direct calls first. If there are more no slow ones are taken.
+  // Functions that can be reached by calls from those that the pattern names, without these; at
+  // most `most`, those nearest by direct calls first. If there are more, slow ones are left out.
   bool reached = false;
-  std::vector<std::string> skip = {};       // none of these, globs
-  std::optional<uint32_t> most_calls = {};  // that lead there
-  std::vector<Pattern> grown = {};          // these of the file too, and what is reached from them
+  std::vector<std::string> skip = {};       // not these; globs
+  std::optional<uint32_t> most_calls = {};  // on the way there
+  std::vector<Pattern> grown = {};          // functions of the file to be added as roots
   size_t most = kMostReached;
-  // Not the functions, but the calls in them, and in those that the pattern names, of which the file
-  // does not say where they lead. Argument 0 is where.
+  // Not the functions, but those calls, in them and in the functions that the pattern names, whose
+  // targets the file does not show. Argument 0 is the target.
   bool unknown_calls = false;
 
   bool operator==(const Below&) const = default;
 };
 
-// With `returns` the sites are those at which calls can be followed until they return; others are
-// refused. With `below` the functions are those that it makes of the pattern's.
+// With `returns`, the sites are those at which calls can be followed until they return; others are
+// refused. With `below`, the functions are those that it selects.
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns = std::nullopt,
                                const Below* below = nullptr);
 
-// Whether a probe of this canonical name is one that the pattern names.
+// Whether the pattern names the probe with this canonical name.
 bool names_probe(const Pattern& pattern, const std::string& probe_name);
 
 }  // namespace tracectl

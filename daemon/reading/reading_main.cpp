@@ -27,7 +27,7 @@ constexpr int kNoConfinement = 4, kCutOff = 5;  // as exit statuses
 using recording::ByteReader;
 using wire::Kind;
 
-// With the daemon at the other end: nothing can be done without it.
+// The connection to the daemon. Without it this process can do nothing, and exits.
 class Daemon {
  public:
   WireSocket::Message receive() {
@@ -40,7 +40,7 @@ class Daemon {
     if (!socket_.send(kind, bytes)) ::_exit(kCutOff);
   }
 
-  // A debug file, opened by who may.
+  // Asks for a debug file, which a process with the rights opens.
   Fd wish(const std::string& path) {
     send(Kind::wish, path);
     return receive().descriptor;
@@ -50,7 +50,7 @@ class Daemon {
   WireSocket socket_{kSocket};
 };
 
-// The files that it has been given, and the programs.
+// The files and programs that it has received.
 class Files {
  public:
   void open(uint64_t number, std::string_view path, const Fd& fd) {

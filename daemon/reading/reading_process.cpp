@@ -28,10 +28,10 @@ namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr size_t kTakenAtOnce = 1 << 20;
-constexpr timeval kMostSendTime{0, 200'000};  // who does not read what it is sent is not sane
+constexpr timeval kMostSendTime{0, 200'000};  // a process that does not read messages is not sane
 constexpr int kMostExitTimeMs = 1000;
 
-// A process executed with nothing but one descriptor, as its number 0.
+// Executes a process with a single descriptor, as its number 0.
 class Spawned {
  public:
   static Result<pid_t> start(int socket) {
@@ -67,8 +67,8 @@ class Spawned {
   posix_spawnattr_t attributes_{};
 };
 
-// Those that could not be waited for yet: a read of a file system that stands still ends late. Of all
-// threads.
+// Ended processes that could not be waited for yet: a read from a file system that hangs ends late.
+// Shared by all threads.
 class Ending {
  public:
   void add(pid_t pid) {
@@ -90,7 +90,7 @@ Ending& ending() {
   return processes;
 }
 
-// Its status, where it ends soon.
+// Its status, if it ends soon.
 std::optional<int> status_of_ending(pid_t pid) {
   const Fd handle{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};
@@ -193,8 +193,9 @@ Status ReadingProcess::give(int descriptor) {
   return WireSocket(fd()).send(wire::Kind::debug_file, {}, descriptor);
 }
 
-// Of all its time, so from what it has used up to now. The kernel sends a signal at the limit, which it
-// cannot catch: it may neither install handlers nor block signals.
+// The limit is on all its CPU time, so it counts from the time used so far. At the limit the kernel
+// sends a signal, which the process cannot catch: it may neither install handlers nor block
+// signals.
 Status ReadingProcess::limit_cpu() const {
   clockid_t clock{};
   timespec used{};
@@ -207,7 +208,8 @@ Status ReadingProcess::limit_cpu() const {
 
 // ---- answers ----
 
-// What has come, up to a bound: the rest is still there the next time. False where no more will come.
+// Receives available data, up to a bound; the rest is left for the next call. False if no more will
+// come.
 bool ReadingProcess::fill() {
   std::array<char, 64 << 10> buffer;
   for (size_t taken = 0; taken < kTakenAtOnce;) {
@@ -230,7 +232,7 @@ ReadingProcess::receive() {
   const wire::Kind kind = (*frame)->kind;
   std::string bytes((*frame)->bytes);
   received_.erase(0, wire::size_of(**frame));
-  // One word at a time, and only when asked.
+  // The process may send one message at a time, and only when asked.
   if (!is_busy() || !received_.empty()) return death();
   if (kind == wire::Kind::wish) return Wish{std::move(bytes)};
   if (kind != wire::Kind::answer) return death();
@@ -238,7 +240,7 @@ ReadingProcess::receive() {
   return Answer{std::move(bytes)};
 }
 
-// Nobody waits for its end: giving back much memory takes a while.
+// Nobody waits for its end, because releasing much memory takes a while.
 ReadingProcess::Death ReadingProcess::stop() {
   ::kill(pid_, SIGKILL);
   ending().add(std::exchange(pid_, -1));

@@ -20,14 +20,14 @@
 
 namespace tracectl {
 
-// What reading may take for one answer.
+// Limits of reading for one answer.
 struct ReadingLimits {
   uint64_t cpu_s = 10;
-  uint64_t time_s = 60;  // by the clock, as what a file lies on can be slow, or stand still
+  uint64_t time_s = 60;  // elapsed time, because a file's medium can be slow, or hang
 };
 
-// A process that reads files for this one, and can do nothing else (confinement.h). Nothing that it says
-// is believed but that somebody has said it. Ends with its owner, and with the thread that started it.
+// A process that reads files for this one, and can do nothing else (confinement.h). Its messages
+// are not trusted. It ends with its owner, and with the thread that started it.
 class ReadingProcess {
  public:
   static Result<std::unique_ptr<ReadingProcess>> start(const ReadingLimits& limits);
@@ -36,21 +36,21 @@ class ReadingProcess {
   // Readable when receive() has something to do.
   int fd() const { return socket_.get(); }
 
-  // Whether it has the file, by its number.
+  // Whether it has the file with this number.
   bool has(uint64_t file) const;
   bool is_busy() const { return asked_ns_ != 0; }
-  // When the answer that is awaited will have taken too long; 0: none is.
+  // The time by which the pending answer must have arrived; 0 if none is pending.
   uint64_t deadline_ns() const;
 
-  // Gives it a file. The one that was used least recently goes where there are many.
+  // Passes a file to it. If it has many, the one that was used least recently is closed.
   Status open(uint64_t file, const std::string& path, int descriptor);
-  // Gives it a program, which has a number as a file has.
+  // Passes a program to it. Programs share the numbers of files.
   Status load(uint64_t program, const std::vector<LoadedFile>& files);
   Status close(uint64_t file);
   Status close_all();
-  // Of a file that it has, and while it is not busy.
+  // Asks about a file that it has. Only while it is not busy.
   Status ask(wire::Kind kind, uint64_t file, std::string_view question);
-  // What was wished for; -1: it cannot be had.
+  // Passes the requested file to it; -1 if it cannot have it.
   Status give(int descriptor);
 
   struct Nothing {};
@@ -61,11 +61,11 @@ class ReadingProcess {
     std::string path;
   };
   struct Death {
-    std::string reason;  // as the end of a sentence about the file that was asked about
+    std::string reason;  // end of a sentence about the file in question
   };
-  // What has come; waits for nothing. Nothing is said after a death.
+  // The next message, without waiting. There are none after a death.
   std::variant<Nothing, Answer, Wish, Death> receive();
-  // As it takes too long.
+  // Ends it, because it takes too long.
   Death stop();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMostPartBytes = 1 << 20;
 
-// The linker's table of functions that every Go program has: src/runtime/symtab.go.
+// Every Go program has this table of functions from the linker: src/runtime/symtab.go.
 bool is_go(const ElfFile& file) {
   return file.section(".gopclntab") || file.section(".data.rel.ro.gopclntab");
 }
@@ -53,7 +53,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
   return planned;
 }
 
-// The kernel takes what is on top of the stack for the return address.
+// The kernel takes the word on top of the stack as the return address.
 Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& code,
                                                             const Placement& placed,
                                                             const char* reason) const {

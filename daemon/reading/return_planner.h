@@ -17,7 +17,7 @@
 
 namespace tracectl {
 
-// Why a function's returns are seen in the way of its plan: the texts that ReturnPlan::reason can be.
+// The values of ReturnPlan::reason: why a function's returns are traced in the way of its plan.
 inline constexpr const char* kAsAsked = "as asked for";
 inline constexpr const char* kCallsNothing = "it calls nothing";
 inline constexpr const char* kMayBeUnwound = "it may be unwound";
@@ -26,12 +26,12 @@ inline constexpr std::array kReturnReasons{"", kAsAsked, kCallsNothing, kMayBeUn
 // Borrows the file.
 ReadFile reader_of(const ElfFile& file);
 
-// How the returns of functions of one file are seen, and where their probes then sit.
+// Plans how the returns of functions of one file are traced, and where their probes then are.
 //
-// The kernel's trampoline takes the place of the return address. What reads return addresses meets
-// it there: an exception ends in std::terminate, and a program that switches stacks beside the
-// kernel's back returns to the wrong place. Nothing in a file says whether its program does such
-// things, so by itself this takes the trampoline for functions only in which nobody else runs.
+// The kernel's trampoline replaces the return address. Code that reads return addresses finds it
+// there: an exception ends in std::terminate, and a program that switches stacks without the kernel
+// returns to the wrong place. A file does not show whether its program does such things, so by
+// default this uses the trampoline only for functions in which no other code runs.
 class ReturnPlanner {
  public:
   ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice);
@@ -40,8 +40,8 @@ class ReturnPlanner {
     Placement placement;
     std::shared_ptr<const ReturnPlan> plan;
   };
-  // `placed` is where the probe would be without returns. Fails with the reason where returns cannot
-  // be seen in the way that was chosen, or in none that is safe.
+  // `placed` is the probe's place without returns. Fails with the reason if returns cannot be
+  // traced in the chosen way, or in no safe way.
   Result<Planned> plan(const Function& function, const FunctionCode& code, const Placement& placed,
                        std::optional<Argument> result);
 
@@ -60,7 +60,7 @@ class ReturnPlanner {
   Returns choice_;
   bool moves_stacks_ = false;
   std::unordered_set<uint64_t> starts_;             // of functions
-  std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function that is planned
+  std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function being planned
 };
 
 }  // namespace tracectl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the files of programs say of stacks, asked of who reads them: what file_reader.h is for probes.
-// All files of a program are asked together, as unwinding goes from one to the other.
+// Questions about stacks, answered from the files of programs: the counterpart of file_reader.h for
+// stacks. A question is about all files of a program, because unwinding goes from one to another.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ struct OpenedFile {
   struct stat status {};
 };
 
-// A file as a process has its code in memory.
+// A file with its code mappings in a process.
 struct LoadedFile {
   // Addresses in the process; `end` is past the last byte.
   struct Range {
@@ -44,7 +44,7 @@ struct LoadedFile {
 
 struct CodeAddress {
   uint64_t address = 0;           // in the process
-  bool is_where_returns = false;  // it belongs to the call before it; else it is an instruction's
+  bool is_where_returns = false;  // belongs to the call before it; else an instruction
 
   auto operator<=>(const CodeAddress&) const = default;
 };
@@ -53,35 +53,36 @@ struct CodeAddress {
 struct Unwound {
   StackEnd end = StackEnd::outermost;
   std::vector<uint64_t> addresses = {};  // at least that of the registers
-  // Of each address: where the stack pointer is as the frame goes on there. 0 if it is not known.
+  // For each address, the value of the stack pointer when the frame continues there; 0 if not
+  // known.
   std::vector<uint64_t> stack_pointers = {};
 
   bool operator==(const Unwound&) const = default;
 };
 
-// Several stacks or addresses at once. RawStacks are copies, to be unwound.
+// Several stacks or addresses in one question. RawStacks are copies, to be unwound.
 using Copies = std::vector<std::shared_ptr<const RawStack>>;
 using StackQuestion = std::variant<Copies, std::vector<CodeAddress>>;
 
-// In the order of the question. Of an address: several frames where functions were inlined there, and
-// none where no file's code is. A frame's module is for the asker to know.
+// In the order of the question. For an address there are several frames if functions were inlined
+// there, and none if no file has code there. The asker fills in the frames' modules.
 using Frames = std::vector<Frame>;
 using StackAnswer = std::variant<std::vector<Unwound>, std::vector<Frames>>;
 
-// At most so much at once.
-inline constexpr size_t kMostCopiedBytesAsked = 128 << 10;  // but for a single copy
+// The limits of one question.
+inline constexpr size_t kMostCopiedBytesAsked = 128 << 10;  // except for a single copy
 inline constexpr size_t kMostCopiesAsked = 256;
 inline constexpr size_t kMostAddressesAsked = 1024;
 
-// One program, as a process had it in memory.
+// One program, with its files as mapped by a process.
 class StackReader {
  public:
   virtual ~StackReader() = default;
 
-  // Begins to read for an answer, where none is awaited. Code::busy: to be asked again later; another error
+  // Begins to read for an answer; none may be pending. Code::busy: ask again later. Any other error
   // is the answer.
   virtual Status ask(const StackQuestion& question) = 0;
-  // The answer; none: it is still read. Waits for nothing.
+  // The answer, or none while it is being read. Does not wait.
   virtual std::optional<Result<StackAnswer>> take() = 0;
 };
 
@@ -90,9 +91,9 @@ class StackReading {
   virtual ~StackReading() = default;
 
   virtual std::unique_ptr<StackReader> open(std::vector<LoadedFile> files) = 0;
-  // Gives up what is kept for the next question.
+  // Drops what is kept for the next question.
   virtual void rest() {}
-  // Readable when an answer may have come; -1: none is ever waited for. Stays the same.
+  // Readable when an answer may have arrived; -1 if none is ever waited for. Always the same.
   virtual int fd() const { return -1; }
 };
 

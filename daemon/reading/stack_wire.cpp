@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kMostRanges = 1 << 16;          // of one file
 constexpr size_t kMostCopiedBytes = 64 << 10;    // of one stack
-constexpr size_t kMostFunctionBytes = 16 << 10;  // of a name; a longer one is cut
+constexpr size_t kMostFunctionBytes = 16 << 10;  // of a name; longer ones are cut
 constexpr size_t kMostSourceBytes = 4 << 10;
-constexpr size_t kMostInlined = 64;  // frames of one address
+constexpr size_t kMostInlined = 64;  // frames at one address
 constexpr uint8_t kCopies = 0, kAddresses = 1;
 
 // ---- questions ----
@@ -70,7 +70,7 @@ void write(ByteWriter& to, const Unwound& unwound) {
   }
 }
 
-// It begins where the thread was, and has no more frames than were asked for.
+// It begins at the thread's instruction, and has at most the requested frames.
 bool read(ByteReader& from, Unwound& unwound, const std::shared_ptr<const RawStack>& copy) {
   if (!read_enum(from, unwound.end, StackEnd::unknown_process)) return false;
   const uint64_t count = from.varint();
@@ -84,7 +84,7 @@ bool read(ByteReader& from, Unwound& unwound, const std::shared_ptr<const RawSta
 
 std::string_view cut(std::string_view text, size_t most) { return text.substr(0, most); }
 
-// All of one address have the file and the place in it in common.
+// All frames of one address share the file and the offset in it.
 void write(ByteWriter& to, const Frames& frames) {
   const size_t count = std::min(frames.size(), kMostInlined);
   to.varint(count);
@@ -109,7 +109,7 @@ bool read(ByteReader& from, tracectl::Frame& frame) {
   return !from.failed();
 }
 
-// The last is the function's own, into which the others are inlined.
+// The last frame is that of the function itself, into which the others are inlined.
 bool read(ByteReader& from, Frames& frames, const CodeAddress& code) {
   const uint64_t count = from.varint();
   if (count > kMostInlined) return false;
@@ -126,7 +126,7 @@ bool read(ByteReader& from, Frames& frames, const CodeAddress& code) {
   return true;
 }
 
-// As many as were asked for, and nothing behind them.
+// Exactly as many as were asked for.
 template <class Answer, class Asked>
 Result<StackAnswer> read_all(ByteReader& from, const std::vector<Asked>& asked) {
   std::vector<Answer> answers(asked.size());

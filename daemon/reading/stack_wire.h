@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Questions about stacks and their answers, as wire.h has those about probes. What is said of a stack
-// cannot be known to be true; it is held to what could be.
+// The encoding of questions about stacks and their answers, like wire.h for probes. Answers about a
+// stack cannot be verified; only impossible ones are refused.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tracectl::wire {
 
-// Of the file behind a descriptor: where a program has it.
+// Where a program has mapped the file behind a descriptor.
 struct LoadedPlace {
   std::string path;
   std::vector<LoadedFile::Range> ranges;
@@ -24,7 +24,7 @@ std::string encode(const StackQuestion& question);
 std::optional<StackQuestion> decode_stack_question(std::string_view bytes);
 
 std::string encode(const StackAnswer& answer);
-// An answer that cannot be one to the question is an error.
+// Fails if the answer does not fit the question.
 Result<StackAnswer> decode_stack_answer(std::string_view answer, const StackQuestion& question);
 
 }  // namespace tracectl::wire

@@ -121,7 +121,7 @@ std::string encode(const Error& error) {
   return bytes;
 }
 
-// Of what begins an answer: none where it is not an error.
+// Reads the begin of an answer; none if it is not an error.
 std::optional<Error> read_error(ByteReader& from) {
   if (from.fixed<uint8_t>() == 1 && !from.failed()) return std::nullopt;
   Error error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the codings of questions and answers have in common.
+// The common parts of the encodings of questions and answers.
 #pragma once
 
 #include <concepts>
@@ -17,14 +17,14 @@ namespace tracectl::wire {
 using recording::ByteReader;
 using recording::ByteWriter;
 
-// False where there is no such enumerator; `last` has the greatest number.
+// False if there is no such enumerator. `last` has the greatest number.
 template <class Enum> bool read_enum(ByteReader& from, Enum& value, Enum last) {
   const auto number = from.fixed<uint8_t>();
   value = static_cast<Enum>(number);
   return !from.failed() && number <= static_cast<uint8_t>(last);
 }
 
-// Empty, and failed, where it is longer.
+// Empty, and failed, if it is longer than `most`.
 inline std::string read_text(ByteReader& from, size_t most) {
   const uint64_t size = from.varint();
   return std::string(from.take(size <= most ? size : UINT64_MAX));
@@ -40,7 +40,7 @@ template <std::unsigned_integral T> std::optional<T> read_optional(ByteReader& f
   return from.fixed<T>();
 }
 
-// In hex; failed where it is not.
+// In hex; failed if it is not a build id.
 std::string read_build_id(ByteReader& from);
 
 std::optional<Error> read_error(ByteReader& from);

@@ -10,8 +10,8 @@
 
 namespace tracectl {
 
-// One end of the socket between a daemon and a process that reads for it. Frames, with or without a
-// descriptor.
+// One end of the socket between a daemon and a process that reads for it. Transfers frames, with or
+// without a descriptor.
 class WireSocket {
  public:
   // Borrows the descriptor.
@@ -20,12 +20,12 @@ class WireSocket {
   struct Message {
     wire::Kind kind = wire::Kind::answer;
     std::string bytes;
-    Fd descriptor;  // that came with it, if one did
+    Fd descriptor;  // the one that came with it, if any
   };
 
-  // Waits for a whole one. Code::not_found where the other end is closed.
+  // Waits for a complete message. Code::not_found if the other end is closed.
   Result<Message> receive();
-  // Waits until all is sent. `descriptor` -1: none.
+  // Waits until all is sent. `descriptor` is -1 for none.
   Status send(wire::Kind kind, std::string_view bytes, int descriptor = -1);
 
  private:
