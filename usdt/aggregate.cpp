@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Classes of structs and unions passed by value: psABI 3.2.3, "Classification". One of at most 16
-// bytes goes where its two eightbytes would go alone: one with an integer in it to an integer
-// register, one of floating-point numbers only to a vector register. What is longer, or has a
-// member that is not aligned, goes onto the stack. Where this reading of the rules is not sure the
-// answer is `unknown`.
+// bytes is passed like its two eightbytes: one with an integer in it in an integer register, one
+// with only floating-point numbers in a vector register. A longer one, or one with an unaligned
+// member, goes onto the stack. If this interpretation of the rules is not certain, the answer is
+// `unknown`.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +19,7 @@ constexpr uint64_t kMostInRegisters = 16;
 constexpr int kDeepestMember = 16;
 constexpr uint64_t kMostMembers = 4096;
 
-enum class Class : uint8_t { none, vector, integer };  // the later one wins an eightbyte
+enum class Class : uint8_t { none, vector, integer };  // an eightbyte takes the later one
 
 class Classifier {
  public:
@@ -46,7 +46,7 @@ class Classifier {
     const bool has_first = eightbytes_[0] != Class::none;
     const bool has_second = eightbytes_[1] != Class::none;
     if (!has_first && !has_second && size <= 1) return Passing::Way::nothing;
-    // An eightbyte of padding only: rare, and not the same for all compilers.
+    // An eightbyte of only padding: rare, and compilers differ.
     if (!has_first || has_second != (size > 8)) return Passing::Way::unknown;
     return Passing::Way::registers;
   }
@@ -74,7 +74,7 @@ class Classifier {
     uint64_t at = 0;
     if (dwarf::has(member, DW_AT_data_member_location)) {
       const auto location = dwarf::number(member, DW_AT_data_member_location);
-      if (!location) return give_up();  // to be computed: of a virtual base
+      if (!location) return give_up();  // it is computed, for a virtual base
       at = *location;
     }
     add(dwarf::type_of(member), offset + at, depth + 1);
@@ -113,7 +113,7 @@ class Classifier {
   void add_scalar(const Die& type, uint64_t offset) {
     const Passing passing = passing_of_scalar(type);
     if (passing.way == Passing::Way::unknown) return give_up();
-    // long double, which is of no register's class
+    // long double, which fits no register's class
     if (passing.way == Passing::Way::stack) in_memory_ = true;
     const uint64_t natural = std::min(passing.size_bytes, passing.alignment);
     if (natural && offset % natural) in_memory_ = true;
@@ -128,14 +128,16 @@ class Classifier {
     Dwarf_Word size = 0;
     if (!element || !count || ::dwarf_aggregate_size(const_cast<Die*>(&*element), &size) != 0)
       return give_up();
-    // Of one that is too long for registers only the alignment matters, which each element has.
+    // An array that is too long for registers affects only the alignment, and each element has the
+    // same.
     const uint64_t looked_at = std::min<uint64_t>(*count, kMostInRegisters);
     if (size > (1u << 30) || *count > (1u << 30)) return give_up();
     for (uint64_t i = 0; i < looked_at && !unknown_; ++i)
       add(element, offset + i * size, depth + 1);
   }
 
-  // Of all dimensions together; none where one is not a number, as of a flexible member.
+  // The number of elements in all dimensions; none if a dimension is not a number, as for a
+  // flexible member.
   static std::optional<uint64_t> count_of(const Die& array) {
     std::optional<uint64_t> all;
     const bool whole = dwarf::each_child(array, [&](const Die& range) {

@@ -15,7 +15,7 @@ struct RegisterName {
   bool high_byte = false;
 };
 
-// Every name of every general register of x86-64 (Intel SDM volume 1, 3.4.1).
+// All names of all general registers of x86-64 (Intel SDM volume 1, 3.4.1).
 constexpr std::array kRegisterNames{
     RegisterName{"rax", Register::rax, 8},      RegisterName{"eax", Register::rax, 4},
     RegisterName{"ax", Register::rax, 2},       RegisterName{"al", Register::rax, 1},
@@ -60,7 +60,7 @@ std::optional<RegisterName> find_register(std::string_view name) {
   return numbered_register(name);
 }
 
-// Reads one operand from left to right.
+// Parses one operand from left to right.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -73,7 +73,7 @@ class Cursor {
     return true;
   }
 
-  // A decimal or 0x number with an optional sign; wraps to 64 bits as the assembler does.
+  // A decimal or 0x number with an optional sign; wraps to 64 bits like the assembler.
   std::optional<int64_t> number() {
     std::string_view rest = text_;
     const bool negative = !rest.empty() && rest.front() == '-';
@@ -111,7 +111,7 @@ class Cursor {
   std::string_view text_;
 };
 
-// The reading of one argument; every step says whether it fitted.
+// Parses one argument; each step returns whether it matched.
 class ArgumentReader {
  public:
   ArgumentReader(std::string_view text, const SymbolLookup& symbol)
@@ -222,7 +222,7 @@ class ArgumentReader {
     return true;
   }
 
-  // A symbol stands for its address, relative to the instruction pointer or not.
+  // Replaces a symbol by its address, relative to the instruction pointer or not.
   bool resolve(std::string_view symbol) {
     const auto address = symbol_(symbol);
     if (!address) return false;

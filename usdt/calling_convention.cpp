@@ -10,7 +10,7 @@ constexpr std::array kIntegerRegisters{Register::rdi, Register::rsi, Register::r
                                        Register::rcx, Register::r8,  Register::r9};
 constexpr unsigned kVectorRegisters = 8;
 constexpr uint64_t kEightbyte = 8;
-constexpr uint64_t kMostStackBytes = 1 << 20;  // of parameters that are believed
+constexpr uint64_t kMostStackBytes = 1 << 20;  // of parameters; more is not plausible
 
 uint64_t rounded_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -33,7 +33,7 @@ Seat Seating::next(const Passing& wanted) {
   return {Where::registers, first, 0};
 }
 
-// At the entry rsp + 8 is a multiple of 16, so offsets from there are aligned as addresses are.
+// At the entry rsp + 8 is a multiple of 16, so offsets from there are aligned like addresses.
 Seat Seating::on_stack(const Passing& wanted) {
   const bool sound = wanted.alignment <= 16 && wanted.size_bytes <= kMostStackBytes &&
                      stack_offset_ <= kMostStackBytes && wanted.stack_is_certain;

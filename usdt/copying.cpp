@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// clang writes down how a class is passed (DW_AT_calling_convention), gcc 12 does not: but it lists
-// the functions that a class declares.
+// clang records how a class is passed (DW_AT_calling_convention); gcc 12 does not, but it lists the
+// functions that a class declares.
 #include "usdt/copying.h"
 
 #include <vector>
@@ -66,7 +66,7 @@ class Question {
       look_at(*type, depth + 1);
   }
 
-  // What the compiler itself has added follows from members and bases.
+  // Functions that the compiler added itself follow from members and bases.
   void look_at_function(const Die& type, const std::string& name, const Die& function) {
     by_address_ |= dwarf::number(function, DW_AT_virtuality).value_or(0) != 0;
     if (dwarf::flag(function, DW_AT_artificial)) return;

@@ -24,7 +24,7 @@ Fd open_here(const std::string& path) {
   return Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
 }
 
-// Of the process, as its rights are.
+// One for the process, like its rights.
 std::function<Fd(const std::string&)>& opener_of_process() {
   static std::function<Fd(const std::string&)> opener = open_here;
   return opener;
@@ -53,7 +53,7 @@ std::optional<ElfImage> by_build_id(const std::string& build_id, const std::stri
   return image;
 }
 
-// ---- by debug link: a file name and the CRC of the file meant ----
+// ---- by debug link: a file name and the CRC of that file ----
 
 struct DebugLink {
   std::string name;
@@ -103,7 +103,7 @@ std::optional<ElfImage> by_debug_link(const ElfImage& image, const std::string& 
   return std::nullopt;
 }
 
-// ---- by alternate link: a file name and the build id of the file meant ----
+// ---- by alternate link: a file name and the build id of that file ----
 
 std::optional<std::string> common_path(const std::string& name, const std::string& root) {
   const size_t at = name.find("/.dwz/");

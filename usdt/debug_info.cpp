@@ -12,14 +12,14 @@ namespace {
 
 using dwarf::Die;
 
-// Beyond these a file is left alone: its functions stay without names.
+// Files beyond these limits are not read: their functions get no names.
 constexpr uint64_t kMostBytes = 1 << 30;  // of debug sections, unpacked
 constexpr size_t kMostRanges = 4'000'000;
 constexpr uint64_t kMostEntriesOfFile = 50'000'000;
 constexpr int kMostRangesOfFunction = 4;
 constexpr int kMostOverlaps = 16;
 
-// ---- what is let through to libdw ----
+// ---- checks before libdw reads the file ----
 
 uint64_t unpacked_bytes(Elf_Scn* section, const GElf_Shdr& header) {
   GElf_Chdr packed;
@@ -28,7 +28,7 @@ uint64_t unpacked_bytes(Elf_Scn* section, const GElf_Shdr& header) {
   return header.sh_size;
 }
 
-// Of the debug sections; none where one is of the old packed kind.
+// The size of the debug sections; none if one is of the old compressed kind.
 std::optional<uint64_t> debug_bytes(const ElfImage& image) {
   size_t names = 0;
   uint64_t all = 0;
@@ -126,7 +126,7 @@ void DebugInfo::index(Unit& unit) {
   index_below(unit.die, 0);
 }
 
-// Functions are in namespaces, classes, and the blocks of other functions.
+// Functions can be in namespaces, classes, and the blocks of other functions.
 bool DebugInfo::index_below(const Die& parent, int depth) {
   if (depth > dwarf::kDeepestEntry) return true;
   return dwarf::each_child(parent, [&](const Die& die) {

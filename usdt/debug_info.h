@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The DWARF of one file, versions 2 to 5, and which of its functions begins where. A unit is looked
-// through when a function in it is first asked for: what ten thousand functions of a file cost is
-// one pass over it, and what one costs is the list of units and one of them.
+// The DWARF of one file, versions 2 to 5, with an index of functions by address. A unit is read
+// when a function in it is first needed: ten thousand functions of a file cost one pass over it,
+// and one function costs the list of units and one of them.
 //
 // Not read: the .dwo files of split units (their functions are unknown here), and compressed
-// sections of the old kind (.zdebug_info). libdw would open files by names that it finds in the
-// file, which is foreign; so it is given no reason to.
+// sections of the old kind (.zdebug_info). libdw would open files by names in the file, which is
+// untrusted, so it is given no reason to.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace tracectl {
 
 class DebugInfo {
  public:
-  // None where there is none that can be read. Common types that dwz has moved to a file of their
-  // own are looked for under `debug_root`/.dwz; without that file nothing is certain.
+  // None if there is none that can be read. Common types that dwz has moved to another file are
+  // searched for under `debug_root`/.dwz; without that file nothing is certain, so there is none.
   static std::optional<DebugInfo> open(ElfImage image, const std::string& debug_root);
 
-  // The functions whose code begins at the address: several where a linker has folded equal ones.
+  // The functions whose code begins at the address: several if a linker has folded equal ones.
   std::vector<dwarf::Die> functions_at(uint64_t address);
 
-  // The unit whose code the address is in.
+  // The unit with the code at the address.
   std::optional<dwarf::Die> unit_at(uint64_t address) const;
 
  private:
@@ -54,7 +54,7 @@ class DebugInfo {
   bool index_below(const dwarf::Die& parent, int depth);
   void add_function(const dwarf::Die& die);
 
-  // In the order of their need for one another.
+  // Declared in this order because the later ones use the earlier ones.
   std::unique_ptr<ElfImage> common_image_, image_;
   DwarfPtr common_, dwarf_;
 

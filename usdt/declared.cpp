@@ -39,7 +39,7 @@ Result<DeclaredProbe> parse_probe(const Note& note) {
   return probe;
 }
 
-// The words of a type, without those that do not change what its values are.
+// The words of a type, without those that do not affect its values.
 std::vector<std::string> words_of(const std::string& type) {
   std::vector<std::string> words;
   bool in_word = false;

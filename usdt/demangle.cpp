@@ -2,7 +2,7 @@
 #include "usdt/demangle.h"
 
 #include <cxxabi.h>
-#define HAVE_DECL_BASENAME 1  // or libiberty declares another than <cstring> does
+#define HAVE_DECL_BASENAME 1  // else libiberty declares a basename() that differs from <cstring>'s
 #include <libiberty/demangle.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void drop_rust_hash(std::string& name) {
     name.resize(name.size() - kHash);
 }
 
-// Mangling v0 of rustc; without the hashes of crates.
+// rustc's mangling v0; the result has no hashes of crates.
 std::optional<std::string> demangle_rust(const std::string& symbol) {
   const std::unique_ptr<char, Free> text{::rust_demangle(symbol.c_str(), DMGL_NO_OPTS)};
   if (!text) return std::nullopt;

@@ -6,10 +6,10 @@
 
 namespace tracectl {
 
-// The C++ (or legacy Rust, without its hash) name of a mangled symbol; none for any other.
+// The C++ (or legacy Rust, without its hash) name of a mangled symbol; none for other symbols.
 std::optional<std::string> demangle(const std::string& symbol);
 
-// As demangle(), but of a C++ function neither its parameters nor what it returns.
+// Like demangle(), but without the parameters and the result of a C++ function.
 std::optional<std::string> demangle_name(const std::string& symbol);
 
 }  // namespace tracectl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Debugging information entries of libdw, as values that are there or not. The file is foreign:
-// whoever follows references from entry to entry bounds how often.
+// Optional values from libdw's debugging information entries. The file is untrusted: code that
+// follows references from entry to entry must bound their number.
 #pragma once
 
 #include <dwarf.h>
@@ -15,13 +15,13 @@ namespace tracectl::dwarf {
 
 using Die = Dwarf_Die;
 
-inline constexpr int kDeepestEntry = 64;  // entries within one another: what is below is left out
+inline constexpr int kDeepestEntry = 64;  // nested entries: deeper ones are left out
 
 inline unsigned tag_of(const Die& die) {
   return static_cast<unsigned>(::dwarf_tag(const_cast<Die*>(&die)));
 }
 
-// Of the entry itself, or of what it is an instance or the definition of.
+// An attribute of the entry, or of the entry that it is an instance or the definition of.
 std::optional<Dwarf_Attribute> attribute(const Die& die, unsigned name);
 bool has(const Die& die, unsigned name);
 bool flag(const Die& die, unsigned name);
@@ -29,10 +29,11 @@ std::optional<uint64_t> number(const Die& die, unsigned name);  // a constant, n
 std::optional<Die> referred(const Die& die, unsigned name);
 inline std::optional<Die> type_of(const Die& die) { return referred(die, DW_AT_type); }
 
-// Printable ASCII only, as it goes to terminals; empty if there is none.
+// Printable ASCII only, because it is shown on terminals; empty if there is none.
 std::string name_of(const Die& die);
 
-// Calls with each child while it returns true. False: it was stopped, or the file is damaged.
+// Calls `on_child` with each child as long as it returns true. Returns false if it was stopped, or
+// if the file is damaged.
 template <class F> bool each_child(const Die& parent, F&& on_child) {
   Die child;
   int state = ::dwarf_child(const_cast<Die*>(&parent), &child);

@@ -18,7 +18,8 @@
 namespace tracectl {
 namespace {
 
-// Beyond these a file is refused as absurd. libLLVM, the largest of Debian, has 150,000 functions.
+// Files beyond these limits are refused as absurd. libLLVM, the largest of Debian, has 150,000
+// functions.
 constexpr size_t kMostSymbols = 10'000'000;
 constexpr uint64_t kMostReadBytes = 64 << 20;
 
@@ -36,7 +37,7 @@ struct ElfFile::Impl {
   ElfImage image;
   std::vector<Segment> segments;
   std::string build_id;
-  // Read when first asked for.
+  // Read on first use.
   mutable std::optional<std::vector<Function>> functions;
   mutable std::optional<std::vector<AddressRange>> variables;
   mutable std::optional<std::unordered_map<std::string, uint64_t>> addresses;
@@ -202,7 +203,7 @@ void ElfFile::Impl::read_functions() const {
   add_symbols(image, SHT_SYMTAB, false, all);
   for (const ElfImage& extra : open_debug_files(image, path, build_id, debug_root))
     add_symbols(extra, SHT_SYMTAB, false, all);
-  // The same symbol of several tables becomes one, exported if one of them says so.
+  // The same symbol in several tables becomes one, which is exported if one of them is.
   std::sort(all.begin(), all.end(), [](const Function& a, const Function& b) {
     return std::tie(a.address, a.name, b.exported) < std::tie(b.address, b.name, a.exported);
   });
@@ -223,7 +224,7 @@ std::optional<Function> ElfFile::function_at(uint64_t address) const {
   const auto& all = *impl_->functions;
   auto after = std::upper_bound(all.begin(), all.end(), address,
                                 [](uint64_t a, const Function& f) { return a < f.address; });
-  // Symbols without a size, and aliases, may stand between.
+  // Symbols without a size, and aliases, may lie between.
   for (int looked = 0; after != all.begin() && looked < 64; ++looked) {
     const Function& function = *--after;
     if (function.size && address - function.address < function.size) return function;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reading ELF files of programs to be traced. Files are foreign: every size and offset in them is
+// Reads ELF files of programs to be traced. Files are untrusted: every size and offset in them is
 // checked against the file before it is used.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace tracectl {
 
-inline constexpr size_t kLongestSymbol = 64 << 10;  // bytes; one as long is passed by
+inline constexpr size_t kLongestSymbol = 64 << 10;  // bytes; symbols of this length are skipped
 
 class ElfImage;
 
@@ -24,7 +24,7 @@ class ElfImage;
 struct Function {
   std::string name;       // as in the symbol table, mangled
   uint64_t address = 0;   // in the file's own address space
-  uint64_t size = 0;      // bytes; 0 where the symbol does not say
+  uint64_t size = 0;      // bytes; 0 if the symbol does not say
   uint64_t offset = 0;    // of its first byte, in the file
   bool exported = false;  // in the dynamic symbol table
 
@@ -46,13 +46,13 @@ struct Section {
   uint64_t size = 0;
 };
 
-// Where debug files of the distribution lie.
+// The distribution's directory of debug files.
 inline constexpr const char* kDebugRoot = "/usr/lib/debug";
 
 // An ELF64 executable or shared library for x86-64. Not safe for use by two threads at once.
 class ElfFile {
  public:
-  // Keeps a duplicate of `fd`. `path` is for messages, and for where to look for its debug file.
+  // Keeps a duplicate of `fd`. `path` is used in messages, and to find the debug file.
   static Result<ElfFile> open(int fd, const std::string& path,
                               const std::string& debug_root = kDebugRoot);
   ElfFile(ElfFile&&) noexcept;
@@ -63,33 +63,33 @@ class ElfFile {
   const std::string& build_id() const;  // hex; empty if the file has none
   std::optional<std::string> interpreter() const;
 
-  // Between the file's own addresses and offsets in the file, by the program headers; none for
-  // an address that is not of the file's bytes.
+  // Convert between the file's own addresses and offsets in the file, by the program headers. None
+  // for an address that has no bytes in the file.
   std::optional<uint64_t> offset_of(uint64_t address) const;
   std::optional<uint64_t> address_of(uint64_t offset) const;
 
-  // Up to `size` bytes, fewer at the file's end; at least one.
+  // Reads up to `size` bytes, fewer at the file's end; at least one.
   Result<std::vector<uint8_t>> read_at_most(uint64_t offset, uint64_t size) const;
 
-  // Every function of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
-  // .gnu_debugdata; sorted by address, then name. A file without symbols gives none.
+  // All functions of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
+  // .gnu_debugdata; sorted by address, then name. Empty for a file without symbols.
   const std::vector<Function>& functions() const;
 
-  // The function with a size that contains this address, by the same symbols.
+  // The function with a size that contains this address, from the same symbols.
   std::optional<Function> function_at(uint64_t address) const;
 
-  // What the symbols of data cover, by the same tables: variables, tables, vtables; sorted. Only what
-  // lies in the file's bytes, and those may overlap.
+  // The ranges of data symbols from the same tables: variables, tables, vtables; sorted. Only
+  // ranges within the file's bytes; they may overlap.
   const std::vector<AddressRange>& variables() const;
 
-  // Whether it runs at the addresses it is linked for, and not wherever it is loaded.
+  // Whether it runs only at the addresses it is linked for.
   bool is_fixed() const;
 
   // The file with the debug information: another image of this file, or its separate debug file.
   std::optional<ElfImage> open_debug_info() const;
   const std::string& debug_root() const;
 
-  // Another image of this file; borrows nothing of it.
+  // Another image of this file, which borrows nothing from it.
   Result<ElfImage> open_again() const;
 
   std::optional<Section> section(std::string_view name) const;

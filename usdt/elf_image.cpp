@@ -14,17 +14,17 @@ Error damaged(const std::string& name, const std::string& what) {
   return Error{Code::invalid, name + " is damaged or truncated: " + what};
 }
 
-// libelf passes over section headers that it cannot read, and a file without sections is not an
-// error. So what the header says is held against the file first.
+// libelf skips section headers that it cannot read, and a file without sections is not an error. So
+// the ELF header is checked against the file first.
 Status check_section_table(const GElf_Ehdr& header, uint64_t file_size, const std::string& name) {
-  if (header.e_shoff == 0) return ok();  // stripped of them, as some are
+  if (header.e_shoff == 0) return ok();  // some files are stripped of them
   const uint64_t entry =
       header.e_ident[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
   if (header.e_shentsize != entry)
     return damaged(name, "its section headers are said to have " +
                              std::to_string(header.e_shentsize) + " bytes each, not " +
                              std::to_string(entry));
-  // A count of 0 means that the first header holds it.
+  // If the count is 0, it is in the first section header.
   const uint64_t table_bytes = std::max<uint64_t>(header.e_shnum, 1) * entry;
   if (header.e_shoff > file_size || table_bytes > file_size - header.e_shoff)
     return damaged(name, "it has " + std::to_string(file_size) +
@@ -63,7 +63,7 @@ Result<ElfImage> ElfImage::open(Fd fd, const std::string& path) {
 Result<ElfImage> ElfImage::open(std::vector<char> bytes, const std::string& name) {
   elf_version(EV_CURRENT);
   auto image = take(elf_memory(bytes.data(), bytes.size()), bytes.size(), name);
-  if (image) image->bytes_ = std::move(bytes);  // keeps its place in memory
+  if (image) image->bytes_ = std::move(bytes);  // a move keeps the bytes' address
   return image;
 }
 
@@ -164,7 +164,7 @@ void ElfImage::each_symbol_of(Elf_Scn* section, const GElf_Shdr& header, size_t 
   for (size_t i = 0; i < count; ++i) {
     GElf_Sym symbol;
     if (!gelf_getsym(data, static_cast<int>(i), &symbol)) return;
-    // Checked by libelf to lie in the string table and to end there.
+    // libelf has checked that it lies in the string table and ends there.
     const char* name = elf_strptr(elf(), header.sh_link, symbol.st_name);
     if (name) on_symbol(name, symbol);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// One ELF file as libelf sees it: the program itself, or a file with its debug symbols.
+// One ELF file, opened with libelf: the program itself, or a file with its debug symbols.
 #pragma once
 
 #include <gelf.h>
@@ -25,7 +25,7 @@ namespace tracectl {
 class ElfImage {
  public:
   ElfImage() = default;
-  // `fd` is borrowed as long as the image lives.
+  // Borrows `fd` as long as the image lives.
   static Result<ElfImage> open(int fd, const std::string& path);
   static Result<ElfImage> open(Fd fd, const std::string& path);
   static Result<ElfImage> open(std::vector<char> bytes, const std::string& name);
@@ -39,7 +39,8 @@ class ElfImage {
   std::optional<std::vector<uint8_t>> section_bytes(std::string_view name) const;
   std::string build_id() const;  // hex, empty if none
 
-  // Calls with each symbol of each table of the type (SHT_SYMTAB, SHT_DYNSYM), up to `most`.
+  // Calls `on_symbol` with each symbol of each table of the type (SHT_SYMTAB, SHT_DYNSYM), up to
+  // `most`.
   using OnSymbol = std::function<void(const char* name, const GElf_Sym& symbol)>;
   void each_symbol(uint32_t table_type, size_t most, const OnSymbol& on_symbol) const;
 
@@ -54,7 +55,7 @@ class ElfImage {
   void each_symbol_of(Elf_Scn* section, const GElf_Shdr& header, size_t most,
                       const OnSymbol& on_symbol) const;
 
-  Fd fd_;                    // of a file of its own
+  Fd fd_;                    // of its own file, if any
   std::vector<char> bytes_;  // of an image in memory; outlives elf_
   std::unique_ptr<Elf, End> elf_;
   GElf_Ehdr header_{};

@@ -6,7 +6,7 @@
 namespace tracectl {
 namespace {
 
-// Far above what programs have (PostgreSQL: 72), far below what would hurt us.
+// Far more than programs have (PostgreSQL: 72), and few enough to read.
 constexpr size_t kMostNotes = 10'000;
 constexpr size_t kHeaderBytes = 12;
 

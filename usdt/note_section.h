@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The form that all notes of ELF files have: see elf(5), "Notes (Nhdr)".
+// The common form of notes in ELF files: see elf(5), "Notes (Nhdr)".
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace tracectl {
 
-// Which notes of a section are wanted.
+// The kind of notes to look for.
 struct NoteKind {
   const char* section;     // for messages
-  std::string_view owner;  // without the 0 at its end
+  std::string_view owner;  // without the terminating 0
   uint32_t type;
 };
 
@@ -29,12 +29,12 @@ struct Note {
   std::span<const uint8_t> contents;
 };
 
-// Borrows the bytes. Notes of other kinds are passed by.
+// Borrows the bytes. Skips notes of other kinds.
 Result<std::vector<Note>> split_notes(std::span<const uint8_t> section, const NoteKind& kind);
 
 Error malformed_note(const NoteKind& kind, uint64_t at, const char* what);
 
-// The contents of a note from front to back.
+// Reads the contents of a note from front to back.
 class NoteCursor {
  public:
   explicit NoteCursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
@@ -49,7 +49,7 @@ class NoteCursor {
     return value;
   }
 
-  // Up to its 0; none if there is no 0, or the text has more bytes than `longest`.
+  // A text that ends with a 0; none if there is no 0, or if the text has more than `longest` bytes.
   std::optional<std::string> text(size_t longest);
 
  private:

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a USDT probe is in a file.
+// USDT probes in a file.
 //
-// The macros of <sys/sdt.h> put a nop where the probe is, and describe it in the section
+// The macros of <sys/sdt.h> put a nop at the place of the probe, and describe it in the section
 // .note.stapsdt, which is not loaded: the nop's address, the address of a counter that the program
-// tests before it computes costly arguments (the semaphore), and how the arguments can be read at
-// the nop, in the words of the assembler. Source: SystemTap's <sys/sdt.h>, and
+// tests before it computes costly arguments (the semaphore), and how to read the arguments at the
+// nop, in the syntax of the assembler. Source: SystemTap's <sys/sdt.h>, and
 // https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
 //
-// The addresses are those of when the file was linked. A tool that moves a file's sections
-// afterwards (prelink) does not know of the notes. So each note also has the address that the
-// section .stapsdt.base had then: what that section has moved since is what all addresses have
-// moved.
+// The addresses are those at link time. A tool that moves a file's sections later (prelink) does
+// not know of the notes. So each note also has the address of the section .stapsdt.base at link
+// time: the distance that this section has moved since is the distance for all addresses.
 #include "usdt/notes.h"
 
 #include <map>
@@ -83,7 +82,7 @@ Result<UsdtSite> site_of(const ElfFile& file, const RawNote& note, uint64_t move
   return site;
 }
 
-// None where the file has no such section.
+// Empty if the file has no such section.
 Result<std::vector<uint8_t>> read_notes(const ElfFile& file, const char* name) {
   const auto section = file.section(name);
   if (!section || section->size == 0) return std::vector<uint8_t>{};
@@ -101,7 +100,7 @@ uint64_t moved_since(const std::optional<Section>& base, uint64_t was) {
   return base ? base->address - was : 0;
 }
 
-// By the site's address. Who cannot read them does without: they name what works without a name.
+// By the site's address. If they cannot be read, there are none: probes work without the names.
 std::map<uint64_t, DeclaredProbe> read_declared(const ElfFile& file,
                                                 const std::optional<Section>& base) {
   std::map<uint64_t, DeclaredProbe> by_address;

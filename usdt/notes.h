@@ -18,27 +18,27 @@ namespace tracectl {
 struct UsdtSite {
   std::string provider;
   std::string name;
-  uint64_t address = 0;               // in the file's own address space, as it is linked now
+  uint64_t address = 0;               // in the file's own address space, as now linked
   uint64_t offset = 0;                // in the file
   std::optional<uint64_t> semaphore;  // in the file; none if the probe has none
   Arguments args;
   std::string args_text;
 };
 
-// A note as it stands in .note.stapsdt: three addresses of when the file was linked, three strings.
+// The contents of a note in .note.stapsdt: three addresses at link time, three strings.
 struct RawNote {
   uint64_t location = 0;
-  uint64_t base = 0;       // where .stapsdt.base was then
-  uint64_t semaphore = 0;  // 0: none
+  uint64_t base = 0;       // of .stapsdt.base, at link time
+  uint64_t semaphore = 0;  // 0 if there is none
   std::string provider;
   std::string name;
   std::string args;
 };
 
-// Splits the bytes of the section. The error names the offset of the note at fault.
+// Splits the bytes of the section. The error names the offset of the malformed note.
 Result<std::vector<RawNote>> parse_notes(std::span<const uint8_t> section);
 
-// Every site of every note of the file.
+// All sites in all notes of the file.
 Result<std::vector<UsdtSite>> read_usdt_sites(const ElfFile& file);
 
 }  // namespace tracectl

@@ -15,16 +15,17 @@
 
 namespace tracectl {
 
-// What a file says of its addresses. Stays readable when the file is deleted. Not safe for use by two
-// threads at once.
+// Resolves a file's addresses to frames. Stays usable when the file is deleted. Not safe for use by
+// two threads at once.
 class ObjectSymbols {
  public:
-  // Keeps a duplicate of `fd`; `path` is what frames name the file by.
+  // Keeps a duplicate of `fd`. Frames name the file by `path`.
   static Result<std::shared_ptr<ObjectSymbols>> open(int fd, const std::string& path,
                                                      const std::string& debug_root = kDebugRoot);
 
-  // The frames of one address of the file's own space: several where functions were inlined there.
-  // A return address may be the first of the next function, and belongs to the call before it.
+  // The frames at one address in the file's own address space: several if functions were inlined
+  // there. A return address may be the first of the next function; it belongs to the call before
+  // it.
   enum class Of { instruction, return_address };
   const std::vector<Frame>& frames_at(uint64_t address, Of of);
 

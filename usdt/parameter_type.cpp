@@ -14,7 +14,7 @@ constexpr size_t kMostEnumerators = 256;
 
 Passing integers(uint64_t size) {
   if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) return {};
-  // Of an __int128 compilers have disagreed how it lies on the stack.
+  // Compilers have differed in how they put an __int128 onto the stack.
   return {
       Passing::Way::registers, static_cast<uint8_t>(size > 8 ? 2 : 1), 0, size <= 8, size, size};
 }
@@ -23,7 +23,7 @@ Passing vectors(uint64_t size, uint8_t count = 1) {
   return {Passing::Way::registers, 0, count, true, size, size / count};
 }
 
-// Only the x87 format of `long double` is of a class of its own.
+// Only the x87 format of `long double` has a class of its own.
 Passing passing_of_float(const std::string& name, uint64_t size) {
   if (size == 2 || size == 4 || size == 8) return vectors(size);
   if (size != 16) return {};
@@ -60,7 +60,7 @@ Passing passing_of_base(const Die& type) {
   }
 }
 
-// Of a function's member pointer: its address, and what to add to `this`.
+// A pointer to a member function: an address, and an offset to add to `this`.
 Passing passing_of_member_pointer(const Die& type) {
   const auto target = stripped(dwarf::type_of(type));
   if (!target) return {};
@@ -91,7 +91,7 @@ std::optional<Die> stripped(std::optional<Die> type) {
       case DW_TAG_union_type:
       case DW_TAG_enumeration_type:
         if (atomic && dwarf::tag_of(*type) != DW_TAG_enumeration_type) return std::nullopt;
-        // The whole type is in a type unit.
+        // The complete type is in a type unit.
         if (!dwarf::has(*type, DW_AT_signature)) return type;
         type = dwarf::referred(*type, DW_AT_signature);
         break;
@@ -177,7 +177,7 @@ bool is_signed(const Die& type) {
   return dwarf::tag_of(type) == DW_TAG_base_type && is_signed_encoding(type);
 }
 
-// An integer of C23's _BitInt(N) leaves the bits above N to chance.
+// An integer of C23's _BitInt(N) has undefined bits above N.
 bool has_loose_bits(const Die& type) {
   return dwarf::has(type, DW_AT_bit_size) ||
          dwarf::name_of(type).find("BitInt") != std::string::npos;
@@ -210,7 +210,7 @@ void read_aggregate(const Die& type, bool cxx, ParameterType& to) {
   to.value.declared_type += " &";
 }
 
-// __m128 and the like. Shorter and longer ones have been passed in several ways.
+// __m128 and the like. Compilers have passed shorter and longer ones in several ways.
 void read_array(const Die& type, ParameterType& to) {
   Dwarf_Word size = 0;
   if (!dwarf::has(type, DW_AT_GNU_vector)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What DWARF says of the type of a parameter or a result: how its value is read, shown and passed.
+// The type of a parameter or a result in DWARF: how its value is read, shown and passed.
 #pragma once
 
 #include <map>
@@ -14,16 +14,16 @@
 namespace tracectl {
 
 struct ParameterType {
-  Argument value;  // kind, size, names; no place yet
+  Argument value;  // kind, size, names; without a place
   Passing passing;
-  bool is_aggregate = false;  // by value: a result of this type that no register takes is in memory
-  bool by_reference = false;  // an object passed by its address, for C++ must not copy its bytes
+  bool is_aggregate = false;  // by value: a result of this type that fits no register is in memory
+  bool by_reference = false;  // passed by its address, because C++ must not copy its bytes
 };
 
-// Reads types, each enumeration once.
+// Reads types; each enumeration once.
 class TypeReader {
  public:
-  // `type`: none is `void`, which no parameter has. `cxx`: the rules of C++ hold.
+  // `type` none means `void`, which no parameter has. `cxx`: the rules of C++ apply.
   ParameterType read(const std::optional<dwarf::Die>& type, bool cxx);
 
  private:
@@ -32,16 +32,16 @@ class TypeReader {
   std::map<const void*, std::shared_ptr<const Enumerators>> enumerators_;  // by entry
 };
 
-// How a struct, class or union is passed, by its members' classes.
+// How a struct, class or union is passed, by the classes of its members.
 Passing passing_of_aggregate(const dwarf::Die& type);
 
-// As C writes it, of at most 64 characters: `const char *`.
+// The type in the syntax of C, with at most 64 characters: `const char *`.
 std::string text_of_type(const std::optional<dwarf::Die>& type);
 
-// The type behind typedefs and qualifiers; none if it is `void` or they do not end.
+// The type without typedefs and qualifiers; none if it is `void` or if they do not end.
 std::optional<dwarf::Die> stripped(std::optional<dwarf::Die> type);
 
-// How a type that is no aggregate is passed.
+// How a type that is not an aggregate is passed.
 Passing passing_of_scalar(const dwarf::Die& type);
 
 }  // namespace tracectl

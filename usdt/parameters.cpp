@@ -22,10 +22,10 @@ using Kind = Argument::Kind;
 constexpr size_t kMostCounted = 64;  // parameters
 constexpr int kDeepestPack = 4;
 
-// ---- which function, and does it follow the convention ----
+// ---- finding the function, and whether it follows the convention ----
 
 // Compilers name changed copies of f `f.constprop.0`, `f.isra.0`, `f.part.0`. A copy that was only
-// renamed for the linker is as it was declared.
+// renamed for the linker has the declared parameters.
 bool keeps_convention(std::string_view symbol) {
   const size_t dot = symbol.find('.');
   if (dot == std::string_view::npos) return true;
@@ -48,7 +48,7 @@ std::optional<Die> choose(const std::vector<Die>& functions, const std::string& 
   return std::nullopt;
 }
 
-enum class Language { c, cxx, other };  // of others the convention differs, or is not known here
+enum class Language { c, cxx, other };  // others have a different, or an unknown convention
 
 Language language_of(const Die& function) {
   Die unit;
@@ -75,7 +75,7 @@ bool has_usual_convention(const Die& function) {
   return dwarf::number(function, DW_AT_calling_convention) == DW_CC_normal;
 }
 
-// clang drops parameters of local functions that it optimises, and tells nowhere.
+// clang drops parameters of local functions that it optimises, and does not record it.
 bool may_lack_parameters(const Die& function) {
   constexpr unsigned kGnuAllCallSites = 0x2117;
   const bool optimised =
@@ -88,9 +88,9 @@ bool may_lack_parameters(const Die& function) {
   return !text || std::strstr(text, "GNU") == nullptr;
 }
 
-// ---- its list of parameters ----
+// ---- the function's list of parameters ----
 
-// With those of a template's parameter pack; false where the list cannot be read.
+// Includes those of a template's parameter pack. False if the list cannot be read.
 bool add_parameters(const Die& parent, int depth, std::vector<Die>& to) {
   return dwarf::each_child(parent, [&](const Die& child) {
     const unsigned tag = dwarf::tag_of(child);
@@ -101,7 +101,7 @@ bool add_parameters(const Die& parent, int depth, std::vector<Die>& to) {
   });
 }
 
-// The code of a function that is also inlined elsewhere refers to its one description.
+// The code of a function that is also inlined elsewhere refers to its single description.
 std::optional<std::vector<Die>> parameters_of(const Die& function) {
   std::vector<Die> own, described;
   if (!add_parameters(function, 0, own)) return std::nullopt;
@@ -112,21 +112,21 @@ std::optional<std::vector<Die>> parameters_of(const Die& function) {
   return own;
 }
 
-// Hidden parameters of constructors and destructors, which are not in all copies of them.
+// Hidden parameters of constructors and destructors, which not all copies of them have.
 bool is_of_some_copies(const std::string& name) {
   return name == "__in_chrg" || name == "__vtt_parm";
 }
 
-// What an expression of users can spell.
+// Whether the name can be written in an expression.
 bool is_identifier(const std::string& name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(), fits);
 }
 
-// ---- what the compiler says of the place at the entry ----
+// ---- the place at the entry, according to the compiler ----
 
-// DWARF's numbers of registers: psABI, figure 3.36.
+// DWARF's register numbers: psABI, figure 3.36.
 std::optional<Register> general_register(uint64_t number) {
   static constexpr std::array kNumbers{Register::rax, Register::rdx, Register::rcx, Register::rbx,
                                        Register::rsi, Register::rdi, Register::rbp, Register::rsp,
@@ -143,8 +143,8 @@ bool passes_parameters(Register reg) {
 
 enum class Said { nothing, this_place, another_place };
 
-// A location list tells for each instruction. One expression for the whole function does not hold
-// before its prologue, unless it names a register in which parameters come.
+// A location list has a place for each instruction. A single expression for the whole function is
+// not valid before its prologue, unless it is a register that passes parameters.
 Said said_of(const Die& parameter, uint64_t entry, const Seat& seat) {
   auto location = dwarf::attribute(parameter, DW_AT_location);
   Dwarf_Op* ops = nullptr;
@@ -162,7 +162,7 @@ Said said_of(const Die& parameter, uint64_t entry, const Seat& seat) {
                                                                    : Said::nothing;
 }
 
-// ---- seats to arguments ----
+// ---- from seats to arguments ----
 
 std::string unreadable_because(const Argument& value, const Seat& seat) {
   switch (seat.where) {
@@ -210,7 +210,7 @@ class Reading {
   }
 
  private:
-  // False where it is not certain whether there is an address of a result.
+  // False if it is not certain whether the result's address is passed.
   bool seat_result() {
     if (!dwarf::has(function_, DW_AT_type)) return true;
     const ParameterType result = types_.read(dwarf::type_of(function_), cxx_);

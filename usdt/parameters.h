@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The parameters of functions, by the debug information of their file.
+// The parameters of functions, from the debug information of their file.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,22 @@ namespace tracectl {
 
 class FunctionParameters {
  public:
-  // A file without debug information (or with damaged or absurd one) knows no function.
+  // A file without debug information (or with damaged or absurd information) has no known
+  // functions.
   explicit FunctionParameters(const ElfFile& file);
   FunctionParameters(FunctionParameters&&) noexcept;
   FunctionParameters& operator=(FunctionParameters&&) noexcept;
   ~FunctionParameters();
 
-  // Where a function's parameters are when its first instruction is about to run, in their order:
-  // by name and type, at most kMostArguments. One that cannot be read says why in `text`. Nothing
-  // where the function is unknown, or may have been compiled not to follow the calling convention;
-  // an empty list where it has no parameters. Those on the stack are at offsets from rsp.
+  // The parameters of a function before its first instruction runs, in their order: places, names
+  // and types, at most kMostArguments. The `text` of one that cannot be read says why. Those on the
+  // stack are at offsets from rsp. The list is empty if there are no parameters. None if the
+  // function is unknown, or if it may not follow the calling convention.
   std::optional<Arguments> of(const Function& function);
 
-  // The type of the function's result as rax has it at a return; it has no place. Unreadable, with
-  // the reason in `text`, where it is elsewhere, or nothing. None where the function is unknown.
+  // The type of the function's result in rax at a return; it has no place. If the result is
+  // elsewhere, or if there is none, it is unreadable, with the reason in `text`. None if the
+  // function is unknown.
   std::optional<Argument> result_of(const Function& function);
 
  private:

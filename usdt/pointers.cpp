@@ -14,7 +14,7 @@
 namespace tracectl {
 namespace {
 
-// Beyond this the rest of a file is left. libLLVM has 700,000.
+// Pointers beyond this are ignored. libLLVM has 700,000.
 constexpr size_t kMostPointers = 4'000'000;
 constexpr uint64_t kWordBytes = 8;
 
@@ -23,7 +23,7 @@ struct Symbols {
   size_t names;  // the section
 };
 
-// Words of the file, asked for in order of their addresses.
+// Words of the file, read in the order of their addresses.
 class Words {
  public:
   explicit Words(const ElfFile& file) : file_(file) {}
@@ -124,8 +124,8 @@ class PointerReader {
       pointers_.push_back({.place = place, .import = std::string(name, length)});
   }
 
-  // An even entry is the place of a pointer. An odd one says by its other 63 bits which of the 63
-  // words that follow are pointers too.
+  // An even entry is the place of a pointer. The other 63 bits of an odd entry say which of the
+  // next 63 words are pointers, too.
   void add_packed(Elf_Scn* section) {
     const Elf_Data* const data = elf_rawdata(section, nullptr);
     if (!data || !data->d_buf) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// DWARF has the inlined functions of a place as entries within one another; each says where it was
+// DWARF has the inlined functions at an address as nested entries. Each entry has the place of its
+// call, and the line table has the source of the instruction itself.
 // called, and the line table says where the instruction itself comes from.
 #include "usdt/source_places.h"
 
@@ -15,7 +16,7 @@ namespace {
 using dwarf::Die;
 
 constexpr size_t kMostInlined = 32;
-constexpr uint64_t kMostEntriesOfPlace = 4'000'000;  // looked at for one place
+constexpr uint64_t kMostEntriesOfPlace = 4'000'000;  // to read for one place
 constexpr size_t kLongestPath = 4096;
 
 std::string printable(const char* text) {
@@ -35,7 +36,8 @@ std::string function_name(const Die& die) {
   return dwarf::name_of(die);
 }
 
-// The functions around an address, outermost first: those inlined into it and itself.
+// Finds the functions around an address, outermost first: those inlined there and the function
+// itself.
 class Around {
  public:
   explicit Around(uint64_t address) : address_(address) {}
@@ -61,7 +63,7 @@ class Around {
     }
   }
 
-  // True once the way down has been taken.
+  // Returns true once it has descended to the address.
   bool descend(const Die& parent, int depth) {
     if (depth > dwarf::kDeepestEntry) return true;
     bool taken = false;
@@ -95,7 +97,7 @@ Line line_at(Die unit, uint64_t address) {
   return {printable(::dwarf_linesrc(line, nullptr, nullptr)), static_cast<unsigned>(number)};
 }
 
-// Where an inlined function was called.
+// The line in which an inlined function was called.
 Line call_of(Die unit, const Die& inlined) {
   Dwarf_Files* files = nullptr;
   size_t count = 0;

@@ -9,19 +9,18 @@
 
 namespace tracectl {
 
-// Where in its source an instruction comes from.
+// The source of an instruction.
 struct SourcePlace {
-  std::string function;  // demangled; empty if it is not said
+  std::string function;  // demangled; empty if not known
   std::string file;
-  unsigned line = 0;     // 0 if it is not said
+  unsigned line = 0;     // 0 if not known
   bool inlined = false;  // into the next place
 
   bool operator==(const SourcePlace&) const = default;
 };
 
-// That of the instruction at an address, in the file's own address space: of the innermost function
-// that was inlined there first, and last of the function whose code it is. None without debug
-// information.
+// The source of the instruction at an address, in the file's own address space: first the innermost
+// function inlined there, last the function that has the code. Empty without debug information.
 std::vector<SourcePlace> source_places(DebugInfo& debug_info, uint64_t address);
 
 }  // namespace tracectl

@@ -9,17 +9,17 @@
 #include <map>
 #include <string_view>
 
-// .eh_frame is a list of entries of two kinds. A CIE says what many functions have in common, among
-// it how addresses are written. An FDE refers back to a CIE and says where its code is: its first
-// address, its size, then how to unwind it.
+// .eh_frame is a list of entries of two kinds. A CIE has the common properties of many functions,
+// such as the encoding of addresses. An FDE refers back to a CIE and describes its code: the first
+// address, the size, then how to unwind it.
 //
-// libdw could step from entry to entry (dwarf_next_cfi), but that of elfutils 0.188 reads beyond the
-// table where a CIE's augmentation has more letters than data. And what it has to look up addresses
-// (dwarf_cfi_addrframe) does not tell of entries that contradict each other.
+// libdw could step from entry to entry (dwarf_next_cfi), but in elfutils 0.188 it reads beyond the
+// table if a CIE's augmentation has more letters than data. And its lookup of addresses
+// (dwarf_cfi_addrframe) does not show entries that contradict each other.
 namespace tracectl {
 namespace {
 
-// Beyond these a file is refused as absurd.
+// Files beyond these limits are refused as absurd.
 constexpr uint64_t kMostTableBytes = 32 << 20;
 constexpr size_t kMostCies = 100'000;
 constexpr size_t kMostCodeSections = 1'000;
@@ -29,7 +29,7 @@ constexpr uint8_t kApplicationMask = 0xf0;
 
 // ---- numbers ----
 
-// Little-endian, as the machine is.
+// Little-endian, like the machine.
 template <class Number> uint64_t number_at(const uint8_t* bytes) {
   Number number;
   std::memcpy(&number, bytes, sizeof number);
@@ -49,7 +49,7 @@ std::optional<size_t> size_of(uint8_t encoding) {
   }
 }
 
-// Takes values off a piece of the table; nothing where too few bytes are left.
+// Takes values from the front of a piece of the table; none if too few bytes are left.
 class Reader {
  public:
   Reader(std::span<const uint8_t> bytes, uint64_t address) : bytes_(bytes), address_(address) {}
@@ -71,7 +71,7 @@ class Reader {
     return byte;
   }
 
-  // As its format says, before anything is added to it.
+  // As encoded, before anything is added to it.
   std::optional<uint64_t> number(uint8_t encoding) {
     const auto size = size_of(encoding);
     if (!size || *size > bytes_.size()) return std::nullopt;
@@ -89,7 +89,7 @@ class Reader {
     return pointer;
   }
 
-  // LEB128, of which nine bytes are enough for any size.
+  // LEB128; nine bytes are enough for any size.
   std::optional<uint64_t> packed() {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
@@ -132,8 +132,8 @@ class Reader {
 
 // ---- entries ----
 
-// How the FDEs of a CIE write addresses, by its augmentation: letters, and data for most of them.
-// None for other letters: `S`, a signal's frame; what is not known, for who knows what it changes.
+// How the FDEs of a CIE encode addresses, by its augmentation: letters, and data for most of them.
+// None for other letters: `S`, a signal's frame; and unknown ones, whose effect is unknown.
 std::optional<uint8_t> encoding_in(std::string_view letters, Reader data) {
   uint8_t encoding = DW_EH_PE_absptr;
   for (const char letter : letters) {
@@ -164,11 +164,11 @@ class TableWalk {
  public:
   explicit TableWalk(Reader table) : rest_(table) {}
 
-  // False if the table's end was not found.
+  // False if the table has no proper end.
   bool run() {
     while (const auto length = rest_.number(DW_EH_PE_udata4)) {
       if (*length == 0) return true;
-      const bool is_long = *length == 0xffffffff;  // the 64-bit form, which no linker writes
+      const bool is_long = *length == 0xffffffff;  // the 64-bit form, which linkers do not write
       const auto size = is_long ? rest_.number(DW_EH_PE_udata8) : length;
       const auto entry = size ? rest_.piece(*size) : std::nullopt;
       if (!entry) return false;
@@ -195,8 +195,8 @@ class TableWalk {
     if (const auto encoding = encoding_of(cie)) encodings_.emplace(place - kLengthBytes, *encoding);
   }
 
-  // A CIE is looked up among those that were met: reading it again for each of its FDEs, from
-  // wherever they say, could take the square of the table's size.
+  // A CIE is looked up among those already read. To read it again for each of its FDEs, which may
+  // refer to any place, could take time in the square of the table's size.
   void add_fde(uint64_t cie, Reader fde) {
     const auto encoding = encodings_.find(cie);
     if (encoding == encodings_.end()) return;
@@ -213,7 +213,7 @@ class TableWalk {
   std::vector<AddressRange> ranges_;
 };
 
-// ---- which of them are believed ----
+// ---- choosing plausible ranges ----
 
 bool contains(const AddressRange& whole, const AddressRange& part) {
   const uint64_t before = part.address - whole.address;
@@ -231,7 +231,7 @@ bool is_of_stubs(const Section& section) {
   return std::ranges::find(kStubs, section.name) != kStubs.end();
 }
 
-// Sorted.
+// Sections with code of functions; sorted.
 std::vector<AddressRange> places_of_functions(const ElfFile& file) {
   std::vector<AddressRange> places;
   for (const Section& section : file.code_sections()) {
@@ -244,7 +244,7 @@ std::vector<AddressRange> places_of_functions(const ElfFile& file) {
   return places;
 }
 
-// The last of the sorted ranges that does not start behind the address.
+// The last of the sorted ranges that does not start after the address.
 const AddressRange* last_up_to(const std::vector<AddressRange>& ranges, uint64_t address) {
   const auto after = std::ranges::upper_bound(ranges, address, {}, &AddressRange::address);
   return after == ranges.begin() ? nullptr : &*std::prev(after);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// libdwfl does the work. It is given the files as they were opened for reading symbols, so that it
-// opens none itself: neither by a name that stands in one, nor from a server.
+// libdwfl does the work. It gets the files that were opened for reading symbols, so it opens none
+// itself: neither by a name in one of them, nor from a server.
 #include "usdt/unwinder.h"
 
 #include <elfutils/libdwfl.h>
@@ -15,11 +15,11 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr pid_t kThread = 1;  // whom libdwfl believes to unwind; any number
+constexpr pid_t kThread = 1;  // the thread for libdwfl; any number
 constexpr uint64_t kLargestStack = uint64_t{1} << 32;
 
-// DWARF's number of each register: System V ABI for AMD64, figure 3.36. The index is the one that
-// instructions have.
+// DWARF's number of each register: System V ABI for AMD64, figure 3.36. The index is the register's
+// number in instructions.
 constexpr std::array<unsigned, RawStack::kRegisters> kDwarfNumbers{0, 2,  1,  3,  7,  6,  4,  5, 8,
                                                                    9, 10, 11, 12, 13, 14, 15, 16};
 constexpr unsigned kRip = 16;
@@ -29,7 +29,7 @@ struct AddressRange {
   uint64_t start = 0, end = 0;
 };
 
-// What the file takes up in its own address space; none for one that loads nothing, or too much.
+// The range of the file in its own address space; none if it loads nothing, or too much.
 std::optional<AddressRange> extent_of(const ElfImage& image) {
   size_t count = 0;
   if (elf_getphdrnum(image.elf(), &count) != 0) return std::nullopt;
@@ -47,12 +47,12 @@ std::optional<AddressRange> extent_of(const ElfImage& image) {
   return all;
 }
 
-// The stack that is being unwound, as libdwfl's questions come.
+// The stack that is being unwound, for libdwfl's callbacks.
 struct Walk {
   const RawStack* stack = nullptr;
   unsigned most = 0;
   Unwinder::Found found;
-  std::optional<StackEnd> missed;  // why a question behind the last frame failed
+  std::optional<StackEnd> missed;  // why a lookup for the next frame failed
 
   bool read(uint64_t address, Dwarf_Word& value) {
     const auto& bytes = stack->bytes;
@@ -178,7 +178,8 @@ Unwinder::Found Unwinder::unwind(const RawStack& copied, unsigned most) {
     walk.found.addresses.push_back(copied.registers[kRip]);
     walk.found.stack_pointers.push_back(copied.registers[kRsp]);
   }
-  // A return address that cannot be read counts as none there, which looks like the outermost frame.
+  // To libdwfl a return address that cannot be read is none, which would look like the outermost
+  // frame.
   if (ended != 0 || walk.missed) walk.found.end = walk.missed.value_or(StackEnd::no_table);
   return std::move(walk.found);
 }

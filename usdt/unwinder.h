@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// From a thread's registers and a copied piece of its stack to return addresses, by the tables in
-// .eh_frame (or .debug_frame) of the files it runs: what a C++ exception would go by.
+// Computes return addresses from a thread's registers and a copied piece of its stack, by the
+// tables in .eh_frame (or .debug_frame) of its files, like a C++ exception.
 //
-// A table says for each place in the code where the caller's registers are. What is looked up in
-// the stack was the program's to write, and the tables were its makers': nothing of either is
-// trusted, and there are never more steps than frames were asked for.
+// For each place in the code a table says where the caller's registers are. The program could write
+// the stack, and its makers wrote the tables, so neither is trusted, and there are never more steps
+// than frames requested.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace tracectl {
 
-// A file as a process has it loaded.
+// A file as a process has loaded it.
 struct LoadedImage {
   std::shared_ptr<const ElfImage> image;
-  uint64_t bias = 0;  // what is added to the file's own addresses
+  uint64_t bias = 0;  // added to the file's own addresses
 };
 
 class Unwinder {
@@ -32,7 +32,8 @@ class Unwinder {
 
   struct Found {
     std::vector<uint64_t> addresses;  // at least that of the registers
-    // Of each address: where the stack pointer is as the frame goes on there. 0 if it is not known.
+    // For each address, the value of the stack pointer when the frame continues there; 0 if not
+    // known.
     std::vector<uint64_t> stack_pointers;
     StackEnd end = StackEnd::outermost;
   };
