@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 10> kBasic{"void",  "char",   "short",  "
                                                   "float", "double", "signed", "unsigned", "_Bool"};
 constexpr std::array<std::string_view, 6> kQualifiers{"const",   "volatile",   "restrict",
                                                       "__const", "__restrict", "userland"};
-// What a declaration may begin with outside of providers; those of D among them.
+// The words with which a declaration outside of providers may begin, including those of D.
 constexpr std::array<std::string_view, 10> kOuter{"struct", "union",        "enum",  "extern",
                                                   "static", "inline",       "const", "translator",
                                                   "import", "__extension__"};
@@ -36,7 +36,7 @@ Result<Declarator> Declarations::read_argument() {
   return read;
 }
 
-// Qualifiers may stand before the type's name and behind it.
+// Qualifiers may stand before and after the type's name.
 Result<Type> Declarations::read_base() {
   bool is_const = take_qualifiers();
   auto type = read_specifier();
@@ -46,7 +46,7 @@ Result<Type> Declarations::read_base() {
   return type;
 }
 
-// Whether const is among them.
+// Returns whether const is among them.
 bool Declarations::take_qualifiers() {
   bool is_const = false;
   while (is_one_of(reader_.peek(), kQualifiers)) {
@@ -90,7 +90,7 @@ Result<Type> Declarations::read_tagged() {
   return type;
 }
 
-// A typedef of the file goes before what D calls so.
+// A typedef of the file takes precedence over a type of D with that name.
 Type Declarations::named(const Token& name) const {
   const auto known = typedefs_.find(name.text);
   if (known != typedefs_.end()) return known->second;
@@ -138,8 +138,9 @@ Status Declarations::take_outer() {
   return skip_to_end();
 }
 
-// Of forms that argument types do not have, pointers to functions for one, nothing is kept: such a name
-// remains as it is. So do the names of the system's headers, which are known to all.
+// Typedefs of forms that argument types cannot have, such as pointers to functions, are not stored:
+// their names stay as they are. So do the names from the system's headers, which every C file can
+// use.
 Status Declarations::take_typedef() {
   const bool is_kept = !reader_.is_in_included_file() || !reader_.file().is_system;
   reader_.take();
@@ -159,7 +160,7 @@ Status Declarations::take_typedef() {
   return skip_to_end();
 }
 
-// To the semicolon, or behind the body of a function.
+// Skips to the semicolon, or past the body of a function.
 Status Declarations::skip_to_end() {
   const Token& first = reader_.peek();
   bool is_behind_parentheses = false;

@@ -10,21 +10,21 @@
 
 namespace tracectl::generator {
 
-// A declaration of C as far as types of arguments need it: what a type is called, and a name.
+// A declaration in C, as far as argument types need it: a type, and a name.
 struct Declarator {
   Type type;
   std::optional<Token> name;
 };
 
-// Reads declarations of C, and knows the typedefs it has seen.
+// Reads declarations in C, and remembers typedefs.
 class Declarations {
  public:
   explicit Declarations(TokenReader& reader) : reader_(reader) {}
 
-  // What stands between providers: typedefs are kept in mind, all else is stepped over.
+  // Reads a declaration between providers: stores a typedef, and skips all others.
   Status take_outer();
 
-  // TYPE [NAME] of an argument.
+  // Reads TYPE [NAME] of an argument.
   Result<Declarator> read_argument();
 
  private:

@@ -23,7 +23,7 @@ constexpr uint32_t kFeatures = 0xc0000000;  // GNU_PROPERTY_AARCH64_FEATURE_1_AN
 #endif
 constexpr uint32_t kBothFeatures = 3;  // IBT and SHSTK, BTI and PAC
 
-// An object without this note would take the features from the program it is linked into.
+// Without this note the linked program would lose the features.
 struct PropertyNote {
   uint32_t name_size = 4;
   uint32_t data_size = 16;

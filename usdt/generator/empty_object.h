@@ -5,9 +5,9 @@
 
 namespace tracectl::generator {
 
-// The bytes of an ELF object file for this machine with nothing in it. Linked into a program it changes
-// nothing there: the stack stays as the other objects want it, and so do the marks by which processors
-// check indirect branches (CET, BTI).
+// The bytes of an empty ELF object file for this machine. To link it into a program changes
+// nothing: the stack stays as the other objects need it, and so do the marks for the processor's
+// checks of indirect branches (CET, BTI).
 std::string empty_object();
 
 }  // namespace tracectl::generator

@@ -17,7 +17,7 @@
 namespace tracectl::generator {
 namespace {
 
-// One byte more than is taken, so that what is too long is seen to be.
+// Reads one byte more than the limit, to detect a text that is too long.
 Result<std::string> read_all(int fd, const std::string& what) {
   std::string text;
   char part[65536];
@@ -31,7 +31,7 @@ Result<std::string> read_all(int fd, const std::string& what) {
   return text;
 }
 
-// $CC may have options of its own: "gcc -m64".
+// $CC may contain options: "gcc -m64".
 std::vector<std::string> compiler() {
   const char* set = std::getenv("CC");
   std::istringstream words{set ? set : ""};
@@ -63,7 +63,7 @@ Status wait_for(pid_t pid, const std::string& command) {
   return Error{Code::invalid, command + " -E failed"};
 }
 
-// Not a device or a link that stood there before: root may remove those, too.
+// Does not remove a device or a link that was there before, which root could.
 void remove_regular(const std::string& path) {
   struct stat there;
   if (lstat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode)) unlink(path.c_str());

@@ -10,10 +10,11 @@ namespace tracectl::generator {
 
 Result<std::string> read_file(const std::string& path);
 
-// What `$CC -E OPTIONS PATH` prints; cc where $CC is not set. Its complaints go to the standard error.
+// The output of `$CC -E OPTIONS PATH`; with cc if $CC is not set. Error messages go to the standard
+// error.
 Result<std::string> preprocess(const std::string& path, const std::vector<std::string>& options);
 
-// "-" is the standard output. A regular file that could not be written whole is removed.
+// "-" is the standard output. Removes a regular file that could not be written completely.
 Status write_file(const std::string& path, const std::string& text);
 
 }  // namespace tracectl::generator

@@ -11,8 +11,9 @@ std::string declaration_of(const ProbeDeclaration& probe) {
   return text + ");\n";
 }
 
-// Build systems edit the lines of #define with sed: some rename the macro by its first occurrence in a
-// line, some write the whole line small. So a macro's name stands once, and its body has its own line.
+// Build systems edit the lines of #define with sed: some rename the macro by its first occurrence
+// in a line, some turn the whole line to lower case. So a macro's name occurs once, and its body
+// has a line of its own.
 std::string macros_of(const ProbeDeclaration& probe) {
   const std::string words = probe.provider + ", " + probe.name;
   const bool takes_any = !probe.arguments.empty();
@@ -21,7 +22,8 @@ std::string macros_of(const ProbeDeclaration& probe) {
          "_ENABLED() \\\n  TRACECTL_PROBE_ENABLED(" + words + ")\n";
 }
 
-// A probe is declared once in a program, so its name tells headers apart: one provider may have many.
+// A program declares a probe once, so a probe's name is unique to a header; one provider may have
+// several headers.
 std::string guard_of(const ProviderFile& file) {
   if (file.probes.empty()) return "TRACECTL_USDT_OF_" + file.providers[0];
   return "TRACECTL_USDT_OF_" + file.probes[0].provider + "_" + file.probes[0].name;
@@ -38,7 +40,7 @@ std::string comment_of(std::string made_from) {
 std::string header_text(const ProviderFile& file, const std::string& made_from) {
   const std::string guard = guard_of(file);
   std::string text = comment_of(made_from) + "#ifndef " + guard + "\n#define " + guard + "\n\n";
-  // Headers of probes are also included where C++ is told that C follows.
+  // Some programs include headers of probes within extern "C".
   text += "#ifdef __cplusplus\nextern \"C++\" {\n#endif\n\n";
   for (const std::string& header : file.headers) text += "#include <" + header + ">\n";
   text += "#include <tracectl/usdt.h>\n\n";

@@ -7,7 +7,8 @@
 
 namespace tracectl::generator {
 
-// The text of the header for C and C++ that declares the probes; `made_from` is for its first line.
+// The text of the header for C and C++ that declares the probes. `made_from` appears in its first
+// line.
 std::string header_text(const ProviderFile& file, const std::string& made_from);
 
 }  // namespace tracectl::generator

@@ -25,7 +25,7 @@ size_t end_of_word(std::string_view text, size_t at) {
   return at;
 }
 
-// The end of the line; one that ends with a backslash goes on.
+// The end of the line; a backslash at its end continues it.
 size_t end_of_line(std::string_view text, size_t at) {
   for (;;) {
     at = std::min(text.find('\n', at), text.size());
@@ -35,7 +35,8 @@ size_t end_of_line(std::string_view text, size_t at) {
   }
 }
 
-// Of a line that begins with #: a comment that begins in it and ends in another line belongs to it.
+// The end of a line that begins with #. A comment that begins in it and ends in another line
+// belongs to it.
 size_t end_of_directive(std::string_view text, size_t at) {
   size_t end = end_of_line(text, at);
   for (;;) {
@@ -48,7 +49,7 @@ size_t end_of_directive(std::string_view text, size_t at) {
   }
 }
 
-constexpr size_t kMostNested = 64;  // definitions within definitions
+constexpr size_t kMostNested = 64;  // macros within macros
 
 class Lexer {
  public:
@@ -73,7 +74,7 @@ class Lexer {
  private:
   Place place() const { return {at_, file_, line_}; }
 
-  // Steps over text, and counts its lines.
+  // Skips text, and counts its lines.
   void go_to(size_t end) {
     for (; at_ < end; at_++)
       if (text_[at_] == '\n') line_++, is_line_start_ = true;
@@ -153,7 +154,7 @@ class Lexer {
     return text.substr(start, end_of_word(text, start) - start);
   }
 
-  // Of macros with arguments nothing is kept: no provider file uses one for a type.
+  // Macros with arguments are ignored, because no provider file uses one for a type.
   void define(std::string_view rest) {
     const std::string_view name = first_word(rest);
     if (name.empty()) return;
@@ -177,7 +178,7 @@ class Lexer {
     return words;
   }
 
-  // As the C preprocessor does it, no word is replaced within its own replacement.
+  // Like in the C preprocessor, no word is replaced within its own replacement.
   Status replace(const Token& token) {
     const auto found = token.kind == Token::Kind::word ? defines_.find(token.text) : defines_.end();
     if (found == defines_.end() || !replacing_.insert(token.text).second)
@@ -194,7 +195,7 @@ class Lexer {
     return ok();
   }
 
-  // `rest` is: 12 "file.h" FLAGS. Among the flags 3 means a header of the system.
+  // `rest` is: 12 "file.h" FLAGS. The flag 3 means a system header.
   void follow_line(std::string_view rest) {
     rest.remove_prefix(skip_blanks(rest, 0));
     uint32_t line = 0;
@@ -206,7 +207,7 @@ class Lexer {
     if (open < close && close != rest.npos)
       file_ = file_named(rest.substr(open + 1, close - open - 1),
                          rest.substr(close).find('3') != rest.npos);
-    line_ = line - 1;  // the newline that comes counts up
+    line_ = line - 1;  // the next newline adds one
   }
 
   uint32_t file_named(std::string_view path, bool is_system) {

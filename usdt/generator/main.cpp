@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// tracectl-usdt: from a DTrace provider file to a header of typed probes.
+// tracectl-usdt: converts a DTrace provider file to a header of typed probes.
 #include <cstdio>
 
 #include "usdt/generator/empty_object.h"
@@ -14,7 +14,7 @@ namespace {
 using namespace tracectl;
 using namespace tracectl::generator;
 
-// Under the line a caret; tabs stay, so that it is where the error is.
+// Adds a caret under the line. Keeps tabs, so that the caret is under the error.
 std::string with_caret(const Spot& spot) {
   std::string blank = spot.text.substr(0, spot.column);
   for (char& c : blank)
@@ -31,7 +31,7 @@ int fail(const Error& error) {
   return 1;
 }
 
-// The provider file is read for an object, too: what is wrong in it is told by whichever step comes first.
+// The provider file is read for an object, too, so that the first build step reports its errors.
 Result<std::string> make(const Options& options) {
   auto text = options.is_preprocessed ? preprocess(options.input, options.preprocessor)
                                       : read_file(options.input);

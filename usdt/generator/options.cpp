@@ -31,7 +31,7 @@ class Reader {
     if (word == "--help") return answer(Options::Action::help);
     if (word == "--version") return answer(Options::Action::version);
     if (std::find(kIgnored.begin(), kIgnored.end(), word) != kIgnored.end()) return ok();
-    if (word.size() < 2 || word[0] != '-') return ok();  // the objects that -G is given
+    if (word.size() < 2 || word[0] != '-') return ok();  // an object for -G
     if (word[1] == '-') return bad_usage("there is no option " + word);
     return take_letters(word);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The command line of dtrace(1), as far as builds use it. Read without a library: -h is no call for help,
-// -32 and -fPIC are words behind one dash, and what other dtraces know is stepped over.
+// The command line of dtrace(1), as far as builds use it. Parsed without a library, because -h does
+// not ask for help, -32 and -fPIC are words with one dash, and options of other dtraces are
+// skipped.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct Options {
   std::string input;
   std::string output;  // "-" is the standard output
   bool is_preprocessed = false;
-  std::vector<std::string> preprocessor;  // -I, -D and -U, each in one word
+  std::vector<std::string> preprocessor;  // -I, -D and -U, one word each
 };
 
 Result<Options> read_options(const std::vector<std::string>& words);

@@ -59,7 +59,7 @@ class Parser {
     return ok();
   }
 
-  // The names of the macros are made of these words, so they may be words of C, but no macros.
+  // The names become parts of macros' names, so they may be words of C, but not macros.
   Result<Token> take_usable_name(const std::string& what) {
     auto name = reader_.expect_name(what);
     if (name && is_replaced(name->text))
@@ -68,7 +68,7 @@ class Parser {
     return name;
   }
 
-  // NAME and NAME_ENABLED.
+  // Reserves NAME and NAME_ENABLED.
   Status claim_macros(const Token& name, const std::string& macro) {
     for (const std::string& one : {macro, macro + "_ENABLED"}) {
       const auto [before, is_new] = macros_.try_emplace(one, name);
@@ -125,7 +125,8 @@ class Parser {
     if (is_tagged) file_.tags.insert(type.name);
   }
 
-  // arg0, arg1..., as in conditions and in output, where no other argument is called so.
+  // Names arguments without a name arg0, arg1..., as in conditions and in output, unless another
+  // argument has that name.
   void name_the_nameless(std::vector<ProbeArgument>& arguments) {
     for (size_t i = 0; i < arguments.size(); i++) {
       if (!arguments[i].name.empty()) continue;
@@ -136,7 +137,8 @@ class Parser {
     }
   }
 
-  // probe name(PASSED) : (SHOWN); what a D program is shown is of no use to other tracers.
+  // probe name(PASSED) : (SHOWN). Skips SHOWN, the arguments that D programs see, which other
+  // tracers do not use.
   Status skip_translation() {
     if (!reader_.take_if(":")) return ok();
     if (!reader_.peek().is("(")) return reader_.unexpected("\"(\" behind \":\"");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a DTrace provider file declares, as the header made from it needs it.
+// The declarations of a DTrace provider file, in the form that the generated header needs.
 #pragma once
 
 #include <set>
@@ -35,16 +35,17 @@ struct ProviderFile {
   std::set<std::string> tags;     // that arguments point to: "struct request"
 };
 
-// Reads the text of the file at `path`. An error's message begins with file:line:column; its spot is the
-// line.
+// Parses the text of the file at `path`. An error's message begins with file:line:column; its spot
+// is the line.
 //
-// The types of arguments are written so that the header stands alone wherever it can, and meets no other
-// definition of what the provider file declares:
-//   - a typedef of the file is what it stands for; an enumeration is an int; a pointer to a struct without
-//     a name is a pointer to void;
-//   - what a pointer points to is const, as tracers only read: literals and const data may be passed;
+// The types of arguments are written so that the header needs no others wherever possible, and does
+// not conflict with other definitions of the same names:
+//   - a typedef of the file is replaced by its type; an enumeration is an int; a pointer to a
+//     struct without a name is a pointer to void;
+//   - the target of a pointer is const, because tracers only read: literals and const data may be
+//     passed;
 //   - types of D have their names in C: string is const char*.
-// A name that is not known remains: it must be declared where the header is included.
+// A name that is not known stays: it must be declared where the header is included.
 Result<ProviderFile> parse_provider_file(std::string_view text, std::string path);
 
 }  // namespace tracectl::generator

@@ -5,7 +5,7 @@
 
 namespace tracectl::generator {
 
-// Walks over the tokens of a source; it never goes beyond the last one, which is the end.
+// Walks over the tokens of a source. It never passes the last one, which is the end.
 class TokenReader {
  public:
   explicit TokenReader(const Source& source) : source_(source) {}
@@ -27,7 +27,7 @@ class TokenReader {
     return is_it;
   }
 
-  // `wanted` as people would say it: "a name", "\";\"".
+  // `wanted` is what a message says: "a name", "\";\"".
   Status expect(std::string_view text, const std::string& wanted) {
     return take_if(text) ? ok() : Status{unexpected(wanted)};
   }
@@ -36,7 +36,7 @@ class TokenReader {
     return take();
   }
 
-  // What stands there instead of what is wanted.
+  // The error that something other than `wanted` was found.
   Error unexpected(const std::string& wanted) const {
     const std::string found =
         is_at_end() ? "the end of the file" : "\"" + std::string{peek().text} + "\"";
@@ -47,7 +47,7 @@ class TokenReader {
     return error_at(source_, at.place, message);
   }
 
-  // Over (...), [...] or {...} that begins here, with all that is in it.
+  // Skips the (...), [...] or {...} that begins here, with its contents.
   Status skip_nested();
 
   const Source::File& file() const { return source_.files[peek().place.file]; }

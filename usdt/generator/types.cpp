@@ -76,7 +76,7 @@ constexpr std::array kTypesInHeaders{
     TypeInHeader{"ushort", "sys/types.h"},
 };
 
-// int8_t, uint_fast16_t and their like.
+// Whether it is int8_t, uint_fast16_t or a similar type.
 bool is_of_stdint(std::string_view name) {
   if (name.starts_with('u')) name.remove_prefix(1);
   if (!name.starts_with("int")) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The types of arguments, from what a provider file says to what C takes.
+// Converts the types of arguments from a provider file to C.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,23 @@ struct Type {
   enum class Base { plain, structure, enumeration };
 
   Base base = Base::plain;
-  std::string name;  // "unsigned int", "struct request"; empty where it has none
+  std::string name;  // "unsigned int", "struct request"; empty if it has none
   size_t pointers = 0;
-  bool is_const = false;  // what stands behind all pointers
+  bool is_const = false;  // of the target of all pointers
 };
 
 constexpr size_t kMostPointers = 8;
 
-// A type by its name in D or in Solaris, as C on Linux has it.
+// A type by its name in D or in Solaris, as it is in C on Linux.
 std::optional<Type> type_of_d(std::string_view name);
 
-// As the header writes it. Only for types that complaint_about() has nothing against.
+// The text for the header. Only for types without complaint_about().
 std::string text_of(const Type& type);
 
-// Why no argument can have this type, or nothing.
+// Why no argument can have this type, or none.
 std::optional<std::string> complaint_about(const Type& type);
 
-// The header that defines a type of this name, or nothing.
+// The header that defines a type of this name, or none.
 std::optional<std::string> header_of(std::string_view name);
 
 }  // namespace tracectl::generator
