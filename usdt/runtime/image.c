@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A file as the linker makes it of a program that passes probes, but written by hand:
+// Writes a file like the linker's for a program with probes:
 //
-//     what                        loaded as
+//     part                        loaded as
 //     ELF and program headers     code, from the file's start
 //     .note.gnu.build-id          code
 //     .stapsdt.base               code
@@ -13,11 +13,11 @@
 //     .symtab .strtab .shstrtab   not
 //     section headers             not
 //
-// Code that starts with the file is what tools expect of a shared library: some take the first mapping
-// of a file for its address 0, and find the headers there.
+// Tools expect a shared library's code to start with the file: some take the first mapping of a
+// file as its address 0, and read the headers there.
 //
-// Each site is a symbol with a size. By that tools know that the nop is a function's first instruction,
-// and stacks name it.
+// Each site is a symbol with a size. From that tools know that the nop is a function's first
+// instruction, and stacks show its name.
 #include "usdt/runtime/image.h"
 
 #include <elf.h>
@@ -55,17 +55,17 @@ enum section_number {
   SECTION_COUNT
 };
 
-// As it stands in the file, with the names' offsets in it.
+// As in the file; contains the offsets of the names.
 static const char section_names[] =
     "\0.note.gnu.build-id\0.stapsdt.base\0.text\0.probes\0.note.stapsdt\0.note.tracectl\0"
     ".symtab\0.strtab\0.shstrtab";
 
-// ---- bytes that grow ----
+// ---- growing bytes ----
 
 struct writer {
   uint8_t* bytes;
   size_t size, room;
-  bool failed;  // no memory; everything after it does nothing
+  bool failed;  // for want of memory; all later calls do nothing
 };
 
 static void reserve(struct writer* to, size_t size) {
@@ -165,7 +165,7 @@ static void put_loaded(struct build* build) {
   align(&build->out, build->page);
 }
 
-// The length of what is behind its header is filled in by end_note().
+// end_note() fills in the length of the data after the header.
 static size_t begin_note(struct writer* out, const char* owner, uint32_t type) {
   put_word(out, (uint32_t)strlen(owner) + 1);
   put_word(out, 0);
@@ -211,7 +211,7 @@ static void put_tracectl_notes(struct build* build) {
   end(build, SECTION_TRACECTL);
 }
 
-// Symbols are named as those of <tracectl/usdt.h>.
+// Symbols are named like those of <tracectl/usdt.h>.
 static const char site_prefix[] = "_tracectl.site.";
 
 static size_t site_name_size(const struct build* build, size_t index) {
@@ -235,7 +235,7 @@ static void put_symbols(struct build* build) {
   end(build, SECTION_SYMBOLS);
   Elf64_Shdr* const section = &build->sections[SECTION_SYMBOLS];
   section->sh_link = SECTION_STRINGS;
-  section->sh_info = (uint32_t)build->count + 1;  // the first that is not local
+  section->sh_info = (uint32_t)build->count + 1;  // the first global symbol
   section->sh_entsize = sizeof(Elf64_Sym);
 }
 
@@ -312,8 +312,8 @@ static void write_header(size_t section_headers, uint8_t* to) {
   memcpy(to, &header, sizeof header);
 }
 
-// FNV-1a of 128 bits, http://www.isthe.com/chongo/tech/comp/fnv/. It tells images apart; nobody is to
-// be kept from making two with one id.
+// FNV-1a of 128 bits, http://www.isthe.com/chongo/tech/comp/fnv/. It distinguishes images; it is no
+// protection against two with the same id on purpose.
 static void write_build_id(const struct build* build) {
   __extension__ typedef unsigned __int128 Hash;
   const Hash prime = ((Hash)1 << 88) + 0x13b;

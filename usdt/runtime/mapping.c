@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Where the file of an image is. The kernel arms probes by file, so there must be one.
+// Makes and maps the file of an image. There must be a file, because the kernel arms probes by
+// file.
 //
-// In memory it is a memfd. Tools that go by path cannot open "/memfd:NAME (deleted)", which is what
-// they read in /proc/PID/maps; some look for it among /proc/PID/fd, so the descriptor stays open. It is
-// sealed: a descriptor can be written to by mistake, and code is in it.
+// In memory it is a memfd. Tools that use paths cannot open "/memfd:NAME (deleted)", which is its
+// name in /proc/PID/maps. Some search for it in /proc/PID/fd, so the descriptor stays open. It is
+// sealed, because it contains code, and a descriptor can be written to by mistake.
 //
-// It is one that can never be executed as a program (MFD_NOEXEC_SEAL). Mapping its code is another
-// matter, and goes through also where the system forbids memfds that could be (vm.memfd_noexec=2).
+// The memfd can never be executed as a program (MFD_NOEXEC_SEAL). Its code can be mapped
+// nevertheless, also if the system forbids executable memfds (vm.memfd_noexec=2).
 #include "usdt/runtime/mapping.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static int new_memory_file(const char* name) {
   return fd < 0 && errno == EINVAL ? memfd_create(name, flags) : fd;
 }
 
-// Its descriptor, or -1 and *error.
+// Returns its descriptor, or -1 and *error.
 static int memory_file(const char* name, const uint8_t* bytes, size_t size, int* error) {
   const int fd = new_memory_file(name);
   if (fd < 0) {
@@ -82,7 +83,7 @@ static int file_name(const struct image* image, const char* provider, char* name
   return 0;
 }
 
-// Nobody but this user and root can change it.
+// Whether only this user and root can change it.
 static bool is_trusted(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -109,11 +110,11 @@ static int open_existing(int directory, const char* name, const struct image* im
   return -1;
 }
 
-// Under another name until it is whole.
+// Writes it under another name until it is complete.
 static int write_file(int directory, const char* name, const struct image* image) {
   char unfinished[LONGEST_FILE_NAME + 32];
   snprintf(unfinished, sizeof unfinished, ".%s.%ld", name, (long)getpid());
-  unlinkat(directory, unfinished, 0);  // of a process of this number that died in the midst
+  unlinkat(directory, unfinished, 0);  // left by a dead process of this PID
   const int fd = openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                         S_IRUSR | S_IWUSR);
   if (fd < 0) return errno;
@@ -125,7 +126,7 @@ static int write_file(int directory, const char* name, const struct image* image
   return error;
 }
 
-// Others that have the same probes make the same file; whoever comes second takes what is there.
+// Processes with the same probes make the same file; the second one uses the file that is there.
 static int directory_image(const struct image* image, const char* provider, const char* path,
                            int* error) {
   char name[LONGEST_FILE_NAME];
@@ -144,7 +145,7 @@ static int directory_image(const struct image* image, const char* provider, cons
 
 // ---- mappings ----
 
-// The semaphores are private, and may be written to: the kernel, which does, asks for both.
+// The semaphores are private and writable, because the kernel, which writes them, requires both.
 static int map_image(int fd, const struct image* image, struct mapping* made) {
   struct stat status;
   if (fstat(fd, &status)) return errno;
@@ -192,7 +193,7 @@ int mapping_make(const struct image* image, const char* provider, const char* di
   return map_memory_image(image, provider, made);
 }
 
-// Threads that are about to call a site, or are in it, find it as it was.
+// Threads that are about to call a site, or are in it, still find it there.
 static int replace_code(struct mapping* mapping) {
   uint8_t* const sites = malloc(mapping->semaphores);
   if (!sites) return ENOMEM;
@@ -208,8 +209,8 @@ static int replace_code(struct mapping* mapping) {
   return error;
 }
 
-// Programs that become daemons close all descriptors, also those that are not theirs; the number may be
-// another file's by now.
+// Programs that become daemons close all descriptors, also those of libraries; the number may
+// belong to another file by now.
 static void close_if_ours(struct mapping* mapping) {
   struct stat status;
   if (mapping->fd >= 0 && fstat(mapping->fd, &status) == 0 && status.st_dev == mapping->device &&

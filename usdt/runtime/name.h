@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What names may be: such that patterns of all tools can have them.
+// Valid names: such that the patterns of all tools can contain them.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NAME_LONGEST 128  // readers take 256
+#define NAME_LONGEST 128  // readers accept 256
 
 static inline bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Of a provider or a probe.
+// For a provider or a probe.
 static inline bool is_name(const char* text) {
   size_t size = 0;
   for (; text[size]; ++size)
@@ -22,7 +22,7 @@ static inline bool is_name(const char* text) {
   return size > 0;
 }
 
-// Of an argument.
+// For an argument.
 static inline bool is_identifier(const char* text) {
   size_t size = 0;
   for (; text[size]; ++size)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which probes there are, and what happens to them.
+// The probes made at run time, and their lives.
 //
-// A probe goes through these states, told by its `image`:
+// A probe has these states, shown by its `image`:
 //     added     NULL          its semaphore is `never`, its site does nothing
 //     loaded    the image     its semaphore and site are those of the image
-//     removed   &removed      its semaphore is `never` again; its site stays, as a thread that found
-//                             it enabled may be about to call it
-// A thread that fires reads only `semaphore` and, behind that, `site`; all else is under the lock.
+//     removed   &removed      its semaphore is `never` again; its site stays, because a thread that
+//                             found it enabled may be about to call it
+// A thread that fires reads only `semaphore` and, after that, `site`; the lock protects everything
+// else.
 //
-// A probe cannot be taken out of an image that tools may be reading. So an image is retired when all
-// its probes are removed: its place in memory stays taken, with sites that nobody lists. Giving that
-// back is safe only when no thread can still be on its way to one, which only the caller can know.
+// A probe cannot be taken out of an image that tools may be reading. So an image is retired when
+// all its probes are removed: its memory stays mapped, with sites that are not listed anywhere. To
+// unmap it is safe only when no thread can be about to call one, which only the caller can know.
 #include "usdt/runtime/provider.h"
 
 #include <errno.h>
@@ -34,17 +35,17 @@ struct group {
   tracectl_probe* probes;
   size_t count;
   bool numbered;
-  char* name;  // what is before the numbers, or all of it; freed when all are loaded, as is
+  char* name;  // all, or without the number; freed with `signature` when all are loaded
   struct image_signature signature;
 };
 
 struct loaded_image {
   struct loaded_image* next;
   struct mapping mapping;
-  size_t live;  // probes that are not removed
+  size_t live;  // probes not removed
 };
 
-// The first probe that is not loaded yet; no group if there is none.
+// The first probe that is not loaded yet; `group` is NULL if there is none.
 struct position {
   struct group* group;
   size_t index;
@@ -54,7 +55,7 @@ struct tracectl_provider {
   char* name;
   char* directory;  // or NULL
   struct group* groups;
-  struct group** groups_end;  // where the next is hung up
+  struct group** groups_end;  // where the next one is linked
   struct position unloaded;
   struct loaded_image* images;
   struct loaded_image* retired;
@@ -68,7 +69,7 @@ static void nothing(void) {}
 
 // ---- the lock ----
 
-// One for all providers, and held over a fork, so that the child does not find it taken for ever.
+// One lock for all providers. It is held during a fork, so that it is free in the child.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -203,16 +204,16 @@ const tracectl_probe* tracectl_probe_add_numbered(tracectl_provider* provider, c
 
 // ---- loading ----
 
-// What goes into one image.
+// The probes of one image.
 struct batch {
   struct image_probe described[IMAGE_MOST_PROBES];
   tracectl_probe* probes[IMAGE_MOST_PROBES];
   size_t count;
   size_t note_bytes;
-  char names[IMAGE_MOST_PROBES][NAME_LONGEST + 1];  // of those that have numbers
+  char names[IMAGE_MOST_PROBES][NAME_LONGEST + 1];  // of numbered probes
 };
 
-// False if there is no room for it.
+// Returns false if there is no room.
 static bool add_to_batch(struct batch* batch, const tracectl_provider* provider,
                          struct group* group, size_t index) {
   if (batch->count == IMAGE_MOST_PROBES) return false;
@@ -242,7 +243,7 @@ static void fill_batch(struct batch* batch, const tracectl_provider* provider,
     }
 }
 
-// The site first: who sees the semaphore may call it.
+// Sets the site first, because a thread that sees the semaphore may call it.
 static void make_loaded(tracectl_probe* probe, struct loaded_image* image, size_t first_site,
                         size_t index) {
   uint8_t* const start = image->mapping.start;
@@ -316,7 +317,7 @@ static void disable(tracectl_probe* probe) {
   __atomic_store_n(&probe->semaphore, &never, __ATOMIC_RELAXED);
 }
 
-// What could not be retired earlier is tried again.
+// Tries again those that could not be retired before.
 static int retire_unused(tracectl_provider* provider) {
   int error = 0;
   for (struct loaded_image** at = &provider->images; *at;) {

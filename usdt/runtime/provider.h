@@ -3,10 +3,10 @@
 
 #include <tracectl/runtime.h>
 
-// The first member of what is freed with the provider.
+// The first member of objects that are freed with the provider.
 struct owned {
   struct owned* next;
 };
 
-// `memory` is of malloc.
+// `memory` is from malloc; the provider owns it.
 void provider_own(tracectl_provider* provider, struct owned* memory);

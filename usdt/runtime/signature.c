@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Arguments in the notes: how each is read where a site is (the calling convention, as in
-// <tracectl/usdt.h>), and what it is.
+// The arguments in the notes: how to read each at a site (by the calling convention, as in
+// <tracectl/usdt.h>), and its type.
 #include "usdt/runtime/signature.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static size_t write_entry(uint8_t* to, const tracectl_argument* argument, size_t
   const size_t type_size = strlen(type) + 1, name_size = strlen(shown) + 1;
   memcpy(to, type, type_size);
   memcpy(to + type_size, shown, name_size);
-  to[type_size + name_size] = 1;  // argument of the stapsdt note
+  to[type_size + name_size] = 1;  // arguments of the stapsdt note
   return type_size + name_size + 1;
 }
 

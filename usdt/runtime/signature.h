@@ -6,6 +6,6 @@
 
 #include "usdt/runtime/image.h"
 
-// The arguments of probes as their notes have them. 0, EINVAL or ENOMEM.
+// Makes the arguments of probes in the encodings of the notes. Returns 0, EINVAL or ENOMEM.
 int signature_make(const tracectl_argument* arguments, size_t count, struct image_signature* made);
 void signature_free(struct image_signature* signature);

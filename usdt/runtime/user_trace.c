@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The numbered probes of Erlang's dyntrace:pn(NUMBER, ...). Erlang has them compiled in, in a switch of
+// The numbered probes of Erlang's dyntrace:pn(NUMBER, ...). Erlang compiles them in, as a switch of
 // 951 cases; here a number is an index.
 #include <stdlib.h>
 #include <tracectl/runtime.h>
