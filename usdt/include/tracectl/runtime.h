@@ -129,7 +129,7 @@ TRACECTL_RUNTIME_API_ int tracectl_probe_remove(tracectl_provider* provider,
 
 // True while a tracer has the probe armed; may change at any time.
 static inline bool tracectl_probe_enabled(const tracectl_probe* probe) {
-  // What is loaded gets its site before its semaphore.
+  // Acquire, because a load sets a probe's site before its semaphore.
   return probe && *__atomic_load_n(&probe->semaphore, __ATOMIC_ACQUIRE) != 0;
 }
 

@@ -9,30 +9,31 @@
 //       TRACECTL_PROBE(shop, order__placed, name_of(order->customer), order->count);
 //     }
 //
-// A declaration says what a probe is, once, in a header or a source file. A probe that is passed
-// tests a 16-bit counter (its semaphore) that the kernel raises while some tracer has the probe
-// armed, and does nothing else: no argument is computed. Armed, the arguments are computed, and a
-// function is called that belongs to the probe and does nothing.
+// A declaration defines a probe's name and arguments, once, in a header or a source file. A
+// statement that passes the probe tests a 16-bit counter (its semaphore), which the kernel raises
+// while some tracer has the probe armed. While it is not armed, nothing else happens: no argument
+// is computed. While it is armed, the arguments are computed, and a function is called that belongs
+// to the probe and does nothing.
 //
-// That function is the probe's site. The compiler of the program knows it as a call, with the types
-// of the declaration, so that:
+// That function is the probe's site. To the program's compiler it is a call with the types of the
+// declaration, so that:
 //   - wrong types and counts are compile errors;
-//   - the arguments are where the calling convention of the machine has them, which every tool reads;
+//   - the arguments are where the machine's calling convention has them, which every tool can read;
 //   - a probe has one site in each executable or shared library, however often it is passed there,
 //     also in headers, templates and code that is inlined or linked with -flto;
-//   - its first instruction may be a 5-byte nop, which kernels from 6.18 on turn into a call of their
-//     own instead of taking a trap. That call writes below the stack pointer, where a function that
+//   - its first instruction may be a 5-byte nop, which kernels since 6.18 replace by a call of
+//     their own instead of a trap. That call writes below the stack pointer, where a function that
 //     calls no other may keep variables (the red zone of the System V ABI for x86-64, section
-//     3.2.2). Nothing is kept there at the first instruction of a function, so it is safe here, and
-//     would not be in the midst of any function of the program.
+//     3.2.2). At the first instruction of a function nothing is kept there, so it is safe here, and
+//     would not be in the middle of a function of the program.
 //
 // Probes are found by `tracectl list 'usdt:PATH:PROVIDER:NAME'`, and by readelf -n, bpftrace, perf,
 // gdb and SystemTap: their notes are those of SystemTap's <sys/sdt.h> (.note.stapsdt, see
-// https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). Beside each stands a note of
+// https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation). Next to each is a note of
 // tracectl's own with the declared types and names of the arguments; see "Notes" below.
 //
 // All macros here may be used by any thread, in signal handlers and in constructors that run before
-// main(); they take no lock, allocate nothing and leave errno alone.
+// main(). They take no lock, allocate nothing and leave errno alone.
 #ifndef TRACECTL_USDT_H
 #define TRACECTL_USDT_H
 
@@ -54,57 +55,59 @@
 // TRACECTL_PROBE_DECLARE(PROVIDER, NAME, (TYPE, ARGUMENT)...);
 //
 // Declares a probe, at file scope (in C++ in any namespace). PROVIDER, NAME and the names of its
-// arguments are identifiers. `__` in NAME is shown as it is, and `-` in a pattern matches it too, as in
-// DTrace. The declaration makes no probe: the first use of TRACECTL_PROBE or TRACECTL_PROBE_ENABLED
-// does.
+// arguments are identifiers. `__` in NAME is shown as it is, and `-` in a pattern matches it, too,
+// as in DTrace. The declaration alone defines no probe: the first use of TRACECTL_PROBE or
+// TRACECTL_PROBE_ENABLED does.
 //
-// Up to 12 arguments: integers of up to 64 bits, bool, enumerations and pointers. `const char*` (and
-// `char*`) is text that ends with a 0. In C++ also std::string_view, or whatever has data() and size()
-// of chars: passed as an address and a length, and counted as two arguments. A TYPE with a comma in it
-// needs a typedef. Floating-point numbers and other classes are refused by the compiler.
+// Up to 12 arguments: integers of up to 64 bits, bool, enumerations and pointers. `const char*`
+// (and `char*`) is text that ends with a 0. In C++ also std::string_view, or any type that has
+// data() and size() of chars: passed as an address and a length, which count as two arguments. A
+// TYPE with a comma in it needs a typedef. The compiler refuses floating-point numbers and other
+// classes.
 #define TRACECTL_PROBE_DECLARE(provider, ...)                                 \
   TRACECTL_USDT_CAT_(TRACECTL_USDT_DECLARE_, TRACECTL_USDT_ANY_(__VA_ARGS__)) \
   (provider, __VA_ARGS__)
 
 // TRACECTL_PROBE(PROVIDER, NAME, ARGUMENT...);
 //
-// A statement: passes a declared probe. The arguments are evaluated only while the probe is armed, and
-// out of the way: in a part of the function that the compiler takes for unlikely.
+// A statement that passes a declared probe. The arguments are evaluated only while the probe is
+// armed, in a part of the function that the compiler treats as unlikely.
 #define TRACECTL_PROBE(provider, ...)                                      \
   TRACECTL_USDT_CAT_(TRACECTL_USDT_PASS_, TRACECTL_USDT_ANY_(__VA_ARGS__)) \
   (provider, __VA_ARGS__)
 
 // TRACECTL_PROBE_ENABLED(PROVIDER, NAME)
 //
-// True while some tracer has the declared probe armed; may change at any time. For arguments that
-// take more than an expression to compute. It is no constant: a C++ function that is evaluated as one asks
-// for std::is_constant_evaluated() before. (False there, it would be false in `const bool is_enabled = ...`,
-// too, since compilers first try to evaluate that as a constant.)
+// True while some tracer has the declared probe armed; may change at any time. Use it if the
+// arguments take more than an expression to compute. It is no constant: in a C++ function that is
+// also evaluated as one, test std::is_constant_evaluated() first. (If the macro were false there,
+// it would also be false in `const bool is_enabled = ...`, because compilers first try to evaluate
+// that as a constant.)
 #define TRACECTL_PROBE_ENABLED(provider, name) \
   __builtin_expect(TRACECTL_USDT_ID_(enabled, provider, name)(), 0)
 
 // TRACECTL_PROBE_INLINE(PROVIDER, NAME, ARGUMENT...);
 //
-// A statement: a probe where it stands, without a declaration, a test or a branch: a 1-byte nop, and up
-// to 12 arguments of the types above but std::string_view, which are evaluated each time. Each use is a
-// site of its own. While it is armed a hit takes a trap, which costs twice as much as a hit of
-// TRACECTL_PROBE or more. Not for functions that are evaluated as constants.
+// A statement that is a probe itself, without a declaration, a test or a branch: a 1-byte nop, and
+// up to 12 arguments of the types above except std::string_view, which are evaluated each time.
+// Each use is a site of its own. While it is armed, a hit takes a trap, which costs at least twice
+// as much as a hit of TRACECTL_PROBE. Not for functions that are evaluated as constants.
 #define TRACECTL_PROBE_INLINE(provider, ...)                                 \
   TRACECTL_USDT_CAT_(TRACECTL_USDT_INLINE_, TRACECTL_USDT_ANY_(__VA_ARGS__)) \
   (provider, __VA_ARGS__)
 
 // ---- how it is done; nothing below is for users ----
 //
-// Notes. Where the semaphore is tested stands, without an instruction of its own, an asm statement that
-// defines the probe: its semaphore, its function and its notes, all in sections of one COMDAT group
-// under the function's name. The assembler skips all but the first in a file, the linker keeps one
-// group of a name.
+// Notes. An asm statement without instructions, next to each test of the semaphore, defines the
+// probe: its semaphore, its function and its notes, all in sections of one COMDAT group under the
+// function's name. The assembler skips all but the first in a file, and the linker keeps one group
+// of each name.
 //
 // The note of tracectl: section .note.tracectl, owner "tracectl", type 1. Its contents:
-//     8 bytes   the address of the site, as in the note of stapsdt beside it
-//     8 bytes   the address of .stapsdt.base when the file was linked, as there
+//     8 bytes   the address of the site, as in the note of stapsdt next to it
+//     8 bytes   the address of .stapsdt.base at link time, as there
 //     text      for each declared argument: its type, a 0, its name, a 0, and a byte: how many
-//               arguments of the stapsdt note it is (2: an address and a length)
+//               arguments of the stapsdt note it stands for (2: an address and a length)
 
 #define TRACECTL_USDT_STRING_(...) TRACECTL_USDT_STRING_1_(__VA_ARGS__)
 #define TRACECTL_USDT_STRING_1_(...) #__VA_ARGS__
@@ -114,7 +117,7 @@
 #define TRACECTL_USDT_SITE_(provider, name) "_tracectl.site." #provider "." #name
 #define TRACECTL_USDT_SEMAPHORE_(provider, name) "_tracectl.semaphore." #provider "." #name
 
-// Whether something stands behind the first: NONE or SOME. How many there are, from 1 to 12.
+// Whether there are arguments after the first: NONE or SOME. The number of arguments, from 1 to 12.
 #define TRACECTL_USDT_14TH_(a, b, c, d, e, f, g, h, i, j, k, l, m, it, ...) it
 #define TRACECTL_USDT_ANY_(...)                                                                \
   TRACECTL_USDT_14TH_(__VA_ARGS__, SOME, SOME, SOME, SOME, SOME, SOME, SOME, SOME, SOME, SOME, \
@@ -122,7 +125,7 @@
 #define TRACECTL_USDT_COUNT_(...) \
   TRACECTL_USDT_14TH_(a, __VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 
-// What m(INDEX, X) is for each X; s() stands between: nothing, a comma, or the text of a space.
+// Expands to m(INDEX, X) for each X, separated by s(): nothing, a comma, or the text of a space.
 #define TRACECTL_USDT_EACH_(m, ...) TRACECTL_USDT_EACH_BY_(m, TRACECTL_USDT_NOTHING_, __VA_ARGS__)
 #define TRACECTL_USDT_LIST_(m, ...) TRACECTL_USDT_EACH_BY_(m, TRACECTL_USDT_COMMA_, __VA_ARGS__)
 #define TRACECTL_USDT_TEXT_(m, ...) TRACECTL_USDT_EACH_BY_(m, TRACECTL_USDT_SPACE_, __VA_ARGS__)
@@ -151,7 +154,7 @@
 #define TRACECTL_USDT_EACH_12(m, s, a, b, c, d, e, f, g, h, i, j, k, l) \
   TRACECTL_USDT_EACH_11(m, s, a, b, c, d, e, f, g, h, i, j, k) s() m(11, l)
 
-// Of a pair (TYPE, ARGUMENT).
+// Parts of a pair (TYPE, ARGUMENT).
 #define TRACECTL_USDT_TYPE_OF_(type, argument) type
 #define TRACECTL_USDT_NAME_OF_(type, argument) argument
 #define TRACECTL_USDT_PARAMETER_OF_(type, argument) type argument
@@ -160,7 +163,7 @@
 #define TRACECTL_USDT_NAME_(index, pair) TRACECTL_USDT_NAME_OF_ pair
 #define TRACECTL_USDT_PARAMETER_(index, pair) TRACECTL_USDT_PARAMETER_OF_ pair
 
-// Where the calling convention has the arguments at a function's first instruction.
+// The places of arguments at a function's first instruction, by the calling convention.
 #ifdef __x86_64__
 #define TRACECTL_USDT_PLACE_0 "@%%rdi"
 #define TRACECTL_USDT_PLACE_1 "@%%rsi"
@@ -191,7 +194,7 @@
 #define TRACECTL_USDT_BODY_ "nop\nret\n"
 #endif
 
-// What SystemTap's header makes as well: the mark by which tools see that a file was moved.
+// As in SystemTap's header: the mark from which tools see that a file was moved.
 #define TRACECTL_USDT_BASE_                                               \
   ".ifndef _.stapsdt.base\n"                                              \
   ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
@@ -213,12 +216,12 @@
   ".8byte " semaphore "\n"                                                               \
   ".asciz \"" provider "\", \"" name "\"\n" arguments ".byte 0\n" TRACECTL_USDT_END_NOTE_
 
-// A symbol of the object alone, the same for all of its files.
+// A symbol that is local to the object, and the same in all of its files.
 #define TRACECTL_USDT_SYMBOL_(symbol, type) \
   ".weak " symbol "\n.hidden " symbol "\n.type " symbol ", \"" type "\"\n" symbol ":\n"
 
-// Unwind information for the site, which is in the midst of another function's text but in a section of
-// its own. The assembler of clang takes no function in the midst of another.
+// Unwind information for the site, which is in the middle of another function's text but in a
+// section of its own. clang's assembler accepts no function in the middle of another.
 #ifdef __clang__
 #define TRACECTL_USDT_WITH_CFI_(body) body
 #else
@@ -228,7 +231,7 @@
 #define TRACECTL_USDT_GROUP_(section, flags, type, site) \
   ".pushsection " section ",\"" flags "G\",\"" type "\"," site ",comdat\n"
 
-// The whole of a probe, in one group under its site's name.
+// The complete probe, in one group under its site's name.
 #define TRACECTL_USDT_DEFINITION_(provider, name, slots, entries)                                \
   TRACECTL_USDT_DEFINITION_1_(TRACECTL_USDT_SITE_(provider, name),                               \
                               TRACECTL_USDT_SEMAPHORE_(provider, name), #provider, #name, slots, \
@@ -258,7 +261,7 @@
   ".endif\n"
 // clang-format on
 
-// As small as it is, whatever the compiler takes the lines of the definition for.
+// Inline, because the statement has almost no code; the compiler would estimate it by its lines.
 #if defined(__clang__) ? __clang_major__ >= 11 : __GNUC__ >= 9
 #define TRACECTL_USDT_ASM_ __asm__ __inline__ __volatile__
 #else
@@ -299,13 +302,13 @@ template <class T> struct Plain<T&&> : Plain<T> {};
 template <class T> struct IsPointer { static constexpr bool yes = false; };
 template <class T> struct IsPointer<T*> { static constexpr bool yes = true; };
 
-// What has a remainder is an integer, or an enumeration that is as good as one.
+// Types with a remainder are integers, or enumerations that convert to integers.
 template <class T, class = void> struct IsInteger { static constexpr bool yes = false; };
 template <class T> struct IsInteger<T, decltype(void(T(1) % T(1)))> {
   static constexpr bool yes = !__is_class(T) && !__is_union(T);
 };
 
-template <class T> const T& some();  // only in types
+template <class T> const T& some();  // used only in types
 template <class T, class = void> struct IsView { static constexpr bool yes = false; };
 template <class T>
 struct IsView<T, decltype(void(static_cast<const char*>(some<T>().data())),
@@ -317,7 +320,7 @@ template <class T> constexpr bool is_view = IsView<typename Plain<T>::type>::yes
 template <class T, bool is_enumeration> struct Integer { using type = T; };
 template <class T> struct Integer<T, true> { using type = __underlying_type(T); };
 
-// Of an argument that is one word: its size in bytes, negative where it has a sign.
+// The code of an argument that is one word: its size in bytes, negative if signed.
 template <class Declared> constexpr int code() {
   using T = typename Plain<Declared>::type;
   static_assert(IsPointer<T>::yes || IsInteger<T>::yes || __is_enum(T),
@@ -334,7 +337,7 @@ template <class Declared> constexpr int code() {
 
 template <class T> constexpr int words = is_view<T> ? 2 : 1;
 
-// The words of all arguments in their order.
+// The words of all arguments, in order.
 template <class... T> struct Slots {
   static constexpr int count = (0 + ... + words<T>);
   static_assert(count <= 12, "a probe takes 12 arguments; a view of text is two");
@@ -360,13 +363,13 @@ template <class... T> struct Slots {
 
 template <class T> constexpr TRACECTL_USDT_ALWAYS_INLINE_ T value(T x) { return x; }
 
-// By way of a type that may be cast to any other without a warning.
+// Casts through a type that may be cast to any other without a warning.
 template <class Site, class... T> TRACECTL_USDT_ALWAYS_INLINE_ void call(Site* site, T... words) {
   reinterpret_cast<void (*)(T...)>(reinterpret_cast<void (*)()>(site))(words...);
 }
 
-// Calls the site. Each of the first `left` arguments goes to the end, a view as an address and a
-// length; then all have had their turn.
+// Calls the site. Moves each of the first `left` arguments to the end, a view as an address and a
+// length, until all have been moved.
 template <int left, class Site, class First, class... More>
 TRACECTL_USDT_ALWAYS_INLINE_ void spread(Site* site, const First& first, const More&... more) {
   if constexpr (left == 0)
@@ -378,7 +381,7 @@ TRACECTL_USDT_ALWAYS_INLINE_ void spread(Site* site, const First& first, const M
     spread<left - 1>(site, more..., first);
 }
 
-// As a call of the function that was declared, where that takes words.
+// Calls the declared function, if no argument is a view.
 template <class Site, class... T>
 TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
   if constexpr ((false || ... || is_view<T>))
@@ -458,7 +461,7 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 #else  // C
 
 #define TRACECTL_USDT_BOOL_ _Bool
-// An argument's size in bytes, negative where it has a sign.
+// An argument's size in bytes, negative if signed.
 #define TRACECTL_USDT_CODE_(type)                                                               \
   ((int)sizeof(type) * _Generic((type)0, char                                                   \
                                 : (char)-1 < 0 ? -1 : 1, signed char                            \
@@ -473,7 +476,7 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
                     "a probe takes integers of up to 64 bits, enumerations and pointers");      \
      int member;                                                                                \
    }))
-// Behind a comma an array is a pointer.
+// After a comma an array is a pointer.
 #define TRACECTL_USDT_VALUE_(x) ((void)0, (x))
 #define TRACECTL_USDT_TYPE_OF_VALUE_(x) __typeof__((void)0, (x))
 
@@ -504,7 +507,7 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
   }                                                                                            \
   _Static_assert(1, "")
 
-// What C only warns of is wrong here.
+// Mistakes that C only warns about are errors here.
 #define TRACECTL_USDT_PASS_NONE(provider, name) TRACECTL_USDT_PASS_(provider, name, ())
 #define TRACECTL_USDT_PASS_SOME(provider, name, ...) \
   TRACECTL_USDT_PASS_(provider, name, (__VA_ARGS__))
@@ -541,8 +544,8 @@ TRACECTL_USDT_ALWAYS_INLINE_ void pass(Site* site, const T&... arguments) {
 
 #else  // __ASSEMBLER__
 
-// tracectl_probe PROVIDER, NAME, "ARGUMENTS": a probe where it stands, as by TRACECTL_PROBE_INLINE.
-// ARGUMENTS are written as in a note: "8@%rdi -4@8(%rsp)"; "" where there are none.
+// tracectl_probe PROVIDER, NAME, "ARGUMENTS": a probe at this place, like TRACECTL_PROBE_INLINE.
+// ARGUMENTS are written as in a note: "8@%rdi -4@8(%rsp)"; "" for none.
 // clang-format off
 .macro tracectl_probe provider, name, arguments
 990:	nop
