@@ -13,21 +13,21 @@ namespace tracectl {
 
 // A few hits or a few other items of one CPU, in ts order, on their way to sinks.
 //
-// They are made where others have been, whose memory they use again: asking for some for each event
-// would take longer than all else. What is begun is there once it is kept; until then the next one takes
-// its place.
+// They are built in the memory of earlier ones, because allocating memory for each event would take
+// longer than everything else. An item that was begun counts once it is kept; until then the next
+// one overwrites it.
 class Batch {
  public:
   using Sinks = std::vector<std::shared_ptr<PerCpuSink>>;
 
-  // Something may be left in it of another one.
+  // May contain data of an earlier hit.
   PlainHit& begin_hit() { return hits_[hit_count_]; }
   void keep_hit(const Sinks& sinks) {
     if (item_count_) hand_over_items(sinks);
     if (++hit_count_ == hits_.size()) hand_over_hits(sinks);
   }
 
-  // The same.
+  // May contain data of an earlier event.
   Event& begin_event() {
     StreamItem& item = items_[item_count_];
     if (auto* event = std::get_if<Event>(&item)) return *event;
@@ -35,7 +35,7 @@ class Batch {
   }
   void keep_event(const Sinks& sinks) { keep_item(sinks); }
 
-  // Before what has been begun and not kept.
+  // Adds it before the item that was begun and not kept.
   void add(const Lost& lost, const Sinks& sinks) {
     const PlainHit hit = hits_[hit_count_];
     StreamItem item = std::move(items_[item_count_]);
@@ -51,7 +51,7 @@ class Batch {
   }
 
  private:
-  static constexpr size_t kMost = 32;  // in the processor's nearest cache
+  static constexpr size_t kMost = 32;  // fits in the processor's first-level cache
 
   void keep_item(const Sinks& sinks) {
     if (hit_count_) hand_over_hits(sinks);

@@ -16,7 +16,7 @@ bool is_end(const tc_record& record) {
          record.kind == TC_RECORD_LATENCY;
 }
 
-// Before the values.
+// The number of words before the values.
 size_t words_before(const tc_record& record) {
   if (is_end(record)) return sizeof(tc_end) / sizeof(uint64_t);
   return record.flags & TC_RECORD_CALL ? 1 : 0;
@@ -57,7 +57,8 @@ std::string_view comm_of(const tc_record& record) {
   return {record.comm, ::strnlen(record.comm, TC_COMM_LEN)};
 }
 
-// All that does not depend on the kind. Most events are of the thread and the probe of the one before.
+// Decodes everything that does not depend on the kind. Most events have the same thread and probe
+// as the one before.
 void decode_head(const tc_record& record, unsigned cpu,
                  const std::shared_ptr<const EventSource>& source, Event& event) {
   event.kind = EventKind::hit;
@@ -77,7 +78,7 @@ void decode_head(const tc_record& record, unsigned cpu,
   event.tag.clear();
 }
 
-// Reads the values of a record one after another.
+// Reads the values of a record in order.
 class Values {
  public:
   Values(const tc_record& record, const std::byte* words) : record_(record), words_(words) {}
@@ -113,7 +114,7 @@ class Values {
     return strings.size() - 1;
   }
 
-  // What is behind the end of a text that has a length is none of it. One of no bytes may be anywhere.
+  // Cuts texts that have a length to it. A text of length 0 may be anywhere, readable or not.
   static void cut_to_lengths(const Arguments& types, Event& event) {
     for (size_t i = 0; i + 1 < event.args.size() && i + 1 < types.size(); ++i)
       if (types[i].is_string && types[i].length_behind)
@@ -168,7 +169,7 @@ std::shared_ptr<const RawStack> copy_of(std::span<const std::byte> bytes, unsign
   return stack;
 }
 
-// False if the record says that it has one, and that is none.
+// False if the record has an invalid stack.
 bool read_stack(const tc_record& record, std::span<const std::byte> bytes, Event& event) {
   const auto part =
       bytes.subspan(sizeof(tc_record) + record.arg_room * 8u, record.stack_words * 8u);

@@ -10,7 +10,7 @@ uint64_t ts_of(const StreamItem& item) {
   return std::visit([](const auto& part) { return part.ts_ns; }, item);
 }
 
-// Equal times keep the order in which the ring had them.
+// Equal times stay in the order of the ring.
 void Merger::add(size_t ring, StreamItem item) {
   auto& items = rings_[ring].items;
   const uint64_t ts = ts_of(item);

@@ -15,7 +15,7 @@ Status still_executes(const Process& process, uint64_t program) {
                "process " + std::to_string(process.pid()) + " executes another program now"};
 }
 
-// Of that program only: asked before and behind, as it can execute another in between.
+// Checks the program before and after, because the process may execute another one in between.
 Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t program) {
   if (auto executes = still_executes(process, program); !executes) return executes.error();
   auto mapped = executable_files(process);
@@ -62,7 +62,8 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
   return image;
 }
 
-// At first nothing but opening them: a process that ends takes the way to its files along.
+// First opens all files, and does nothing else: when a process ends, its files can no longer be
+// reached.
 void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
                        MappedFiles& files, FileAccesses& accesses) {
   std::vector<Result<Fd>> fds;

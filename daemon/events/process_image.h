@@ -17,13 +17,13 @@
 
 namespace tracectl {
 
-// Files that processes have mapped, each opened once for all images that have it, and closed with the last of
-// these.
+// The files that processes have mapped. Each is opened once for all images that have it, and closed
+// with the last of these.
 class MappedFiles {
  public:
-  // Null where the descriptor cannot be looked at.
+  // Null if fstat() fails on the descriptor.
   std::shared_ptr<const OpenedFile> share(Fd fd, const std::string& path);
-  // How many are open.
+  // The number of open files.
   size_t count();
 
  private:
@@ -31,16 +31,17 @@ class MappedFiles {
   std::multimap<Inode, std::weak_ptr<const OpenedFile>> files_;
 };
 
-// Where a process had which files mapped at one moment, when it executed one program. Outlives both.
+// The addresses and files of a process's mappings at one moment, while it executed one program.
+// Stays valid after both.
 class ProcessImage {
  public:
-  // Fails where Process::image() is not `program`.
+  // Fails if Process::image() is not `program`.
   static Result<ProcessImage> of(const Process& process, uint64_t program, MappedFiles& files);
 
   bool is_empty() const { return places_.empty(); }
-  // Null where no file is.
+  // Null if no file is there.
   const std::string* path_at(uint64_t address) const;
-  // Whether the user could open the file there. False where no file is.
+  // Whether the user could open the file there. False if no file is there.
   bool may_be_read_by(const Owner& user, uint64_t address) const;
   const std::vector<LoadedFile>& files() const { return files_; }
 
@@ -52,7 +53,7 @@ class ProcessImage {
   };
 
   static constexpr size_t kMostOpenAtOnce = 128;
-  static constexpr size_t kMostFiles = 1024;  // Code of further files stays addresses.
+  static constexpr size_t kMostFiles = 1024;  // code of further files stays addresses
 
   void add(const Process& process, std::span<const MappedFile> mapped, MappedFiles& files,
            FileAccesses& accesses);

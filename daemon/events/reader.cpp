@@ -16,20 +16,20 @@ namespace tracectl {
 namespace {
 
 constexpr int kPollMs = 1;
-constexpr int kNoSinkMs = 1000;  // where a stream waits for a sink, and may be read by then
-constexpr int kFillingMs = 10;   // where it has a recorder, which needs it before a ring is full
+constexpr int kNoSinkMs = 1000;  // if a stream waits for a sink, and may be read by then
+constexpr int kFillingMs = 10;   // if it has a recorder, which must read it before a ring is full
 constexpr int kIdlePasses = 50;
-constexpr int kLateFlushMs = 100;  // between looks whether one is late
+constexpr int kLateFlushMs = 100;  // between checks for late flushes
 constexpr uint64_t kSubscribersComeNs = 30'000'000'000;
-// For an event's stack: who asks for a flush waits for it. And how much waits
-// behind it, of one session.
+// How long an event waits for its stack (a flush waits for it, too); and how many items of one
+// session may wait after it.
 constexpr uint64_t kStackPatienceNs = 600'000'000;
 constexpr size_t kMostOrdersAtOnce = 256;
 constexpr size_t kMostHeld = 1 << 14, kMostHeldBytes = 32 << 20;
-constexpr const char* kUnknownTag = "?";  // of an own tag that is no longer there
+constexpr const char* kUnknownTag = "?";  // for a tag of the program that no longer exists
 
-// How many of the records in the ring are final as they lie there (events/merger.h). Nothing where they
-// are not in order, or some are not to be taken by themselves.
+// How many records in the ring are final and can be taken in their order (events/merger.h). None if
+// they are not in order, or if some cannot be decoded on their own.
 std::optional<size_t> final_records(const Ring& ring, uint64_t looked_at_ns) {
   size_t count = 0;
   uint64_t last_ns = 0;
@@ -48,7 +48,7 @@ bool any_is_awaited(const std::vector<std::shared_ptr<EventSink>>& sinks) {
                      [](const auto& sink) { return sink->is_awaited(); });
 }
 
-// Signals are the control thread's.
+// The control thread handles signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -94,7 +94,7 @@ void EventReader::end() {
   release_all();
 }
 
-// What comes behind it stays in the rings, for who reads them next. Stacks that are not made by now are
+// Later records stay in the rings, for the next daemon. Stacks that are not resolved by now are
 // addresses.
 void EventReader::release_all() {
   const std::lock_guard lock(mutex_);
@@ -113,11 +113,11 @@ void EventReader::release_all() {
 
 void EventReader::wake() {
   const uint64_t one = 1;
-  // Fails only where the counter is full: then the reader is awake.
+  // Fails only if the counter is full, and then the reader is awake.
   (void)!::write(wake_.get(), &one, sizeof(one));
 }
 
-// ---- asked by the control thread ----
+// ---- called by the control thread ----
 
 Status EventReader::open(uint32_t session, Rings rings, const std::optional<Owner>& owner) {
   for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
@@ -212,7 +212,8 @@ Result<bool> EventReader::is_flushed(uint32_t session, uint64_t asked_ns) const 
   const auto is_it = [&](const AskedFlush& one) {
     return one.session == session && one.asked_ns == asked_ns;
   };
-  // Once told it has come to that: what comes late stands before it, or the number is another session's now.
+  // A flush that was reported stays done, even if has_passed() is false again: late items may have
+  // an earlier time, or the number may be another session's by now.
   if (boot_ns() < asked_ns + kFlushLimitNs)
     return std::none_of(flushes_.begin(), flushes_.end(), is_it);
   return Error{Code::busy, "a thread has been stopped in the middle of writing an event for " +
@@ -243,9 +244,9 @@ ReaderStats EventReader::stats() const {
 
 // ---- the thread ----
 
-// The last pass begins after the end was asked for: what fired before that is read.
+// The last pass begins after the end was requested, so everything that fired before is read.
 void EventReader::run() {
-  int idle_passes = kIdlePasses;  // no stream yet, so nothing to look for
+  int idle_passes = kIdlePasses;  // there is no stream yet, so nothing to look for
   for (;;) {
     bool is_last = false;
     {
@@ -266,11 +267,11 @@ void EventReader::run() {
   }
 }
 
-// Whether there was anything.
+// Returns whether there was anything.
 bool EventReader::pass() {
   std::unique_lock lock(mutex_);
   bool any = false;
-  // Streams can come and go in a pass, which unlocks.
+  // Streams can be added and removed in a pass, which unlocks.
   for (auto at = streams_.begin(); at != streams_.end();) {
     const uint32_t session = at->first;
     if (!waits_for_sink(session, at->second)) any |= pass(session, lock);
@@ -281,7 +282,8 @@ bool EventReader::pass() {
   return any;
 }
 
-// Once each, the late ones, too: nothing passes where a thread has been stopped.
+// Reports each flush once, also late ones: if a thread was stopped while writing an event, a flush
+// is never done.
 void EventReader::tell_flushed() {
   const auto is_over = [&](const AskedFlush& asked) {
     return has_passed(asked.session, asked.asked_ns) || boot_ns() > asked.asked_ns + kFlushLimitNs;
@@ -301,7 +303,7 @@ bool EventReader::waits_for_sink(uint32_t session, Stream& stream) {
   return stream.sinks.empty() || !is_filling;
 }
 
-// Who comes later subscribes for the first time: nothing has been missed.
+// A client that comes later subscribes for the first time, and has missed nothing.
 void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
   stream.sink_comes_by_ns = 0;
   if (came) stream.untold += stream.missed;
@@ -309,7 +311,7 @@ void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
   kernel_.note_untold(session, stream.untold);
 }
 
-// It stands before all that is still in the rings.
+// The loss is placed before everything that is still in the rings.
 void EventReader::tell_untold(uint32_t session, Stream& stream) {
   uint64_t since_ns = stream.lanes.front().since_ns;
   for (const Lane& lane : stream.lanes) since_ns = std::min(since_ns, lane.since_ns);
@@ -320,7 +322,7 @@ void EventReader::tell_untold(uint32_t session, Stream& stream) {
   kernel_.note_untold(session, 0);
 }
 
-// What was released.
+// Passes the released items to the sinks.
 void EventReader::give(uint32_t session, Stream& stream) {
   if (released_.empty()) return;
   for (const auto& sink : stream.sinks) sink->take(released_);
@@ -343,19 +345,19 @@ int EventReader::longest_sleep_ms() const {
   return longest_ms;
 }
 
-// Of each ring the clock is read first, then the losses, then the ring. So all that was lost before the
-// time looked at is known. It stands where it may have begun: at the last record before, or at the last
-// look. Whatever is released has then all losses of its time with it, those of other rings too, however
-// many events these have brought since.
+// For each ring it reads the clock first, then the losses, then the ring. So all losses before the
+// time of the look are known. A loss is placed where it may have begun: at the last record before
+// it, or at the last look. Thus released items include all losses of their time, also those of
+// other rings, however many events these rings have brought since.
 bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   Stream& stream = streams_.at(session);
   const uint64_t began_ns = boot_ns();
   const uint64_t events_before = stats_.events + stats_.dropped;
-  // Also where what is given has to be counted.
+  // Also if released items must be counted.
   const bool one_order =
       stream.per_cpu_sinks.size() < stream.sinks.size() || stream.sink_comes_by_ns != 0;
   released_.clear();
-  // Else the rings count what is lost, until there is room here.
+  // Otherwise the rings count losses until there is room here.
   if (stream.held.size() < kMostHeld && stream.held_bytes < kMostHeldBytes) {
     for (unsigned cpu = 0; cpu < stream.lanes.size(); ++cpu) read(session, stream, cpu, one_order);
     if (one_order) stream.merger.release(released_);
@@ -373,7 +375,7 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   return any || awaits_stacks();
 }
 
-// Of what was released, all from the first stack on.
+// Holds released items, from the first one with a stack on.
 void EventReader::hold_stacks(Stream& stream) {
   const auto raw_of = [](StreamItem& item) {
     auto* event = std::get_if<Event>(&item);
@@ -397,7 +399,7 @@ void EventReader::hold_stacks(Stream& stream) {
   released_.erase(released_.begin() + static_cast<std::ptrdiff_t>(kept), released_.end());
 }
 
-// While their processes live.
+// Orders these stacks now, while their processes live.
 void EventReader::order_key_stacks() {
   if (key_stacks_.empty()) return;
   for (const StackAddresses& of : std::exchange(key_stacks_, {}))
@@ -411,8 +413,8 @@ bool EventReader::awaits_stacks() const {
                      [](const auto& stream) { return !stream.second.held.empty(); });
 }
 
-// Whoever asks something of the reader does not wait for that. False if the stream has been closed
-// meanwhile.
+// Unlocks, so that callers of the reader do not wait for this. Returns false if the stream was
+// closed meanwhile.
 bool EventReader::make_stacks(uint32_t session, uint64_t opened,
                               std::unique_lock<std::mutex>& lock) {
   StackOrders orders = key_orders_;
@@ -430,12 +432,12 @@ bool EventReader::make_stacks(uint32_t session, uint64_t opened,
   if (!late.empty()) symbolizer_.give_up(late);
   lock.lock();
   std::erase_if(key_orders_, [](const auto& order) { return order->stack != nullptr; });
-  if (streams_.empty()) symbolizer_.rest();  // once more: it has just looked at programs
+  if (streams_.empty()) symbolizer_.rest();  // again, because it has just read programs
   const auto stream = streams_.find(session);
   return stream != streams_.end() && stream->second.opened == opened;
 }
 
-// Up to the first whose stack is not made.
+// Releases items up to the first whose stack is not ready.
 void EventReader::release_held(Stream& stream) {
   auto& held = stream.held;
   for (; !held.empty() && (!held.front().order || held.front().order->stack); held.pop_front()) {
@@ -462,9 +464,9 @@ void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_
   if (!one_order) stream.merger.release(cpu, released_);
 }
 
-// To the sinks past the merger, whose order most rings have by themselves. What has come after the
-// ring was looked at stays in it: records that come before that may still be added. False where
-// records have to go through the merger.
+// Passes records to the sinks without the merger, because most rings are in order already. Records
+// that came after the look stay in the ring: earlier ones may still be added. Returns false if the
+// records must go through the merger.
 bool EventReader::read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns) {
   if (!stream.merger.is_empty(cpu)) return false;
   Ring& ring = stream.lanes[cpu].ring;
@@ -532,7 +534,8 @@ void EventReader::add_record(Stream& stream, unsigned cpu, std::span<const std::
   add_event(stream, cpu, std::move(*record));
 }
 
-// They were made before the call ended, so before much that has been released: they come late.
+// The records are from before the end of the call, so they are late: much of their time has been
+// released.
 void EventReader::add_kept(Stream& stream, unsigned ring, const KeptRecords& kept) {
   notice_loss(stream, ring, kept.ring_dropped, kept.ts_ns);
   stream.lanes[ring].seen_until(kept.ts_ns);
@@ -571,8 +574,9 @@ void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, ui
     stream.merger.add(cpu, *lost);
 }
 
-// The order matters: first the programs are asked to wake us, then the rings are looked at once
-// more. A record reserved before the asking is seen by that look; one reserved after it wakes us.
+// The order matters: it first asks the programs for a wake-up, and then looks at the rings once
+// more. That look sees a record reserved before the request; one reserved after it causes the
+// wake-up.
 void EventReader::sleep_until_event() {
   kernel_.set_reader_sleeps(true);
   if (!pass()) {
@@ -585,7 +589,7 @@ void EventReader::sleep_until_event() {
   kernel_.set_reader_sleeps(false);
 }
 
-// True if something other than the time ended the wait.
+// Returns true unless the timeout ended the wait.
 bool EventReader::wait(int timeout_ms) {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
   {

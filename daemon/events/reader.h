@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The thread that reads the rings of all sessions. While events come it polls every millisecond,
-// as a wake-up for each record would cost the traced program many times the record; when none
-// have come for a while it asks the programs for one wake-up and sleeps.
+// because a wake-up for each record would cost the traced program many times as much as the record.
+// When none have come for a while, it asks the programs for one wake-up and sleeps.
 #pragma once
 
 #include <algorithm>
@@ -31,44 +31,44 @@ namespace tracectl {
 struct ReaderStats {
   uint64_t events = 0;
   uint64_t bytes = 0;
-  uint64_t dropped = 0;    // for want of room in a ring
+  uint64_t dropped = 0;    // because a ring was full
   uint64_t malformed = 0;  // records that could not be decoded
-  uint64_t sleeps = 0;     // times the reader slept until an event woke it
+  uint64_t sleeps = 0;     // how often the reader slept until an event woke it
 };
 
-// Every member may be called from any thread but the reader's own.
+// All members may be called by any thread except the reader's own.
 class EventReader {
  public:
   static Result<std::unique_ptr<EventReader>> start(Kernel& kernel, Symbolizer& symbolizer);
   ~EventReader();
 
-  // What stacks say is for the owner's eyes; none: for those of one who may trace every process.
+  // Stacks contain only what the owner may read; without an owner, everything.
   Status open(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
-  // Rings that a former daemon has read from. What is in them waits for a subscriber who comes again, for a while:
-  // recorders, which are there at once, get it then, too. Where a ring would overflow first they get it alone, and
-  // the subscriber is told how much that was.
+  // For rings that a former daemon has read. Their contents wait for a while for a subscriber that
+  // returns; recorders, which are there at once, also get them then. If a ring would overflow
+  // before, only the recorders get them, and the subscriber gets the number of lost events.
   Status go_on(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
-  // The last that is asked: what has been read is given to the sinks, nothing more is read.
+  // The last call: passes what was read to the sinks, and stops reading.
   void end();
   void close(uint32_t session);
-  // Before any record can name it.
+  // Call it before a record can have the id.
   void add_source(uint32_t session, uint32_t id, std::shared_ptr<const EventSource> source);
 
-  // What the number stands for in its records. Before any record can have it.
+  // The tag for this number in records. Call it before a record can have the number.
   void add_tag(uint32_t session, uint32_t number, const std::string& tag);
 
   void subscribe(uint32_t session, std::shared_ptr<EventSink> sink);
   void unsubscribe(uint32_t session, const EventSink* sink);
 
-  // Returns once every event of the session that fired before the call has been given to its
-  // sinks; the time of the call.
+  // Returns once every event of the session that fired before the call was passed to its sinks.
+  // Returns the time of the call.
   Result<uint64_t> flush(uint32_t session);
-  // The same for who does not wait: the time of the call, and from then on whether it has come to that, or
-  // why it has not by kFlushLimitNs.
+  // The same without waiting: ask_flush() returns the time of the call, and is_flushed() whether it
+  // is done. It fails if it is not done by kFlushLimitNs.
   uint64_t ask_flush(uint32_t session);
   Result<bool> is_flushed(uint32_t session, uint64_t asked_ns) const;
   static constexpr uint64_t kFlushLimitNs = 10'000'000'000;
-  // An eventfd: one that was asked for has come to that, or is late.
+  // An eventfd, readable when a requested flush is done, or late.
   int flushed_fd() const { return flushed_.get(); }
 
   ReaderStats stats() const;
@@ -77,7 +77,7 @@ class EventReader {
   struct Lane {
     Ring ring;
     Fd fd;
-    uint64_t since_ns;  // what is lost and not told yet was not lost before
+    uint64_t since_ns;  // no unreported loss is earlier
     uint64_t seen_dropped = 0;
     KnownSource last_source = {};
 
@@ -85,7 +85,7 @@ class EventReader {
   };
   struct HeldItem {
     StreamItem item;
-    std::shared_ptr<StackOrder> order;  // null: it has no stack
+    std::shared_ptr<StackOrder> order;  // null if it has no stack
   };
   struct Stream {
     explicit Stream(size_t cpus) : merger(cpus) {}
@@ -94,19 +94,19 @@ class EventReader {
     Sources sources;
     std::vector<std::string> tags;  // by number
     std::vector<std::shared_ptr<EventSink>> sinks;
-    Batch::Sinks per_cpu_sinks;  // those of them that are
-    // Released, and not given to the sinks yet, as files are read for a stack of it or before it.
+    Batch::Sinks per_cpu_sinks;  // those of `sinks` that are per CPU
+    // Released items that wait for a stack, their own or an earlier one's.
     std::deque<HeldItem> held;
     size_t held_bytes = 0;       // of their copied stacks
-    uint64_t read_until_ns = 0;  // everything before has been released by the merger
-    uint64_t released_ns = 0;  // everything before has been given to the sinks, with what was lost
+    uint64_t read_until_ns = 0;  // the merger has released everything before
+    uint64_t released_ns = 0;    // the sinks have everything before, with its losses
     uint64_t sink_comes_by_ns =
-        0;                   // since boot; it is not read until then, or until a sink is there
-    uint64_t wanted_ns = 0;  // somebody waits for all before: it is read whoever is there
-    uint64_t untold = 0;     // events that did not reach who had subscribed to a former daemon
-    // Events that went to recorders alone while a subscriber was awaited, also such as were lost.
+        0;                   // since boot; the stream is not read before, unless a sink comes
+    uint64_t wanted_ns = 0;  // a caller waits for everything before, so it is read in any case
+    uint64_t untold = 0;     // events that the subscribers of a former daemon missed
+    // Events, also lost ones, that only recorders got while a subscriber was awaited.
     uint64_t missed = 0;
-    uint64_t opened = 0;  // no other stream has this number
+    uint64_t opened = 0;  // unique for each stream
     std::optional<Owner> owner;
   };
 
@@ -137,7 +137,7 @@ class EventReader {
   void add_event(Stream& stream, unsigned ring, DecodedRecord record);
   std::string text_of_tag(const Stream& stream, uint32_t number) const;
   void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t told_ns);
-  // What its ring has lost since the last time, as was told then: by a record, or by a look at it.
+  // The ring's losses since the last call, as reported by a record or by a look, at that time.
   std::optional<Lost> new_loss(Lane& lane, unsigned cpu, uint64_t dropped, uint64_t told_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);
@@ -153,7 +153,7 @@ class EventReader {
 
   Kernel& kernel_;
   Symbolizer& symbolizer_;
-  Fd wake_;                   // an eventfd: something was asked of the reader
+  Fd wake_;                   // an eventfd: wakes the reader for a request
   mutable std::mutex mutex_;  // of everything below
   std::condition_variable passed_;
   std::map<uint32_t, Stream> streams_;
@@ -161,10 +161,10 @@ class EventReader {
   ReaderStats stats_;
   std::vector<StreamItem> released_;        // kept for its memory
   Batch batch_;                             // likewise
-  std::vector<StackAddresses> key_stacks_;  // that the pass has come upon
-  StackOrders key_orders_;                  // of such, so that who asks for rows need not wait
+  std::vector<StackAddresses> key_stacks_;  // that the pass has found
+  StackOrders key_orders_;                  // for these, so that reading rows need not wait
   bool stop_ = false;
-  std::vector<AskedFlush> flushes_;  // that have not been told of
+  std::vector<AskedFlush> flushes_;  // not reported yet
   Fd flushed_;
   std::thread thread_;
 };

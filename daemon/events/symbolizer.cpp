@@ -14,16 +14,17 @@
 namespace tracectl {
 namespace {
 
-// Of the time at most one part in so many goes into looking at maps again: code that is made at run
-// time is in no file, however often it is looked for.
+// At most this part of the time is spent on reading maps again: code that is generated at run time
+// is in no file, however often it is searched for.
 constexpr uint64_t kLookShare = 20;
 
-// Who asks for rows waits for their files, and all others with them; so not for longer in so long a time.
+// To read rows waits for their files, and holds up all other work. So it waits for at most
+// kMostWaitedNs in each kOfTimeNs.
 constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr int kLookAgainMs = 10;
 constexpr uint64_t kMostWaitedNs = 500 * kMillisecondNs, kOfTimeNs = 5'000 * kMillisecondNs;
 
-// Files that root alone may write mean no harm, though they can be large.
+// Files that only root can write are not hostile, but can be large.
 constexpr uint64_t kPatienceWithRootNs = 5'000 * kMillisecondNs;
 
 bool is_of_root(const ProcessImage& image) {
@@ -46,7 +47,8 @@ CodeAddress code_at(const StackOrder& order, size_t index) {
   return {addresses_of(order)[index], index > 0 || order.raw->begins_with_caller};
 }
 
-// Up to where the stack pointer is in the frame's caller. Tables that lead down the stack are wrong.
+// The distance to the value of the stack pointer in the frame's caller. Tables that lead down the
+// stack are wrong.
 std::optional<uint64_t> size_of_frame(const std::vector<uint64_t>& stack_pointers, size_t index) {
   if (index + 1 >= stack_pointers.size()) return std::nullopt;
   const uint64_t own = stack_pointers[index], of_caller = stack_pointers[index + 1];
@@ -60,7 +62,7 @@ Frame unknown_frame(uint64_t address) {
   return frame;
 }
 
-// Where it is, and not what the file calls it.
+// The frame's place, without names from the file.
 Frame without_names(const Frame& frame) {
   Frame bare;
   bare.address = frame.address;
@@ -74,7 +76,7 @@ bool may_be_named(const StackOrder& order, const ProcessImage& image, const Code
   return !order.owner || image.may_be_read_by(*order.owner, within);
 }
 
-// The frames that are known, and addresses for the others.
+// The known frames, and addresses for the others.
 Stack named_stack(const StackOrder& order, const ProcessImage& image,
                   const std::map<CodeAddress, Frames>& known) {
   Stack stack{.by = order.unwound ? StackBy::unwind_tables : StackBy::frame_pointers,
@@ -96,7 +98,7 @@ Stack named_stack(const StackOrder& order, const ProcessImage& image,
   return stack;
 }
 
-// Of a copy that nobody has unwound there is one address.
+// A copy that was not unwound has only one address.
 Stack bare_stack(const StackOrder& order, StackEnd end_of_copy) {
   if (order.unwound || !is_copy(*order.raw)) return named_stack(order, {}, {});
   return {.by = StackBy::unwind_tables,
@@ -125,7 +127,7 @@ size_t bytes_of(const Frames& frames) {
 
 }  // namespace
 
-// ---- what processes map ----
+// ---- mappings of processes ----
 
 void Symbolizer::remember(const Process& process) {
   const std::lock_guard lock(mutex_);
@@ -133,7 +135,7 @@ void Symbolizer::remember(const Process& process) {
   if (const auto image = process.image()) look_at({process.pid(), *image});
 }
 
-// What was known before, or none, where the process does not execute that program any more.
+// Returns the former state, or null, if the process no longer executes that program.
 Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
   const auto known = programs_.find(program);
   const auto kept = [&] { return known == programs_.end() ? nullptr : &known->second; };
@@ -141,7 +143,7 @@ Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
   auto process = Process::open(program.pid);
   if (!process) return kept();
   auto image = ProcessImage::of(*process, program.image, files_);
-  // One that is about to end maps nothing any more.
+  // A process that is about to end has no mappings.
   if (!image || image->is_empty()) return kept();
   Known& now = programs_[program];
   if (image->files() != now.image.files()) {
@@ -161,8 +163,8 @@ bool Symbolizer::may_look_again(const Known& known) const {
   return boot_ns() - known.looked_at_ns > kLookShare * known.look_cost_ns;
 }
 
-// What it maps is looked at first where it is not known, or where the code that was hit is not: then
-// it has loaded more.
+// Reads the process's mappings first if they are not known, or if the hit's code is not in them:
+// then it has loaded more.
 Symbolizer::Known* Symbolizer::find(StackOrder& order) {
   const auto known = programs_.find(program_of(order));
   const bool is_known = known != programs_.end();
@@ -177,7 +179,7 @@ void Symbolizer::make_room(const Executed& wanted) {
     if (!forget_one(wanted)) return;
 }
 
-// A file counts once for each program, and each program for one more.
+// Each file counts once for each program, and each program counts as one more.
 std::map<uid_t, size_t> Symbolizer::files_by_user() const {
   std::map<uid_t, size_t> files;
   for (const auto& [program, known] : programs_)
@@ -185,8 +187,8 @@ std::map<uid_t, size_t> Symbolizer::files_by_user() const {
   return files;
 }
 
-// The user whose programs have most files loses the one that was used least lately: whoever runs many programs
-// takes no other user's place. False where none but `wanted` is left.
+// Drops the least recently used program of the user whose programs have the most files, so that a
+// user with many programs takes no room from others. False if only `wanted` is left.
 bool Symbolizer::forget_one(const Executed& wanted) {
   const auto files = files_by_user();
   const auto loses_before = [&](const auto& a, const auto& b) {
@@ -208,7 +210,7 @@ void Symbolizer::go_on(const StackOrders& orders) {
   while (round(orders)) {}
 }
 
-// Whether there is more to be done at once.
+// Returns whether there is more to be done at once.
 bool Symbolizer::round(const StackOrders& orders) {
   std::set<Executed> programs;
   for (const auto& order : orders)
@@ -247,7 +249,7 @@ bool Symbolizer::take_answer(Known& known) {
   return true;
 }
 
-// What is in a file that is not there is not believed.
+// Ignores frames at addresses where the process has no file.
 void Symbolizer::keep(Known& known, const std::vector<CodeAddress>& asked,
                       std::vector<Frames> answer) {
   if (kept_bytes_ > kMostKeptBytes) forget_frames();
@@ -261,7 +263,7 @@ void Symbolizer::keep(Known& known, const std::vector<CodeAddress>& asked,
   }
 }
 
-// Of programs that are forgotten meanwhile, too: it is a bound.
+// kept_bytes_ may include frames of dropped programs: it is an upper bound.
 void Symbolizer::forget_frames() {
   for (auto& [program, known] : programs_) known.frames.clear();
   kept_bytes_ = 0;
@@ -297,7 +299,7 @@ bool Symbolizer::ask(Known& known) {
 
 // ---- stacks ----
 
-// What is not known yet of it.
+// Notes what is not known yet for it; returns whether there is any.
 bool Symbolizer::wants(Known& known, const std::shared_ptr<StackOrder>& order) {
   if (is_copy(*order->raw) && !order->unwound) {
     known.to_unwind.push_back(order);
@@ -384,7 +386,7 @@ std::vector<Stack> Symbolizer::stacks_of(std::span<const StackAddresses> stacks,
   return made;
 }
 
-// What is left of it.
+// The rest of the time for which rows may wait.
 uint64_t Symbolizer::patience_ns() {
   const uint64_t now_ns = boot_ns();
   if (now_ns - begun_ns_ >= kOfTimeNs) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Makes stacks of what hits have brought. What a process maps is looked at while it lives, and kept
-// when it has ended: when it is armed, with its first stack, and again when a stack leads to where
-// nothing was known. A process that executes another program has that program's stacks named by it, and
-// those from before by what was kept; where nothing was, they stay addresses.
+// Resolves the stacks of hits. The mappings of a process are read while it lives, and kept after
+// its end: when it is armed, with its first stack, and again if a stack leads to an unknown place.
+// If a process executes another program, its stacks are resolved by that program's mappings, and
+// earlier ones by those that were kept; without these they stay addresses.
 //
-// What a file says is told only to who could open it: others are told its name, as the process's maps have it,
-// and where in it. The answers are kept for all, and this is asked of each stack.
+// The contents of a file are shown only to users who could open it. Others see its name, as in the
+// process's maps, and the offset in it. Answers are kept for all users, and this is checked for
+// each stack.
 //
-// What the files say is asked of who reads them (daemon/reading/stack_reader.h), which can take its time,
-// and can fail: then stacks stay addresses, too. The answers are kept, as stacks are much alike.
+// Files are read by StackReading (daemon/reading/stack_reader.h), which can take time, and can
+// fail: then stacks stay addresses, too. Answers are kept, because many stacks are alike.
 #pragma once
 
 #include <sys/types.h>
@@ -32,24 +33,24 @@
 
 namespace tracectl {
 
-// A stack that is to be made. Its owner reads `stack`; all else is the symbolizer's.
+// A stack that is to be resolved. Its owner reads `stack`; the other members are the symbolizer's.
 struct StackOrder {
   pid_t pid = 0;
   std::shared_ptr<const RawStack> raw;
   uint64_t since_ns = 0;
-  std::optional<Owner> owner = {};          // for whom; none: for one who may trace every process
-  std::shared_ptr<const Stack> stack = {};  // once it is made
+  std::optional<Owner> owner = {};          // of the session; none: may trace every process
+  std::shared_ptr<const Stack> stack = {};  // set when it is done
 
-  std::optional<Unwound> unwound = {};  // of a copy
-  bool was_looked_for = false;          // what its process maps was looked at again
+  std::optional<Unwound> unwound = {};  // for a copy
+  bool was_looked_for = false;          // its process's mappings were read again for it
 };
 using StackOrders = std::vector<std::shared_ptr<StackOrder>>;
 
-// Every member may be called from any thread.
+// All members may be called by any thread.
 class Symbolizer {
  public:
-  // Of all programs together. Beyond these a program is forgotten; its further stacks stay addresses where its
-  // process has ended.
+  // The limits of all programs together. Beyond these a program is dropped: its further stacks stay
+  // addresses if its process has ended.
   struct Bounds {
     size_t programs, open_files;
   };
@@ -57,29 +58,29 @@ class Symbolizer {
                       const Bounds& bounds = {.programs = 1024, .open_files = 4096})
       : reading_(std::move(reading)), bounds_(bounds) {}
 
-  // What the process maps now. Does it once for many calls in a row with the same process.
+  // Reads the process's current mappings; once for several calls in a row with the same process.
   void remember(const Process& process);
 
-  // Null for one without addresses.
+  // Null if it has no addresses.
   static std::shared_ptr<StackOrder> order_of(const StackAddresses& stack);
-  // Goes on with those that are not made yet, and waits for nobody.
+  // Continues with those that are not done yet, without waiting.
   void go_on(const StackOrders& orders);
-  // Leaves addresses where answers are still awaited; and so of all stacks of these programs until an
-  // answer has come, as they have been waited for long enough.
+  // Leaves addresses where answers are missing, also in all later stacks of these programs until an
+  // answer comes, because they were waited for long enough.
   void give_up(const StackOrders& orders);
-  // Of rows. Waits a while for answers. For one thread at a time.
+  // Resolves the stacks of rows. Waits a while for answers. Used by one thread at a time.
   std::vector<Stack> stacks_of(std::span<const StackAddresses> stacks,
                                const std::optional<Owner>& owner);
 
-  // Nobody wants a stack any more: forgets all programs, and closes their files.
+  // No stack is wanted any more: drops all programs, and closes their files.
   void rest();
-  // Readable when go_on() may get further; -1: it always gets to the end.
+  // Readable when go_on() may do more; -1: it always does everything.
   int fd() const { return reading_->fd(); }
 
  private:
   static constexpr size_t kMostKeptBytes = 64 << 20;  // of frames, of all programs
 
-  // A program that a process executes, or did.
+  // A program that a process executes, or has executed.
   struct Executed {
     pid_t pid = 0;
     uint64_t image = 0;  // Process::image()
@@ -88,23 +89,22 @@ class Symbolizer {
 
   struct Asked {
     StackQuestion question;
-    StackOrders orders;  // of whom the copies are
+    StackOrders orders;  // the orders of the copies
   };
 
   struct Known {
     ProcessImage image;
-    uid_t user =
-        static_cast<uid_t>(-1);  // as whom the process runs; -1: it has ended before this was read
+    uid_t user = static_cast<uid_t>(-1);  // of the process; -1: it ended before this was read
     std::unique_ptr<StackReader> reader;
-    std::map<CodeAddress, Frames> frames;  // those that have been answered
+    std::map<CodeAddress, Frames> frames;  // with answers
     std::optional<Asked> asked;
-    std::vector<CodeAddress> wanted;  // by orders; and those whose copies are to be unwound:
+    std::vector<CodeAddress> wanted;  // by orders, as are the copies to unwind:
     StackOrders to_unwind;
-    bool has_failed = false;    // to answer, just now
-    bool is_slow = false;       // nobody waits for its next answer
-    uint64_t looked_at_ns = 0;  // when that was done
+    bool has_failed = false;    // to answer the last question
+    bool is_slow = false;       // its next answer is not waited for
+    uint64_t looked_at_ns = 0;  // when its mappings were read
     uint64_t look_cost_ns = 0;  // how long it took
-    uint64_t used = 0;          // greater: later
+    uint64_t used = 0;          // higher for later uses
   };
 
   static Executed program_of(const StackOrder& order) { return {order.pid, order.raw->image}; }
@@ -133,7 +133,7 @@ class Symbolizer {
   uint64_t last_remembered_ = 0;  // Process::birth()
   uint64_t uses_ = 0;
   size_t kept_bytes_ = 0;
-  uint64_t begun_ns_ = 0;  // the time of which this much has been waited for rows:
+  uint64_t begun_ns_ = 0;  // start of the time in which rows have waited for:
   uint64_t waited_ns_ = 0;
 };
 
