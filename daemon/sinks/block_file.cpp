@@ -85,9 +85,9 @@ void BlockFile::end_early(const Lost& lost, const Ending& ending) {
   try {
     if (put_end(lost, ending)) return;
   } catch (const std::bad_alloc&) {
-    // Without memory the end stays unknown, which readers say.
+    // Without memory no end is written, and readers report that it is unknown.
   }
-  // Without a part of a block at least.
+  // At least removes an incomplete block.
   end_bytes_ = 0;
   std::ignore = ::ftruncate(file_.get(), static_cast<off_t>(end_));
 }
@@ -99,13 +99,14 @@ Status BlockFile::put_end(std::optional<Lost> lost, const Ending& ending) {
     if (auto put_lost = put(block_of_loss(*lost), at); !put_lost) return put_lost;
   if (auto put_last = put(block_of_end(ending, end - at), at); !put_last) return put_last;
   end_bytes_ = kEndBytes;
-  // What a block has left that did not come about, and room that was reserved.
+  // Removes the rest of an incomplete block, and reserved space.
   if (::ftruncate(file_.get(), static_cast<off_t>(end)) != 0)
     return Error::from_errno("end the file");
   return ok();
 }
 
-// The records first, then the header that counts them: what a crash leaves has no header.
+// Writes the records first, then the header that counts them, so that a crash leaves no header
+// without its records.
 Status BlockFile::put(Block block, uint64_t& at) {
   block.header.file_id = id_;
   block.header.stored_bytes = static_cast<uint32_t>(block.records.size());
@@ -124,7 +125,7 @@ Status BlockFile::reserve(size_t bytes) {
                      static_cast<off_t>(bytes + kEndBytes)) != 0) {
     if (errno == EINTR) continue;
     if (errno == ENOSPC || errno == EDQUOT) return Error::from_errno("write the file");
-    can_reserve_ = false;  // the file system does not know how
+    can_reserve_ = false;  // the file system does not support it
     break;
   }
   return ok();

@@ -6,7 +6,7 @@
 namespace tracectl {
 namespace {
 
-constexpr size_t kMostIdleBytes = 1 << 20;  // of a buffer that is empty
+constexpr size_t kMostIdleBytes = 1 << 20;  // kept by an empty buffer
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
 
 void ClientStream::drain(std::string& to) {
   const std::lock_guard lock(mutex_);
-  // A loss at the end is told now, not with the next event.
+  // Reports a loss at the end now, not with the next event.
   report_loss();
   to += lines_;
   unsent_bytes_ += lines_.size();

@@ -34,7 +34,7 @@ class Dump::Writing {
                              [&] { return state_.phase != Phase::writing; });
   }
 
-  // The thread.
+  // Runs in the thread.
   void run() {
     std::optional<Error> error;
     try {
@@ -43,7 +43,7 @@ class Dump::Writing {
       error = std::move(no_memory_);
     }
     if (error) tell_rest(*error);
-    // Whoever knows of the dump still keeps neither.
+    // Releases both here, because others may still hold the dump.
     file_.close();
     snapshot_ = {};
     const std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ class Dump::Writing {
     return file_.finish();
   }
 
-  // What is missing in the file, in it.
+  // Reports in the file what is missing in it.
   void tell_rest(const Error& error) {
     uint64_t all = 0;
     for (const auto& extent : snapshot_)
@@ -75,7 +75,7 @@ class Dump::Writing {
       file_.end_early({.ts_ns = boot_ns(), .count = rest, .cause = LossCause::slow_disk, .cpu = {}},
                       {.is_all_told = true, .why = error.message});
     } catch (const std::bad_alloc&) {
-      // Without memory the end stays unknown, which readers say.
+      // Without memory no end is written, and readers report that it is unknown.
     }
   }
 
@@ -88,13 +88,13 @@ class Dump::Writing {
     return ok();
   }
 
-  BlockFile file_;                     // the thread's, as
-  FlightRecorder::Snapshot snapshot_;  // this is
+  BlockFile file_;                     // used by the thread, as is
+  FlightRecorder::Snapshot snapshot_;  // the snapshot
   const recording::Block reason_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_;
-  // Made while there is memory for it: what is thrown from where it is told ends the daemon.
+  // Made while there is memory for it: an exception where it is used would end the daemon.
   Error no_memory_{Code::exhausted, "there is not enough memory to write the file"};
 };
 

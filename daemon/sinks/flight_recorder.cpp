@@ -77,7 +77,7 @@ bool FlightRecorder::is_extent_full() const {
   return bound_.ns && open_.last_ns - open_.first_ns >= *bound_.ns / kExtents;
 }
 
-// At one moment for all CPUs.
+// Ends it at the same moment for all CPUs.
 void FlightRecorder::end_extent() {
   encoder_.end_all();
   keep_ended();

@@ -20,7 +20,8 @@ using namespace recording;
 
 namespace {
 
-// A block that is not full is written after this time: no more is lost with the daemon.
+// A block that is not full is written after this time, which bounds the loss if the daemon is
+// killed.
 constexpr uint64_t kLongestOpenNs = 1'000'000'000;
 
 }  // namespace
@@ -48,7 +49,7 @@ class Recorder::Writing {
       }
       encoder_.add(item);
       count(item);
-      // At once: what there is no room for is told before what comes later.
+      // Queued at once, so that a loss for lack of room is reported before later items.
       if (encoder_.has_ended()) queue_ended();
       if (is_file_full()) turn_to_next_file();
     }
@@ -76,7 +77,7 @@ class Recorder::Writing {
     });
   }
 
-  // The thread. Returns when all is written, or cannot be.
+  // Runs in the thread. Returns when all is written, or cannot be.
   void run() {
     try {
       write();
@@ -86,7 +87,7 @@ class Recorder::Writing {
   }
 
  private:
-  // Asks for none: what is thrown from here ends the daemon.
+  // Allocates nothing: an exception here would end the daemon.
   void fail_for_want_of_memory() {
     files_.close();
     const std::lock_guard lock(mutex_);
@@ -96,7 +97,7 @@ class Recorder::Writing {
     fail(std::move(no_memory_));
   }
 
-  // What a file gets; `file` counts them as they are filled.
+  // A block to be written; `file` is the number of its file, counted as files are filled.
   struct Waiting {
     Block block;
     uint64_t file;
@@ -107,7 +108,7 @@ class Recorder::Writing {
     begin_file(lock);
     while (state_.phase != Phase::failed) {
       if (waiting_.empty() && state_.phase == Phase::ending) {
-        end_all();  // what was lost when it ended is told, too
+        end_all();  // also reports losses while it ended
         if (waiting_.empty()) break;
       }
       if (waiting_.empty()) changed_.wait_for(lock, std::chrono::nanoseconds(kLongestOpenNs));
@@ -146,7 +147,7 @@ class Recorder::Writing {
     filed_ += events;
     filed_lost_ += lost;
     state_.bytes = files_.bytes();
-    // It may have been compressed: then there is more room than it seemed.
+    // If the block was compressed, there is more room than planned.
     if (file_written_ == file_planned_)
       planned_bytes_ -= kBlockHeaderBytes + plain_bytes - (files_.current_bytes() - bytes_before);
   }
@@ -165,7 +166,8 @@ class Recorder::Writing {
     changed_.notify_all();
   }
 
-  // At once, as the daemon may be killed; and when nothing more can be lost, with how many were.
+  // Reports the failure at once, because the daemon may be killed; and once more with the final
+  // number of losses.
   void tell_failure(std::unique_lock<std::mutex>& lock) {
     Lost lost{.ts_ns = boot_ns(), .cause = LossCause::slow_disk, .cpu = {}};
     for (bool is_last = false; !is_last;) {
@@ -175,7 +177,7 @@ class Recorder::Writing {
       try {
         ending.why = state_.error->message;
       } catch (const std::bad_alloc&) {
-        // Then it is told without the reason.
+        // Then it is reported without the reason.
       }
       lock.unlock();
       files_.end_early(lost, ending);
@@ -188,7 +190,7 @@ class Recorder::Writing {
     changed_.notify_all();
   }
 
-  // All with the mutex held.
+  // Call these with the mutex held.
   void settle_files() {
     state_.bytes = files_.bytes();
     if (!state_.turns) return;
@@ -222,7 +224,7 @@ class Recorder::Writing {
     if (!waiting_.empty()) changed_.notify_all();
   }
 
-  // What is defined must not be missing: what refers to it could not be read.
+  // Definitions must not be missing, because records that refer to them could not be read.
   void queue(Block block) {
     if (state_.phase == Phase::failed) return;
     const bool is_full = waiting_bytes_ + block.records.size() > most_waiting_bytes_;
@@ -239,7 +241,7 @@ class Recorder::Writing {
     return most_bytes_ && files_.bytes() + kBlockHeaderBytes + block.records.size() > *most_bytes_;
   }
 
-  // The file has the beginning of it only: recording::kMostWhyBytes.
+  // The file only contains the first recording::kMostWhyBytes of it.
   Error beyond_bound() const {
     return Error{Code::exhausted,
                  "quota.recording-bytes: no more than " + std::to_string(*most_bytes_) +
@@ -250,7 +252,7 @@ class Recorder::Writing {
     return file_bytes_ && planned_bytes_ + encoder_.open_bytes() >= *file_bytes_;
   }
 
-  // A file that got no block, as the disk was too slow, is not begun at all.
+  // If no block of a file was queued because the disk was too slow, the file is not begun at all.
   void turn_to_next_file() {
     end_all();
     encoder_.begin_anew();
@@ -268,7 +270,7 @@ class Recorder::Writing {
     encoder_.add(lost);
   }
 
-  // Its losses have been counted when they came.
+  // Its losses were counted when they were added.
   void drop(const Block& block) {
     state_.events -= block.events;
     state_.lost += block.events;
@@ -285,7 +287,7 @@ class Recorder::Writing {
     queue_ended();
   }
 
-  // Only what is in the file, or just being written to it, can still be read. Allocates nothing.
+  // Only what is in the file, or is just being written to it, can still be read. Allocates nothing.
   void fail(Error error) {
     const uint64_t kept = filed_ + being_filed_;
     state_.lost += state_.events - kept;
@@ -298,22 +300,22 @@ class Recorder::Writing {
     changed_.notify_all();
   }
 
-  FileRing files_;  // the thread's
+  FileRing files_;  // used by the thread
   const std::optional<uint64_t> file_bytes_;
   const size_t most_waiting_bytes_;
-  const std::optional<uint64_t> most_bytes_;  // of one that is in one file
+  const std::optional<uint64_t> most_bytes_;  // for a recording in one file
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Encoder encoder_;
   std::deque<Waiting> waiting_;
   size_t waiting_bytes_ = 0;
-  uint64_t file_written_ = 0, file_planned_ = 0;  // that a block goes to now, and when it has ended
-  uint64_t planned_bytes_ = kFileHeaderBytes;     // of the latter, with all that waits for it
-  uint64_t filed_ = 0;                            // events in the files
-  uint64_t being_filed_ = 0;                      // and in the block that is being written
-  uint64_t filed_lost_ = 0;                       // that the files tell of
-  bool is_ended_ = false;                         // nothing is taken any more
-  bool is_over_ = false;                          // nor written, after a failure
+  uint64_t file_written_ = 0, file_planned_ = 0;  // of the blocks written and queued now
+  uint64_t planned_bytes_ = kFileHeaderBytes;  // of the planned file, with all blocks queued for it
+  uint64_t filed_ = 0;                         // events in the files
+  uint64_t being_filed_ = 0;                   // in the block that is being written
+  uint64_t filed_lost_ = 0;                    // that the files report
+  bool is_ended_ = false;                      // takes nothing more
+  bool is_over_ = false;                       // writes nothing more after a failure
   State state_;
   // Made while there is memory for it.
   Error no_memory_{Code::exhausted, "there is not enough memory to write the file"};
