@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Who may trace what, as far as it is decided outside of the kernel.
+// Rights to trace, as far as they are decided outside the kernel.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -100,7 +100,7 @@ TEST(Rights, OfAUserWithCapabilitiesAreAUsers) {
   EXPECT_TRUE(owner_of(peer, {kGroup, kOwnNamespace}));
 }
 
-// As a setuid program's are, and those of one that has become another since it connected.
+// Like those of a setuid program, or of a program that has changed its ids since it connected.
 TEST(Rights, OfWhomTheIdsAreNotOneAreAUsers) {
   const PeerIdentity peer{.uid = 0,
                           .gid = kGroup,
@@ -112,7 +112,7 @@ TEST(Rights, OfWhomTheIdsAreNotOneAreAUsers) {
   EXPECT_EQ(owner_of(peer, {kGroup, kOwnNamespace}), (Owner{0, kGroup, 0, kOwnNamespace}));
 }
 
-// There ids are given by whoever made it.
+// The creator of a user namespace chooses the ids in it.
 TEST(Rights, OfAnotherUserNamespaceAreAUsers) {
   const PeerIdentity peer{.uid = 0,
                           .gid = kGroup,

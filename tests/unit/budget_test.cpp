@@ -45,7 +45,7 @@ TEST(Budget, OfThoseThatCostTheSameLeavesOutSlowOnesFirst) {
                                load("c", 10, CostClass::normal)},
                               10)),
             (Names{"b", "c"}));
-  // They are estimates.
+  // The costs are estimates.
   EXPECT_EQ(names_of(too_dear({load("a", 10.4), load("b", 10.1, CostClass::slow)}, 12)),
             Names{"b"});
   EXPECT_EQ(names_of(too_dear({load("a", 12), load("b", 10, CostClass::slow)}, 12)), Names{"a"});
@@ -53,11 +53,11 @@ TEST(Budget, OfThoseThatCostTheSameLeavesOutSlowOnesFirst) {
 
 TEST(Budget, NeverLeavesOutWhatIsNotHit) {
   EXPECT_EQ(names_of(too_dear({load("a", 0, CostClass::slow), load("b", 6)}, 5)), Names{"b"});
-  // Also where it has the same cost as others, to a percent.
+  // Also if its cost equals that of others, to a percent.
   EXPECT_EQ(names_of(too_dear({load("a", 0, CostClass::slow), load("b", 0.4)}, 0.1)), Names{"b"});
 }
 
-// ---- what goes with them ----
+// ---- settings that go with them ----
 
 Setting setting(const std::string& action) {
   Setting made;
@@ -84,7 +84,7 @@ TEST(WhatIsLeftOut, TakesWhatIsBelowAGraphWithItWhereNoRootIsLeft) {
   EXPECT_EQ(useless_without({"root", "second"}, armed), (ProbeNames{"below", "beside"}));
 }
 
-// ---- what a hit costs ----
+// ---- the cost of a hit ----
 
 constexpr HitCosts kCosts{
     .fast = 1, .normal = 10, .slow = 100, .trampoline = 1000, .kept_call = 5000};

@@ -52,7 +52,7 @@ Reach reach(const ObjectFilePtr& object, const std::vector<std::string>& roots) 
   return CallGraph{object}.reach(addresses);
 }
 
-// "leaf 1", "by_lea 1 by address"; the object that the functions are of has to live.
+// "leaf 1", "by_lea 1 by address". The object that owns the functions must live.
 std::vector<std::string> words(const Reach& reach) {
   std::vector<std::string> all;
   const auto add = [&](const std::string& name, const auto& reached) {
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Files, CallGraphOf,
 TEST(CallGraph, ComesByWhatIsNamedThroughWhatIsNot) {
   const auto object = open_target("reach_stripped");
   const Reach found = reach(object, {"start"});
-  // A part without a name is a call further, and tables without names run into one another.
+  // A part without a name adds a call, and tables without names are not separated.
   EXPECT_THAT(words(found),
               UnorderedElementsAre("start 0", "exported 1", "exported_address 1 by address",
                                    StartsWith("row_one "), "import abort 3", "import puts 2",
@@ -109,7 +109,7 @@ TEST(CallGraph, ComesByWhatIsNamedThroughWhatIsNot) {
   EXPECT_EQ(found.calls_unknown, 4u);
 }
 
-// The same code, said to run wherever it is loaded: there a number is no address.
+// The same code, marked as loadable anywhere: there a number is not an address.
 TEST(CallGraph, OfAFileLoadedAnywhereTakesNoNumberForAnAddress) {
   std::ifstream in{on_kernel::target_path("reach_fixed"), std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{in}, {}};
@@ -177,7 +177,7 @@ TEST(CallGraph, AClassThatIsMadeHasItsVirtualFunctionsReached) {
 
 // ---- whole programs, by objdump ----
 
-// Which function an address belongs to, by the symbols; each by where it starts.
+// Finds the function of an address by the symbols; each is known by its start.
 class Owners {
  public:
   explicit Owners(const ObjectFile& object) {

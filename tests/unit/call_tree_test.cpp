@@ -61,7 +61,7 @@ TEST_F(Calls, FoldedHaveTheirOwnTimeBehindTheirWay) {
 
 namespace {
 
-// Of calls that have ended after `total_ns`, `self_ns` of their own.
+// A row of calls that have ended, with `total_ns` together and `self_ns` of their own.
 protocol::RowPart row_by_path(int64_t path, uint64_t calls, uint64_t total_ns, uint64_t self_ns) {
   protocol::RowPart row{.probe = "", .count = calls};
   row.by = {{"path", protocol::Key{path}}};
@@ -74,7 +74,7 @@ protocol::RowPart row_by_path(int64_t path, uint64_t calls, uint64_t total_ns, u
 
 }  // namespace
 
-// The call of `main` is open: it is known by those within it alone.
+// The call of `main` is still open, so it is known only from the calls within it.
 TEST_F(Calls, SummedUpInTheKernelStandWhereTheirPathLeads) {
   tree_.add({{.path = 3, .around = 0, .probe = "uprobe:/bin/db:main"},
              {.path = 5, .around = 3, .probe = "uprobe:/bin/db:query"},
@@ -233,7 +233,7 @@ TEST_F(Calls, AreShownInSoManyRowsAndTheOthersAreTold) {
 
 namespace {
 
-constexpr uint32_t kDeep = 16'384;  // calls within one another, as many as are followed
+constexpr uint32_t kDeep = 16'384;  // nested calls: the most that are followed
 
 // Each has one nanosecond of its own.
 void add_deep_calls(CallTree& tree) {
@@ -243,7 +243,7 @@ void add_deep_calls(CallTree& tree) {
     tree.add(end_of("walk", {depth + 1, depth}, 2 * kDeep, kDeep - depth));
 }
 
-// On a stack that has no room for a frame for each of so many calls.
+// Runs it on a stack too small for a frame for each of these calls.
 template <class Body> void on_small_stack(Body body) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Paths as the runtimes and systemd make them: docker, podman, containerd and CRI-O with either driver,
-// LXC, systemd-nspawn.
+// Paths of the runtimes and systemd: docker, podman, containerd and CRI-O with either driver, LXC,
+// systemd-nspawn.
 #include "daemon/process/cgroups.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How much waits for a client that does not read.
+// The amount that waits for a client that does not read.
 #include "daemon/sinks/client_stream.h"
 
 #include <gtest/gtest.h>

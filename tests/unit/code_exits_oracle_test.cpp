@@ -52,7 +52,7 @@ std::string without_prefixes(std::string text) {
   return text;
 }
 
-// What the text above the jump last computed its register by: an addition, or a load by index.
+// Whether the code before the jump computed its register by an addition, or a load by index.
 bool comes_from_a_table(ListedLines::const_iterator jump, ListedLines::const_iterator first) {
   const std::string text = jump->second;
   if (text.find(",8)") != std::string::npos) return true;
@@ -67,7 +67,7 @@ bool comes_from_a_table(ListedLines::const_iterator jump, ListedLines::const_ite
   return false;
 }
 
-// An exit in words, to be compared.
+// An exit in words, for comparison.
 std::string word(uint64_t address, const char* kind, uint64_t target = 0) {
   char text[80];
   std::snprintf(text, sizeof text, "%llx %s %llx", static_cast<unsigned long long>(address), kind,
@@ -188,7 +188,7 @@ struct Parts {
   std::vector<std::vector<uint8_t>> bytes;
   std::vector<CodeRange> others;
   Ranges ranges;
-  std::map<uint64_t, uint64_t> asked;  // parts that were asked for: start, size
+  std::map<uint64_t, uint64_t> asked;  // requested parts: start, size
 };
 
 void read_range(const Program& program, const Function& function, Parts& code) {
@@ -219,7 +219,7 @@ std::optional<CodeRange> part_at(const Program& program, uint64_t address, Parts
   return CodeRange{start, frame.bytes};
 }
 
-// What was asked for and is not the target of an exit was taken for a part of the function.
+// Requested parts that are not the target of an exit count as parts of the function.
 void add_parts_taken(const std::vector<Exit>& exits, Parts& code) {
   for (const auto& range : code.asked) {
     const auto leads_here = [&](const Exit& exit) { return is_in({range}, exit.target); };

@@ -17,7 +17,7 @@
 #include "usdt/elf_file.h"
 #include "usdt/unwind_ranges.h"
 
-// What the unwind table adds where the symbols of gcc's .cold parts are stripped off.
+// The unwind table adds gcc's .cold parts whose symbols are stripped.
 namespace tracectl {
 namespace {
 

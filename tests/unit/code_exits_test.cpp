@@ -21,7 +21,7 @@ Result<std::vector<Exit>> exits_of(const std::string& hex, const Surroundings& s
   return find_exits({.body = {kBody, code}, .extent = Extent::whole}, surroundings);
 }
 
-// Kind and place of each, "1004 ret"; or why there is no answer.
+// The address and kind of each, "1004 ret"; or the reason of the failure.
 std::string words(const Result<std::vector<Exit>>& exits) {
   if (!exits) return exits.error().message;
   std::ostringstream text;
@@ -36,7 +36,7 @@ std::string found(const std::string& hex, const Surroundings& surroundings = {})
   return words(exits_of(hex, surroundings));
 }
 
-// The file has these bytes at 0x2000.
+// A file with these bytes at 0x2000.
 ReadFile file_with(Bytes contents) {
   return [contents = std::move(contents)](uint64_t address, std::span<uint8_t> into) {
     if (address - 0x2000 >= contents.size()) return size_t{0};
@@ -92,7 +92,8 @@ TEST(ExitsOf, AJumpToItsOwnEntryFromAnotherPartIsOne) {
   EXPECT_EQ(words(find_exits(function)), "1003 ret, 1081 tail jump 1000");
 }
 
-// The lock prefix is at the entry, and the probe with it: behind it nothing starts anew.
+// The lock prefix is at the entry, where the probe is: a jump past it does not start the function
+// again.
 TEST(ExitsOf, AJumpOverALockPrefixAtTheEntryIsNone) {
   EXPECT_EQ(found("f0 48 0f b1 17 75 fa c3"), "1007 ret");
 }
@@ -213,7 +214,7 @@ TEST(ExitsOf, WhatIsOnTheStackIsNotGuessed) {
   EXPECT_THAT(found("48 29 c4 ff 27"), HasSubstr("where to is unknown"));  // sub %rax,%rsp
   EXPECT_THAT(found("48 83 e4 e0 ff 27"), HasSubstr("where to is unknown"));
   EXPECT_THAT(found("5c ff 27"), HasSubstr("where to is unknown"));  // pop %rsp
-  // Two ways to the jump, with one push more on one of them.
+  // Two paths to the jump, one of them with one more push.
   EXPECT_THAT(found("85 ff 74 01 50 ff 27"), HasSubstr("where to is unknown"));
 }
 
@@ -242,7 +243,7 @@ TEST(ExitsOf, APartIsKnownByJumpingBackOrNeverReturning) {
   EXPECT_EQ(found("74 7e 90 c3", with_part(0x1080, bytes("e8 00 10 00 00"))), "1003 ret");
   EXPECT_THAT(found("74 7e 90 c3", with_part(0x1080, bytes("90 c3"))), HasSubstr("condition"));
   EXPECT_EQ(found("eb 7e", with_part(0x1080, bytes("90 c3"))), "1000 tail jump 1080");
-  // Another function may go to this one's entry.
+  // Another function may jump to this one's entry.
   EXPECT_EQ(found("eb 7e", with_part(0x1080, bytes("74 05 e9 79 ff ff ff c3"))),
             "1000 tail jump 1080");
 }

@@ -13,8 +13,8 @@
 namespace tracectl {
 namespace {
 
-// The expectations of this file come from arming each of these on Linux 6.18: accepted or
-// errno 524, emulated or single-stepped by its time, and its effect on registers.
+// The expectations in this file come from arming each of these on Linux 6.18: accepted or errno
+// 524; emulated or single-stepped, by the time it takes; and the effect on registers.
 class Costs : public testing::TestWithParam<std::pair<const char*, CostClass>> {};
 
 TEST_P(Costs, AreThoseTheKernelWasSeenToCharge) {
@@ -61,8 +61,8 @@ INSTANTIATE_TEST_SUITE_P(Instruction, Refused,
                                          "8e d0", "c7 f8 00 00 00 00",
                                          "c5 f9 6f c1"));  // vmovdqa
 
-// Accepted by the kernel, which then took them for jumps and nops: the program went on without
-// their effect.
+// The kernel accepted these, but took them for jumps and nops: the program went on without their
+// effect.
 INSTANTIATE_TEST_SUITE_P(NotExecutedUnderAProbe, Refused,
                          testing::Values("49 90",           // xchg %r8,%rax
                                          "c5 f8 77",        // vzeroupper

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// For which functions the return address may be replaced while they run.
+// Functions whose return address may be replaced while they run.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -25,7 +25,7 @@ TEST(Leaf, CallsNobody) {
   EXPECT_FALSE(leaf({0xe9, 0, 0x10, 0, 0}));     // jmp elsewhere
 }
 
-// Each would meet the trampoline in the place of the return address.
+// Each of these would find the trampoline in place of the return address.
 TEST(Leaf, LeavesTheReturnAddressAlone) {
   EXPECT_FALSE(leaf({0x48, 0x8b, 0x04, 0x24, 0xc3}));           // mov (%rsp),%rax: setjmp
   EXPECT_FALSE(leaf({0x48, 0x8d, 0x54, 0x24, 0x08, 0xc3}));     // lea 8(%rsp),%rdx: setjmp

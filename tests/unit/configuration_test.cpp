@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the daemon goes by, and what the journal gets of its log.
+// The daemon's configuration, and the journal's part of its log.
 #include "daemon/control/configuration.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An object, and a debug file of it beside it or in .debug, all of one owner.
+// An object and a debug file for it, beside it or in .debug, with the same owner.
 class DebugFileDoor : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -80,7 +80,7 @@ TEST(DeepestStacks, OfTheDeepestThreadsComeFirst) {
   EXPECT_EQ(text_of_stacks({}), "");
 }
 
-// What is not deeper than before is of another thread.
+// A stack that is not deeper than the one before belongs to another thread.
 TEST(DeepestStacks, OfAThreadThatHasAnothersNumberAreItsOwn) {
   const auto leaf = [] { return std::vector{frame_of("leaf", std::nullopt)}; };
   const std::string text = text_of_stacks({event_of(101, 300, leaf()), event_of(101, 10, leaf()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Symbols of Rust are those of RFC 2603 and of its own tests.
+// The symbols of Rust are from RFC 2603 and from its own tests.
 #include <gtest/gtest.h>
 
 #include "usdt/demangle.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Where dumps go that nobody has asked for.
+// The folder for dumps that are made automatically.
 #include "daemon/control/dump_folder.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ std::string refusal_of(const Result<DumpFolder::File>& made) {
   return made ? "none" : made.error().message;
 }
 
-// What a user without rights reads of the file: 0, or an errno.
+// Opens the file as a user without rights: 0, or an errno.
 int read_as(uid_t user, const std::string& path) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -55,7 +55,7 @@ int read_as(uid_t user, const std::string& path) {
   return WEXITSTATUS(status);
 }
 
-// In a child, as the daemon has no way back; the path of the file, or nothing.
+// Runs in a child, because it cannot get its rights back. Returns the path of the file, or nothing.
 std::string made_as(uid_t daemon, const std::string& folder, uid_t user) {
   int ends[2];
   if (::pipe(ends) != 0) return {};
@@ -110,7 +110,7 @@ TEST_F(DumpFolderTest, GivesTheFileToTheSessionsUser) {
   EXPECT_EQ(about.st_uid, 12345u);
 }
 
-// Those of other sessions stay, whatever these are called, and what is no dump.
+// Keeps those of other sessions, whatever their names, and files that are not dumps.
 TEST_F(DumpFolderTest, KeepsTheLastOfEachSession) {
   const DumpFolder folder(path());
   auto first = folder.make("s", ::geteuid());
@@ -144,7 +144,7 @@ TEST_F(DumpFolderTest, KeepsWhatThereIsUntilMoreIsWritten) {
   EXPECT_EQ(files().size(), 2 * DumpFolder::kMostFiles);
 }
 
-// The clock has been set back.
+// The clock was set back.
 TEST_F(DumpFolderTest, KeepsTheLastThoughItsNameIsTheOldest) {
   auto last = DumpFolder(path()).make("s", ::geteuid());
   ASSERT_TRUE(last) << last.error().message;
@@ -172,7 +172,7 @@ TEST_F(DumpFolderTest, RefusesADirectoryThatOthersCouldPutAnotherInPlaceOf) {
   ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
   const DumpFolder folder(above / "new" / "dumps");
   EXPECT_NE(refusal_of(folder.make("s", ::geteuid())).find("one above it"), std::string::npos);
-  EXPECT_TRUE(std::filesystem::is_empty(above));  // nothing is made there
+  EXPECT_TRUE(std::filesystem::is_empty(above));  // nothing is created there
   ASSERT_EQ(::chmod(above.c_str(), 01777), 0);
   EXPECT_EQ(refusal_of(folder.make("s", ::geteuid())), "none");
   if (::geteuid() != 0) return;

@@ -15,7 +15,7 @@
 namespace tracectl {
 namespace {
 
-// Of f(int count, const char* name, double), the name recorded as a text.
+// An event of f(int count, const char* name, double), with the name recorded as text.
 Event sample_of(int32_t count, const std::string& name) {
   Event event = event_of(EventKind::hit, "uprobe:/usr/bin/prog:f", 5000);
   auto source = std::make_shared<EventSource>(*event.source);

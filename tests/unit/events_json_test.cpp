@@ -39,7 +39,7 @@ Event event_with(Arguments types, std::vector<Value> args) {
   return event;
 }
 
-// As an independent parser reads it.
+// Parsed by an independent parser.
 json read_back(const Event& event) {
   WallClock wall{0};
   return json::parse(event_json(event, wall));
@@ -175,7 +175,6 @@ TEST(EventJson, CommMayHoldAnyBytes) {
   EXPECT_EQ(comm_read_back(std::string("\0x", 2)), std::string("\0x", 2));
 }
 
-// The parser refuses what is not UTF-8, so it is the judge of every pair of bytes.
 TEST(EventJson, TagIsThereIfTheThreadHasOne) {
   Event event = event_with({}, {});
   EXPECT_FALSE(read_back(event).contains("tag"));
@@ -183,6 +182,7 @@ TEST(EventJson, TagIsThereIfTheThreadHasOne) {
   EXPECT_EQ(read_back(event)["tag"], "slow\"");
 }
 
+// The parser checks the JSON, because it refuses text that is not UTF-8.
 TEST(EventJson, EveryPairOfBytesGivesValidJson) {
   for (int first = 0; first < 256; first++) {
     for (int second = 0; second < 256; second++) {
@@ -199,7 +199,7 @@ TEST(EventJson, EveryPairOfBytesGivesValidJson) {
   }
 }
 
-// Expected values of date(1): date -u -d @SECONDS +%FT%TZ
+// Expected values from date(1): date -u -d @SECONDS +%FT%TZ
 TEST(WallClock, IsRfc3339WithNanoseconds) {
   EXPECT_EQ(wall_of(1'700'000'000'000'000'000, 123), "2023-11-14T22:13:20.000000123Z");
   EXPECT_EQ(wall_of(951'782'400'000'000'000, 999'999'999), "2000-02-29T00:00:00.999999999Z");
@@ -345,6 +345,6 @@ TEST(EventLine, IsWrittenFastEnoughForAMillionASecond) {
   auto each =
       std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start) / kEvents;
   RecordProperty("ns_per_event", std::to_string(each.count()));
-  // The bench holds the real bound; this one finds a writer gone slow even under sanitizers.
+  // The benchmark has the real limit; this one detects a slow writer even with sanitizers.
   EXPECT_LT(each.count(), 20'000);
 }

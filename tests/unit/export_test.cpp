@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Exports: what no recording in the corpus has. How tools read what it has: tests/e2e/export_test.py.
+// Exports of events that no recording in the corpus has. tests/e2e/export_test.py checks how tools
+// read those that it has.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -59,7 +60,7 @@ Argument argument_of(Argument::Kind kind, uint8_t size_bytes, const std::string&
   return argument;
 }
 
-// Of each kind one, with names that formats have other uses for.
+// One of each kind, with names that have other meanings in the formats.
 Event event_of_all_kinds() {
   using Kind = Argument::Kind;
   Event event = event_of(EventKind::hit, "usdt:/opt/a \"b\"\\c:pro:na-me", 2000);
@@ -162,7 +163,7 @@ TEST_F(ExportTo, CtfWithoutEndLeavesNothing) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
-// All begin before the first ends: each would have a track of its own.
+// All begin before the first ends, so each would have a track of its own.
 TEST_F(ExportTo, PerfettoHasNotTracksWithoutEnd) {
   auto to = opened("perfetto");
   Event event = event_of(EventKind::latency, "usdt:/usr/bin/prog:b:c", 0);
@@ -234,7 +235,7 @@ TEST(Slices, WhoseEndWasLostEndAtTheLatestWhenTheCallAroundDoes) {
 }
 
 TEST(Slices, OfCoroutinesCross) {
-  // b goes on behind a, within which it began.
+  // b continues after the end of a, in which it began.
   EXPECT_EQ(spans_of({begin_of("a", {1, 0}, 100), begin_of("b", {2, 1}, 110),
                       end_of("a", {1, 1}, 120, 20), end_of("b", {2, 0}, 130, 20)}),
             (Spans{"a 100-120 crossing", "b 110-130"}));

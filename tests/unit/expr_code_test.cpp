@@ -130,7 +130,7 @@ TEST(ExprCode, StringsOfCxxAreReadWhereTheyPoint) {
   EXPECT_EQ(outcome("cstr(0) == \"\"", hit), std::nullopt);
 }
 
-// libc++, include/string, __short and __long of the ABI version 1.
+// The layout of libc++: include/string, __short and __long of the ABI version 1.
 TEST(ExprCode, StringsOfLibcxxAreReadInThemOrWhereTheyPoint) {
   MachineHit hit = a_hit();
   hit.memory = std::string(
@@ -165,7 +165,7 @@ TEST(ExprCode, WhatIsNotNeededIsNotEvaluated) {
   EXPECT_EQ(outcome("!(pid == 11 && u8(0)) && 1"), 1u);
 }
 
-// Where each costs a call four terms are a third of a hit.
+// If each had the cost of a call, four terms would be a third of a hit.
 TEST(ExprCode, UpToFourComparisonsWithNumbersAreDecidedAtOnce) {
   for (const char* text : {"arg0 > 5", "5 < arg0", "!(arg3 == 1)", "arg0", "pid == 7 || tid != 9",
                            "arg0 < 5 && arg1 == 2 && arg2 != 0 && tid != 1"})

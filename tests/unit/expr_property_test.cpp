@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Random expressions, evaluated twice: compiled and run, and by walking over them.
+// Random expressions, evaluated twice: compiled and run, and by a walk over them.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,7 +15,7 @@ using namespace tracectl;
 
 namespace {
 
-// What expressions are about, of a hit.
+// The values of a hit that expressions refer to.
 class HitFacts final : public Facts {
  public:
   explicit HitFacts(const MachineHit& hit) : hit_(hit) {}
@@ -52,7 +52,8 @@ class HitFacts final : public Facts {
   }
 
  private:
-  // Where the characters of a std::string of libc++ are: its address is the first part of the sum.
+  // The address of the characters of a std::string of libc++; the string's address is the first
+  // part of the sum.
   std::optional<Number> libcxx(const Expr& e) const {
     const auto at = evaluate(e.children[0].children[0].children[0], *this);
     if (!at) return std::nullopt;
@@ -92,7 +93,7 @@ class RandomHit {
   }
 
  private:
-  // Near the edges as often as anywhere.
+  // Values near the limits are as frequent as all others.
   uint64_t bits() {
     const uint64_t any = random_() >> below(64);
     return below(2) ? any : -below(3) ^ (below(2) ? uint64_t{1} << 63 : 0);

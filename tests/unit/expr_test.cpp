@@ -10,7 +10,7 @@ namespace {
 
 std::string canonical(std::string_view text) { return to_string(parsed_expr(text)); }
 
-// At the column, for a reason that says so.
+// Expects a refusal at the column, with this text in its message.
 void expect_refused(std::string_view text, size_t column, std::string_view says) {
   auto expr = parse_condition(text);
   ASSERT_FALSE(expr) << text;

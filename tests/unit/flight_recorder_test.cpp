@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a flight recorder keeps, and what is written of it.
+// The events that a flight recorder keeps, and the files written from it.
 #include "daemon/sinks/flight_recorder.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct Dumped {
   std::string bytes;
 };
 
-// Read as whoever gets the file reads it: nothing of it may be damaged.
+// Reads the dump like any reader of the file: nothing in it may be damaged.
 Dumped dumped(FlightRecorder& recorder, Compression compression = Compression::none) {
   Fd file = memory_file();
   auto dump = Dump::start(copy_of(file), recorder.snapshot(), compression, "a test");
@@ -53,7 +53,7 @@ Lines without_order(Lines lines) {
   return lines;
 }
 
-// Whether these are the last of them, no one left out.
+// Expects these to be the last items, without gaps.
 void expect_end_of(std::span<const StreamItem> items, const Lines& lines) {
   ASSERT_LE(lines.size(), items.size());
   EXPECT_EQ(without_order(lines), without_order(lines_of(items.last(lines.size()))));
@@ -92,7 +92,7 @@ TEST(FlightRecorder, HasTheEndOfWhatDoesNotFit) {
   }
 }
 
-// Also where it is all definitions: each event names another text.
+// Also with definitions only: each event has a new text.
 TEST(FlightRecorder, TakesNoMoreThanItsBound) {
   auto source = std::make_shared<const EventSource>(EventSource{"p", "s", {}});
   FlightRecorder recorder({.bytes = kBoundBytes});
@@ -142,7 +142,7 @@ TEST(FlightRecorder, IsDumpedByOneThreadWhileAnotherGives) {
   const Lines all = lines_of(items);
   for (const Lines& lines : snapshots) {
     if (lines.empty()) continue;
-    // No item of these is there twice: the place of the last tells that of all.
+    // No item occurs twice, so the position of the last one shows where the others are.
     Lines ends = without_order(lines);
     const auto starts = [&](size_t end) {
       return end >= lines.size() &&
@@ -161,7 +161,7 @@ TEST(FlightRecorder, ByTimeForgetsWhatIsOlder) {
   constexpr uint64_t kSpanNs = 1'000'000'000;
   auto source = std::make_shared<const EventSource>(EventSource{"p", "s", {}});
   FlightRecorder recorder({.bytes = kBoundBytes, .ns = kSpanNs});
-  // In the future: what is kept is then up to the events alone.
+  // Times in the future, so that only the events determine what is kept.
   const uint64_t begin_ns = boot_ns() + 3600 * kSpanNs;
   std::vector<StreamItem> items;
   for (unsigned i = 0; i < 1000; ++i) {
@@ -191,7 +191,7 @@ TEST(Dump, ThatCannotBeWrittenSaysSoAndTheNextOneCan) {
   FlightRecorder recorder({.bytes = 64 << 20});
   give(recorder, items);
   Fd file = memory_file();
-  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
+  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // like a full disk
   auto dump = Dump::start(copy_of(file), recorder.snapshot(), Compression::none, "a test");
   ASSERT_TRUE(dump);
   ASSERT_TRUE((*dump)->wait_ms(60'000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Trace files that somebody has made to be read by others: few bytes of them ask for much memory.
+// Hostile trace files, in which a few bytes ask for much memory.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -132,7 +132,7 @@ TEST(ForeignRecording, OfBlocksOfAFewBytesLittleIsKept) {
   EXPECT_LT(most_bytes, before + 4 * kMiB);
 }
 
-// What we write ourselves is read whole.
+// Files of our own writer are read completely.
 TEST(Recording, OfVeryLongNamesIsRead) {
   Event event = note_of(std::string(2 * kMiB, 'x'), 1);
   event.tag = std::string(2 * kMiB, 'y');
@@ -153,7 +153,7 @@ TEST(Recording, OfVeryLongNamesIsRead) {
   EXPECT_EQ(tag_bytes, kMostTextBytes);
 }
 
-// ---- what is kept of events ----
+// ---- memory of events ----
 
 std::shared_ptr<const Stack> stack_of(size_t frames, const std::string& function) {
   Stack stack;

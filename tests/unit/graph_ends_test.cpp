@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How calls end in graphs, and what events that were lost make of them.
+// The ends of calls in graphs, also with lost events.
 #include <gtest/gtest.h>
 
 #include "tests/support/graph_text.h"

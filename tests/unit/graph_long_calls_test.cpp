@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs of the calls that took long enough.
+// Graphs of calls that took long enough.
 #include <gtest/gtest.h>
 
 #include "tests/support/graph_text.h"

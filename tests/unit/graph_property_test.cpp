@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs of programs that call at random, read back.
+// Graphs of programs with random calls, parsed again.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,15 +18,15 @@ using namespace tracectl;
 namespace {
 
 struct Shown {
-  std::map<std::string, int> begun;  // by function: lines that open it or are all of it
-  std::set<std::string> unbegun;     // functions whose beginning is said to be lost
+  std::map<std::string, int> begun;  // by function: lines that open it, or show all of it
+  std::set<std::string> unbegun;     // functions whose beginning is reported as lost
   std::vector<std::string> wrong;
 };
 
-// Reads a graph back: what opens must close, in its thread and at its place.
+// Parses a graph: each opened call must be closed, in its thread and at its indentation.
 Shown read_back(const std::string& text, bool is_whole) {
   Shown shown;
-  std::map<std::string, std::vector<size_t>> open;  // the places of braces, by thread
+  std::map<std::string, std::vector<size_t>> open;  // the columns of braces, by thread
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t bar = line.find(" |  ");
@@ -51,7 +51,7 @@ Shown read_back(const std::string& text, bool is_whole) {
 
 struct Printed {
   std::string text;
-  std::vector<std::string> begun;  // whose beginnings came through
+  std::vector<std::string> begun;  // functions whose beginnings were not lost
 };
 
 Printed run(unsigned seed, bool with_losses, bool with_coroutines) {

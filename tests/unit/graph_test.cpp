@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How graphs look.
+// The look of graphs.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs of several threads, and which of their lines are held for how long.
+// Graphs of several threads, and how long their lines are held.
 #include <gtest/gtest.h>
 
 #include "tests/support/graph_text.h"

@@ -23,7 +23,8 @@ std::vector<IndirectCall> calls_of(const std::string& hex) {
                         [](uint64_t, std::span<uint8_t>) { return size_t{0}; });
 }
 
-// As gdb writes operands: `rax`, `[rbx+rcx*8+16]`. Behind it `= ADDRESS` of a word that no register moves.
+// Operands as gdb writes them: `rax`, `[rbx+rcx*8+16]`. Then `= ADDRESS` of the word, if no
+// register affects it.
 std::string callee_of(const std::string& hex) {
   const auto calls = calls_of(hex);
   if (calls.size() != 1) return std::to_string(calls.size()) + " calls";
@@ -42,7 +43,7 @@ std::string callee_of(const std::string& hex) {
   return text.str();
 }
 
-// The bytes are those that GNU as makes.
+// The bytes are from the GNU assembler.
 TEST(IndirectCalls, HaveTheirCalleeWhereTheInstructionSays) {
   EXPECT_EQ(callee_of("ff d0"), "rax");
   EXPECT_EQ(callee_of("41 ff d7"), "r15");
@@ -53,7 +54,7 @@ TEST(IndirectCalls, HaveTheirCalleeWhereTheInstructionSays) {
   EXPECT_EQ(callee_of("ff 14 c5 00 40 40 00"), "[+rax*8+4210688]");
 }
 
-// Counted from the instruction's beginning; what the processor counts from is its end.
+// Relative to the instruction's start; the processor counts from its end.
 TEST(IndirectCalls, SayWhichWordTheyReadWhereNoRegisterMovesIt) {
   EXPECT_EQ(callee_of("90 ff 15 f9 0f 00 00"), "[rip+4095] = 2000");
   EXPECT_EQ(callee_of("ff 14 25 00 40 40 00"), "[+4210688] = 404000");
@@ -72,12 +73,12 @@ TEST(IndirectCalls, AreJumpsThatSurelyLeaveTheFunction) {
   EXPECT_THAT(calls_of("ff 24 c5 00 40 40 00"), SizeIs(0));  // by a table that cannot be read
 }
 
-// ret; 1: mov %rax,%rax; jne 1; jmp *%rax: what rax had before is asked for round and round.
+// ret; 1: mov %rax,%rax; jne 1; jmp *%rax: the search for the origin of rax runs in a circle.
 TEST(IndirectCalls, AreNoneWhereMovesInALoopHideWhereAJumpLeads) {
   EXPECT_THAT(calls_of("c3 48 89 c0 75 fb ff e0"), SizeIs(0));
 }
 
-// It may be a table that the program reads.
+// The bytes may be a table that the program reads.
 TEST(IndirectCalls, AreNoneWhereNotAllIsCode) { EXPECT_EQ(callee_of("06 ff d0"), "0 calls"); }
 
 }  // namespace

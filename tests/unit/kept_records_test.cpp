@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Records that have waited in the kernel for the end of a call: what is well formed, and what is refused.
+// Records that have waited in the kernel for the end of a call: well-formed ones, and refused ones.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -89,7 +89,7 @@ TEST(KeptRecords, AreThoseThatWaitedInTheirOrder) {
   }
 }
 
-// A ring gives lengths that are multiples of 8, and a part is as long as its block was full.
+// Lengths in a ring are multiples of 8, so a record can be longer than the part in it.
 TEST(KeptRecords, EndWhereThePartSaysWhateverIsBehind) {
   Part part = two_records();
   const size_t size = part.size();

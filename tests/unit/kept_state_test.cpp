@@ -55,7 +55,7 @@ TEST(KeptState, BirthsThatAreNotThoseOfTheProcessesAreRefused) {
 
 TEST(KeptState, NumbersOfUsersBeyondTheirTypeAreRefused) {
   auto state = some_state();
-  state.sessions[0].owner->uid = uint64_t{1} << 32;  // which would be cut to root's
+  state.sessions[0].owner->uid = uint64_t{1} << 32;  // would be cut to root's
   EXPECT_FALSE(kept_state(text_of(state)));
   state = some_state();
   state.sessions[0].user = uint64_t{1} << 32;

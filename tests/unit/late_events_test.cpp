@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Events that come late, as those of calls that are kept when they have ended: a trace file has them in
-// the order of time all the same.
+// Events that come late, such as those of calls that are kept until their end: a trace file has
+// them in order of time nevertheless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ TEST(LateEvents, AreInTheirTimeRange) {
   EXPECT_EQ(times_in(bytes, {501, 601}), (std::vector<uint64_t>{600}));
 }
 
-// As many threads whose calls are kept, one after the other, each with what the others had, too.
+// Many threads whose calls are kept, one after the other; each overlaps with all others in time.
 TEST(LateEvents, OfManyThatOverlapAreAllThere) {
   std::vector<uint64_t> all;
   std::vector<StreamItem> items;
@@ -101,7 +101,7 @@ TEST(LateEvents, OfManyThatOverlapAreAllThere) {
   EXPECT_EQ(times_in(file_with(items)), all);
 }
 
-// A file of which not all is looked through at once.
+// The reader does not scan this file as a whole.
 TEST(LateEvents, AreFoundHoweverFarBehindTheyStand) {
   std::vector<StreamItem> items;
   std::vector<uint64_t> times;

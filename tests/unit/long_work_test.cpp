@@ -35,7 +35,7 @@ TEST(LongWork, IsDoneBesideWhatIsDoneMeanwhile) {
     wait_until_readable(done_fd);
   });
   work.run([&] {
-    wait_until_readable(begun.get());  // never, were the one done before the other
+    wait_until_readable(begun.get());  // never returns if the two do not run at the same time
     by = std::this_thread::get_id();
   });
   EXPECT_EQ(meanwhile_by, std::this_thread::get_id());

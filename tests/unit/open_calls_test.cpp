@@ -142,7 +142,7 @@ TEST(OpenCallsOfVeryManyThreads, AreNoMoreThanThereIsRoomFor) {
   constexpr uint32_t kDeep = 10'000;
   OpenCalls calls;
   size_t open = 0;
-  // Each thread has so many by one event: that it is so deep is said by whoever made the file.
+  // One event each opens so many calls, because the file's author can claim any depth.
   for (pid_t tid = 1; tid <= 200; ++tid) {
     calls.take(in_thread(tid, begin(1, kDeep)));
     open += kDeep + 1;
@@ -158,7 +158,7 @@ TEST_F(OpenCallsOfAThread, AreNotMadeOfADepthThatNoThreadHas) {
 
 namespace {
 
-// Keeps count of what the steps say is open; false if one is about a call that is not.
+// Counts the open calls by the steps; false if a step is about a call that is not open.
 class Count {
  public:
   bool make(const CallStep& step) {

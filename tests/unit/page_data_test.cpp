@@ -13,7 +13,7 @@ using testing::FieldsAre;
 
 namespace {
 
-// What of an item its place in the page depends on.
+// The members of an item that determine its place on the page.
 struct Placed {
   uint64_t begin_ns, duration_ns;
   uint32_t depth;
@@ -33,7 +33,7 @@ std::vector<Placed> placed_of(const std::vector<Event>& events) {
   return placed_of(collector.finish());
 }
 
-// A return that nothing of a graph belongs to.
+// A return outside of any graph.
 Event return_of(const std::string& function, uint64_t ts_ns, uint64_t duration_ns) {
   Event event = event_of(EventKind::returned, "uprobe:/usr/bin/prog:" + function, ts_ns);
   event.duration_ns = duration_ns;
@@ -132,7 +132,7 @@ TEST(PageTexts, AreCutAndLeftOutWhereTheyWouldBeTooLarge) {
   const std::string longest(PageTexts::kLongest, 'x');
   EXPECT_EQ(texts[texts.number_of(longest + "y")], longest.substr(3) + "...");
   EXPECT_EQ(texts.cut(), 1);
-  texts.number_of(longest + "z");  // the same, as it is shown
+  texts.number_of(longest + "z");  // shown as the same text
   EXPECT_EQ(texts.cut(), 1);
   EXPECT_EQ(texts.number_of("oak"), 0);
   EXPECT_EQ(texts.left_out(), 1);

@@ -15,7 +15,7 @@ Pattern parsed_pattern(std::string_view text) {
   return pattern ? *pattern : Pattern{};
 }
 
-// The message, which has a spot at `column` of the same text.
+// The message of the refusal, whose spot must be at `column` of the same text.
 std::string refusal_of_pattern(std::string_view text, size_t column) {
   auto pattern = parse_pattern(text);
   if (pattern) return "accepted";
@@ -145,7 +145,7 @@ TEST(Pattern, HostileTextIsRefused) {
   EXPECT_FALSE(parse_pattern("u::" + std::string(4094, 'f')));
 }
 
-// Expected values as fnmatch(3) of POSIX has them.
+// Expected values by fnmatch(3) of POSIX.
 TEST(Glob, MatchesTheWholeText) {
   EXPECT_TRUE(glob_match("", ""));
   EXPECT_FALSE(glob_match("", "a"));
@@ -174,7 +174,7 @@ TEST(Glob, HostileGlobsAreMatchedAtOnce) {
   for (int i = 0; i < 2000; i++) glob += "a*";
   auto start = std::chrono::steady_clock::now();
   EXPECT_FALSE(glob_match(glob + "b", text));
-  // Exponential time would outlast the universe; this leaves room for a busy machine.
+  // Exponential time would never end; the limit leaves room for a busy machine.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{10});
 }
 

@@ -124,7 +124,7 @@ TEST(Command, ThatCannotBeExecutedIsLookedAtByNobody) {
   EXPECT_FALSE(released);
 }
 
-// A tracer would take from a setuid file what it gives.
+// Under a tracer a setuid file would not get its rights.
 TEST(Command, OfASetuidFileIsNotStopped) {
   Folder folder;
   const std::string path = folder / "sleep";
@@ -157,7 +157,7 @@ TEST(Command, OneNotReleasedDiesWithItsObject) {
     ASSERT_TRUE(command);
     pid = command->pid();
   }
-  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), -1);  // it has been waited for
+  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), -1);  // it was waited for
 }
 
 TEST(Command, OneReleasedOutlivesItsObject) {
@@ -261,7 +261,7 @@ TEST(WillMap, NamesWhatTheProcessThenHasMapped) {
   auto command = Command::start({"/bin/sleep", "1000"});
   ASSERT_TRUE(command->release());
   for (const std::string& path : *expected) {
-    // The loader maps one after the other: wait until this one is there.
+    // The loader maps them one after another: waits until this one is mapped.
     bool mapped = false;
     while (!mapped && !ends_within(command->pidfd(), 1)) {
       std::ifstream maps{"/proc/" + std::to_string(command->pid()) + "/maps"};

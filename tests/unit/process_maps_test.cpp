@@ -20,7 +20,7 @@
 #include "daemon/process/memory.h"
 #include "daemon/process/running.h"
 
-extern "C" void* __libc_stack_end;  // the dynamic linker's: where the kernel began the stack
+extern "C" void* __libc_stack_end;  // set by the dynamic linker: the initial stack pointer
 
 namespace tracectl {
 namespace {

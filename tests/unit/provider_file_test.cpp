@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Provider files in the style of programs that have them, and what is said of those that are wrong.
+// Provider files in the style of real programs, and the messages for wrong ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ ProviderFile parsed_file(std::string_view text) {
   return file ? *file : ProviderFile{};
 }
 
-// Of the only probe of provider p: "int a, const char* b".
+// The arguments of the only probe of provider p: "int a, const char* b".
 std::string arguments_of(std::string_view text) {
   const ProviderFile file = parsed_file(text);
   if (file.probes.size() != 1) return "probes: " + std::to_string(file.probes.size());
@@ -190,7 +190,7 @@ TEST(ProviderFile, ATypedefOfTheFileIsWhatItStandsFor) {
       "const char* arg4, int arg5");
 }
 
-// The program has the definition; a second one would not compile beside it.
+// The program has the definition; a second one would not compile.
 TEST(ProviderFile, StructsAreDeclaredAndNotDefined) {
   const auto file = parsed_file(
       "typedef struct conn { int fd; struct { int x; } in; } conn_t;\n"
@@ -231,7 +231,7 @@ TEST(ProviderFile, DeclarationsOfDOutsideOfProvidersAreSteppedOver) {
             "int a");
 }
 
-// ---- what the preprocessor leaves ----
+// ---- output of the preprocessor ----
 
 TEST(ProviderFile, WhatIncludedFilesDeclareIsTakenInWithoutARule) {
   const char* text =
@@ -266,7 +266,7 @@ TEST(ProviderFile, NamesThatAreWordsOfCOrCxxOrMacrosGetAnUnderscore) {
             "int class_, int errno_, const char* new_, int other");
 }
 
-// ---- what is wrong, and where ----
+// ---- errors and their places ----
 
 TEST(ProviderFile, AnErrorHasItsPlaceAndItsLine) {
   const Error error = error_of("provider p {\n\tprobe q(int a;\n};\n");
@@ -360,7 +360,8 @@ TEST(ProbeHeader, DeclaresEachProbeAndItsMacros) {
                               "(const struct cart*, arg1));\n"));
 }
 
-// Python's build renames by the first occurrence in a line, Erlang's makes lines of #define small.
+// Python's build renames by the first occurrence in a line, Erlang's turns lines of #define to
+// lower case.
 TEST(ProbeHeader, LinesOfDefineHaveTheMacrosNameOnceAndNothingElse) {
   const std::string text =
       header_text(parsed_file("provider shop { probe sale(int); probe idle; };"), "x");

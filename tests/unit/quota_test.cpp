@@ -25,7 +25,7 @@ TEST(RingsByDefault, AreSmallerWhereThereAreMoreCpus) {
     EXPECT_EQ(default_ring_bytes(cpus), bytes) << cpus;
 }
 
-// check_share_of_rings() divides half of the sessions with events that all users may have.
+// check_share_of_rings() divides half of the sessions with events that all users together may have.
 TEST(RingsByDefault, LeaveEachUserASessionWithEventsUpTo256Cpus) {
   const Quota quota;
   for (unsigned cpus = 1; cpus <= 256; ++cpus) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How a trace file says how it ended, and what is read of one that does not.
+// The end of a trace file, and files without one.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ constexpr size_t kDiskBytes = 256 << 10;
 
 struct Told {
   uint64_t events = 0, lost = 0;
-  uint64_t unknown_ends = 0;  // items that say so; the last one
+  uint64_t unknown_ends = 0;  // items with that cause; always the last one
   bool is_end_known = false;
   std::string ended_early;
   Damage damage;
@@ -72,7 +72,7 @@ Recorder::State ended(Recorder& recorder) {
   return recorder.state();
 }
 
-// Until the recorder's thread has come so far.
+// Waits until the recorder's thread has got so far.
 template <class Condition> void await(Condition&& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
@@ -126,7 +126,7 @@ TEST(RecordingEnd, IsUnknownWhileItIsRecorded) {
 
 TEST(RecordingEnd, OnAFullDiskTellsAllThatWasLost) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    // Of any size, so that blocks end anywhere in the disk's last page.
+    // Different sizes, so that blocks end at different offsets of the disk's last page.
     const SmallDisk disk(kDiskBytes);
     const Fd filler = disk.new_file("filler"), file = disk.new_file();
     ASSERT_EQ(::posix_fallocate(filler.get(), 0, 1 + 4096 * seed), 0);
@@ -171,7 +171,7 @@ TEST(RecordingEnd, AtItsBoundTellsAllThatWasLost) {
   EXPECT_GT(bytes_of(file).size(), kBound - kBlockBytes - kBlockHeaderBytes);
 }
 
-// The daemon may be killed then.
+// The daemon may be killed at that time.
 TEST(RecordingEnd, OnAFullDiskIsUnknownWhileMoreIsLost) {
   const SmallDisk disk(kDiskBytes);
   const Fd file = disk.new_file();
@@ -183,7 +183,7 @@ TEST(RecordingEnd, OnAFullDiskIsUnknownWhileMoreIsLost) {
   EXPECT_GT(told.lost, 0u);
 }
 
-// A file system that keeps no room, as one that is full from one moment to the next.
+// A file system without reserved space, which becomes full suddenly.
 TEST(RecordingEnd, IsUnknownWhereItCannotBeWritten) {
   const Fd file = memory_file();
   const auto recorder = recording_to(file);

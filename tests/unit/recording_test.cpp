@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Trace files: what is written is read again, and of what a crash leaves nothing wrong is read.
+// Trace files: everything written is read again, and after a crash nothing wrong is read.
 #include "daemon/recording/reader.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ using namespace tracectl::recording;
 
 namespace {
 
-// Items that come at once and those that come later are in different blocks.
+// Items passed in one call and those of later calls are in different blocks.
 std::string recorded(std::span<const StreamItem> items, Compression compression = Compression::none,
                      size_t recordings = 1) {
   Fd file = memory_file();
@@ -35,13 +35,13 @@ std::string recorded(std::span<const StreamItem> items, Compression compression 
   return bytes_of(file);
 }
 
-// The same lines, in the order of each CPU, and in time order in all.
+// The same lines sorted, because only each CPU's are in order.
 Lines sorted(Lines lines) {
   std::sort(lines.begin(), lines.end());
   return lines;
 }
 
-// Events, and those that are told lost.
+// The number of events, including those reported as lost.
 uint64_t given_in(std::span<const StreamItem> items) {
   uint64_t given = 0;
   for (const StreamItem& item : items) {
@@ -51,7 +51,7 @@ uint64_t given_in(std::span<const StreamItem> items) {
   return given;
 }
 
-// Whether `got` is `all` with some left out.
+// Whether `got` is `all` with some lines left out.
 bool is_part_of(const Lines& got, const Lines& all) {
   size_t at = 0;
   for (const std::string& line : got) {
@@ -73,7 +73,7 @@ TEST(Recording, IsReadAsItWasWritten) {
   }
 }
 
-// Of such that take one byte to say, two and three.
+// Records whose length takes one, two and three bytes.
 TEST(Recording, HasRecordsOfAnyLength) {
   Argument text;
   text.is_string = true;
@@ -163,7 +163,7 @@ TEST(Recording, TornAnywhereGivesNothingWrong) {
   }
 }
 
-// As the power leaves it: a page that was not written is zeroes.
+// As after a power failure: pages that were not written are zeroes.
 TEST(Recording, CutOffWhileItIsReadLosesOnlyItsEnd) {
   const auto items = RandomItems(12).make(30'000);
   const std::string bytes = file_of_small_blocks(items);
@@ -206,7 +206,7 @@ TEST(Recording, WithAHoleGoesOnBehindIt) {
     const ReadBack got = read_all(torn);
     ASSERT_TRUE(is_part_of(got.lines, all)) << at;
     ASSERT_FALSE(is_whole(got.damage)) << at;
-    // What is behind the hole is read where it needs nothing that was in it.
+    // Blocks after the hole are read if they need nothing from it.
     if (at > whole.size() / 2) {
       ASSERT_GE(got.lines.size(), all.size() / 4) << at;
     }
@@ -216,7 +216,7 @@ TEST(Recording, WithAHoleGoesOnBehindIt) {
 TEST(Recording, DoesNotTakeTextsOfTheProgramForBlocks) {
   RandomItems events(7);
   auto items = events.make(3);
-  // A block of another file, whole, as an argument.
+  // A complete block of another file, as an argument.
   const std::string forged = file_of_small_blocks(events.make(1)).substr(kFileHeaderBytes);
   Argument text;
   text.is_string = true;
@@ -236,7 +236,7 @@ TEST(Recording, DoesNotTakeTextsOfTheProgramForBlocks) {
   const size_t at = bytes.find(forged);
   ASSERT_NE(at, std::string::npos);
   const Lines all = read_all(bytes).lines;
-  bytes[at - 1] = static_cast<char>(bytes[at - 1] ^ 1);  // so that blocks are searched for
+  bytes[at - 1] = static_cast<char>(bytes[at - 1] ^ 1);  // so that the reader searches for blocks
   for (size_t header = bytes.rfind(block_magic(), at - 1);
        header != std::string::npos && header > 0; header = bytes.rfind(block_magic(), header - 1))
     bytes[header] = 'x';
@@ -284,14 +284,14 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   ASSERT_TRUE(recorder);
   const auto items = RandomItems(9).make(10'000);
   (*recorder)->take(items);
-  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // as a disk that is full
+  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW), 0);  // like a full disk
   (*recorder)->take(items);
   (*recorder)->end();
   ASSERT_TRUE((*recorder)->wait_ms(10'000));
   const Recorder::State state = (*recorder)->state();
   EXPECT_EQ(state.phase, Recorder::Phase::failed);
   ASSERT_TRUE(state.error);
-  // What the state says is in the file is, and all else is counted as lost.
+  // The file has exactly the events that the state reports, and all others are counted as lost.
   const ReadBack got = read_all(bytes_of(file));
   uint64_t events = 0;
   for (const std::string& line : got.lines) events += line.find("\"probe\"") != std::string::npos;
@@ -299,7 +299,7 @@ TEST(Recording, ThatCannotGrowFailsAndSaysSo) {
   EXPECT_EQ(state.events + state.lost, 2 * given_in(items));
 }
 
-// No block fits into what may wait: as on a disk that stands still.
+// Nothing may wait, so no block has room: like a disk that hangs.
 TEST(Recording, TellsWhatTheDiskWasTooSlowFor) {
   const auto items = RandomItems(10).make(50'000);
   uint64_t given = 0, lost_before = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What people read of results: whole texts, as a terminal shows them.
+// Results as shown to users: whole texts, as on a terminal.
 #include <gtest/gtest.h>
 
 #include "client/render/rows.h"

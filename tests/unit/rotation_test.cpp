@@ -54,7 +54,7 @@ Lines in_any_order(Lines lines) {
 
 }  // namespace
 
-// Each file is read by itself, so each has what its events refer to.
+// Each file is read on its own, so each must have the definitions of its events.
 TEST(Rotation, LeavesNothingOutBetweenFiles) {
   const auto items = RandomItems(1).make(60'000);
   for (const Compression compression : {Compression::none, Compression::zstd}) {
@@ -81,12 +81,12 @@ TEST(Rotation, KeepsTheEndOfWhatCame) {
   Lines kept;
   uint64_t bytes = 0, last_ns = 0;
   for (const std::string& file : done.files) {
-    EXPECT_LE(file.size(), kFileBytes + 2048);  // the last record, and what it defines
+    EXPECT_LE(file.size(), kFileBytes + 2048);  // the last record with its definitions
     bytes += file.size();
     const ReadBack got = read_all(file);
     EXPECT_TRUE(is_whole(got.damage));
     kept.insert(kept.end(), got.lines.begin(), got.lines.end());
-    // No file has what is older than all of the one before.
+    // No file begins before the end of the one before it.
     auto reader = Reader::open(file_of(file));
     ASSERT_TRUE(reader);
     EXPECT_GE(reader->first_ns(), last_ns);
@@ -103,7 +103,7 @@ TEST(Rotation, KeepsTheEndOfWhatCame) {
   EXPECT_EQ(done.state.events + done.state.turns->overwritten, events_in(all));
 }
 
-// What is told lost and what is in the files are all that came, wherever files end.
+// The reported losses and the events in the files add up to all events, wherever files end.
 TEST(Rotation, TellsWhatTheDiskWasTooSlowFor) {
   const auto items = RandomItems(3).make(60'000);
   uint64_t lost_before = 0;

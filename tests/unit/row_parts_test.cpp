@@ -113,13 +113,13 @@ TEST(RowParts, LinearBucketsEndWhereTheyWereToldTo) {
       {"min":10,"max":14,"count":3},{"min":15,"count":4}])"));
 }
 
-// The bounds of a linear histogram are those that were given, whatever the values are.
+// The bounds of a linear histogram are signed, as the user gave them, even for unsigned values.
 TEST(RowParts, LinearBucketsOfUnsignedValuesCanBeginBelowZero) {
   Row row = histogram(RowShape::Kind::lhist, true, {{1, 2}, {12, 3}});
   row.shape.low = -5;
   row.shape.high = 100;
   row.shape.step = 10;
-  // As text: for the library -5 equals 2^64 - 5.
+  // Compared as text, because to the library -5 equals 2^64 - 5.
   EXPECT_EQ(only_row({"p"}, row)["hist"].dump(),
             R"([{"count":2,"max":4,"min":-5},{"count":3,"min":100}])");
 }
@@ -175,7 +175,7 @@ TEST(RowParts, StacksAndCallersAreMembersOfTheirOwn) {
   const json called = only_row({"p", "count", {{"caller", stack}}}, {.count = 2});
   EXPECT_EQ(called["caller"]["offset"], 16);
   EXPECT_FALSE(called.contains("stack"));
-  // What could not be read is a key all the same.
+  // A value that could not be read is a key, too.
   const json unread = only_row({"p", "count", {{"caller", std::monostate{}}}}, {.count = 2});
   EXPECT_TRUE(unread["by"]["caller"].is_null());
 }

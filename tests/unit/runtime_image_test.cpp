@@ -64,8 +64,8 @@ TEST(RuntimeImage, ItsProbesAreReadBack) {
   EXPECT_EQ((*sites)[1].args_text, "4@%rdi");
 }
 
-// A 5-byte nop and a return: the kernel makes a call of that nop, and tools take it for safe only as
-// a function's first instruction.
+// A 5-byte nop and a return: the kernel replaces that nop by a call, and tools consider it safe
+// only as a function's first instruction.
 TEST(RuntimeImage, SitesAreFunctions) {
   const Built built = build({{"a", &kNone}, {"b", &kNone}});
   const ElfFile file = built.file();
@@ -110,7 +110,7 @@ TEST(RuntimeImage, TheBuildIdIsThatOfTheContents) {
   EXPECT_NE(build({{"a", &kNone}}, "Shop").file().build_id(), one);
 }
 
-// With the longest names and arguments, which are the first to reach a limit of readers.
+// The longest names and arguments are the first to reach a limit of readers.
 TEST(RuntimeImage, TheFullestOneIsRead) {
   std::string places;
   for (int i = 0; i < 12; ++i) places += "-8@48(%rsp) ";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What programs see of <tracectl/runtime.h>. A tracer is played by raising the semaphore as the kernel
-// does.
+// <tracectl/runtime.h> as programs see it. The tests act as a tracer: they raise the semaphore like
+// the kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tracectl/runtime.h>
@@ -40,7 +40,7 @@ size_t executable_mappings(const std::string& name) {
 
 const tracectl_argument kNumber{TRACECTL_UINT64, "number"};
 
-// ---- sites that tell what reached them ----
+// ---- sites that record their arguments ----
 
 using SeenWords = std::array<uint64_t, 12>;
 SeenWords seen;
@@ -198,7 +198,7 @@ TEST(Runtime, ARemovedProbeIsNotEnabledAndMayStillBeCalled) {
   const tracectl_probe* const probe = tracectl_probe_add(provider.it, "p", &kNumber, 1);
   ASSERT_EQ(tracectl_provider_load(provider.it), 0);
   set_semaphore(*probe, 1);
-  const tracectl_probe on_its_way = *probe;  // as a thread has it that is about to call
+  const tracectl_probe on_its_way = *probe;  // as read by a thread that is about to call it
   ASSERT_EQ(tracectl_probe_remove(provider.it, probe), 0);
   EXPECT_FALSE(tracectl_probe_enabled(probe));
   EXPECT_EQ(executable_mappings("unit-gone"), 0u);
@@ -213,7 +213,7 @@ TEST(Runtime, AnImageIsThereUntilItsLastProbeIsRemoved) {
   ASSERT_EQ(tracectl_provider_load(provider.it), 0);
   set_semaphore(*one, 1);
   ASSERT_EQ(tracectl_probe_remove(provider.it, one), 0);
-  ASSERT_EQ(tracectl_probe_remove(provider.it, one), 0);  // once more is nothing
+  ASSERT_EQ(tracectl_probe_remove(provider.it, one), 0);  // a second removal does nothing
   EXPECT_FALSE(tracectl_probe_enabled(one));
   EXPECT_EQ(executable_mappings("unit-last"), 1u);
   set_semaphore(*two, 1);
@@ -239,7 +239,7 @@ int descriptor_of(const std::string& name) {
   return -1;
 }
 
-// As when a program closes all descriptors, and opens others.
+// A program may close all descriptors, and open others.
 TEST(Runtime, ADescriptorThatIsAnotherFilesByNowStaysOpen) {
   for (const bool removed : {true, false}) {
     int number = -1;

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// Enough of JSON Schema for what ours uses; anything else in it fails the test.
+// The part of JSON Schema that our schemas use; other keywords fail the test.
 bool is_of_type(const json& value, const std::string& type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();

@@ -21,7 +21,7 @@
 namespace tracectl {
 namespace {
 
-// What systemd gets on the socket that it names to its services.
+// The messages to systemd on the socket that it passes to its services.
 class Systemd {
  public:
   Systemd() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -166,7 +166,7 @@ TEST(ServiceStore, WhatSystemdWouldDropIsRefusedAndIsNotSentToIt) {
   EXPECT_TRUE(store.keep("link.3", file.get()));
 }
 
-// systemd's socket holds few messages that nobody has read: they are read one by one.
+// systemd's socket holds few unread messages, so they are read one by one.
 TEST(ServiceStore, AFullStoreHasRoomForStatesUntilThatIsFullToo) {
   Systemd systemd;
   ServiceStore store{{}, ServiceStore::kReserved + 1};
@@ -193,7 +193,7 @@ TEST(ServiceStore, WhatAFormerProcessHasLeftTakesRoom) {
   EXPECT_TRUE(store.keep("link.1", file.get()));
 }
 
-// $FDSTORE is systemd's own; a test of the service holds the other against the unit.
+// $FDSTORE is from systemd itself; a test of the service compares the other variable with the unit.
 TEST(ServiceStore, HowMuchThereIsSaysTheEnvironment) {
   Systemd systemd;
   const Fd file = some_file();

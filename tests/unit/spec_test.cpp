@@ -136,7 +136,7 @@ TEST(Spec, TriggersNameSessions) {
   EXPECT_NE(refusal_of_spec("silent(on)", 7).find("off is missing"), std::string::npos);
 }
 
-// `tag` names an action and a value.
+// `tag` is an action and a value.
 TEST(Spec, ATagIsAKeyUnlessAParenthesisFollows) {
   const Expr tag = Expr::of_operand(Operand::tag);
   EXPECT_EQ(parsed_spec("count by pid, tag"), spec_of(false, true, {kPid, tag}));
@@ -154,7 +154,7 @@ TEST(Spec, NamesOfCgroupsAreKeysOnly) {
   EXPECT_FALSE(parse_condition("unit == \"ssh.service\""));
 }
 
-// `stack` names an action and a key.
+// `stack` is an action and a key.
 TEST(Spec, AStackBehindAKeyIsAKey) {
   const Expr stack = Expr::of_operand(Operand::stack, kDefaultFrames);
   EXPECT_EQ(parsed_spec("count by stack"), spec_of(false, true, {stack}));

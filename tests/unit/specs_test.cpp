@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which sites share what the kernel's tables hold: those for which it is the same.
+// Sites with equal specs and layouts share an entry in the kernel's tables.
 #include "daemon/trace/specs.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST(LayoutsOfArguments, GiveTheirPlacesBackWhenNobodyHoldsThem) {
   held[7].reset();
   const LayoutPtr another = must(layouts.of(at_offset(TC_MAX_LAYOUTS)));
   EXPECT_EQ(another->place(), given_back);
-  EXPECT_FALSE(layouts.of(at_offset(8)));  // what had the place is not known by it any more
+  EXPECT_FALSE(layouts.of(at_offset(8)));  // the former owner of the place no longer has it
 }
 
 TEST(LayoutsOfArguments, OfAFormerDaemonAreHeldUntilItsHooksAreNoMore) {
@@ -112,7 +112,7 @@ TEST(LayoutsOfArguments, OfAFormerDaemonAreHeldUntilItsHooksAreNoMore) {
   EXPECT_EQ(fresh->place(), 2u);
 }
 
-// ---- what a spec has for the return ----
+// ---- specs at the return ----
 
 AssembledSpec assembled(const char* action, const char* when = nullptr,
                         const Argument* result = nullptr) {
@@ -136,7 +136,8 @@ TEST(AtTheReturn, IsWhatNeedsItAndNothingElse) {
   EXPECT_EQ(mixed.kernel.aggregates[2].at_return, 0);
 }
 
-// Hits are counted when they begin: of calls that are taken when they end another count is kept.
+// The count of every hook is of hits at the begin; calls that are taken at their end need another
+// count.
 TEST(AtTheReturn, CallsThatAreTakenThereAreCountedThere) {
   EXPECT_EQ(assembled("count", "arg0 > 1").kernel.aggregate_count, 0u);
   const AssembledSpec spec = assembled("count", "retval > 1");
@@ -170,7 +171,7 @@ TEST(AtTheReturn, OnlyTheFirstArgumentsAreKept) {
   EXPECT_NE(refused.error().message.find("first 6 arguments"), std::string::npos);
 }
 
-// The stack is what it is where a call begins.
+// The depth of the stack is known where a call begins.
 TEST(AtTheReturn, HowDeepAStackIsWaitsForNoReturn) {
   const auto refusal = [](const char* action, const char* when) {
     Spec spec = must(parse_spec(action));

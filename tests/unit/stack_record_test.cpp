@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The stack in a record: what is well formed, and what is refused.
+// The stack in a record: well-formed ones, and refused ones.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -102,7 +102,7 @@ TEST(StackRecord, ThatIsShorterThanItSaysOrOfAnotherKindIsRefused) {
   EXPECT_FALSE(Record(0, 0).is_refused());
 }
 
-// The number of a stack that is a key is no hit, whatever its source says.
+// The record of a stack that is a key is not a hit, whatever its source is.
 TEST(StackRecord, OfAKeyIsNoEvent) {
   Record record = of_frames(2, TC_WALK_OUTERMOST, 4);
   record.head().kind = TC_RECORD_KEY_STACK;

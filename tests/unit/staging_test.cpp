@@ -42,7 +42,7 @@ class StagingTest : public ::testing::Test {
     return kernel.slots()[slot].generation[(kernel.epoch() & 1) ^ 1];
   }
 
-  // One commit that succeeds.
+  // A commit that succeeds.
   template <class Plan> void commit(Plan plan) {
     Staging staging(kernel, slots);
     plan(staging);
@@ -53,7 +53,7 @@ class StagingTest : public ::testing::Test {
     commit([&](Staging& staging) { must(staging.want(site(n), hooks[0].session, hooks)); });
   }
 
-  // What a failed commit must leave as it was.
+  // The state that a failed commit must leave unchanged.
   struct State {
     std::vector<std::string> slots, hooks;
     uint64_t epoch;
@@ -190,12 +190,12 @@ TEST_F(StagingTest, TheProcessIsComparedWhereTheLinkCannotBeTrusted) {
     return active(slot_of(site(n, 1, filter))).first.tgid;
   };
   EXPECT_EQ(compared(1, kPid), 0u);
-  EXPECT_EQ(compared(2, 0), static_cast<uint32_t>(kPid));  // beside a setting for many processes
+  EXPECT_EQ(compared(2, 0), static_cast<uint32_t>(kPid));  // next to a setting for many processes
   kernel.exact_filter = false;
   EXPECT_EQ(compared(3, kPid), static_cast<uint32_t>(kPid));
 }
 
-// ---- failures: everything is as it was ----
+// ---- failures: nothing changes ----
 
 TEST_F(StagingTest, ARefusedSiteChangesNothing) {
   set(1, {hook(kOne, 10)});
@@ -234,7 +234,7 @@ TEST_F(StagingTest, ALinkThatWasMadeBeforeAnotherFailedIsClosed) {
     ASSERT_FALSE(built);
     EXPECT_EQ(built.error().message, "no memory");
     EXPECT_EQ(kernel.open_links().size(), 2u);
-    EXPECT_EQ(asked, 2u);  // where memory has run out the third is not tried
+    EXPECT_EQ(asked, 2u);  // after memory has run out, the third is not tried
   }
   EXPECT_EQ(state(), before);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Stacks of this very process, named by who takes his time, fails, or has no time at all.
+// Stacks of this process, resolved by readers that are slow, fail, or do not answer.
 #include "daemon/events/symbolizer.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ uint64_t code_of_this_process(size_t index) {
   return reinterpret_cast<uint64_t>(&code_of_this_process) + index;
 }
 
-// What its readers were asked, and will say.
+// The questions to its readers, and their prepared answers.
 struct Desk {
   std::vector<StackQuestion> asked;
   std::deque<Result<StackAnswer>> answers;
@@ -234,7 +234,7 @@ TEST_F(SymbolizerTest, AProcessThatNobodySawHasNoNames) {
   EXPECT_TRUE(desk.asked.empty());
 }
 
-// A fork of this process that waits to be killed, as a user.
+// A fork of this process, which runs as a user and waits to be killed.
 class Child {
  public:
   explicit Child(uid_t user) {
@@ -272,7 +272,7 @@ class Child {
 
 class BoundedSymbolizer : public SymbolizerTest {
  protected:
-  // Whether it still knows what this child, which it ends, had mapped.
+  // Ends the child, and returns whether the symbolizer still has its mappings.
   bool knows(Child& child) {
     child.end();
     const auto order = copied();

@@ -51,7 +51,7 @@ TEST(UnitFailure, IsNotBlamedOnAMainProcessThatEndedWell) {
   for (const auto& ending : {std::optional<Ending>{}, std::optional{exited(0)}})
     EXPECT_EQ(text(unit_failure("exit-code", ending)),
               "the unit a.service has failed: a command of it exited with an error");
-  // By the signal that systemd sends, which is not why.
+  // The main process was killed by systemd's signal, which is not the cause.
   EXPECT_EQ(text(unit_failure("watchdog", killed(SIGABRT))),
             "the unit a.service has failed: it no longer told systemd's watchdog that it runs");
   EXPECT_EQ(text(unit_failure("oom-kill", killed(SIGKILL))),
@@ -71,7 +71,7 @@ TEST(UnitHistory, TellsAFailureOnceHoweverOftenItIsSeen) {
   EXPECT_EQ(first->unit, "a.service");
   EXPECT_EQ(first->result, "signal");
   EXPECT_FALSE(history.next(unit_state("failed", "failed", "signal", "1")));
-  // What it shows while it is started again.
+  // The state while it is being started again.
   EXPECT_FALSE(history.next(unit_state("failed", "failed", "success", "2")));
   EXPECT_FALSE(history.next(unit_state("active", "running", "success", "2")));
   EXPECT_TRUE(history.next(unit_state("failed", "failed", "signal", "2")));
@@ -83,7 +83,7 @@ TEST(UnitHistory, TellsEachFailureOfAServiceThatIsRestarted) {
     EXPECT_FALSE(history.next(unit_state("active", "running", "success", invocation)));
     EXPECT_TRUE(history.next(unit_state("activating", "auto-restart", "exit-code", invocation)));
   }
-  // Started too often: systemd gives up, and nothing more has failed.
+  // Started too often: systemd gives up, which is not another failure.
   EXPECT_FALSE(history.next(unit_state("inactive", "dead", "exit-code", "2")));
   EXPECT_FALSE(history.next(unit_state("failed", "failed", "exit-code", "2")));
 }
@@ -92,7 +92,7 @@ TEST(UnitHistory, DoesNotTellWhatEndsWell) {
   UnitHistory history;
   EXPECT_FALSE(history.next(unit_state("inactive", "dead", "success", "1")));
   EXPECT_FALSE(history.next(unit_state("activating", "auto-restart", "success", "1")));
-  // Stopping, with an error that is not known to be the last word.
+  // It is being stopped, and the error may not be final.
   EXPECT_FALSE(history.next(unit_state("deactivating", "stop-sigterm", "timeout", "2")));
   EXPECT_TRUE(history.next(unit_state("failed", "failed", "timeout", "2")));
 }
@@ -126,7 +126,7 @@ TEST(UnitFailures, TakeNamesAsSystemctlDoes) {
   EXPECT_EQ(full_unit_name("org.example.thing"), "org.example.thing.service");
 }
 
-// The system's bus is where a variable says, for the tests of those that have none.
+// A system bus at the address in a variable, for tests without a bus.
 class NoUnitFailures : public testing::Test {
  protected:
   NoUnitFailures() : folder_(std::filesystem::temp_directory_path() / "tracectl-bus-XXXXXX") {

@@ -70,7 +70,7 @@ const Case kCases[] = {
     {"2@%r10w", in_register(Register::r10, 2)},
     {"4@%r15d", in_register(Register::r15, 4)},
     {"8@%r8", in_register(Register::r8, 8)},
-    {"%edx", in_register(Register::rdx, 4)},  // before sizes were written
+    {"%edx", in_register(Register::rdx, 4)},  // the old form without a size
     {"1@%ah", with(in_register(Register::rax, 1), [](Argument& a) { a.high_byte = true; })},
     {"8f@%rcx", with(in_register(Register::rcx, 8), [](Argument& a) { a.is_float = true; })},
     {"-4@-20(%rbp)", in_memory(-20, Register::rbp, 4, true)},

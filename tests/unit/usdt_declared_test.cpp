@@ -101,7 +101,7 @@ TEST(Declared, AnotherNumberOfArgumentsIsLeftAlone) {
   EXPECT_EQ(three, unnamed(3));
 }
 
-// A file with a site, declared so.
+// A file with a site and this declaration.
 std::vector<UsdtSite> sites_with(const std::string& section) {
   ElfBuilder builder;
   builder.add_section(".note.stapsdt", SHT_NOTE,

@@ -54,11 +54,11 @@ TEST(Notes, NotesOfOthersArePassedOver) {
 
 TEST(Notes, CutAnywhereTheyAreRefusedOrEndEarly) {
   const std::string whole = stapsdt_note(1, 2, 3, "provider", "name", "-4@%edi 8@8(%rsp)");
-  ASSERT_EQ(whole.back(), '\0');  // of the arguments: there is no padding that could be missed
+  ASSERT_EQ(whole.back(), '\0');  // ends the arguments: there is no padding to cut off
   ASSERT_EQ(*(whole.end() - 2), ')');
   for (size_t length = 0; length < whole.size(); ++length) {
     const auto notes = notes_in(whole.substr(0, length));
-    // Less than a header is the padding of the section's end.
+    // Less than a header counts as padding at the section's end.
     EXPECT_TRUE(!notes || (notes->empty() && length < 12)) << length;
   }
 }
@@ -101,7 +101,7 @@ TEST(UsdtSites, MoveWithTheBaseSection) {
   EXPECT_EQ((*sites)[0].offset, 0x30u);
   EXPECT_EQ((*sites)[0].semaphore, 0x820u);
   ASSERT_EQ((*sites)[0].args.size(), 1u);
-  EXPECT_EQ((*sites)[0].args[0].offset, 0x4000);  // symbols are of the file as it is now
+  EXPECT_EQ((*sites)[0].args[0].offset, 0x4000);  // symbols have their current addresses
 }
 
 TEST(UsdtSites, AreWhereTheNoteSaysWithoutABaseSection) {

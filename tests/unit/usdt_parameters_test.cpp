@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The programs are those of tests/targets/parameters*.c*, where each function says by hand where
-// the calling convention puts its parameters.
+// The programs are tests/targets/parameters*.c*; a comment in each function says where the calling
+// convention puts its parameters.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -150,7 +150,7 @@ TEST_P(Parameters, ACopyThatACompilerChangedHasNone) {
   EXPECT_TRUE(known_.under_name("widths", "widths.lto_priv.0"));
 }
 
-// gcc tells it by the places, clang by name; without optimisation gcc tells it nowhere.
+// gcc shows it by the places, clang by name; gcc without optimisation does not show it.
 TEST_P(Parameters, AnotherConventionIsNoticed) {
   if (GetParam() == std::string("parameters_o0")) return;
   EXPECT_FALSE(known_.of("windows"));
@@ -158,7 +158,7 @@ TEST_P(Parameters, AnotherConventionIsNoticed) {
 
 TEST_P(Parameters, NoneIsTakenForAnotherThatWasDropped) {
   const bool is_clang = std::string(GetParam()).ends_with("clang");
-  if (!known_.has("dropped")) return;  // under that name
+  if (!known_.has("dropped")) return;  // with that name
   const auto arguments = known_.of("dropped");
   if (is_clang)
     EXPECT_FALSE(arguments || known_.of("promoted"));

@@ -35,7 +35,7 @@ std::string relocation(uint64_t place, uint32_t type, uint32_t symbol, int64_t a
   return bytes_of(Elf64_Rela{place, ELF64_R_INFO(uint64_t{symbol}, type), addend});
 }
 
-// Symbols: 1 own (0x1100), 2 puts of another file, 3 data of another file, 4 a resolver (0x1200).
+// Symbols: 1 own (0x1100), 2 puts in another file, 3 data in another file, 4 a resolver (0x1200).
 const std::string kSymbolTable =
     symbol(0, STT_NOTYPE, SHN_UNDEF, 0) + symbol(1, STT_FUNC, SHN_ABS, 0x1100) +
     symbol(5, STT_FUNC, SHN_UNDEF, 0) + symbol(10, STT_OBJECT, SHN_UNDEF, 0) +
@@ -90,7 +90,7 @@ TEST(Pointers, WhatIsNoAddressOfAWordIsNone) {
 }
 
 TEST(Pointers, PackedOnesHaveTheirTargetsInTheFile) {
-  // The builder's code, where the words are, is nops.
+  // The builder's code, which contains the words, is nops.
   constexpr uint64_t kNops = 0x9090909090909090;
   const auto found = pointers_of(SHT_RELR, bytes_of(uint64_t{0x1100}) + bytes_of(uint64_t{0b1011}) +
                                                bytes_of(uint64_t{(uint64_t{1} << 63) | 1}) +
@@ -134,7 +134,7 @@ TEST(Pointers, DamagedTablesAreReadAsFarAsTheyGo) {
               IsEmpty());
 }
 
-// What `ld --emit-relocs` leaves for other tools is not the loader's.
+// Tables from `ld --emit-relocs` are for other tools, not for the loader.
 TEST(Pointers, TablesThatAreNotLoadedAreNotRead) {
   EXPECT_THAT(pointers_of(SHT_RELA, relocation(0x1010, R_X86_64_RELATIVE, 0, 0x1300),
                           [](auto& all) { all[kSymbols].sh_link = kNames; }),

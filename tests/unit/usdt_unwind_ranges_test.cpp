@@ -106,7 +106,7 @@ std::string little_endian(uint64_t number, size_t size) {
   return bytes;
 }
 
-// As long as its header says.
+// An entry with a correct length in its header.
 std::string entry(uint32_t id, const std::string& content) {
   return little_endian(4 + content.size(), 4) + little_endian(id, 4) + content;
 }
@@ -121,7 +121,7 @@ std::string cie_with_encoding(unsigned encoding) {
   return cie("zR", std::string(1, static_cast<char>(encoding)));
 }
 
-// A table whose first entry is the CIE of all that are added.
+// A table whose first entry is the CIE of all added ones.
 struct Table {
   explicit Table(std::string first) : bytes(std::move(first)) {}
 
@@ -132,7 +132,7 @@ struct Table {
     bytes += entry(static_cast<uint32_t>(bytes.size() + 4), content);
     return *this;
   }
-  // Where the address of the next FDE will stand.
+  // The place of the next FDE's address.
   uint64_t place() const { return kTable + bytes.size() + 8; }
 
   std::string bytes;
@@ -141,7 +141,7 @@ struct Table {
 Table absolute() { return Table{cie("", "")}; }
 
 Ranges parsed(const std::string& bytes) {
-  // A buffer of its own size, so that a sanitizer sees what is read beyond it.
+  // A buffer of exactly this size, so that a sanitizer detects reads beyond it.
   const std::vector<uint8_t> exact(bytes.begin(), bytes.end());
   return parse_unwind_ranges(exact, kTable);
 }
@@ -215,7 +215,7 @@ TEST(UnwindTable, OfOtherAugmentationsNothingIsBelieved) {
               IsEmpty());
 }
 
-// The register of the return address: a byte in version 1, packed in version 3.
+// The register of the return address is a byte in version 1, and LEB128 in version 3.
 TEST(UnwindTable, ACieIsOfVersionOneOrThree) {
   const auto parsed_with = [](char version, const std::string& reg) {
     const std::string augmentation{"zR\0", 3};
@@ -242,7 +242,7 @@ TEST(UnwindTable, EachFdeHasTheEncodingOfItsOwnCie) {
 
 TEST(UnwindTable, AnFdeWithoutACieOrARangeIsLeftOut) {
   Table table = absolute();
-  table.bytes += entry(8, little_endian(0x1000, 8) + little_endian(8, 8));  // to within the CIE
+  table.bytes += entry(8, little_endian(0x1000, 8) + little_endian(8, 8));  // to inside the CIE
   table.bytes += entry(0x7fffffff, little_endian(0x1000, 8) + little_endian(8, 8));
   table.add(0x1000, 0).add(~uint64_t{0} - 7, 0x10).add(0x1000, 8, 4).add_raw("").add(0x1008, 8);
   EXPECT_THAT(parsed(table), ElementsAre(AddressRange{0x1008, 8}));
@@ -267,14 +267,14 @@ TEST(UnwindTable, ThatIsCutOffSaysNothing) {
               IsEmpty());
 }
 
-// More letters than data: what elfutils 0.188 reads beyond the table for.
+// More letters than data: elfutils 0.188 reads beyond the table here.
 TEST(UnwindTable, ACieThatEndsInItsMiddleIsLeftOut) {
   const std::string whole = "\1zPLLLLLLLLLLR" + std::string(1, '\0') + "\1\x78\x10\x3\x3xx";
   for (size_t size = 0; size <= whole.size(); ++size)
     EXPECT_THAT(parsed(Table{entry(0, whole.substr(0, size))}.add(0x1000, 8)), IsEmpty()) << size;
 }
 
-// ---- which are kept ----
+// ---- choosing plausible ranges ----
 
 ElfBuilder file_with(const Table& table) {
   ElfBuilder builder;
@@ -334,7 +334,7 @@ TEST(UnwindRangesTest, AreNotThoseThatOverlap) {
   Table table = absolute();
   table.add(0x1100, 0x10).add(0x1110, 0x10);                    // side by side
   table.add(0x1140, 0x40).add(0x1150, 8).add(0x1160, 8);        // one around two
-  table.add(0x1200, 0x20).add(0x1210, 0x20).add(0x1230, 0x10);  // in a row, and one behind
+  table.add(0x1200, 0x20).add(0x1210, 0x20).add(0x1230, 0x10);  // in a row, and one after them
   table.add(0x1300, 0x10).add(0x1300, 0x10).add(0x1300, 0x10);  // the same
   table.add(0x1400, 0x10).add(0x1400, 0x20);                    // from the same address
   const auto ranges = ranges_of(file_with(table));

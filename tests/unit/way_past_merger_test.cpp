@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Events on their way from rings to a recording: past the merger, but in the order in which they would
-// have left it, and the same.
+// Events on their way from rings to a recording without the merger: they must be the same, and in
+// the same order, as with the merger.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ constexpr uint32_t kSession = 1;
 constexpr uint32_t kNumbers = 1, kTexts = 2;  // sources
 constexpr size_t kRingBytes = 1 << 20;
 
-// Of the file of a BPF ring buffer what its reader sees (kernel/ring.h).
+// The part of a BPF ring buffer's file that its reader sees (kernel/ring.h).
 class MadeRing {
  public:
   MadeRing() : file_(::memfd_create("ring", MFD_CLOEXEC)) {
@@ -37,11 +37,11 @@ class MadeRing {
   }
   Fd file() const { return Fd{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)}; }
 
-  // Not seen before it is published.
+  // Not visible before publish().
   void add(std::span<const std::byte> record) { submit(take_room(record.size()), record); }
   void publish() { write(page(), end_); }
 
-  // Where the record is to be written. Seen at once, as one that is still being written.
+  // Returns the place for a record. It is visible at once, as one that is still being written.
   uint64_t reserve(size_t size) {
     const uint64_t at = take_room(size);
     publish();
@@ -101,7 +101,7 @@ class Record {
 
 Record plain(uint64_t ts_ns) { return Record(ts_ns, kNumbers, {ts_ns, 2}); }
 
-// All that users see of an item.
+// Everything that users see of an item.
 std::string line(const StreamItem& item) {
   protocol::WallClock wall(0);
   if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
@@ -139,7 +139,7 @@ class Reading {
     reader_->subscribe(kSession, std::move(sink));
   }
   EventReader& reader() { return *reader_; }
-  // All at once.
+  // Publishes all at once.
   void add(const std::vector<std::pair<unsigned, Record>>& records) {
     for (const auto& [cpu, record] : records) rings[cpu].add(record.bytes());
     for (MadeRing& ring : rings) ring.publish();
@@ -161,7 +161,7 @@ class Reading {
   std::unique_ptr<EventReader> reader_;
 };
 
-// What a test has done with the rings, as it is in the file then.
+// Records a test's rings into a file.
 class Recording {
  public:
   Recording()
@@ -188,7 +188,7 @@ class Recording {
   Reading reading;
 };
 
-// The same, in one order.
+// The same through the merger.
 LinesByCpu merged(const std::vector<std::pair<unsigned, Record>>& records) {
   auto sink = std::make_shared<Merged>();
   Reading reading(sink);
@@ -203,7 +203,7 @@ LinesByCpu recorded_of(const std::vector<std::pair<unsigned, Record>>& records) 
   return recording.end();
 }
 
-// With all that takes another way than a plain hit does.
+// Includes all kinds of records that are not handled like a plain hit.
 Record random_record(std::mt19937_64& random, uint64_t ts_ns) {
   Record record =
       random() % 3 ? plain(ts_ns) : Record(ts_ns, kTexts, std::vector<uint64_t>(8, 'x'));
@@ -237,7 +237,8 @@ TEST(WayPastMerger, BringsWhatTheMergerWould) {
   }
 }
 
-// As records are where a program was preempted between reserving its record and reading the clock.
+// The order of records if a program was preempted between reserving its record and reading the
+// clock.
 TEST(WayPastMerger, IsNotTakenByARingOutOfOrder) {
   std::vector<std::pair<unsigned, Record>> records;
   for (const uint64_t ts_ns : {100, 300, 200, 400, 150, 500}) records.emplace_back(0, plain(ts_ns));
@@ -262,7 +263,7 @@ TEST(WayPastMerger, IsNotTakenBesideARecordThatIsStillBeingWritten) {
   EXPECT_EQ(recording.end(), merged({{0, early}, {0, late}}));
 }
 
-// Whoever sees the beginning of a stream sees what is missing in it, whichever ring has lost it.
+// A reader of the beginning of a stream must see all losses in it, from every ring.
 TEST(Losses, StandBeforeWhatOtherRingsHaveBroughtSince) {
   class InOrder final : public EventSink {
    public:

@@ -20,7 +20,7 @@ constexpr uint64_t kFileBytes = 0x1000;
 
 Question question_of(const std::string& pattern) { return {must(parse_pattern(pattern))}; }
 
-// One probe at one site, of arguments that the test may change.
+// One probe at one site, with arguments that the test may change.
 ProbeMatch match_with(Arguments arguments, Site site = {}) {
   site.offset = site.offset ? site.offset : 0x100;
   site.args = std::make_shared<const Arguments>(std::move(arguments));
@@ -44,9 +44,9 @@ void expect_untrue(const ProbeMatch& match) {
   EXPECT_THAT(answer.error().message, HasSubstr("cannot be true"));
 }
 
-// ---- what is said is heard ----
+// ---- answers arrive unchanged ----
 
-// Enumerators are compared by what they are, not by who holds them.
+// Compares enumerators by value, not by pointer.
 void expect_same(Argument one, Argument other) {
   ASSERT_EQ(!one.enumerators, !other.enumerators);
   if (one.enumerators) {
@@ -80,7 +80,7 @@ void expect_same(const Site& one, const Site& other) {
 
 class Programs : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-// Of real programs, with all that these have: types, exits, semaphores, refusals.
+// Real programs, with all their types, exits, semaphores and refusals.
 TEST_P(Programs, SayTheSameByWireAsWhenReadHere) {
   const auto& [program, pattern] = GetParam();
   const std::string path = on_kernel::target_path(program);
@@ -147,7 +147,7 @@ TEST(Wire, AnErrorIsToldAsItIs) {
   EXPECT_EQ(answer.error().field, error.field);
 }
 
-// ---- what cannot be true is not believed ----
+// ---- impossible answers are refused ----
 
 TEST(Wire, ASiteBehindTheFileIsNotBelieved) {
   Site site;
