@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Memory that is not there when a probe is hit (tests/targets/absent.cpp).
+// Memory that is not present when a probe is hit (tests/targets/absent.cpp).
 #include <filesystem>
 
 #include "tests/support/collected.h"
@@ -41,7 +41,7 @@ class AbsentMemory : public KernelTest {
   Program program_{"absent", {kFile, "2", "8000"}};
 };
 
-// Also of strings that go on in the next page.
+// Also strings that continue in the next page.
 TEST_F(AbsentMemory, OfAFileIsReadAllTheSame) {
   const auto events = collect("s", kOfFile, "event(str(arg0), arg1, hex(arg0, 12))");
   begin("when", kOfFile, "count", "str(arg0) == \"string 7 of the file\"");
@@ -76,7 +76,8 @@ TEST_F(AbsentMemory, ThatNobodyHasTouchedIsAllZeroes) {
   EXPECT_EQ(event.strings, std::vector<std::string>{""});
 }
 
-// The traced program, or another, could keep it waiting for ever, and with it whoever takes a probe off.
+// The traced program, or another, could keep the hit waiting for ever, and then also the removal of
+// the probe.
 TEST_F(AbsentMemory, ThatAnotherWouldHaveToBringIsNotWaitedFor) {
   const auto events = collect("s", "usdt::absent:held", "event(str(arg0), u8(arg0), hex(arg0, 4))");
   EXPECT_EQ(run()["asked"], 0u);
@@ -86,7 +87,7 @@ TEST_F(AbsentMemory, ThatAnotherWouldHaveToBringIsNotWaitedFor) {
             (std::vector<Value>{std::nullopt, std::nullopt, std::nullopt}));
 }
 
-// As on kernels before 6.6.
+// Like kernels before 6.6.
 TEST_F(AbsentMemory, IsNullWhereProgramsCannotSleep) {
   engine.reset();
   engine = must(Engine::start(must(open_kernel({.sleeps = false})), EngineOptions{}));
@@ -97,7 +98,7 @@ TEST_F(AbsentMemory, IsNullWhereProgramsCannotSleep) {
   EXPECT_EQ(events->events()[0].args, (std::vector<Value>{std::nullopt, std::nullopt}));
 }
 
-// Nothing is brought in for hits that a condition does not take.
+// Hits that a condition refuses bring in no memory.
 TEST_F(AbsentMemory, IsLeftAloneWhereTheHitIsNotTaken) {
   begin("s", "usdt::absent:fresh", "event(str(arg0))", "arg0 == 1");
   EXPECT_EQ(run()["brought"], 0);
@@ -110,7 +111,8 @@ TEST_F(AbsentMemory, IsLeftAloneWhileTheSessionIsPaused) {
   EXPECT_EQ(run()["brought"], 0);
 }
 
-// Hits sleep while specs that read and one that does not take turns, and the programs with them.
+// Specs that read memory alternate with one that does not, and so do the programs, while hits
+// sleep.
 TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
   const auto events = std::make_shared<Collected>();
   create("s");
@@ -127,7 +129,7 @@ TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
                                                     : std::vector{text(event.args[1].value())});
 }
 
-// Of each spec what it counted is final when the next is in force, though hits may sleep.
+// The counts of each spec are final when the next is in force, although hits may sleep.
 TEST_F(AbsentMemory, SwitchedOverWhileHitsWaitForItIsCountedOnce) {
   create("s");
   const char* const specs[] = {"count by str(arg0), sum(u8(arg0))",
@@ -159,8 +161,8 @@ std::string all_strings() {
   return list;
 }
 
-// To look at a mapping a hit waits for nobody, however many pages it reads: a hundred such waits are
-// seconds, in which the program stands still and no link of any tracer can be closed.
+// A hit never waits to look up a mapping, however many pages it reads: a hundred such waits would
+// be seconds, in which the program stops and no tracer can close a link.
 TEST_F(KernelTest, HitsDoNotWaitForThreadsThatChangeTheMappings) {
   constexpr uint64_t kHits = 2;
   Program program("crowded", {"8", std::to_string(kHits)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sessions of users who may not trace every process: of all that run a file, which hits they are told
-// of. Each process below differs from one of the user's own in one thing.
+// Sessions of users who may not trace every process: which hits of all processes that run a file
+// they get. Each process below differs in one thing from a process of the user.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ class OwnersAccess : public WithUsersFile {
     set("s", probe(function), everybody(), action);
   }
 
-  // Of 10 calls, made once its memory may be looked at.
+  // The session's hits of 10 calls, made once the program's memory may be inspected.
   uint64_t seen_of(Program& program) {
     prove(program);
     const uint64_t before = read("s").totals.hits;
@@ -44,7 +44,7 @@ TEST_F(OwnersAccess, IsToProcessesThatRunAsTheUser) {
   }
 }
 
-// The kernel's rule is silent on groups beside.
+// The kernel's rule does not depend on supplementary groups.
 TEST_F(OwnersAccess, IsToProcessesInWhateverGroups) {
   trace_as(user(), "changes_step", "event");
   const auto program = run_by({"--reuid=4001", "--regid=4001", "--groups=4002"});
@@ -95,7 +95,7 @@ TEST_F(OwnersAccess, EndsWithinACall) {
   EXPECT_EQ(sum(read("s")), 2u);
 }
 
-// What one user may not see another session still does.
+// Another session still gets the hits that one user may not see.
 TEST_F(OwnersAccess, OfOneSessionIsNothingToAnother) {
   trace_as(user(), "changes_step", "event");
   create("all");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Budgets, of a program that calls one function as fast as it can and others now and then
+// Budgets, with a program that calls one function as fast as it can and others now and then
 // (tests/targets/busy.c).
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@ namespace tracectl::on_kernel {
 namespace {
 
 constexpr double kSmall =
-    5;  // percent: far less than the hot function costs, far more than others do
+    5;  // percent: far less than the hot function costs, far more than the others
 
 class Budgets : public KernelTest {
  protected:
@@ -23,7 +23,7 @@ class Budgets : public KernelTest {
     return set(session, "u::" + functions, process(program_.pid()), "count");
   }
 
-  // What has been left out so far, by function.
+  // All that was left out so far, by function.
   std::map<std::string, LeftOut> look() {
     for (const BudgetKept& kept : engine->keep_budgets()) {
       must(kept.done);
@@ -35,7 +35,7 @@ class Budgets : public KernelTest {
     return left_out_;
   }
 
-  // Looks whenever it is time, so many times.
+  // Waits for that many looks at the budget, each at its time.
   void look_often(int looks) {
     for (uint64_t last = 0; looks > 0; look()) {
       const uint64_t next = engine->next_budget_look_ns();
@@ -55,7 +55,7 @@ class Budgets : public KernelTest {
     return counts;
   }
 
-  // Whether the program has a probe there.
+  // Whether the program has a probe at the function.
   bool is_armed(const std::string& function) {
     const auto found =
         must(engine->list({must(parse_pattern("u::" + function))}, process(program_.pid()), {}));
@@ -85,7 +85,7 @@ TEST_F(Budgets, LeaveOutWhatCostsMoreAndTheRestGoesOnExactly) {
   EXPECT_EQ(left_out.budget, kSmall);
   EXPECT_EQ(left_out.load.cost, CostClass::normal);
   const auto said = stop();
-  // What was counted stays, and no more is.
+  // The count so far stays, and does not grow.
   auto counted = counts("s");
   EXPECT_EQ(counted["busy_hot"], hot);
   EXPECT_GT(hot, 0u);
@@ -94,7 +94,7 @@ TEST_F(Budgets, LeaveOutWhatCostsMoreAndTheRestGoesOnExactly) {
     EXPECT_EQ(counted[other], said[other].get<uint64_t>()) << other;
 }
 
-// The rate that was told is one at which the program can have called.
+// The reported rate is one that the program can have called at.
 TEST_F(Budgets, TellHowOftenItWasHit) {
   create("s", kSmall);
   count("s", "busy_hot");
@@ -104,7 +104,7 @@ TEST_F(Budgets, TellHowOftenItWasHit) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   const double told = left_out_.at("busy_hot").load.hits_per_second;
   const auto counted = static_cast<double>(counts("s")["busy_hot"]);
-  EXPECT_LE(told * 0.25, counted * 1.01);  // in one period of all
+  EXPECT_LE(told * 0.25, counted * 1.01);  // within any one period
   EXPECT_GE(told * took.count(), counted * 0.5);
 }
 
@@ -114,7 +114,7 @@ TEST_F(Budgets, ThatAreLargeEnoughLeaveNothingOut) {
   count("s", "busy_*");
   count("without", "busy_*");
   program_.send("go");
-  look_often(16);  // hits of all periods together would be too many
+  look_often(16);  // the hits of all periods together would exceed it
   EXPECT_TRUE(left_out_.empty());
   const auto said = stop();
   for (const char* session : {"s", "without"})
@@ -147,9 +147,9 @@ TEST_F(Budgets, OfOneSessionTakeNothingFromAnother) {
   EXPECT_EQ(counts("poor")["busy_hot"], poor);
 }
 
-// And a draft stays one.
+// A draft stays a draft, too.
 TEST_F(Budgets, HoldForLaterCommits) {
-  create("s", 1);  // also where hits take longer, as in tests/mutate
+  create("s", 1);  // also if hits take longer, as in tests/mutate
   count("s", "busy_hot");
   must(stage("s", "u::busy_cool", process(program_.pid()), "count"));
   program_.send("go");

@@ -21,7 +21,7 @@ std::string counter_name(size_t n) {
   return "f" + std::string(4 - digits.size(), '0') + digits;
 }
 
-// Each function's own count, by name.
+// The count that the program reports for each function, by name.
 std::map<std::string, uint64_t> own_counts(const nlohmann::json& said) {
   std::map<std::string, uint64_t> counts;
   for (size_t i = 0; i < said["counts"].size(); ++i) counts[counter_name(i)] = said["counts"][i];
@@ -79,7 +79,7 @@ TEST_F(SpecSwitch, ReplacingASpecUnderLoadLosesAndDoublesNothing) {
     const uint64_t before = sum(read("s"));
     until([&] {
       return sum(read("s")) != before;
-    });  // each spec sees hits before the next replaces it
+    });  // each spec gets hits before the next replaces it
   }
   program.send("stop");
   const auto said = parsed(program.finish());
@@ -114,7 +114,7 @@ TEST_F(GoneIsGone, TheCodeIsTheFilesAgainWhenTheSessionIsDeleted) {
   program.send("go");
   until([&] {
     return sum(read("s")) >= 10'000;
-  });  // hit, so that the kernel has turned nops into calls
+  });  // hit, so that the kernel has replaced nops by calls
   EXPECT_GE(changed_code(program.pid(), program.path()).size(), 2000u);
   must(engine->delete_session("s"));
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
@@ -139,7 +139,7 @@ TEST_F(SessionIsolation, DeletingASessionLeavesTheOthersCountsExact) {
   EXPECT_EQ(by_function(read("stays")), own_counts(said));
 }
 
-// Taking one of a link's sites off replaces the link for those that stay.
+// Removing one of a link's sites replaces the link for those that stay.
 TEST_F(SpecSwitch, TakingSitesOffLosesAndDoublesNoHitOfTheOthers) {
   Program program("counters", {"2", "0", "100"});
   create("s");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How deep stacks are, and the deepest of each thread, held against what the program knows of its own
-// frames (tests/targets/deep_stacks.c).
+// The depths of stacks, and the deepest stack of each thread, compared with what the program knows
+// about its own frames (tests/targets/deep_stacks.c).
 #include <map>
 #include <set>
 
@@ -13,7 +13,8 @@ namespace {
 
 using Sizes = std::vector<std::pair<std::string, uint64_t>>;
 
-// Functions with the bytes they take, from the probed one out to `work`, or as far as is known.
+// Functions with their frame sizes in bytes, from the probed one out to `work`, or as far as they
+// are known.
 Sizes sizes_of(const Stack& stack) {
   Sizes sizes;
   for (const Frame& frame : stack.frames) {
@@ -35,7 +36,7 @@ class Deepest : public KernelTest {
     must(engine->stage_set("s", {std::move(staged)}));
     must(engine->commit("s", {}));
   }
-  // What the program says of its threads.
+  // The program's report about its threads.
   nlohmann::json run() {
     const auto threads = parsed(program_.run())["threads"];
     must(engine->flush("s"));
@@ -121,7 +122,7 @@ TEST_F(Deepest, OfMoreThanIsCopiedAreRightAsFarAsTheyGo) {
   EXPECT_EQ(found, wanted);
 }
 
-// Each call of f0000 is as deep as the others of its thread.
+// All calls of f0000 in a thread are equally deep.
 TEST_F(Deepest, BeginAnewWithARestart) {
   constexpr size_t kThreads = 2;
   Program program("counters", {std::to_string(kThreads), "0", "2"});
@@ -130,7 +131,7 @@ TEST_F(Deepest, BeginAnewWithARestart) {
   must(stage("s", "u::f0000", process(program.pid()), "deepest, event"));
   must(stage("s", "u::f0001", process(program.pid()), "count by tid"));
   must(engine->commit("s", {}));
-  // Each of them has been through f0000, too.
+  // Each of them has also called f0000.
   const auto all_came = [&] {
     std::set<pid_t> came;
     for (const auto& [key, row] : read("s").rows)

@@ -21,13 +21,13 @@ bool in_ts_order(const std::vector<StreamItem>& items) {
                         [](const auto& a, const auto& b) { return ts_of(a) < ts_of(b); });
 }
 
-// What the program printed of a probe's arguments; of doubles it prints the bits.
+// The arguments of a probe as printed by the program; it prints doubles as bits.
 nlohmann::json said_args(const std::string& name, nlohmann::json args) {
   if (name == "floating") args[0] = std::bit_cast<double>(args[0].get<uint64_t>());
   return args;
 }
 
-// In C and in C++, where the header finds out another way what an argument is.
+// In C and in C++, in which the header determines the types of arguments in different ways.
 class OfSdt : public Delivery, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(OfSdt, EveryArgumentIsWhatTheProgramPrinted) {
@@ -59,7 +59,7 @@ TEST_P(OfSdt, EveryArgumentIsWhatTheProgramPrinted) {
 
 INSTANTIATE_TEST_SUITE_P(Compiled, OfSdt, ::testing::Values("usdt_all", "usdt_all_cxx"));
 
-// Wherever a probe was put, it fires once a call and sees the arguments of the call.
+// Wherever the probe is placed, it fires once a call and sees the arguments of the call.
 TEST_F(Entries, OfEveryKindFireOnceACallWithTheArgumentsOfTheCall) {
   constexpr uint64_t kCalls = 1000;
   Program program("entries", {std::to_string(kCalls)});
@@ -102,7 +102,7 @@ TEST_F(Delivery, TwoSessionsAtTheSameSitesEachGetAllOfThem) {
   }
 }
 
-// Each flush comes a fraction of a millisecond behind its hit, before the reader looks by itself.
+// Each flush comes a fraction of a millisecond after its hit, before the reader's next look.
 TEST_F(Delivery, OfAHitIsDoneWhenAFlushBehindItReturns) {
   Program program("hot", {});
   create("s");
@@ -156,7 +156,7 @@ TEST_F(GoneIsGone, SemaphoresAreBackWhenTheSessionIsDeleted) {
     EXPECT_EQ(said["probes"]["guarded"]["hits"], deleted_before_it_ends ? 0 : 10);
     if (!deleted_before_it_ends) {
       must(engine->delete_session("s"));
-      EXPECT_EQ(program.leave(), "0");  // what it reads of its semaphore last
+      EXPECT_EQ(program.leave(), "0");  // the program's last reading of its semaphore
     }
   }
 }

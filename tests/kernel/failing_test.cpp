@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A failed commit changes nothing: the settings in force before it go on, without a gap, and the
-// answer names the cause.
+// A failed commit changes nothing: the settings in force before it stay in force, without a gap,
+// and the error names the cause.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class FailingCommits : public KernelTest {
     program.send("go");
   }
 
-  // A site that has been hit differs from the file in more bytes than its first.
+  // A site that was hit differs from the file in more bytes than its first.
   std::vector<uint64_t> armed_sites() const {
     std::vector<uint64_t> sites;
     uint64_t last = 0;
@@ -37,7 +37,7 @@ class FailingCommits : public KernelTest {
     return sites;
   }
 
-  // It is made with the first spec that needs it, and stays.
+  // The first spec that needs the table makes it, and it stays.
   void make_table_of_counts(const Program& any) {
     create("keys");
     must(stage("keys", "uprobe::m00001", process(any.pid()), "count by arg0"));
@@ -45,8 +45,8 @@ class FailingCommits : public KernelTest {
     must(engine->delete_session("keys"));
   }
 
-  // The old settings went on, without a gap, and no site came or went. Nor does what was staged in
-  // vain come into force with the next commit, or keep what it had taken from the tables.
+  // The old settings stayed in force, without a gap, and no site came or went. What was staged
+  // before the failure neither comes into force with the next commit, nor keeps entries of tables.
   void expect_nothing_changed() {
     create("next");
     must(engine->commit("next", {}));
@@ -57,7 +57,7 @@ class FailingCommits : public KernelTest {
     EXPECT_EQ(counted + calls(read("s")), said["total"].get<uint64_t>());
   }
 
-  // Of the program's functions, whatever else the session counts.
+  // The calls of the program's functions, without other counts of the session.
   uint64_t calls(const Results& results) const {
     uint64_t total = 0;
     for (const auto& [key, row] : results.rows)
@@ -94,7 +94,7 @@ TEST_F(FailingCommits, TheTargetEndsBeforeItsCommit) {
 
 class DescriptorLimit {
  public:
-  // Room for `more` descriptors than there are.
+  // Room for `more` further descriptors.
   explicit DescriptorLimit(int more) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
     const Fd next{::dup(0)};
@@ -108,11 +108,11 @@ class DescriptorLimit {
   rlimit before_{};
 };
 
-// Commits the session "s" with room for ever more descriptors, until it has enough. Calls with the error of
-// each commit that fails.
+// Commits the session "s" with room for ever more descriptors, until they are enough. Calls
+// `failed` with the error of each failed commit.
 template <class OnFailure>
 void commit_with_ever_more_descriptors(Engine& engine, OnFailure failed) {
-  constexpr int kEnough = 300;  // for all maps of the programs and more
+  constexpr int kEnough = 300;  // more than all maps of the programs need
   for (int more = 0; more < kEnough; ++more) {
     const auto committed = [&] {
       const DescriptorLimit limit(more);
@@ -157,8 +157,8 @@ bool is_of_loading(const Error& error) {
   return names(error.message, "the BPF programs") || names(error.message, "share the table");
 }
 
-// The programs that sleep are loaded with the first commit that needs them, when it has armed others
-// already, and kept from then on.
+// The programs that sleep are loaded by the first commit that needs them, after it has armed
+// others, and are then kept.
 TEST_F(FailingCommits, DescriptorsRunOutAtAnyMomentOfLoadingProgramsThatSleep) {
   const std::string file = build_folder() + "/failing-pages";
   Program many("many", {}), absent("absent", {file, "1", "1"});
@@ -221,7 +221,7 @@ class ManyPrograms {
 };
 
 TEST_F(FailingCommits, TheTableOfSitesIsFull) {
-  const ManyPrograms many(7);  // ten thousand sites in each
+  const ManyPrograms many(7);  // each with ten thousand sites
   must(stage("s", "uprobe::m*[0-9]", many.by_number(), "count"));
   const auto failed = engine->commit("s", {});
   ASSERT_FALSE(failed);
@@ -236,7 +236,7 @@ TEST_F(FailingCommits, TheTableOfCountersIsFull) {
   const std::string all = "uprobe:" + many.path() + ":m*[0-9]";
   Target everybody;
   everybody.all = true;
-  // One site for all of them, with counters for each of them and for the rest.
+  // Both settings share their sites, which need counters for each process and for the rest.
   must(stage("s", all, everybody, "count"));
   must(stage("s", all, many.by_number(), "count"));
   const auto failed = engine->commit("s", {});
@@ -255,7 +255,7 @@ uint64_t address_space_bytes() {
 
 class AddressSpaceLimit {
  public:
-  // Room for `more` bytes than there are.
+  // Room for `more` further bytes.
   explicit AddressSpaceLimit(uint64_t more) {
     ::getrlimit(RLIMIT_AS, &before_);
     rlimit lower = before_;
@@ -268,9 +268,9 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
-// From room for nothing but small things to room for the rings of every CPU.
+// From room for small allocations only to room for the rings of every CPU.
 TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
-  Program forker("forker", {"fork", "1", "1"});  // to arm its function takes no address space
+  Program forker("forker", {"fork", "1", "1"});  // arming its function takes no address space
   must(stage("s", "uprobe::work", process(forker.pid()), "event"));
   const uint64_t ring = engine->options().ring_bytes;
   int failures = 0;
@@ -291,7 +291,7 @@ TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
 
 // ---- another tracer ----
 
-// Two tracers can share a site only if they name the same semaphore, or both none.
+// Two tracers can share a site only if both use the same semaphore, or none.
 class AnotherTracer : public FailingCommits {
  protected:
   static constexpr uint64_t kRounds = 1000;
@@ -301,7 +301,7 @@ class AnotherTracer : public FailingCommits {
         must(engine->list({must(parse_pattern(pattern))}, process(traced.pid()), {}));
     return found.parts.at(0).probes->at(0).sites.at(0);
   }
-  // At the place of a probe that has no semaphore, with the semaphore of another probe.
+  // At a probe without a semaphore, but with the semaphore of another probe.
   OtherTracer at_none() {
     return {traced.pid(), traced.path(), site("usdt::all:none").offset,
             site("usdt::all:guarded").semaphore};
@@ -311,7 +311,7 @@ class AnotherTracer : public FailingCommits {
   }
   std::vector<uint64_t> code() const { return changed_code(traced.pid(), traced.path()); }
 
-  // What is in force is to be replaced by the same commit.
+  // The same commit also replaces the settings in force.
   void stage_with(const char* pattern) {
     must(stage("s", "uprobe::f00*", process(program.pid()), "count by tid"));
     must(stage("s", pattern, process(traced.pid()), "count"));
@@ -326,7 +326,7 @@ class AnotherTracer : public FailingCommits {
     EXPECT_TRUE(names(failed.error().message, "another tracer")) << failed.error().message;
     EXPECT_EQ(code(), theirs);
   }
-  // Of every probe but so many of them.
+  // The counts of all probes, except `left_out` of them.
   void expect_counts(const nlohmann::json& said, size_t left_out) {
     std::map<std::string, uint64_t> counts;
     for (const auto& [key, row] : read("s").rows)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Children of a target, held against the calls that tests/targets/forker.c has asked of them, and names
-// of cgroups.
+// Children of a target, compared with the calls that tests/targets/forker.c requests from them, and
+// names of cgroups.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ TEST_F(Following, OfTheFirstChildLeavesTheOthersOut) {
   EXPECT_EQ(pids(read("s")).size(), 1u);
 }
 
-// Which child is the first is a matter of when the session began.
+// Each session has its own first child, the first one after its begin.
 TEST_F(Following, TheFirstChildOfOneSessionTakesNothingFromAnother) {
   Program program("forker", {"fork", "4", "100"});
   for (const char* session : {"a", "b"}) {
@@ -78,7 +78,7 @@ TEST_F(Following, GoesOnWhereAChildExecutesTheSameFile) {
   EXPECT_EQ(sum(read("s")), 1000u);
 }
 
-// By way of a shell: it is another program, and what that executes is none of ours any more.
+// A shell is another program, and what it executes does not belong to the target any more.
 TEST_F(Following, EndsWhereAChildExecutesAnother) {
   const std::string script =
       std::filesystem::temp_directory_path() / ("follow-" + std::to_string(::getpid()) + ".sh");
@@ -97,7 +97,7 @@ TEST_F(Following, EndsWhereAChildExecutesAnother) {
   EXPECT_EQ(sum(read("s")), 0u);
 }
 
-// Two processes of one file, each with its children, in sessions of their own.
+// Two processes of one file, each with children, in separate sessions.
 TEST_F(Following, FamiliesAreApart) {
   Program first("forker", {"fork", "7", "100"}), second("forker", {"fork", "5", "100"});
   create("first");
@@ -114,7 +114,7 @@ TEST_F(Following, FamiliesAreApart) {
   EXPECT_EQ(sum(read("both")), 1200u);
 }
 
-// The numbers of sets are used again, and nothing of the last use is left.
+// Numbers of sets are used again, and nothing of their last use remains.
 TEST_F(Following, SetsThatEndAreEmpty) {
   Program program("forker", {"fork", "3", "100"}), other("forker", {"fork", "3", "100"});
   create("s");
@@ -135,7 +135,7 @@ TEST_F(Following, SetsThatEndAreEmpty) {
 
 // ---- names of cgroups ----
 
-// A tree of cgroups that ends with the test.
+// A tree of cgroups, which the destructor removes.
 class CgroupTree {
  public:
   explicit CgroupTree(const std::string& mount)
@@ -198,7 +198,7 @@ TEST_F(Cgroups, AreNamedByUnitAndContainerAndRememberedWhenTheyAreGone) {
     EXPECT_EQ(units, (std::map<std::string, uint64_t>{{"x.service", 20},
                                                       {"docker-" + id + ".scope", 10}}));
     EXPECT_EQ(containers.at("aaaaaaaaaaaa"), 10u);
-    EXPECT_EQ(containers.size(), 3u);  // and two that are none: their paths
+    EXPECT_EQ(containers.size(), 3u);  // and the paths of two that are none
   };
   expect();
   programs.clear();
@@ -206,7 +206,7 @@ TEST_F(Cgroups, AreNamedByUnitAndContainerAndRememberedWhenTheyAreGone) {
   expect();
 }
 
-// ---- what is chosen by its cgroup ----
+// ---- targets by cgroup ----
 
 Target in_cgroup(const std::string& path) {
   Target target;
@@ -224,7 +224,7 @@ class InCgroups : public KernelTest {
     tree_->add("a/x");
     path_ = "/tracectl-test-" + std::to_string(::getpid()) + "/a";
   }
-  // Which ends before its cgroups do.
+  // A program that ends before its cgroups are removed.
   Program& started(const std::string& cgroup) {
     auto& program = programs_.emplace_back(
         std::make_unique<Program>("counters", std::vector<std::string>{"1", "10", "1"}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Gone is gone: when a removal returns, every process is as it was before, down to the bytes, also
-// where it was running into the probes all the time or another tracer is at the same site.
+// When a removal returns, every process is as it was before, down to the bytes, also if it was
+// hitting the probes all the time, or if another tracer is at the same site.
 #include "tests/support/other_tracer.h"
 #include "tests/support/tracer.h"
 
@@ -63,7 +63,8 @@ TEST_F(Gone, WithTheSemaphoresOfEveryProcessThatIsRunningIntoIt) {
   }
 }
 
-// One setting of two goes: their link is replaced, and what stays must stay as it was.
+// One of two settings is removed: their link is replaced, and the other setting's sites must not
+// change.
 TEST_F(Gone, AloneWhenTheSitesBesideItStay) {
   Program one("usdt_all", {"1000000000"}), other("usdt_all", {"1000000000"});
   create("s");
@@ -84,7 +85,7 @@ TEST_F(Gone, AloneWhenTheSitesBesideItStay) {
 }
 
 // Two tracers of one site raise its semaphore by one, not by two (kernel/events/uprobes.c,
-// update_ref_ctr): it must not sink when only one of them goes.
+// update_ref_ctr): it must not drop when only one of them ends.
 TEST_F(Gone, LeavesTheProbeOfAnotherTracerAtTheSameSite) {
   constexpr uint64_t kRounds = 1000;
   Program program("usdt_all", {std::to_string(kRounds)});

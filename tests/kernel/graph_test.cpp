@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs of calls, as events: which calls are parts of them, at which depth, and how they end. The
-// calls are those of programs that nest them as they are told (tests/targets/graph_deep.c,
-// graph_tree.cpp).
+// Graphs of calls, as events: which calls belong to them, at which depth, and how they end. The
+// programs nest their calls as requested (tests/targets/graph_deep.c, graph_tree.cpp).
 #include <algorithm>
 
 #include "tests/support/graph_trees.h"
@@ -54,7 +53,7 @@ TEST_F(Graphs, AreRefusedWhereNothingIsWhatIsNamed) {
   EXPECT_NE(staged.error().message.find("no function matches"), std::string::npos);
 }
 
-// The kernel has no more trampolines for a thread.
+// The kernel has at most 64 trampolines for a thread.
 TEST_F(Graphs, SayWhichCallsAreCutBehind64Trampolines) {
   const std::string text =
       of_deep(99, {{"u::deep", "graph", "arg0 == 99", only("u::deep"), Returns::trampoline}});
@@ -87,7 +86,7 @@ TEST_F(Graphs, OfOneSessionAreNoneOfAnothers) {
   EXPECT_EQ(of(program, {{"u::deep", "graph", "arg0 == 2"}}), nested("deep", 3));
 }
 
-// Whatever else of the session follows calls: a graph begins with its roots.
+// Other settings of the session follow calls, too, but only roots begin a graph.
 TEST_F(Graphs, AreNotBegunByOtherSettings) {
   EXPECT_EQ(of_deep(3, {{"u::deep_land", "time"}, {"u::deep", "graph", "arg0 == 3"}}),
             nested("deep", 4));
@@ -107,7 +106,7 @@ TEST_F(Graphs, HaveTheArgumentsThatAreAskedFor) {
   EXPECT_EQ(levels, (std::vector<uint64_t>{3, 2, 1, 0, 0}));
 }
 
-// tree_07 calls what fires it, and tree_02 does not.
+// tree_07 calls a function that fires the probe, and tree_02 does not.
 TEST_F(Graphs, ShowProbesOnlyWhereTheyFireWithin) {
   GraphScope scope = only("u::tree_*");
   scope.beside = {must(parse_pattern("U::tree:mark"))};
@@ -122,8 +121,8 @@ TEST_F(Graphs, ShowProbesOnlyWhereTheyFireWithin) {
   EXPECT_EQ(std::count(beside.begin(), beside.end(), '*'), 0);
 }
 
-// One call instruction calls them all, at one place of the stack: jumps_end is called by it, too, once
-// directly behind jumps_elsewhere, which has jumped to what is not shown.
+// All of them are called by one call instruction, at one stack pointer; so is jumps_end, once
+// directly after jumps_elsewhere, which jumps to a function that is not shown.
 TEST_F(Graphs, GoOnWhereARootLeavesByAJump) {
   std::vector<Wanted> roots;
   for (const char* root : {"u::jumps_once", "u::jumps_twice", "u::jumps_elsewhere"})

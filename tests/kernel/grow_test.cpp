@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs that grow by what they see called, while the program runs (tests/targets/grow.c): what is added
-// is shown where it is called, and no call is lost or torn by the commits that add it.
+// Graphs that grow by observed calls while the program runs (tests/targets/grow.c): added functions
+// are shown where they are called, and the commits that add them lose and split no call.
 #include <algorithm>
 #include <map>
 #include <thread>
@@ -18,7 +18,7 @@ const std::string kGrown =
     "grow_root(by_table(grow_a())by_register(grow_b(grow_inner()))by_member(grow_c())"
     "by_variable(plugin_work(plugin_inner()))by_jump()grow_e())";
 
-// The call that is open from before all that is added to the end.
+// The call that stays open from before all additions until the end.
 const std::string kHeld = "grow_root(hold()" + kGrown.substr(kGrown.find('(') + 1);
 
 struct Tree {
@@ -26,7 +26,7 @@ struct Tree {
   std::string text;
 };
 
-// The trees of the roots' calls of one thread. Fails where an end is not that of the innermost call.
+// The trees of the roots' calls in one thread. Fails if an end is not that of the innermost call.
 class ThreadTrees {
  public:
   void add(const Event& event) {
@@ -85,7 +85,7 @@ class Growing : public KernelTest {
     unknown_ = grown.unknown;
   }
 
-  // Asks until these have been added.
+  // Grows the graph until these have been added.
   void grow_until_added(const std::set<std::string>& functions) {
     until([&] {
       grow();
@@ -94,7 +94,7 @@ class Growing : public KernelTest {
     grown_ns_ = boot_ns();
   }
 
-  // Of the threads one after another, of each in order.
+  // The trees of all threads, one thread after another, in order.
   std::vector<Tree> trees() {
     program_.send("stop");
     roots_ = parsed(program_.finish())["roots"];
@@ -107,7 +107,7 @@ class Growing : public KernelTest {
     return all;
   }
 
-  // So many whole calls of the root that have begun after all was added.
+  // Waits for `count` calls of the root that began after everything was added.
   void wait_for_roots(size_t count) {
     until([&] {
       must(engine->flush("s"));
@@ -130,7 +130,8 @@ class Growing : public KernelTest {
 const std::set<std::string> kAllFunctions{"grow_a",     "grow_b",       "grow_c",     "grow_e",
                                           "grow_inner", "plugin_inner", "plugin_work"};
 
-// By every kind of instruction, in the file and in one that was loaded later, with what is reached from there.
+// Calls by all kinds of instructions, in the file and in one that was loaded later, and the
+// functions reached from there.
 TEST_F(Growing, ShowWhatIsCalledByPointersWhereItIs) {
   begin(root());
   grow_until_added(kAllFunctions);
@@ -160,7 +161,7 @@ TEST_F(Growing, NamesWhatItDoesNotGrowBy) {
   grow_until_added(kAllFunctions);
   until([&] {
     grow();
-    return !refused_.empty() && unknown_ == 1;  // the code of no file
+    return !refused_.empty() && unknown_ == 1;  // code that is in no file
   });
   ASSERT_EQ(refused_.size(), 1u);
   EXPECT_EQ(function_of(refused_[0].probe), "abs");
@@ -181,7 +182,7 @@ TEST_F(Growing, GoesOnWhereOneOfTheProcessesHasEnded) {
     }
 }
 
-// What has been seen is true of the program, and it is not looked at twice.
+// Observed calls stay true of the program, and are not searched for twice.
 TEST_F(Growing, StaysWhereTheGraphIsStagedAnew) {
   begin(root());
   grow_until_added(kAllFunctions);

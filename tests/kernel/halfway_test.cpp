@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a commit needs goes away while it is under way: a program it is for ends, memory runs out.
-// Either it fails and nothing has changed, or it succeeds for those that are left.
+// Something that a commit needs goes away during the commit: a target ends, memory runs out. Either
+// the commit fails and nothing has changed, or it succeeds for what is left.
 #include <iostream>
 #include <new>
 
@@ -26,14 +26,14 @@ class HalfWay : public KernelTest {
     code = changed_code(busy.pid(), busy.path());
   }
 
-  // What is in force gets counters of another kind, sites come, and sites of a link go.
+  // Changes the kind of counters in force, adds sites, and removes sites of a link.
   void stage_for_busy() {
     must(stage("s", "uprobe::f000[0-4]", process(busy.pid()), "count by tid"));
     must(stage("s", "uprobe::f001[0-4]", process(busy.pid()), "event, count"));
     must(engine->stage_remove("s", {must(parse_pattern("uprobe::f002[0-4]"))}, std::nullopt));
   }
 
-  // What the engine has of the kernel's tables, and what is in force.
+  // The engine's use of the kernel's tables, and its epoch.
   struct State {
     uint64_t epoch;
     uint32_t slots, hooks, counters;
@@ -50,19 +50,19 @@ class HalfWay : public KernelTest {
     EXPECT_EQ(changed_code(busy.pid(), busy.path()), code);
   }
 
-  // By the first four letters of the function.
+  // The hits of functions with this prefix.
   uint64_t counted(const std::string& functions) {
     uint64_t total = 0;
     for (const auto& [key, row] : read("s").rows)
       if (function_of(key.probe).starts_with(functions)) total += row.count;
     return total;
   }
-  // How often each function was called.
+  // Stops the program, and returns how often each function was called.
   uint64_t stop() {
     busy.send("stop");
     return parsed(busy.finish())["calls_per_function"];
   }
-  // What a commit has added is heard from one call of each thread on, and from then on every call.
+  // From one call of each thread on, every call of the added functions is counted.
   void expect_unbroken(uint64_t calls) {
     uint64_t least = calls, most = 0;
     for (char digit = '0'; digit <= '4'; ++digit) {
@@ -82,11 +82,12 @@ class HalfWay : public KernelTest {
   std::vector<uint64_t> code;
 };
 
-// ---- the target ends ----
+// ---- the target ends during a commit ----
 
 class TargetEnds : public HalfWay {
  protected:
-  // When this step has been done for the n-th time. Links are armed in the order of the processes.
+  // Ends the process when this step is done for the n-th time. Links are armed in the order of the
+  // processes.
   void at(Step when, int nth, std::unique_ptr<Program> ending) {
     stage_for_busy();
     must(stage("s", "uprobe::f000*", process(ending->pid()), "count"));
@@ -124,14 +125,14 @@ TEST_F(TargetEnds, BetweenTheArmingOfTheSecondLinkAndTheThird) { at(Step::arm, 2
 TEST_F(TargetEnds, BetweenTheSwitchAndTheWait) { at(Step::switch_, 1, second()); }
 TEST_F(TargetEnds, BetweenTheWaitAndTheDisarming) { at(Step::wait, 1, second()); }
 
-// ---- memory runs out ----
+// ---- memory runs out during a commit ----
 
 class NoSink : public EventSink {
   void take(std::span<const StreamItem>) override {}
 };
 
 TEST_F(HalfWay, MemoryRunsOutAtAnyMoment) {
-  // The rings are there, and what is known of the file: this is about the commit.
+  // Makes the rings and reads the file before, because the test is about the commit.
   must(engine->subscribe("s", std::make_shared<NoSink>()));
   stage_for_busy();
   must(engine->commit("s", {.dry_run = true}));
@@ -148,7 +149,8 @@ TEST_F(HalfWay, MemoryRunsOutAtAnyMoment) {
   until_added_is_heard();
   const uint64_t calls = stop();
   expect_unbroken(calls);
-  // What the old hooks had counted may have found no room behind the switch: the totals have it.
+  // The counts of the old hooks may have found no room after the switch; then they are in the
+  // totals.
   EXPECT_EQ(read("s").totals.hits, 5 * calls + counted("f001"));
   must(engine->flush("s"));
   EXPECT_EQ(engine->reader_stats().malformed, 0u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A file that does not hold what it held when it was looked at: who may write a library must not get
-// anything run by the engine, which is root's.
+// A file that has changed since it was read: a user who can write a library must not get anything
+// executed by the engine, which runs as root.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ using Code = std::array<uint8_t, 5>;
 constexpr Code kNop{0x0f, 0x1f, 0x44, 0x00, 0x00};
 constexpr uint64_t kOffset = 0x100;
 
-// A file of two pages with the code at its place.
+// A file of two pages with this code in it.
 class CodeFile {
  public:
   explicit CodeFile(const Code& code) {
@@ -34,7 +34,7 @@ class CodeFile {
   }
   ~CodeFile() { std::filesystem::remove(path_); }
 
-  // As if its 5-byte nop had been looked at before.
+  // Like a request after its 5-byte nop was checked.
   ArmRequest request() const {
     return {.object_fd = fd_.get(),
             .object_path = path_,
@@ -103,7 +103,7 @@ struct Nobody final : EventSink {
   void take(std::span<const StreamItem>) override {}
 };
 
-// What hostile code could do harm by with a mere store is not there in a child.
+// Memory that hostile code could damage with a mere store does not exist in a child.
 TEST_F(Hostile, NothingThatCanBeWrittenIsSharedWithChildren) {
   kernel.reset();
   start(EngineOptions{});

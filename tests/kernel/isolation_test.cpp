@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Isolation: ten sessions on overlapping sites of a busy program, each created, changed and deleted
-// at random; what one does changes nothing that another observes.
+// at random. One session's actions change nothing that another observes.
 //
-// Five *keepers* hold their functions from before the first call to behind the last, and change
-// everything else about them: what they count in and by, when they read and zero it, what other
-// settings overlap it. What a keeper was told of a function is, summed up, what the program counted
-// itself.
+// Five *keepers* trace their functions from before the first call until after the last, and change
+// everything else: what they count in and by, when they read and zero it, which other settings
+// overlap it. The sum of a keeper's counts of a function must be the program's own count.
 //
-// Five *comers* are created, get events of a few functions, of others, of none, and are deleted. The
-// truth about these is in the events: the program calls its functions in a fixed order and gives
-// each call its number, so two consecutive events of a thread say which calls were between them and
-// were not recorded. None of these may be of a function that was set at that moment; a moment is
-// known only by the epochs of the two events, and by that the session's own commits take effect in
+// Five *comers* are created, get events of a few functions, of others, of none, and are deleted.
+// They are checked by the events: the program calls its functions in a fixed order and numbers the
+// calls, so two consecutive events of a thread show which calls between them were not recorded.
+// None of these may be of a function that was set at that moment. That moment is known only from
+// the epochs of the two events, and from the rule that the session's own commits take effect in
 // their order, each at one point between two calls of the thread.
 //
 // TRACECTL_ISOLATION_SECONDS  how long (60)
@@ -54,7 +53,7 @@ class Random {
   std::mt19937_64 numbers_;
 };
 
-// Ten functions, next to each other or far apart, that several keepers hold, one, or none.
+// Ten functions, adjacent or far apart, that several keepers, one, or none of them trace.
 Digits any_digits(Random& random) {
   Digits digits;
   for (int i = 0; i < 3; ++i) digits += static_cast<char>('0' + random.below(10));
@@ -64,10 +63,10 @@ Digits any_digits(Random& random) {
 
 // ---- sessions ----
 
-// A probe without a semaphore; another tracer holds its site with one, which the kernel refuses us.
+// A probe without a semaphore. Another tracer holds its site with one, so the kernel refuses ours.
 constexpr const char* kOccupied = "usdt::all:none";
 
-// A session as its user drives it.
+// A session, as its user controls it.
 class Player {
  public:
   Player(Engine& engine, std::string name, pid_t traced, pid_t refusing, Random& random)
@@ -87,7 +86,8 @@ class Player {
   }
   uint64_t commit() { return must(engine_.commit(name_, {})).epoch; }
 
-  // Whatever was staged: the kernel refuses another site when everything has been written.
+  // Fails whatever else was staged: the kernel refuses one more site after everything has been
+  // written.
   void fail_to_commit() {
     must(engine_.stage_set(
         name_, {{must(parse_pattern(kOccupied)), refusing_, must(parse_spec("count"))}}));
@@ -103,7 +103,7 @@ class Player {
 
 class Keeper : public Player {
  public:
-  // Functions of the first hundred, of the first two hundred...
+  // The functions of the first hundred, of the first two hundred...
   Keeper(Engine& engine, size_t number, pid_t traced, pid_t refusing, Random& random)
       : Player(engine, "keeper-" + std::to_string(number), traced, refusing, random),
         functions_(100 * (number + 1)),
@@ -139,7 +139,8 @@ class Keeper : public Player {
     stage(base_, any_spec());
     commit();
   }
-  // The last staged holds where both are set, so the hooks of the base come and go with this.
+  // Where both are set, the setting staged last applies, so hooks of the base setting come and go
+  // with it.
   void overlap() {
     extra_ = pattern_of(any_digits(random_));
     stage(extra_, any_spec());
@@ -186,7 +187,7 @@ class Comer : public Player {
     change(random_.one_in(5) ? 0 : 1 + random_.below(2));
   }
 
-  // Events that are flushed and counts that nobody adds to any more are the same.
+  // When events are flushed and counts no longer change, both must be equal.
   void go() {
     if (!events_) return;
     const bool emptied = random_.one_in(2);
@@ -211,7 +212,7 @@ class Comer : public Player {
     change(1 + random_.below(2));
   }
 
-  // To so many patterns; one that is set already may stay.
+  // Changes to so many patterns; one that is set already may stay.
   void change(size_t patterns) {
     std::vector<Digits> wanted;
     if (patterns > 0 && !set_.empty() && random_.one_in(2)) wanted.push_back(set_.front());
@@ -241,7 +242,7 @@ class Comer : public Player {
     return sum;
   }
 
-  std::shared_ptr<Events> events_;  // none: the session is not there
+  std::shared_ptr<Events> events_;  // null: the session does not exist
   std::vector<Digits> set_;
   History history_;
   uint64_t heard_ = 0;
@@ -299,7 +300,7 @@ TEST_F(Isolation, WhatTenSessionsDoAtRandomChangesNothingThatAnotherObserves) {
   for (Keeper& keeper : keepers) keeper.expect_counted(said["counts"]);
 
   const auto& stats = engine->stats();
-  EXPECT_TRUE(HasFailure() || stats.commits > kKeepers + kComers);  // it has tried something
+  EXPECT_TRUE(HasFailure() || stats.commits > kKeepers + kComers);  // a minimum of activity
   std::cout << stats.commits << " commits, " << stats.failed_commits << " that failed, " << events
             << " events, " << said["total"] << " calls\n";
 }

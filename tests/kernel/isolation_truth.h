@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is known beforehand of the events that a session of isolation_test.cpp may be told of.
+// The expected events of the sessions of isolation_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace tracectl::on_kernel {
 
-// Of the program under test: functions f0000 to f0999, called one behind the other; call n of a
-// thread is one of function n % kFunctions.
+// The program under test has functions f0000 to f0999 and calls them in order; call n of a thread
+// is of function n % kFunctions.
 constexpr uint64_t kFunctions = 1000;
 constexpr size_t kThreads = 2;
 
-// ---- functions, as the test knows them ----
+// ---- functions ----
 
 // The last three digits of a function's name; `?` fits any.
 using Digits = std::string;
@@ -44,7 +44,7 @@ class FunctionSet {
   explicit FunctionSet(const std::vector<Digits>& chosen) {
     for (uint64_t f = 0; f < kFunctions; ++f)
       for (const Digits& digits : chosen) has_[f] |= fits(digits, f);
-    uint64_t distance = kNever;  // round and round, as the program calls them
+    uint64_t distance = kNever;  // in a circle, like the program's calls
     for (uint64_t f = 2 * kFunctions; f-- > 0;) {
       distance = has_[f % kFunctions] ? 0 : distance == kNever ? kNever : distance + 1;
       distance_[f % kFunctions] = distance;
@@ -65,9 +65,9 @@ class FunctionSet {
   std::array<uint64_t, kFunctions> distance_{};
 };
 
-// ---- the truth about events ----
+// ---- expected events ----
 
-// What a session has set, since when; in the order of its commits.
+// The functions that a session has set from an epoch on; in the order of its commits.
 struct InForce {
   uint64_t epoch = 0;
   FunctionSet functions;
@@ -92,8 +92,8 @@ class Events : public EventSink {
     more_.notify_all();
   }
 
-  // Until every thread was heard under this epoch: the settings are in force there, and no commit
-  // before it, of whichever session, has ended them.
+  // Waits until every thread was heard under this epoch: the settings are in force there, and no
+  // commit before it, of any session, has ended them.
   bool hears_all_threads_under(uint64_t epoch) {
     std::unique_lock lock(mutex_);
     return more_.wait_for(lock, std::chrono::minutes(1), [&] {
@@ -103,7 +103,7 @@ class Events : public EventSink {
     });
   }
 
-  // Nobody calls take() any more, or all that was asked for was flushed.
+  // Call these when take() is no longer called, or when all events were flushed.
   const std::map<pid_t, std::vector<Heard>>& by_thread() const { return by_thread_; }
   const std::map<uint64_t, uint64_t>& by_function() const { return by_function_; }
   uint64_t lost() const { return lost_; }
@@ -135,15 +135,16 @@ inline History::const_iterator in_force(const History& history, uint64_t epoch) 
   return after == history.begin() ? history.end() : std::prev(after);
 }
 
-// What is wrong with an event, given the one its thread was heard by before it.
+// The fault of an event, given the thread's event before it.
 inline std::string fault(const History& history, const Heard* before, const Heard& now) {
   const auto here = in_force(history, now.epoch);
   if (here == history.end()) return "comes from before the session";
   if (!here->functions.has_call(now.call)) return "is of a function that was not set";
   if (!before) return "";
   if (now.call <= before->call || now.epoch < before->epoch) return "comes out of order";
-  // Each commit in between ends as late as it can: at the first call it would have recorded. If
-  // that leaves a call unexplained, so does every other choice.
+  // Assumes that each commit in between takes effect as late as possible: at the first call it
+  // would have recorded. If a call is then still missing, it is missing for every other choice,
+  // too.
   uint64_t explained = before->call + 1;
   for (auto part = in_force(history, before->epoch); part != here; ++part)
     explained = std::min(part->functions.first_from(explained), now.call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is shown of a call is kept only where the call turns out to match: keep_if. Nothing of the others
-// comes out of the kernel.
+// keep_if keeps the records of a call only if the call matches at its end. Nothing of other calls
+// leaves the kernel.
 #include <map>
 #include <set>
 
@@ -25,7 +25,7 @@ uint64_t lost_of(const Collector& collector, LossCause cause) {
   return count;
 }
 
-// The run calls deep(3), and deep(0) in deep_land.
+// The program calls deep(3), and deep(0) in deep_land.
 TEST_F(Kept, IsTheCallWhoseArgumentsMatch) {
   for (const Returns returns : {Returns::exits, Returns::trampoline}) {
     EXPECT_EQ(of_deep_if("arg0 == 3", returns), nested("deep", 4));
@@ -46,7 +46,7 @@ TEST_F(Kept, IsTheCallThatTookLong) {
 }
 
 TEST_F(Kept, IsTheCallThatWasLeftWithoutReturning) {
-  // The second call closes the first, and nothing the second.
+  // The second call ends the first one; nothing ends the second.
   Program program("graph_deep", {"3", "2"});
   EXPECT_EQ(of(program, {{.pattern = "u::deep_jump", .keep_if = "thrown"}}),
             nested("deep_jump", 4, ")!"));
@@ -57,7 +57,7 @@ TEST_F(Kept, IsTheCallThatWasLeftWithoutReturning) {
   EXPECT_EQ(of_deep(3, {{.pattern = "u::deep", .keep_if = "thrown"}}), "");
 }
 
-// The outermost call decides, also on those that would match by themselves.
+// The outermost call decides, also about inner calls that would match on their own.
 TEST_F(Kept, OrNotAreAllCallsWithinARoot) {
   const std::string landed = "deep_land(" + nested("deep_jump", 4, ")!") + "deep())";
   for (const auto& [condition, shown] :
@@ -81,7 +81,7 @@ TEST_F(Kept, OrNotAreProbesThatFireWithin) {
   }
 }
 
-// Calls of another root of the session, which has no condition, are streamed as they come.
+// Calls of another root of the session, which has no condition, are streamed at once.
 TEST_F(Kept, IsWhatOtherSettingsOfTheSessionShow) {
   EXPECT_EQ(of_deep(3, {{"u::deep_land"}, {.pattern = "u::deep", .keep_if = "arg0 == 9"}}),
             "deep_land(" + nested("deep_jump", 4, ")!") + "deep())");
@@ -99,7 +99,7 @@ TEST_F(Kept, LeavesNothingOfTheOthersForTheReader) {
   EXPECT_EQ(totals.dropped_ring, 0u);
 }
 
-// Blocks of a thread are used again, and what one call has left there is none of the next one's.
+// A thread's blocks are used again, and no call may get what another one has left there.
 TEST_F(Kept, OfManyCallsAreThoseThatMatch) {
   Program program("graph_deep", {"150", "40"});
   std::string expected;
@@ -107,7 +107,7 @@ TEST_F(Kept, OfManyCallsAreThoseThatMatch) {
   EXPECT_EQ(of(program, {{.pattern = "u::deep", .keep_if = "arg0 == 150"}}), expected);
 }
 
-// The end of a call needs less room than the beginning of one: there might be some left for it.
+// The end of a call needs less room than a beginning, so there might be room for only the end.
 TEST_F(Kept, IsTheBeginningWhereThereIsNoRoomForAll) {
   create("s");
   auto sink = std::make_shared<Collector>();
@@ -148,7 +148,7 @@ TEST_F(Kept, IsLostWhereTheRingHasNoRoomForIt) {
   EXPECT_TRUE(events_of(*sink).empty());
 }
 
-// Nobody can say whether it would have matched.
+// It is not known whether the call would have matched.
 TEST_F(Kept, IsTheCallThatItsThreadEndsIn) {
   create("s");
   auto sink = std::make_shared<Collector>();
@@ -165,7 +165,7 @@ TEST_F(Kept, IsTheCallThatItsThreadEndsIn) {
   for (const auto& [tid, tree] : trees) EXPECT_EQ(tree.text(), nested("calls_last", 3, ")!"));
 }
 
-// A root that jumps away has ended: its condition is not about what it jumps to.
+// A root that jumps away has ended: its condition does not apply to the function that it jumps to.
 TEST_F(Kept, IsNotWhatARootJumpsTo) {
   Program program("tail_jumps", {});
   EXPECT_EQ(of(program, {{.pattern = "u::jumps_once",
@@ -196,7 +196,8 @@ TEST_F(Kept, ComesWithTheCpuAndTheTimeOfItsHits) {
   for (const unsigned cpu : cpus) EXPECT_LT(cpu, sysconf(_SC_NPROCESSORS_CONF));
 }
 
-// Each keep_if of a setting is in force from the switch on, and what waited for another is forgotten.
+// Each new keep_if of a setting is in force from its switch on, and records that waited for the old
+// one are dropped.
 TEST_F(Kept, FollowsASwitch) {
   create("s");
   auto sink = std::make_shared<Collector>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Rows by stack and by caller, held against the calls that the program makes by its source
+// Rows by stack and by caller, compared with the program's calls according to its source
 // (tests/targets/stacks.h).
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool knows_all(const Stack& stack) {
                      [](const Frame& frame) { return !frame.module.empty() && !frame.address; });
 }
 
-// What the program is known to do above the function, up to main.
+// The known callers of the function, up to main.
 std::vector<std::string> callers_up_to_main(size_t depth) {
   std::vector<std::string> names(depth, "deep");
   names.insert(names.end(), {"middle", "outer", "work", "main"});
@@ -32,7 +32,7 @@ class KeyStackTest : public KernelTest {
     program.wait_for_end();
   }
 
-  // In processes that execute the two programs of tests/targets/exec_chain.h.
+  // Traces processes that execute the two programs of tests/targets/exec_chain.h.
   void set_in_both(const std::string& action) {
     Target both;
     both.executables = {target_path("exec_first"), target_path("exec_second")};
@@ -46,7 +46,7 @@ class KeyStackTest : public KernelTest {
     return counts;
   }
 
-  // Rows of this aggregate, with the stack that is their only key.
+  // Rows of this aggregate, each with the stack that is its only key.
   std::vector<std::pair<Stack, Row>> rows(const std::string& aggregate) {
     std::vector<std::pair<Stack, Row>> found;
     for (const auto& [key, row] : read("s").rows)
@@ -118,7 +118,7 @@ TEST_F(KeyStacks, AtTheEndOfACallBeginWithItsCaller) {
   }
 }
 
-// Each process has the code at addresses of its own, and has ended when the rows are read.
+// Each process has the code at different addresses, and has ended when the rows are read.
 TEST_F(KeyStacks, AreOneRowForAllProcessesThatCallAlikeAndOutliveThem) {
   create("s");
   Target all_that_run_it;
@@ -127,7 +127,7 @@ TEST_F(KeyStacks, AreOneRowForAllProcessesThatCallAlikeAndOutliveThem) {
   for (int i = 0; i < 3; ++i) {
     Program program("stacks", {std::to_string(kCalls), "1"});
     program.run();
-    must(engine->flush("s"));  // the reader has looked at it
+    must(engine->flush("s"));  // the reader has read its mappings
     program.send("exit");
     program.wait_for_end();
   }
@@ -139,7 +139,7 @@ TEST_F(KeyStacks, AreOneRowForAllProcessesThatCallAlikeAndOutliveThem) {
   EXPECT_TRUE(knows_all(counts[0].first));
 }
 
-// The table of stacks is emptied when no setting has such keys; rows of the past keep theirs.
+// The table of stacks is emptied when no setting has such keys any more; earlier rows keep theirs.
 TEST_F(KeyStacks, StayInRowsWhoseSettingIsGone) {
   create("s");
   Program program("stacks", {std::to_string(kCalls), "1"});
@@ -160,7 +160,7 @@ TEST_F(KeyStacks, AreOfTheProgramThatTheProcessExecutedThen) {
   set_in_both("count by stack(2)");
   Program program("exec_first", {std::to_string(kCalls), target_path("exec_second")});
   const auto first = parsed(program.run());
-  must(engine->flush("s"));  // the reader has looked at it
+  must(engine->flush("s"));  // the reader has read its mappings
   program.leave();
   const auto second = parsed(program.run());
   ASSERT_EQ(first["leaf"], second["leaf"]);

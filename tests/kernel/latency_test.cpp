@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The time from one probe to another, held against what the program knows of its own requests
+// The time from one probe to another, compared with the program's own records of its requests
 // (tests/targets/requests.cpp).
 #include <fstream>
 #include <set>
@@ -18,7 +18,8 @@ struct Asked {
   uint32_t slowest = 5;
 };
 
-// The time that the host of a virtual machine has taken of its CPUs, in ms, to the next 10 (proc(5)).
+// The time that the host of a virtual machine has stolen from its CPUs, in ms, rounded up to the
+// next 10 (proc(5)).
 uint64_t stolen_ms() {
   std::ifstream stat("/proc/stat");
   std::string cpu;
@@ -64,8 +65,9 @@ class LatencyTest : public KernelTest {
 
 using Latencies = LatencyTest;
 
-// The same, but for hits that were told as dropped: where the host of a virtual machine takes a CPU away
-// within a hit that has a lock, another hit does not wait for that longer than a millisecond, or about.
+// Equal, except for hits that were reported as dropped: if the host of a virtual machine takes away
+// a CPU during a hit that holds a lock, another hit waits for it no longer than about a
+// millisecond.
 void expect_but_for_dropped(uint64_t counted, uint64_t passed, const LatencyResult& latency) {
   EXPECT_LE(counted > passed ? counted - passed : passed - counted, latency.dropped)
       << counted << " of " << passed;
@@ -77,7 +79,7 @@ void LatencyTest::expect_counts(const LatencyResult& latency, const nlohmann::js
   expect_but_for_dropped(latency.overwritten, said["overwritten"], latency);
   expect_but_for_dropped(latency.open(), said["open"], latency);
   expect_but_for_dropped(latency.unmatched, said["unmatched"], latency);
-  // Every hit of both is one of these, whatever was dropped.
+  // Every hit of both probes is one of these, whatever was dropped.
   EXPECT_EQ(latency.started + latency.matched + latency.unmatched + latency.dropped,
             said["begun"].get<uint64_t>() + said["matched"].get<uint64_t>() +
                 said["unmatched"].get<uint64_t>());
@@ -167,13 +169,14 @@ TEST_F(Latencies, AConditionOnTheDurationPicksAmongWhatMatched) {
   const Results slow = read("slow");
   EXPECT_GE(sum(slow), surely);
   EXPECT_LE(sum(slow), perhaps);
-  expect_counts(only(slow), said);  // whatever the condition says
+  expect_counts(only(slow), said);  // regardless of the condition
   expect_but_for_dropped(slow.totals.filtered + sum(slow), said["matched"], only(slow));
   const Results end = read("end");
   expect_but_for_dropped(sum(end), even, only(end));
 }
 
-// Between hits of one probe of the same thread: each but the first ends what the one before it began.
+// Between hits of one probe in a thread, each hit but the first ends the time that the previous one
+// began.
 TEST_F(Latencies, OfOneProbeItIsTheTimeBetweenItsHits) {
   begin("s", {.to = kBegin, .by = "tid"});
   begin("hits", {.from = kEnd, .to = "uprobe::request_begins", .by = "tid"});
@@ -207,7 +210,7 @@ TEST_F(Latencies, ReadingAndZeroingCutsOnceAndLosesNothing) {
   expect_counts(all, said);
   expect_but_for_dropped(rows, said["matched"], all);
   const LatencyResult rest = only(read("s"));
-  EXPECT_EQ(rest.open(), said["open"].get<uint64_t>());  // they are open still
+  EXPECT_EQ(rest.open(), said["open"].get<uint64_t>());  // they are still open
   EXPECT_EQ(rest.started + rest.matched, 0u);
 }
 
@@ -250,7 +253,7 @@ TEST_F(Latencies, AnEventTellsTheTimeAndTheArgumentsOfTheEnd) {
   }
 }
 
-// Two programs with the same numbers: what never ends in the one begins again in the other.
+// Two programs with the same keys: pairs that never end in one begin again in the other.
 TEST_F(Latencies, ResumingForgetsWhatMayHaveEndedUnseen) {
   Program other("requests", {"3", "1500"});
   const auto begin_in_both = [&](const std::string& session) {
@@ -277,7 +280,7 @@ TEST_F(Latencies, ResumingForgetsWhatMayHaveEndedUnseen) {
 TEST_F(Latencies, WhoseKeyCannotBeReadIsCounted) {
   begin("s", {.from = "uprobe::request_begins",
               .to = "uprobe::request_ends",
-              .by = "u64(arg0)"});  // no address of anything
+              .by = "u64(arg0)"});  // not a valid address
   const auto said = run();
   const LatencyResult latency = only(read("s"));
   EXPECT_EQ(latency.unread, said["begun"].get<uint64_t>() + said["ended"].get<uint64_t>());
@@ -287,7 +290,7 @@ TEST_F(Latencies, WhoseKeyCannotBeReadIsCounted) {
 TEST_F(Latencies, APairIsNotLeftWithOneSide) {
   begin("s", {});
   const auto other = stage("s", kBegin, process(program_.pid()), "count");
-  must(other);  // each is fine by itself
+  must(other);  // each is valid on its own
   const auto committed = engine->commit("s", {});
   ASSERT_FALSE(committed);
   EXPECT_NE(committed.error().message.find("one end of the latency"), std::string::npos);

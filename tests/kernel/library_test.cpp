@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Libraries that programs load after the commit which chose them (tests/targets/loads.c).
+// Libraries that programs load after the commit that chose them (tests/targets/loads.c).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ class Libraries : public KernelTest {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // As an upgrade does it.
+  // Replaces it like an upgrade.
   static void put(const std::string& path) {
     std::filesystem::copy_file(target_path("loads_library"), path + ".new");
     std::filesystem::rename(path + ".new", path);
@@ -45,7 +45,7 @@ class Libraries : public KernelTest {
     return target;
   }
   const Session& session() { return *must(engine->session("s")); }
-  // What the daemon's loop does, until so many files have been armed later.
+  // Does the same as the daemon's loop, until that many files were armed later.
   void follow(size_t files) {
     until([&] {
       look();
@@ -229,7 +229,7 @@ TEST_F(Libraries, ThatWereReplacedAreAnother) {
   EXPECT_EQ(sum(read("s")), 60u);
 }
 
-// Which are looked for ten times a second at most.
+// New libraries are searched for ten times a second at most.
 TEST_F(Libraries, OfWhichThereAreEverMoreCostFewCommits) {
   constexpr size_t kMany = 80;
   for (size_t i = 0; i < kMany; ++i)
@@ -245,7 +245,7 @@ TEST_F(Libraries, OfWhichThereAreEverMoreCostFewCommits) {
   const uint64_t looks = (boot_ns() - began_ns) / 100'000'000 + 1;
   EXPECT_LE(engine->stats().commits - commits, looks + 2);
   program.finish();
-  EXPECT_EQ(session().followed.size(), 64u);  // of which is told
+  EXPECT_EQ(session().followed.size(), 64u);  // the most that are reported
 }
 
 TEST_F(Libraries, AreLookedForTenTimesASecondAtMost) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a hit does to what comes after it: tag(), silent and trigger(), held against what the traced
-// program has counted itself (tests/targets/rounds.cpp).
+// Effects of a hit on later ones: tag(), silent and trigger(), compared with the traced program's
+// own counts (tests/targets/rounds.cpp).
 #include <map>
 
 #include "tests/support/collected.h"
@@ -108,7 +108,7 @@ TEST_F(Tags, OfOneSessionAreNoneOfAnother) {
   EXPECT_EQ(by_tag(read("has_others"))["other"], said["steps_fast"]);
 }
 
-// The event of the hit that tags has the tag from before.
+// The event of a hit that sets a tag has the tag from before.
 TEST_F(Tags, EventsBearTheOneThatTheirThreadHadBefore) {
   create("s");
   const auto collected = watch("s");
@@ -132,7 +132,7 @@ TEST_F(Tags, EventsBearTheOneThatTheirThreadHadBefore) {
   EXPECT_EQ(steps["fast"], said["steps_fast"]);
 }
 
-// With a condition on how the call ended they are set when it ends.
+// If their condition is about the end of the call, tags are set at its end.
 TEST_F(Tags, CanWaitForTheReturn) {
   create("s");
   stage_in("s", "slow", "tag(\"slow\")", "duration >= 0");
@@ -159,7 +159,7 @@ TEST_F(Tags, AnEmptyOneIsNone) {
             (std::map<std::string, uint64_t>{{"", untagged}, {"slow", said["steps_slow"]}}));
 }
 
-// Of a condition that does not hold nothing is done, and the tag is seen as it was before the hit.
+// If the condition does not hold, nothing is done; the condition sees the tag from before the hit.
 TEST_F(Tags, AConditionSeesTheOneFromBeforeItsOwnHit) {
   create("s");
   stage_in("s", "step", "count, tag(\"stepped\")", "tag == \"\"");
@@ -204,7 +204,7 @@ TEST_F(Silence, IsOfOneSession) {
   EXPECT_EQ(collected->events().size(), all_steps(said));
 }
 
-// As soon as the session begins anew its threads have no marks, although they still run.
+// After a restart of the session its threads have no marks, although they still run.
 TEST_F(Silence, EndsWithARestart) {
   Program program("counters", {"2", "0", "2"});
   create("s");
@@ -229,7 +229,7 @@ TEST_F(Silence, EndsWithARestart) {
   program.finish();
 }
 
-// The number of a session that has ended goes to the next.
+// The number of an ended session is used for the next one.
 TEST_F(Silence, EndsWithItsSession) {
   Program program("counters", {"1", "0", "2"});
   create("first");
@@ -242,7 +242,7 @@ TEST_F(Silence, EndsWithItsSession) {
   must(engine->delete_session("first"));
   create("next");
   ASSERT_EQ(must(engine->session("next"))->id, id);
-  // It marks threads, too, but none of these.
+  // It also marks threads, but none of these.
   Setting never = setting("uprobe::f0000", process(program.pid()), "tag(\"y\")");
   never.spec.when = must(parse_condition("arg1 == 99"));
   must(engine->stage_set("next", {std::move(never)}));
@@ -257,7 +257,7 @@ TEST_F(Silence, EndsWithItsSession) {
 
 // ---- trigger ----
 
-// One thread, so that what comes behind a hit is known; watched counts its steps.
+// One thread, so that the calls after a hit are known; watched counts its steps.
 class Triggers : public Marks {
  protected:
   void SetUp() override {
@@ -324,7 +324,7 @@ TEST_F(Triggers, CanSilenceASessionThatWasNotPaused) {
   EXPECT_EQ(taken("watched"), said["steps_before"].get<uint64_t>() + steps_in_rounds(said, 0, 400));
 }
 
-// Of every thread an unbroken suffix is counted: the number of the last step is known.
+// An unbroken suffix of every thread's steps is counted: the number of the last step is known.
 TEST_F(Triggers, CountAnUnbrokenSuffixOfEveryThread) {
   stage_in("watched", "step", "count by tid, max(arg0) by tid, min(arg0) by tid");
   commit("watched");
@@ -344,7 +344,7 @@ TEST_F(Triggers, CountAnUnbrokenSuffixOfEveryThread) {
     ++threads;
   }
   EXPECT_EQ(threads, 4u);
-  EXPECT_GE(begun_before, 1u);  // the one that triggered
+  EXPECT_GE(begun_before, 1u);  // the triggering one
 }
 
 TEST_F(Triggers, PauseAndResumeMoveTheGateOfATriggeredSession) {
@@ -360,7 +360,8 @@ TEST_F(Triggers, PauseAndResumeMoveTheGateOfATriggeredSession) {
   EXPECT_EQ(taken("watched"), all_steps(said));
 }
 
-// What it was when the last such setting ended it stays, and it pauses as others do.
+// The session stays in the state in which the last such setting left it, and can be paused like
+// others.
 TEST_F(Triggers, ThatEndLeaveASessionAsTheyFoundIt) {
   watch_one();
   begin_one("w", "trigger(watched)", "arg0 == 100000");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the programs tell beside events: hits that ask for dumps, processes that have crashed.
+// Notices from the programs, apart from events: hits that request dumps, and crashed processes.
 #include <poll.h>
 #include <signal.h>
 
@@ -21,7 +21,7 @@ class Notices : public KernelTest {
     pollfd notices{engine->notices_fd(), POLLIN, 0};
     return ::poll(&notices, 1, 0) == 1;
   }
-  // Those of a process that is being ended.
+  // The crash of a process that is killed here.
   SeenCrash crash_of(Program& program, int signal) {
     ::kill(program.pid(), signal);
     program.wait_for_end();
@@ -29,7 +29,7 @@ class Notices : public KernelTest {
     if (notices.size() != 1) throw std::runtime_error("there is not one notice");
     return std::get<SeenCrash>(notices.front());
   }
-  // Crashes of those that `function` is set for, in a session with a recorder.
+  // Watches for crashes of processes for which `function` is set, in a session with a recorder.
   void watch(const Target& target, const std::string& function = "uprobe:hot:hot_push") {
     create("s");
     engine->dump_at_triggers("s");
@@ -121,7 +121,7 @@ TEST_F(Notices, OfCrashesAreOfNoInterestToSessionsWithoutARecorder) {
   EXPECT_EQ(crash_of(program, SIGSEGV).sessions, std::vector<std::string>{"s"});
 }
 
-// They get into the log.
+// The names appear in the log.
 TEST_F(Notices, HaveNamesThatBeginNoLine) {
   const std::string folder = ::testing::TempDir(), name = folder +
                                                           "/a\nb\x1b"

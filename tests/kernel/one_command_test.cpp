@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// An engine for one command loads the program that any hook can be served by when a hook needs it.
+// An engine for one command loads the program that can serve any hook only when a hook needs it.
 #include <bpf/bpf.h>
 
 #include <filesystem>
@@ -61,7 +61,7 @@ TEST_F(OneCommand, LoadsTheProgramOfOtherHooksWithTheFirstOfThem) {
   EXPECT_EQ(sum(read("s")), called);
 }
 
-// Its sites go from one program to the other and back, each time by a handover.
+// Its sites change from one program to the other and back, each time by a handover.
 TEST_F(OneCommand, MissesNoCallWhereItsHooksComeToDoMore) {
   const auto target = process(program.pid());
   set("s", "uprobe::f00*", target, "count");
@@ -75,7 +75,7 @@ TEST_F(OneCommand, MissesNoCallWhereItsHooksComeToDoMore) {
   EXPECT_EQ(counted + sum(read("s")), called);
 }
 
-// Also beside others of the same command at the same sites.
+// Also with hooks of another session of the same command at the same sites.
 TEST_F(OneCommand, MissesNoCallWhereAnotherOfItsSessionsDoesMore) {
   const auto target = process(program.pid());
   set("s", "uprobe::f00*", target, "count");

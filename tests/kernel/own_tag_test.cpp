@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The tags that programs give their own threads (<tracectl/tag.h>), as sessions show them: each event
-// against what its argument says its tag must be (tests/targets/tags.cpp, tag_steps.c).
+// The tags that programs give their own threads (<tracectl/tag.h>), as shown by sessions: each
+// event's argument says what its tag must be (tests/targets/tags.cpp, tag_steps.c).
 #include <map>
 
 #include "tests/support/collected.h"
@@ -38,7 +38,7 @@ std::string expected_tag(const std::string& probe, uint64_t n) {
 
 // ---- many threads, and the queue between them ----
 
-constexpr uint64_t kRequests = 3000;  // of each client
+constexpr uint64_t kRequests = 3000;  // for each client
 
 TEST_F(OwnTags, EveryEventHasTheTagItsThreadHadWhoeverPutIt) {
   Program program("tags", {"2", "3", std::to_string(kRequests)});
@@ -86,7 +86,8 @@ TEST_F(OwnTags, CountsAndConditionsAreByThem) {
   EXPECT_EQ(sum(read("one")), 2u);
 }
 
-// A reader that is behind by more tags than the table has says so, and has none of another event.
+// If a reader is behind by more tags than the table has, the tags are reported as unknown, and are
+// never those of other events.
 TEST_F(OwnTags, TheOldestOfTooManyAreUnknown) {
   start({.ring_bytes = 64 << 20});
   constexpr uint64_t kMany = TC_OWN_TAGS + 5000;
@@ -110,7 +111,7 @@ TEST_F(OwnTags, TheOldestOfTooManyAreUnknown) {
   EXPECT_EQ(events.back().tag, expected_tag("receive", kMany - 1));
 }
 
-// So that their programs pay for nothing.
+// So that their programs pay no cost.
 TEST_F(OwnTags, SessionsThatAskForNoTagsDoNotArmTheirProbe) {
   Program program("tags", {"1", "1", "10"});
   create("s");
@@ -128,7 +129,7 @@ class OwnTagSteps : public OwnTags {
     program_.send(line);
     return parsed(program_.finish())["tag"];
   }
-  // What the events of work() say, in their order.
+  // The tags of the events of work(), in order.
   std::vector<std::string> tags(const Collected& collected) {
     std::vector<std::string> all;
     for (const Event& event : seen("s", collected)) all.push_back(event.tag);
@@ -186,7 +187,7 @@ TEST_F(OwnTagSteps, NothingIsPutWhileNobodyTraces) {
   EXPECT_EQ(tags(*collected), (Tags{""}));
 }
 
-// A thread that was given another while nobody traced must not have the one from before.
+// A thread whose tag changed while nobody traced must not have the one from before.
 TEST_F(OwnTagSteps, ATagOfAnEarlierTraceIsOverWhenItWasChangedUnseen) {
   create("s");
   set("s", "uprobe::work", process(program_.pid()), "event");
@@ -272,7 +273,7 @@ TEST_F(OwnTagSteps, WhatStandsInThePlaceOfOneIsNone) {
   EXPECT_EQ(tags(*collected), (Tags{"a", "", "b"}));
 }
 
-// The session knows the tag of the very request that lets it speak.
+// The session knows the tag already at the request that resumes it.
 TEST_F(OwnTagSteps, APausedSessionListensToThem) {
   const auto collected = trace();
   must(engine->pause("s"));
@@ -303,7 +304,7 @@ TEST_F(OwnTagSteps, AreSeenBesideEveryFunctionOfTheirProgram) {
   EXPECT_EQ(works, (Tags{"a"}));
 }
 
-// What the user has asked for is traced all the same.
+// Everything else that the user has requested is traced nevertheless.
 TEST_F(OwnTagSteps, AreNotSeenWhereAnotherTracerHasTheirProbe) {
   const auto listed =
       must(engine->list({must(parse_pattern("usdt::tracectl:tag"))}, process(program_.pid()), {}));
@@ -338,7 +339,7 @@ TEST_F(OwnTags, OfThreadsThatAreInterruptedAreWhole) {
   EXPECT_EQ(counts, (std::map<std::string, uint64_t>{}));
 }
 
-// The probe of tags is one that users can set, too.
+// Users can also trace the probe of tags itself.
 TEST_F(OwnTagSteps, PutsThemselvesCanBeTraced) {
   create("s");
   const auto collected = watch("s");

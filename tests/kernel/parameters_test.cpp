@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Named parameters against the values that the program itself says it has passed.
+// Named parameters, compared with the values that the program reports to have passed.
 #include <mutex>
 
 #include "daemon/protocol/events.h"

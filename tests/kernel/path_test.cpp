@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What calls of graphs took, summed up in the kernel by the calls around them.
+// Times of calls in graphs, summed up in the kernel by the calls around them.
 #include <map>
 
 #include "daemon/model/shares.h"
@@ -20,7 +20,7 @@ uint64_t path_of(const RowKey& row) {
   return static_cast<uint64_t>(std::get<int64_t>(row.by.at(0).value));
 }
 
-using Calls = std::map<std::string, uint64_t>;  // by way; unwound ones in parentheses beside it
+using Calls = std::map<std::string, uint64_t>;  // by path; unwound ones in parentheses after it
 
 class Paths : public KernelTest {
  protected:
@@ -67,7 +67,7 @@ TEST_F(Paths, HaveNoMoreLevelsThanAskedFor) {
             (Calls{{"deep", 2}, {"deep;deep", 1}}));
 }
 
-// With those that were left by longjmp, or something of the calls around them would be missing.
+// Includes calls that ended by longjmp; otherwise the calls around them would lack some time.
 TEST_F(Paths, OwnTimesAreTheTimeOfTheRoots) {
   Program program("graph_deep", {"20", "50"});
   const Results results = of(program, {"u::deep_land"});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Pauses, counters that start anew, commits that share a switch, sites that linger: switches too,
-// held against what the traced program counted itself.
+// Pauses, counters that start again, commits that share a switch, and lingering sites. All of them
+// are switches, too. Compared with the traced program's own counts.
 #include <set>
 
 #include "daemon/base/clock.h"
@@ -14,7 +14,7 @@ const char* const kAll = "uprobe::f00*";  // a hundred functions
 
 class Pause : public KernelTest {
  protected:
-  // Has called every function once more since it is called.
+  // Waits until every function was called once more.
   void until_called_again(const std::string& witness) {
     const uint64_t before = sum(read(witness));
     until([&] { return sum(read(witness)) > before + 1000; });
@@ -167,7 +167,7 @@ TEST_F(Together, OneThatFailsTakesNoOtherWithIt) {
   EXPECT_TRUE(must(engine->session("b"))->draft);
 }
 
-// ---- what lingers ----
+// ---- lingering sites ----
 
 class Linger : public Pause {
  protected:
@@ -230,11 +230,11 @@ TEST_F(Linger, IsNotForAProbeWithASemaphore) {
   for (const auto& [id, slot] : engine->slots().by_id) EXPECT_EQ(slot.key.semaphore, 0u);
 }
 
-// ---- figures, and what is set ----
+// ---- figures, and values in force ----
 
 using Figures = Pause;
 
-// A CPU's first hit lies between the store and the end of the wait behind it.
+// A CPU's first hit is between the store and the end of the wait after it.
 void expect_in_order(const SwitchFigures& figures) {
   EXPECT_GT(figures.phases.switch_, 0u);
   EXPECT_GT(figures.phases.wait, 0u);
@@ -252,7 +252,7 @@ TEST_F(Figures, TheSkewOfASwitchIsOfTheCpusThatHadHits) {
   EXPECT_TRUE(quiet.figures.first_hits.empty());
   program.send("go");
   until_called_again("s");
-  // Where a CPU has something else to run it may have no hit.
+  // A CPU that has something else to run may have no hit.
   int i = 0;
   until([&] {
     const auto busy = set("s", kAll, process(program.pid()), ++i % 2 ? "count by tid" : "count");

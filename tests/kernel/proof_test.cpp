@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Proofs that a user may see a process: descriptors of its memory, which the kernel gives to whom it lets trace the
-// process. What a descriptor is the engine finds out by itself.
+// Proofs that a user may see a process: descriptors of its memory, which the kernel gives only to
+// those who may trace the process. The engine itself checks what a descriptor is.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ class ProofsOfProcesses : public WithUsersFile {
     set("s", probe("changes_step"), everybody(), "count");
   }
 
-  // As a client that has opened nothing.
+  // Runs it like a client that has opened nothing.
   std::unique_ptr<Program> run_unproven(const std::string& name,
                                         std::vector<std::string> words = {}) {
     words.insert(words.begin(), {"--reuid=4001", "--regid=4001", "--clear-groups", name});
@@ -44,7 +44,7 @@ class ProofsOfProcesses : public WithUsersFile {
   }
   std::unique_ptr<Program> run_unproven() { return run_unproven(path_); }
 
-  // By the session.
+  // The processes that the descriptor proves, for the session.
   std::vector<pid_t> proven_by(const Fd& descriptor, const std::string& session = "s") {
     const int number = descriptor.get();
     EXPECT_GE(number, 0);
@@ -90,7 +90,7 @@ TEST_F(ProofsOfProcesses, AreAlsoThoseOfItsThreads) {
   EXPECT_EQ(proven_by(opened(thread)), std::vector<pid_t>{program->pid()});
 }
 
-// `environ` and `auxv` have the same memory, and are given to whom may only read it.
+// `environ` and `auxv` have the same memory, but can be opened with the right to read it only.
 TEST_F(ProofsOfProcesses, AreNoOtherDescriptors) {
   const auto program = run_unproven();
   for (const char* name : {"environ", "auxv", "maps", "stat", "exe", "cwd", "pagemap"}) {
@@ -110,7 +110,8 @@ TEST_F(ProofsOfProcesses, AreNoOtherDescriptors) {
   EXPECT_EQ(seen_of(*program), 0u);
 }
 
-// In a mount namespace of its own whoever likes puts another file there. Held until the descriptor is closed.
+// In a mount namespace of its own, any user can mount another file there. Held until the descriptor
+// is closed.
 struct ElsewhereMounted {
   ElsewhereMounted(const std::string& file, const std::string& at) {
     int ready[2];
@@ -152,7 +153,7 @@ TEST_F(ProofsOfProcesses, DoNotGoByTheLink) {
   EXPECT_TRUE(proven_by(forged).empty());
 }
 
-// The device and the inode are of another instance than this process's.
+// Its device and inode are of another procfs instance than this process's.
 TEST_F(ProofsOfProcesses, AreOfAnyInstanceOfProcfs) {
   const auto program = run_unproven();
   const std::string place =
@@ -198,7 +199,7 @@ TEST_F(ProofsOfProcesses, GoOnToForks) {
   std::filesystem::remove(path);
 }
 
-// A user whose processes come and go does not fill the ring in which others are told.
+// A user with many short-lived processes must not fill the ring through which others are reported.
 TEST_F(ProofsOfProcesses, AreAskedForOfFewProcessesAtATime) {
   const std::string path = path_ + "-forker";
   std::filesystem::copy_file(target_path("forker"), path);
@@ -226,7 +227,7 @@ TEST_F(ProofsOfProcesses, AreToOneSession) {
   EXPECT_EQ(seen_of(*program, "s"), 0u);
   EXPECT_EQ(seen_of(*program, "t"), 10u);
   must(engine->delete_session("t"));
-  create_for(user(), "u");  // which gets the number that t has had
+  create_for(user(), "u");  // gets the number of t
   set("u", probe("changes_step"), everybody(), "count");
   EXPECT_EQ(seen_of(*program, "u"), 0u);
 }
@@ -238,7 +239,7 @@ TEST_F(ProofsOfProcesses, MakeNobodyElsesProcessSeen) {
   EXPECT_EQ(must(engine->prove({}, "s")).unproven.hits, 0u) << "it is not told of either";
 }
 
-// Of many descriptors only those that were sent by who asks are looked at.
+// Only the descriptors that the client sent are checked.
 TEST_F(ProofsOfProcesses, AreWhatIsAskedForOnly) {
   const auto program = run_unproven();
   const auto another = run_unproven();

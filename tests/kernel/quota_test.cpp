@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What one user may have in all its sessions.
+// Limits of one user over all its sessions.
 #include "daemon/base/clock.h"
 #include "tests/support/collector.h"
 #include "tests/support/users_file.h"
@@ -14,7 +14,7 @@ class Quotas : public WithUsersFile {
     start({.quota = quota});
     for (const char* session : {"a", "b"}) create_for(user(), session);
   }
-  // Of those since boot, in how many the program was at it.
+  // The number of seconds since boot in which the program was busy with it.
   static uint64_t seconds_of(Program& program, const std::string& line) {
     const uint64_t before = boot_ns() / 1'000'000'000;
     say(program, line);
@@ -41,7 +41,7 @@ TEST_F(Quotas, AreOfSettingsThatAreStagedToo) {
   start_with({.settings = 2});
   must(stage("a", probe("changes_step"), everybody(), "count"));
   must(stage("a", probe("changes_within"), everybody(), "count"));
-  // It replaces one.
+  // Replaces one setting.
   must(stage("a", probe("changes_within"), everybody(), "event"));
   const auto more = stage("b", probe("changes_step"), everybody(), "count");
   ASSERT_FALSE(more);
@@ -64,7 +64,7 @@ TEST_F(Quotas, AreOfSitesAndAFailedCommitChangesNothing) {
   EXPECT_EQ(sum(read("b")), 10u);
 }
 
-// Each would be within it beside what the others have in force.
+// Each of them alone would be within the limit.
 TEST_F(Quotas, AreOfSitesOfCommitsThatComeTogether) {
   start_with({.sites = 1});
   create("everybodys");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What saved sessions have over restarts beside plain settings: graphs, tags, triggers, libraries, sets of processes.
+// Restarts of saved sessions with more than plain settings: graphs, tags, triggers, libraries, sets
+// of processes.
 #include <map>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@ TEST_F(RestartsOf, CallsOfGraphsHaveTheirWays) {
   run_three_times([] { Program("graph_deep", {"2"}).run(); });
   restart();
   set("s", "u::main", running(target_path("forker")), "count");
-  restart();  // nobody counts by ways any more
+  restart();  // no setting counts by path any more
   const Results results = read("s");
   std::map<std::string, uint64_t> calls;
   for (const auto& [key, row] : results.rows) {
@@ -38,7 +39,7 @@ TEST_F(RestartsOf, CallsOfGraphsHaveTheirWays) {
                                                     {"deep_jump;deep_jump", 6}}));
 }
 
-// The records of what is called meanwhile wait in the rings.
+// The records of calls during the restart wait in the rings.
 TEST_F(RestartsOf, GraphsAreWhole) {
   save("s");
   const Target deep = running(target_path("graph_deep"));
@@ -66,7 +67,7 @@ TEST_F(RestartsOf, GraphsAreWhole) {
   EXPECT_EQ(store.size("link."), 0u);
 }
 
-// A program's own, and those that a session gives threads.
+// A program's own tags, and those that a session gives to threads.
 TEST_F(RestartsOf, TagsAreSeen) {
   save("own");
   save("given");
@@ -112,7 +113,7 @@ TEST_F(RestartsOf, SessionsAreTriggeredByOthers) {
   EXPECT_EQ(engine->delete_session("watched").error().code, Code::busy);
 }
 
-// It would trigger whoever gets the number of the one that is gone.
+// It would trigger the next session with the number of the one that is gone.
 TEST_F(RestartsOf, ASessionWhoseTriggeredOneDoesNotGoOnBeginsAnew) {
   Program program("rounds", {"1", "1000"});
   save("w");
@@ -127,7 +128,7 @@ TEST_F(RestartsOf, ASessionWhoseTriggeredOneDoesNotGoOnBeginsAnew) {
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
 
-// As where a daemon was killed between its switch and what others write down of it.
+// Like after a daemon was killed between its switch and the client's note of it.
 TEST_F(RestartsOf, OtherSettingsThanThoseInForceDoNotGoOn) {
   Program program("counters", {"1", "0", "100"});
   save("s");
@@ -141,7 +142,7 @@ TEST_F(RestartsOf, OtherSettingsThanThoseInForceDoNotGoOn) {
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
 
-// ---- what comes later ----
+// ---- events after a restart ----
 
 TEST_F(RestartsOf, ALibraryThatWasClosedIsTracedFromItsFirstCall) {
   const std::string library = target_path("loads_library");
@@ -171,7 +172,7 @@ TEST_F(RestartsOf, ALibraryThatWasClosedIsTracedFromItsFirstCall) {
   EXPECT_EQ(sum(read("s")), 47u);
 }
 
-// What is made next gets its number: whoever executes the file would belong to that.
+// Its number is given to the next set: a process that executes the file would belong to that set.
 TEST_F(RestartsOf, ASetOfProcessesThatWasNotSavedIsEnded) {
   Program program("counters", {"1", "1", "10"});
   save("s");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Saved sessions over restarts of the engine, held against what the traced program counted itself.
+// Saved sessions over restarts of the engine, compared with the traced program's own counts.
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -61,7 +61,7 @@ TEST_F(Restarts, TenOfThemMissNoCallAndCountNoneTwice) {
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
 
-// What is kept of its keys counts as before: neither lost nor twice.
+// Kept keys count as before: none is lost, and none counts twice.
 TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
   const Shares shares =
       Shares::of(TC_MAX_KEYS, static_cast<uint32_t>(EngineOptions{}.quota.most_users));
@@ -85,7 +85,7 @@ TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
   EXPECT_EQ(read("u").totals.dropped_keys, 10u);
 }
 
-// Of the stop and of the start, so that a hit falls into each.
+// Delays each step of the stop and of the start, so that hits fall into each.
 TEST_F(Restarts, ADelayAtEachStepOfOneMissesNoCall) {
   Program program("counters", {"2", "0", "100"});
   save("s");
@@ -110,7 +110,7 @@ TEST_F(Restarts, ADelayAtEachStepOfOneMissesNoCall) {
   EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
 }
 
-// systemd closes its descriptors when it comes to it; what is answered before would leave sites armed.
+// systemd closes its descriptors some time later; an answer before that would leave sites armed.
 TEST_F(Restarts, WhatIsTakenOffIsDisarmedWhenThatIsAnsweredHoweverLateTheStoreIs) {
   Program program("counters", {"1", "0", "100"});
   store.is_late = true;
@@ -148,7 +148,7 @@ TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {
   EXPECT_EQ(engine->reader_stats().malformed, 0u);
 }
 
-// The second daemon writes down what the third one goes by.
+// The second daemon writes down what the third one reads.
 TEST_F(Restarts, ARingKeepsItsSizeWhateverTheNextDaemonMakesNewOnesOf) {
   Program program("hot", {});
   save("s");
@@ -158,7 +158,7 @@ TEST_F(Restarts, ARingKeepsItsSizeWhateverTheNextDaemonMakesNewOnesOf) {
   restart();
   auto sink = std::make_shared<Collector>();
   must(engine->subscribe("s", sink));
-  constexpr uint64_t kCalls = 20'000;  // more than the smaller ring holds
+  constexpr uint64_t kCalls = 20'000;  // more than fit into the smaller ring
   program.send("hot_push " + std::to_string(kCalls));
   program.finish();
   must(engine->flush("s"));
@@ -173,7 +173,7 @@ TEST_F(Restarts, WhatDidNotReachItsSubscriberIsToldToTheNextOneOnce) {
   engine->end_reading();
   engine->note_unsent("s", 5);
   restart();
-  restart();  // nobody has come
+  restart();  // without a subscriber in between
   for (const uint64_t expected : {5u, 0u}) {
     auto sink = std::make_shared<Counted>();
     must(engine->subscribe("s", sink));
@@ -189,7 +189,7 @@ TEST_F(Restarts, OfAnUnsavedSessionNothingIsLeft) {
   save("s");
   create("unsaved");
   set("unsaved", "uprobe::f00*", process(program.pid()), "count");
-  set("s", "uprobe::f0001", process(program.pid()), "count");  // by the link of them all
+  set("s", "uprobe::f0001", process(program.pid()), "count");  // part of the link of all of them
   restart();
   EXPECT_EQ(engine->sessions().size(), 1u);
   EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 1u);
@@ -261,7 +261,7 @@ TEST_F(Restarts, WhatSettingsHadCountedThatWereReplacedIsStillThere) {
   EXPECT_EQ(sum(read("s")), parsed(program.finish())["total"].get<uint64_t>());
 }
 
-// It makes the tables of keys, and the next one finds them.
+// The first restarted daemon makes the tables of keys, and the next one finds them.
 TEST_F(Restarts, WhatADaemonThatWentOnHasCountedByKeysIsStillThere) {
   Program program("counters", {"1", "0", "100"});
   save("s");
@@ -294,7 +294,7 @@ TEST_F(Restarts, CallsThatAreOpenMeanwhileHaveTheirReturns) {
   }
 }
 
-// Nearly all the time each thread is between the two.
+// Each thread is nearly always between the two probes.
 TEST_F(Restarts, StartsThatWaitMeanwhileFindTheirEnds) {
   Program program("counters", {"2", "0", "100"});
   save("s");
@@ -313,7 +313,7 @@ TEST_F(Restarts, StartsThatWaitMeanwhileFindTheirEnds) {
   const uint64_t calls = parsed(program.finish())["calls_per_function"];
   const LatencyResult latency = read("s").latencies.begin()->second;
   EXPECT_EQ(latency.started + latency.matched + latency.unmatched + latency.dropped, 2 * calls);
-  // A hit that waits too long for another's lock is dropped, and told as that.
+  // A hit that waits too long for another's lock is dropped, and counted as dropped.
   EXPECT_LE(latency.unmatched + latency.overwritten, latency.dropped);
 }
 
@@ -354,7 +354,7 @@ TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
   EXPECT_EQ(store.size("link."), 0u);
 }
 
-// A store that is full keeps some of it.
+// A full store keeps only a part.
 TEST_F(Restarts, ASessionOfWhichALinkIsMissingDoesNotGoOn) {
   Program program("counters", {"1", "0", "100"});
   save("s");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Returns, held against a program that leaves its functions in every way there is and counts how
-// (tests/targets/calls.cpp). What it works out must be the same as when nobody looks.
+// Returns, compared with a program that leaves its functions in all possible ways and counts them
+// (tests/targets/calls.cpp). Its results must be the same as without tracing.
 #include <map>
 
 #include "tests/support/tracer.h"
@@ -39,7 +39,7 @@ nlohmann::json untraced() {
   return parsed(program.run());
 }
 
-// Returns of frames that have been moved to another stack meanwhile are nobody's.
+// Returns of frames that were moved to another stack are ignored.
 bool is_moved(const std::string& function) {
   return function == "calls_moved" || function == "calls_mover";
 }
@@ -112,7 +112,7 @@ TEST_F(Returned, ATrampolineSeesWhatExitsSee) {
             said["functions"]["calls_leaf"]["returns"].get<uint64_t>());
 }
 
-// One set of sites goes from one way to the other and back while it is hit.
+// The sites change from one way to the other and back while they are hit.
 TEST_F(Returned, ASpecThatFollowsCallsReplacesOneThatDoesNotWithoutASeam) {
   begin("s", "calls_*", "count");
   program_.send("go");
@@ -148,9 +148,10 @@ TEST_F(Returned, AProbeOfNoFunctionIsRefused) {
   EXPECT_NE(staged.error().message.find("is no function"), std::string::npos);
 }
 
-// By each way that suits functions through which exceptions pass, while two threads throw.
+// By each way that is possible for functions through which exceptions pass, while two threads
+// throw.
 TEST(Thrown, AMillionExceptionsThroughTracedFramesAreWhatTheProgramCounts) {
-  constexpr uint64_t kTimes = 667'000;  // of each thread; three in four throw
+  constexpr uint64_t kTimes = 667'000;  // for each thread; three in four throw
   const auto wanted = [](uint64_t times) {
     Program untraced("throws", {std::to_string(times)});
     return parsed(untraced.run());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What one user fills is not what another finds full: each has a share of every table.
+// Each user has a share of every table, so one user cannot fill a table for others.
 #include "daemon/model/shares.h"
 #include "tests/support/collector.h"
 #include "tests/support/users_file.h"
@@ -15,14 +15,14 @@ struct FilledBy {
   uint32_t entries;  // of the table
 };
 
-// The first user takes all it gets.
+// The first user takes all it can get.
 class SharesOfTables : public WithUsersFile, public ::testing::WithParamInterface<FilledBy> {
  protected:
   static Shares shares() { return Shares::of(GetParam().entries, kUsers); }
 
   void start_with(size_t most_users) { start({.quota = {.most_users = most_users}}); }
 
-  // So many calls, each with a key of its own.
+  // Makes that many calls, each with a different key.
   void call_with_keys(const std::string& session, uid_t as, uint32_t keys) {
     const auto id = std::to_string(as);
     const auto program = run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"});
@@ -48,7 +48,7 @@ TEST_P(SharesOfTables, AreLeftToOthersByAUserWhoFillsTheTable) {
   expect_kept("another", shares().of_user, 10);
   call_with_keys("root", 0, shares().of_root + 10);
   expect_kept("root", shares().of_root, 10);
-  // What it gives back is everybody's.
+  // Entries it gives back can be used by everybody.
   must(engine->delete_session("greedy"));
   create("root-2");
   call_with_keys("root-2", 0, shares().rest + 10);
@@ -76,15 +76,15 @@ INSTANTIATE_TEST_SUITE_P(Keys, SharesOfTables,
                                            FilledBy{"time by arg0", TC_MAX_TIMES}),
                          name_of);
 
-// Numbers that stand in keys: a table has what each means. Eight ways of 16 steps are a tree of 118 steps, each with
-// the function that takes it, and eight ends.
+// Numbers that are used as keys: a table has their meanings. Eight paths of 16 steps are a tree of
+// 118 steps, each with the function it leads to, and eight ends.
 struct Numbered {
   const char* name;
   const char* function;
   const char* action;
-  const char* fill;  // beyond the table
+  const char* fill;  // more than the table holds
   const char* do_little;
-  size_t rows;  // that this makes: less than a share
+  size_t rows;  // the result of do_little: less than a share
 };
 
 class SharesOfNumbers : public WithUsersFile, public ::testing::WithParamInterface<Numbered> {
@@ -110,7 +110,7 @@ TEST_P(SharesOfNumbers, AreLeftToOthersByAUserWhoFillsTheTable) {
   }
 }
 
-// Else each round would find less room than the one before.
+// Otherwise each round would find less room than the one before.
 TEST_P(SharesOfNumbers, AreGivenBackWithTheSession) {
   std::vector<size_t> rows;
   for (int round = 0; round < 2; ++round) {
@@ -163,13 +163,13 @@ TEST_F(SharesOfPairs, AreLeftToOthersByAUserWhoStartsAndNeverEnds) {
   EXPECT_EQ(open_after("root-2", 0, shares.rest + 10).dropped, 10u);
 }
 
-// Tables of threads: each thread takes one entry, and has it until it ends.
+// Tables of threads: each thread takes one entry, until it ends.
 struct OfThreads {
   const char* name;
   uint32_t entries;
   unsigned depth;   // of a thread's calls
-  unsigned misses;  // that are counted for a thread without an entry
-  bool is_held;     // what the calls show waits for the end of the outermost one
+  unsigned misses;  // counted for a thread without an entry
+  bool is_held;     // the records of calls wait for the end of the outermost call
 };
 
 constexpr unsigned kBeyond = 10;
@@ -179,7 +179,7 @@ class SharesOfThreads : public WithUsersFile, public ::testing::WithParamInterfa
   SharesOfThreads() : WithUsersFile("waits") {}
   static Shares shares() { return Shares::of(GetParam().entries, kUsers); }
 
-  // Of so many threads as many find no entry as are beyond.
+  // Of that many threads and kBeyond more, exactly kBeyond find no entry.
   void expect_beyond(const std::string& session, uid_t as, uint32_t threads) {
     const auto id = std::to_string(as);
     programs_.push_back(run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"}));
@@ -208,7 +208,7 @@ TEST_P(SharesOfThreads, AreLeftToOthersByAUserWhoFillsTheTable) {
   expect_beyond("greedy", kUser, shares().most_of_user());
   expect_beyond("another", 4002, shares().of_user);
   expect_beyond("root", 0, shares().of_root);
-  // What it gives back is everybody's, also while its threads go on.
+  // Entries it gives back can be used by everybody, even while its threads continue.
   must(engine->delete_session("greedy"));
   create("root-2");
   expect_beyond("root-2", 0, shares().rest);
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Of, SharesOfThreads,
                                                      true}),
                          name_of_threads);
 
-// Tables whose places the engine hands out.
+// Tables whose entries the engine assigns.
 class SharesOfPlaces : public WithUsersFile {
  protected:
   void SetUp() override {
@@ -241,7 +241,7 @@ class SharesOfPlaces : public WithUsersFile {
   }
   static Shares shares(uint32_t places) { return Shares::of(places, kUsers); }
 
-  // Another file of the user's, which the session is given.
+  // Another file of the user's, which is given to the session.
   std::string file_of(const std::string& session, const std::string& program, uint32_t number) {
     files_.push_back(path_ + "-" + std::to_string(number));
     std::filesystem::copy_file(target_path(program), files_.back(),
@@ -277,7 +277,7 @@ TEST_F(SharesOfPlaces, OfSessionsAreLeftToOthers) {
   EXPECT_FALSE(engine->create_session("root"));
 }
 
-// Three times ten thousand sites are within what one may have, and four times are within the table.
+// Three times ten thousand sites are within one user's limit, and four times are within the table.
 TEST_F(SharesOfPlaces, OfHooksAreLeftToOthers) {
   must(engine->create_session("greedy", std::nullopt, user()));
   const std::string many = file_of("greedy", "many", 0);
@@ -321,7 +321,7 @@ TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
   set("root", "uprobe:" + counters + ":f000*", everybody(), "count by arg0");
 }
 
-// Twice a thousand are within what one may have, and three hundred more within the table.
+// Twice a thousand are within one user's limit, and three hundred more within the table.
 TEST_F(SharesOfPlaces, OfFormsOfArgumentsAreLeftToOthers) {
   must(engine->create_session("greedy", std::nullopt, user()));
   const std::string forms = file_of("greedy", "forms", 0);
@@ -342,7 +342,7 @@ TEST_F(SharesOfPlaces, OfFormsOfArgumentsAreLeftToOthers) {
   must(engine->commit("greedy", {}));
 }
 
-// Four times a thousand starts are within what one may have.
+// Four times a thousand starts are within one user's limit.
 TEST_F(SharesOfPlaces, OfHooksOfPairsAreLeftToOthers) {
   must(engine->create_session("greedy", std::nullopt, user()));
   const std::string many = file_of("greedy", "many", 0);
@@ -389,7 +389,7 @@ TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
   must(engine->commit("root", {}));
 }
 
-// Four sessions may have rings: one of each of two users, and two more of whoever comes first.
+// Four sessions may have rings: one of each of two users, and two more of those who come first.
 class SharesOfRings : public WithUsersFile {
  protected:
   void start_with_four() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Conditions, aggregates and values, held against what the traced program has worked out itself
+// Conditions, aggregates and values, compared with the traced program's own results
 // (tests/targets/values.cpp).
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ using Aggregates = SpecTest;
 using Rates = SpecTest;
 using Values = SpecTest;
 
-// The texts and the truth are the program's.
+// The program supplies the conditions and the expected results.
 TEST_F(Conditions, HoldExactlyWhereTheProgramSaysThatTheyDo) {
   Program asked("values", {"0", "0"});
   const auto texts = parsed(asked.run())["holds"];
@@ -54,7 +54,8 @@ TEST_F(Conditions, HoldExactlyWhereTheProgramSaysThatTheyDo) {
   EXPECT_GE(conditions.size(), 20u);
 }
 
-// The first session's condition is decided at once if it is of terms, the second's by the machine.
+// The first session's condition is decided at once if it consists of terms, the second's by the
+// machine.
 TEST_F(Conditions, HoldAlikeForTheFirstSessionAtASiteAndTheNext) {
   Program asked("values", {"0", "0"});
   const auto texts = parsed(asked.run())["holds"];
@@ -98,7 +99,7 @@ TEST_F(Aggregates, StringsOfCxxAreThoseOfTheirCharacters) {
     EXPECT_EQ(row.count, said["by_name"][std::get<std::string>(key.by.at(0).value)][0]);
 }
 
-// The first byte of a string; that of an empty one is its end.
+// The first byte of a string; for an empty string its terminating 0.
 TEST_F(Aggregates, BytesAreKeysAlsoWhereTheyAre0) {
   begin("s", "count by hex(arg3, 1)");
   std::map<std::string, uint64_t> truth, counted;
@@ -227,7 +228,7 @@ TEST_F(Rates, NoMoreThanTheLimitIsTakenInASecond) {
   EXPECT_EQ(results.totals.filtered, calls - sum(results));
 }
 
-// Strings and numbers in one record, of which some cannot be read.
+// Strings and numbers in one record; some of them cannot be read.
 TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
   const auto collected = std::make_shared<Collected>();
   create("s");
@@ -254,7 +255,7 @@ TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
   EXPECT_LT(unread, events.size());
 }
 
-// Short ones and long ones; the program's own c_str() is the truth.
+// Short and long strings, compared with the program's own c_str().
 TEST_F(KernelTest, StringsOfLibcxxAreThoseOfTheirCharacters) {
   Program program("libcxx_strings", {"410"});
   const auto collected = std::make_shared<Collected>();
@@ -280,7 +281,7 @@ TEST_F(KernelTest, StringsOfLibcxxAreThoseOfTheirCharacters) {
   EXPECT_EQ(sum(read("long")), 410u / 41 * (41 - 23));
 }
 
-// arg7 is where the bytes of arg2 lie; a byte 0 is one of them.
+// arg7 is the address of the bytes of arg2; a byte 0 is part of them.
 TEST_F(Values, OfBytesAreAllOfThemInTheOrderOfMemory) {
   const auto collected = std::make_shared<Collected>();
   create("s");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Stacks, held against what the program itself finds by backtrace(3), and against its source
+// Stacks, compared with the program's own backtrace(3), and with its source
 // (tests/targets/stacks.h).
 #include <fstream>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kSource = "tests/targets/stacks.h";
 
-// Of the functions themselves, without what was inlined into them.
+// The frames of the functions themselves, without functions inlined into them.
 std::vector<Frame> own_frames(const Stack& stack) {
   std::vector<Frame> own;
   for (const Frame& frame : stack.frames)
@@ -28,7 +28,7 @@ std::vector<uint64_t> callers(const Stack& stack) {
   return addresses;
 }
 
-// The number of the line of the source that has this text.
+// The number of the source line with this text.
 unsigned line_with(const std::string& text) {
   std::ifstream source(build_folder() + "/../" + kSource);
   std::string line;
@@ -39,7 +39,7 @@ unsigned line_with(const std::string& text) {
 
 class StackTest : public KernelTest {
  protected:
-  // The events of the functions while the program runs, which says what it has found.
+  // The events of the function while the program runs. said_ is the program's report.
   std::vector<Event> trace(Program& program, const std::string& function,
                            const std::string& action) {
     create("s");
@@ -82,7 +82,7 @@ TEST_F(Stacks, ByUnwindTablesAreWhatTheProgramFindsItself) {
   }
 }
 
-// They end where the C library begins, which keeps none.
+// They end at the C library, which has no frame pointers.
 TEST_F(Stacks, ByFramePointersAreWhatTheProgramFindsItselfUpToMain) {
   constexpr size_t kDepth = 40;
   Program program("stacks", {"1", std::to_string(kDepth)});
@@ -143,7 +143,7 @@ TEST_F(Stacks, LongerThanTheCopyAreCutOffThereWithTheRestRight) {
   EXPECT_EQ(found, wanted);
 }
 
-// At the end of a page, where nobody has used the next one.
+// At the end of a page, with the next one unused.
 TEST_F(Stacks, AreWholeWhereTheRedZoneIsNotThere) {
   Program program("stack_edge", {});
   const Stack stack = stack_of(program, "on_edge", "stack(unwind_tables)");
@@ -153,7 +153,7 @@ TEST_F(Stacks, AreWholeWhereTheRedZoneIsNotThere) {
   EXPECT_EQ(own[0].function, "on_edge");
   EXPECT_EQ(own[1].function, "above_edge");
   EXPECT_EQ(own[2].function, "go_down");
-  EXPECT_EQ(stack.end, StackEnd::end_of_copy);  // what is above lies far up
+  EXPECT_EQ(stack.end, StackEnd::end_of_copy);  // the rest is much further up
 }
 
 TEST_F(Stacks, GoWithValuesAndWithEveryHit) {
@@ -180,13 +180,13 @@ class ExecutedStackTest : public StackTest {
     create("s");
     set("s", "u::*_leaf", both, "stack(3, " + how + ")");
   }
-  // Has both programs make their calls, one after the other in the same process.
+  // Lets both programs make their calls, one after the other in the same process.
   void run_first(Program& program) { address_ = parsed(program.run())["leaf"]; }
   void run_second(Program& program) {
     program.leave();
     ASSERT_EQ(parsed(program.run())["leaf"], address_);
   }
-  // What leaf and its caller are called in each stack of the process.
+  // The names of leaf and its caller in each stack of the process.
   std::vector<std::vector<std::string>> named(const std::vector<Event>& events, pid_t pid) {
     std::vector<std::vector<std::string>> all;
     for (const Event& event : events) {
@@ -218,7 +218,7 @@ TEST_F(ExecutedStacks, AreOfTheProgramThatTheProcessExecutedThen) {
     must(engine->subscribe("s", sink));
     Program program("exec_first", arguments_);
     run_first(program);
-    must(engine->flush("s"));  // the reader has looked at it
+    must(engine->flush("s"));  // the reader has read its mappings
     run_second(program);
     must(engine->flush("s"));
     std::vector<std::vector<std::string>> wanted(kCalls, of_first_);
@@ -250,7 +250,7 @@ TEST_F(ExecutedStacks, OfAProgramThatNobodyLookedAtInTimeAreNotNamedByTheNext) {
   }
 }
 
-// python3.11 keeps data in rbp.
+// python3.11 uses rbp for data.
 TEST_F(Stacks, OfAProgramOfDebianReachItsBeginning) {
   Program python("/usr/bin/python3.11", {"-c",
                                          "import os, sys\n"

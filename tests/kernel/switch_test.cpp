@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a switch promises, held against what the traced program counted itself.
+// The guarantees of a switch, compared with the traced program's own counts.
 #include <time.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 using NoSeam = KernelTest;
 using NothingFollows = KernelTest;
 
-// Of each thread the recorded calls as unbroken rows of call numbers, each under one epoch.
+// The recorded calls of each thread, as unbroken rows of call numbers, each under one epoch.
 class Rows : public EventSink {
  public:
   struct Row {
@@ -70,9 +70,10 @@ class Switches : public KernelTest {
     start({.ring_bytes = 64 << 20});  // a lost event would be a gap
   }
 
-  // On, over and off so many times. Consecutive calls of a thread are of different functions: a set
-  // that is not switched as a whole leaves a gap in a row, or starts a second one. Three switches, so
-  // that each of them is staged in either generation; the program runs on over what is staged or armed.
+  // Switches on, over and off that many times. Consecutive calls of a thread are of different
+  // functions, so a set that is not switched as a whole leaves a gap in a row, or starts a second
+  // row. There are three switches, so that each of them is staged in either generation; the program
+  // runs on over staged and armed sites.
   void expect_whole_switches(Program& program, const char* all, size_t times) {
     create("s");
     const auto rows = std::make_shared<Rows>();
@@ -86,7 +87,7 @@ class Switches : public KernelTest {
       switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
       must(engine->stage_remove("s", {must(parse_pattern(all))}, std::nullopt));
       must(engine->commit("s", {}));
-      must(engine->flush("s"));  // the rings have to hold the hits of one switch, not of all
+      must(engine->flush("s"));  // so that the rings need room for the hits of one round only
     }
     EXPECT_EQ(rows->lost(), 0u);
     size_t count = 0;
@@ -103,7 +104,8 @@ class Switches : public KernelTest {
   }
 
  private:
-  // Rows of a thread. From one set that is on to the next no call is between them.
+  // Compares two consecutive rows of a thread. Between one set and the set that replaces it there
+  // is no call.
   static void expect_next(const Rows::Row& before, const Rows::Row& row) {
     ASSERT_LT(before.epoch, row.epoch) << "a gap behind call " << before.last;
     if (row.epoch == before.epoch + 1) {
@@ -111,7 +113,7 @@ class Switches : public KernelTest {
     }
   }
 
-  // For a millisecond of CPU, which is many calls.
+  // Waits for a millisecond of the program's CPU time, which is many calls.
   static void let_run(const Program& program) {
     const uint64_t until_ns = ran_ns(program.pid()) + 1'000'000;
     while (ran_ns(program.pid()) < until_ns) {
@@ -131,7 +133,7 @@ class Switches : public KernelTest {
 
 TEST_F(Switches, OfSitesThatAreArmedWithThemAreWhole) {
   Program program("counters", {"2", "0", "100"});
-  create("holder");  // where nothing is in force, hits end before they look
+  create("holder");  // if nothing is in force, hits end before they look
   set("holder", "uprobe::main", process(program.pid()), "count");
   program.send("go");
   expect_whole_switches(program, "uprobe::f00*", 20);

@@ -117,7 +117,7 @@ TEST_F(Choice, ProcessesThatComeAndGoAreInNobodysWay) {
   EXPECT_EQ(parsed(program.finish())["failed"], 0);
 }
 
-// Its code is held against the file's, and is gone before the process is.
+// Its code is compared with the file's, and is unmapped before the process ends.
 TEST_F(Choice, ProcessesThatEndWhileTheyAreLookedAtAreNoReasonToRefuse) {
   Program program("forker", {"exec", "1000", "1"});
   Target target;
@@ -175,7 +175,7 @@ TEST_F(Choice, WhatIsNotAProcessIsRefusedByNumber) {
   program.finish();
 }
 
-// A process with a number of one's choice (clone3 with set_tid), that runs what Program would.
+// A process with a chosen number (clone3 with set_tid) that runs the same as Program.
 class Impostor {
  public:
   Impostor(pid_t pid, const std::string& path) {
@@ -198,12 +198,12 @@ class Impostor {
     if (child != pid) throw std::runtime_error("clone3 does not give the number asked for");
     pid_ = pid;
     its_output = Fd{};
-    // Its first line says that it runs: /proc/PID/exe names the program before its code is mapped.
+    // Waits for its first line, because /proc/PID/exe names the program before its code is mapped.
     char byte;
     if (::read(output.get(), &byte, 1) != 1) throw std::runtime_error(path + " does not run");
   }
   ~Impostor() {
-    input_ = Fd{};  // the end of its input is its end
+    input_ = Fd{};  // it ends at the end of its input
     ::waitpid(pid_, nullptr, 0);
   }
   Impostor(const Impostor&) = delete;
@@ -226,7 +226,7 @@ TEST_F(Choice, AProcessThatCameByTheNumberOfAnotherIsNotTraced) {
   ASSERT_FALSE(failed);
   EXPECT_TRUE(names(failed.error().message, "another process")) << failed.error().message;
   EXPECT_TRUE(changed_code(pid, path).empty());
-  // Staged again the number means the one that is there.
+  // When staged again, the number means the present process.
   set("s", "uprobe::f00*", process(pid), "count");
   EXPECT_FALSE(changed_code(pid, path).empty());
 }
@@ -249,14 +249,14 @@ TEST_F(Choice, AProcessKeepsItsOwnFileWhenAnotherTakesItsPath) {
   std::filesystem::remove_all(folder);
 }
 
-// Where settings of one session are for the same probe in the same process.
+// Two settings of one session can be for the same probe in the same process.
 Target everybody() {
   Target target;
   target.all = true;
   return target;
 }
 
-// Of the rows of a session, those by thread: only one of two meeting settings makes them.
+// The sum of a session's rows by thread, which only one of the two settings makes.
 uint64_t counted_by_thread(const Results& results) {
   uint64_t total = 0;
   for (const auto& [key, row] : results.rows) total += tid_of(key) ? row.count : 0;
@@ -310,14 +310,14 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   until([&] { return read("s").totals.hits > before + 1000; });
   EXPECT_EQ(counted_by_thread(read("s")), by_thread);
   program.send("stop");
-  // A hit that a thread is in at the switch moves to another slot (trace/coverage.cpp).
+  // A hit in progress during the switch moves to another slot (trace/coverage.cpp).
   const auto difference = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
   const uint64_t calls = parsed(program.finish())["total"];
   EXPECT_LE(difference(read("s").totals.hits, calls), kThreads);
 }
 
-// At the kernel's door: an instruction that it will not place must be refused also where it looks
-// at none, as nobody maps the file.
+// Directly at the kernel's interface: an instruction that it will not probe must also be refused
+// while no process maps the file, although the kernel then looks at none.
 TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
   engine.reset();
   const auto kernel = must(open_kernel());
@@ -350,12 +350,12 @@ TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
   };
   EXPECT_EQ(refused(), std::vector<size_t>{lock});
   request.filter = elsewhere.pid();
-  EXPECT_EQ(refused(), std::vector<size_t>{});  // the kernel says nothing, which is the trap
+  EXPECT_EQ(refused(), std::vector<size_t>{});  // the kernel reports nothing, which is the pitfall
   request.unmapped = true;
   EXPECT_EQ(refused(), std::vector<size_t>{lock});
 }
 
-// On kernels that turn a probe on a 5-byte nop into a call of which a forked child dies.
+// For kernels on which a forked child crashes, because a probe on a 5-byte nop becomes a call.
 class Forked : public KernelTest {
  protected:
   void expect_whole(const Target& target, Program& program, uint64_t hits) {
@@ -390,7 +390,7 @@ TEST_F(Forked, ChildrenLiveWhoseParentWasTracedAgain) {
   expect_whole(process(program.pid()), program, 5 * 100);
 }
 
-// To keep a breakpoint a child of the engine hits it, in a mapping of its own.
+// To keep a breakpoint, a child of the engine hits it in a mapping of its own.
 TEST_F(Forked, HitsOfTheEnginesOwnChildAreNobodys) {
   Program program("nops", {"100", "0"});
   Target everybody;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Probes of <tracectl/usdt.h> against what their programs say of them.
+// Probes of <tracectl/usdt.h>, compared with the reports of their programs.
 #include "daemon/protocol/events.h"
 #include "tests/support/collected.h"
 #include "tests/support/collector.h"
@@ -11,7 +11,7 @@ namespace {
 
 class Typed : public KernelTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // The kernel makes a call of a 5-byte nop.
+  // With kernels that replace a 5-byte nop by a call.
   void start_with_calls() {
     engine.reset();
     engine = must(Engine::start(must(open_kernel({.fast_nops = true})), EngineOptions{}));
@@ -20,7 +20,8 @@ class Typed : public KernelTest, public ::testing::WithParamInterface<const char
   void fire();
 };
 
-// An event has the text that an argument is declared to be; and arguments are computed for hits only.
+// Events have the text of arguments that are declared as text, and arguments are computed for hits
+// only.
 void Typed::fire() {
   Program program(GetParam(), {"100"});
   create("s");

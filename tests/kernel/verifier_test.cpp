@@ -22,8 +22,8 @@ TEST(Verifier, WalksNoProgramFurtherThanItsBound) {
   }
 }
 
-// One that sleeps can have no tail call, which is what keeps the frames of the others on their stacks. So it
-// shows as well that this kernel would not keep them there otherwise.
+// A program that sleeps can have no tail calls, which keep the frames of the others on their
+// stacks. So it also shows that this kernel would not keep them there otherwise.
 TEST(Verifier, LeavesTheFramesOfProgramsAtUprobesThatDoNotSleepOnTheStack) {
   for (const auto& one : programs())
     if (one.is_at_uprobe) {

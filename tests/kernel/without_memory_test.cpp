@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Threads that write files while there is no memory for them. Of the kernel nothing is needed; but
-// memory_limit.h replaces what a sanitizer of the other tests would, too.
+// Threads that write files when memory has run out. The test needs nothing of the kernel; but
+// memory_limit.h replaces functions that a sanitizer of the other tests would replace, too.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
