@@ -18,7 +18,7 @@
 
 namespace tracectl {
 
-// What is needed to pass a value of a type.
+// The registers or stack needed to pass a value of a type.
 struct Passing {
   enum class Way : uint8_t {
     unknown,

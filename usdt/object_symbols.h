@@ -44,7 +44,7 @@ class ObjectSymbols {
   std::shared_ptr<const ElfImage> image_;
   std::optional<DebugInfo> debug_info_;
   bool looked_for_debug_info_ = false;
-  std::unordered_map<uint64_t, std::vector<Frame>> known_;  // by address and what it is of
+  std::unordered_map<uint64_t, std::vector<Frame>> known_;  // by address and kind
 };
 
 }  // namespace tracectl

@@ -15,7 +15,7 @@ namespace tracectl {
 // The error that a function's exits are not known because of the instruction at this address.
 Error no_exits(uint64_t address, const std::string& why);
 
-// Where execution continues after an instruction.
+// The ways in which execution continues after an instruction.
 enum class Flow : uint8_t {
   next,         // at the next instruction, always
   call,         // at its target, then mostly at the next one

@@ -44,7 +44,7 @@ Status check_boundary(Bytes function, uint64_t offset) {
   return ok();
 }
 
-// What all code of a function shows about offsets in its body.
+// Properties of all code of a function that concern offsets in its body.
 struct Survey {
   bool complete = true;  // all of it could be decoded
   bool indirect_jump = false;

@@ -3,7 +3,7 @@
 
 namespace tracectl {
 
-// What a hit of a site costs the program; depends on the instruction under the probe.
+// The cost of a hit for the program, which depends on the instruction under the probe.
 enum class CostClass {
   fast,    // a 5-byte nop that the kernel turns into a call: no trap
   normal,  // breakpoint, instruction emulated

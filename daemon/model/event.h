@@ -28,8 +28,8 @@ struct EventSource {
 // One value of an event; nullopt if the program's memory could not be read.
 using Value = std::optional<uint64_t>;  // bits; the source's Argument says how to read them
 
-// What the event reports: the probe was hit, the call that began with a hit has ended, or the probe
-// was hit and that ended a latency that a hit of another probe started.
+// An event reports one of these: the probe was hit, the call that began with a hit has ended, or
+// the probe was hit and that ended a latency that a hit of another probe started.
 enum class EventKind : uint8_t { hit, returned, unwound, latency };
 
 const char* name_of(EventKind kind);

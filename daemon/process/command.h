@@ -62,7 +62,7 @@ class Command {
   std::string path_;
   pid_t pid_ = -1;
   Fd pidfd_;
-  Fd gate_;     // a byte written here lets the child go; none once released
+  Fd gate_;     // a byte written here releases the child; none once released
   Fd failure_;  // the errno of a failed execve arrives here, or the end of the stream
   std::optional<Ending> ending_;
 };

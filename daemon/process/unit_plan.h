@@ -14,7 +14,7 @@ namespace tracectl {
 struct UnitPlan {
   std::string cgroup;  // that it would make, as a path from the root of the hierarchy
   std::vector<std::string>
-      programs;  // it would execute; none if they are in a root directory of their own
+      programs;  // that it would execute; none if they are in another root directory
 };
 
 // Asks systemd over the system bus, and blocks until `end_ns`, of boot_ns(), at most. Fails with

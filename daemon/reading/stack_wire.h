@@ -12,7 +12,7 @@
 
 namespace tracectl::wire {
 
-// Where a program has mapped the file behind a descriptor.
+// A program's mappings of the file behind a descriptor.
 struct LoadedPlace {
   std::string path;
   std::vector<LoadedFile::Range> ranges;

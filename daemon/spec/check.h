@@ -43,7 +43,7 @@ inline bool is_path(ValueType type) { return type == ValueType::path; }
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
 
-// What an expression may be checked against.
+// The context in which an expression is checked.
 struct CheckAgainst {
   std::string_view text = {};            // that its columns refer to; empty: its canonical text
   const Arguments* arguments = nullptr;  // of a site; null: those of any site

@@ -114,7 +114,7 @@ Result<EventSums::Prepared> EventSums::prepare(const EventSource& source) const 
   for (const AggregateMeaning& meaning : (*assembled)->aggregates) {
     const Aggregate& aggregate = spec->aggregates[meaning.first];
     Sum sum{aggregate, meaning, is_all_at_return(*spec) || waits_for_return(aggregate)};
-    sum.meaning.shape.of_calls = false;  // events do not say which time is a call's own
+    sum.meaning.shape.of_calls = false;  // events do not show which time is a call's own
     prepared.sums.push_back(std::move(sum));
   }
   return prepared;

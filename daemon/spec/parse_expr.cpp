@@ -202,7 +202,7 @@ class ExprParser {
 
   static bool is_cstr(const Token& function) { return function.text == Expr::kCstr; }
 
-  // Whether `libcxx` stands here, and may.
+  // Whether `libcxx` is the next word, and is allowed.
   bool is_libcxx(const Token& function) const {
     return is_cstr(function) && cursor_.at(Token::Kind::word) &&
            cursor_.here().text == Expr::kLibcxx;

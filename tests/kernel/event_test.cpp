@@ -59,7 +59,7 @@ TEST_P(OfSdt, EveryArgumentIsWhatTheProgramPrinted) {
 
 INSTANTIATE_TEST_SUITE_P(Compiled, OfSdt, ::testing::Values("usdt_all", "usdt_all_cxx"));
 
-// Wherever the probe is placed, it fires once a call and sees the arguments of the call.
+// A probe fires once a call and sees the arguments of the call, wherever it is placed.
 TEST_F(Entries, OfEveryKindFireOnceACallWithTheArgumentsOfTheCall) {
   constexpr uint64_t kCalls = 1000;
   Program program("entries", {std::to_string(kCalls)});

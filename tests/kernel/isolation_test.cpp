@@ -139,7 +139,7 @@ class Keeper : public Player {
     stage(base_, any_spec());
     commit();
   }
-  // Where both are set, the setting staged last applies, so hooks of the base setting come and go
+  // The setting staged last applies where both are set, so hooks of the base setting come and go
   // with it.
   void overlap() {
     extra_ = pattern_of(any_digits(random_));

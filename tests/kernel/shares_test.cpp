@@ -179,7 +179,7 @@ class SharesOfThreads : public WithUsersFile, public ::testing::WithParamInterfa
   SharesOfThreads() : WithUsersFile("waits") {}
   static Shares shares() { return Shares::of(GetParam().entries, kUsers); }
 
-  // Of that many threads and kBeyond more, exactly kBeyond find no entry.
+  // Makes that many threads and kBeyond more, of which exactly kBeyond find no entry.
   void expect_beyond(const std::string& session, uid_t as, uint32_t threads) {
     const auto id = std::to_string(as);
     programs_.push_back(run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"}));

@@ -104,7 +104,7 @@ typedef struct tracectl_argument {
 // Its members are not for users.
 typedef struct tracectl_probe {
   const volatile uint16_t* semaphore;  // never NULL
-  void (*site)(void);                  // may be called where the semaphore is not 0
+  void (*site)(void);                  // may be called while the semaphore is not 0
   void* image;
 } tracectl_probe;
 
