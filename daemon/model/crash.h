@@ -8,8 +8,7 @@
 
 namespace tracectl {
 
-// A process that was ended by a signal from outside or by a fault: one that leaves a core, or
-// SIGKILL.
+// A process that was ended by a signal: one that leaves a core, or SIGKILL.
 struct Crash {
   uint64_t ts_ns = 0;     // CLOCK_BOOTTIME, of its end
   pid_t pid = 0;          // in the engine's PID namespace
