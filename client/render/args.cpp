@@ -9,13 +9,13 @@
 namespace tracectl {
 namespace {
 
-// "size=", and "arg2=" for a parameter without a name beside others that have one.
+// "size=", and "arg2=" for a parameter without a name among others that have one.
 std::string label_of(const Argument& argument, size_t index) {
   if (!argument.name.empty()) return argument.name + "=";
   return argument.declared_type.empty() ? "" : fmt::format("arg{}=", index);
 }
 
-// A string's text is the event's; what else there is stands in the value.
+// A string's value is an index of the event's strings.
 std::string value_of(const Event& event, const Argument& argument, const Value& value) {
   if (!argument.is_string) return value_text(argument, value);
   return value && *value < event.strings.size() ? quoted_text(event.strings[*value]) : "?";

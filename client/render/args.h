@@ -8,10 +8,10 @@
 
 namespace tracectl {
 
-// What a call was given: `sql="SELECT 1", 5`.
+// The arguments of a call: `sql="SELECT 1", 5`.
 std::string arguments_text(const Event& event);
 
-// What a call returned; none where the event has nothing of it.
+// The result of a call; none if the event has none.
 std::optional<std::string> result_text(const Event& event);
 
 }  // namespace tracectl

@@ -8,19 +8,19 @@
 
 namespace tracectl {
 
-// What became of the calls of a function from one recording to another.
+// How the calls of a function differ between two recordings.
 struct CallChange {
   std::string name = {};
-  CallTree::Function before = {};  // no calls: it is in one of the recordings only
+  CallTree::Function before = {};  // no calls: the function is in one of the recordings only
   CallTree::Function after = {};
 
   double self_ns() const;
   double average_ns() const { return after.figures.average_ns() - before.figures.average_ns(); }
-  // Whether there are averages to compare.
+  // Both recordings have averages to compare.
   bool is_of_both() const { return before.figures.timed && after.figures.timed; }
 };
 
-// The greatest growth first.
+// Sorted by growth, the greatest first.
 std::vector<CallChange> changes_of(const CallTree& before, const CallTree& after);
 
 }  // namespace tracectl

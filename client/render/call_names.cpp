@@ -18,7 +18,7 @@ std::string name_of(const std::string& probe) {
   return printable(pattern ? name_of(*pattern) : probe);
 }
 
-// U+0080 to U+009F in UTF-8, which some terminals obey like those below the blank.
+// U+0080 to U+009F in UTF-8, which some terminals obey like control characters below the blank.
 bool is_second_control(std::string_view text, size_t i) {
   const auto byte = static_cast<unsigned char>(text[i]);
   return i > 0 && text[i - 1] == '\xc2' && byte >= 0x80 && byte < 0xa0;

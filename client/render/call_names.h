@@ -7,11 +7,11 @@
 
 namespace tracectl {
 
-// Without what a terminal would obey.
+// The text without control characters, which a terminal would obey.
 std::string printable(std::string_view text);
 
-// Functions as people call them, whatever their files: `query`, `ns::parse`; a USDT probe is
-// `provider:name`. What is no probe's name is its own.
+// Names of functions for people, without their files: `query`, `ns::parse`; a USDT probe is `provider:name`.
+// A text that is not a probe's name stays as it is.
 class CallNames {
  public:
   // `probe` is a canonical name.

@@ -42,7 +42,7 @@ CallPlacePart part_of(const CallTree::Place& place) {
 
 std::vector<CallPlacePart> tree_of(const CallTree& calls) {
   std::vector<CallPlacePart> parts;
-  std::vector<size_t> around;  // indexes of the places on the way
+  std::vector<size_t> around;  // indexes of the places around this one
   for (const CallTree::Place& place : calls.places(CallTree::Order::time)) {
     around.resize(place.depth);
     if (!around.empty()) parts[around.back()].children.push_back(parts.size());
@@ -56,7 +56,7 @@ std::optional<FunctionSumsPart> part_if_any(const CallTree::Function& function) 
   return function.figures.calls ? std::optional(part_of(function)) : std::nullopt;
 }
 
-// What a recording says may be anything.
+// A recording may contain any number.
 int64_t whole_ns(double ns) {
   constexpr double kMost = 1 << 30;
   constexpr double kMostNs = kMost * kMost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sums of calls as programs read them.
+// Sums of calls for programs.
 #pragma once
 
 #include "client/render/call_tree.h"

@@ -9,7 +9,7 @@
 namespace tracectl {
 namespace {
 
-const std::string kUnseen = "[unknown]";  // a call whose beginning was lost, until it ends
+const std::string kUnseen = "[unknown]";  // a call whose beginning was not seen, until it ends
 
 const std::string kOthers = "[others]";
 
@@ -55,7 +55,7 @@ std::optional<uint64_t> number_at(const protocol::RowPart& row) {
   if (!row.by) return std::nullopt;
   const auto key = row.by->find(std::string(name_of(Operand::path)));
   if (key == row.by->end()) return std::nullopt;
-  // As it was in the engine, or as JSON has it.
+  // An int64_t comes from the engine, a uint64_t from JSON.
   if (const auto* number = std::get_if<int64_t>(&key->second))
     return static_cast<uint64_t>(*number);
   if (const auto* number = std::get_if<uint64_t>(&key->second)) return *number;
@@ -79,7 +79,7 @@ CallFigures figures_of(const protocol::RowPart& row) {
 
 }  // namespace
 
-// Whatever is around another comes before it.
+// Nodes come before the nodes within them.
 CallTree::Nodes CallTree::nodes_of(const std::vector<protocol::PathPart>& paths) {
   Nodes nodes{{0, &root()}};
   for (const protocol::PathPart& path : paths) {
@@ -105,12 +105,12 @@ void CallTree::make(Frames& frames, const CallStep& step, const Event& event) {
     case CallStep::Kind::begun: return begin(frames, event);
     case CallStep::Kind::appeared: return frames.push_back({.parent = &innermost(frames)});
     case CallStep::Kind::ended: return end(frames, step.index, event);
-    // What is known of its time is no time of the call around it.
+    // The little that is known of its time is not added to the call around it.
     case CallStep::Kind::lost: return close(frames, step.index, frames[step.index].inner_ns);
     case CallStep::Kind::cut:
       ++child(innermost(frames), names_.of(event.source->probe)).figures.calls;
       return;
-    case CallStep::Kind::late:  // where it stood nobody knows any more
+    case CallStep::Kind::late:  // where it was is not known any more
     case CallStep::Kind::noted: return;
   }
 }
@@ -133,8 +133,8 @@ void CallTree::end(Frames& frames, size_t index, const Event& event) {
   close(frames, index, took_ns);
 }
 
-// A call that goes on though the one it was made from has ended does so on another stack, and is no
-// part of any that is around it now.
+// A call that goes on after its caller has ended does so on another stack, and is not part of any call that
+// is around it now.
 void CallTree::close(Frames& frames, size_t index, uint64_t took_ns) {
   if (index && !frames[index].is_orphan) frames[index - 1].inner_ns += took_ns;
   frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(index));
@@ -158,8 +158,8 @@ CallTree::Node& CallTree::child(Node& parent, const std::string& name) {
 
 // ---- sums ----
 
-// Of each node, by its number. Where the end of a call has not been seen it took at least what those
-// within it did.
+// The known time of each node, by its number. A call whose end was not seen took at least as long as those
+// within it.
 std::vector<uint64_t> CallTree::known_times() const {
   std::vector<uint64_t> known_ns(nodes_.size());
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
@@ -190,19 +190,19 @@ std::vector<CallTree::Place> CallTree::places(Order order) const {
     places.push_back({node->name, &node->figures, depth, known_ns[node->number]});
     go_into(*node, depth + 1);
   }
-  // Where those are nobody knows: within others, as like as not, which have their time.
+  // Their place is not known; probably they are within other calls, whose time includes theirs.
   if (others_.figures.calls) places.push_back({&kOthers, &others_.figures, 0, 0});
   return places;
 }
 
 namespace {
 
-// The functions of the calls on the way to a place.
+// The functions of the calls around a place.
 class Way {
  public:
   struct Met {
     CallTree::Function function = {};
-    size_t around = 0;  // how many of it are on the way
+    size_t around = 0;  // how many calls of it are around the place
   };
 
   void go_to(size_t depth) {
@@ -233,7 +233,8 @@ std::vector<CallTree::Function> CallTree::functions() const {
   for (auto& [name, met] : by_name) {
     if (!met.function.figures.calls) continue;
     met.function.name = name;
-    // Of a call around it that has no end: then there is no more than what it took itself.
+    // The function was called only within a call of its own that has no end: its own time is all that is
+    // known.
     met.function.total_ns = std::max(met.function.total_ns, met.function.figures.self_ns);
     functions.push_back(std::move(met.function));
   }

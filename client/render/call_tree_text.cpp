@@ -27,7 +27,7 @@ std::string average_text(const CallFigures& figures) {
   return time_text(figures, static_cast<uint64_t>(std::llround(figures.average_ns())));
 }
 
-// What the figures of time do not have.
+// Remarks on calls that the times do not show or include.
 std::string remark_on(const CallFigures& figures) {
   std::string text;
   if (figures.unwound) text += fmt::format("{} unwound", figures.unwound);
@@ -36,7 +36,7 @@ std::string remark_on(const CallFigures& figures) {
   return text;
 }
 
-// Leaves the first ones, and tells of the others.
+// Cuts all but the first `rows`, and returns a line about the others.
 template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
   if (all.size() <= rows) return "";
   const size_t more = all.size() - rows;
@@ -72,7 +72,7 @@ namespace {
 
 constexpr size_t kMostIndented = 64;
 
-// Where all lines were indented, those of deep calls would be of blanks above all.
+// Without a bound, the lines of deep calls would consist mostly of blanks.
 std::string indent_text(size_t depth) {
   const std::string blanks(2 * std::min(depth, kMostIndented), ' ');
   return depth < kMostIndented ? blanks : fmt::format("{}[{}] ", blanks, depth);
@@ -119,13 +119,13 @@ namespace {
 
 constexpr const char* kDeeper = "[deeper]";
 
-// What parts the functions of a line.
+// A ';' separates the functions of a line.
 std::string folded_name(std::string name) {
   std::replace(name.begin(), name.end(), ';', ':');
   return name;
 }
 
-// Lines of the calls of a tree, each in front of those within it.
+// Lines for the calls of a tree, each before those within it.
 class FoldedCalls {
  public:
   void add(const CallTree::Place& place) {
@@ -145,12 +145,12 @@ class FoldedCalls {
   }
 
  private:
-  // Each line has its whole way, so without a limit they are longer together than any picture is
-  // worth.
+  // Each line has all calls around its own, so without a bound the lines could take more memory than any
+  // picture is worth.
   static constexpr size_t kMostLevels = 1000;
   static constexpr size_t kMostBytes = 256 << 20;
 
-  // All that was deeper stands behind the last way, which is as deep as ways are.
+  // Deeper calls are added under the last chain of callers, which has the greatest depth.
   void tell_deeper() { tell(way_ + ";" + kDeeper, std::exchange(deeper_ns_, 0)); }
   void go_to(size_t depth) {
     ends_.resize(depth + 1, way_.size());
@@ -166,7 +166,7 @@ class FoldedCalls {
 
   std::string text_;
   std::string way_;
-  std::vector<size_t> ends_;  // of the way, in front of each depth
+  std::vector<size_t> ends_;  // the length of `way_` before each depth
   uint64_t deeper_ns_ = 0, others_ns_ = 0;
 };
 
@@ -211,7 +211,7 @@ std::string changes_table(const std::vector<CallChange>& changes) {
   return table.text();
 }
 
-// "new: a, b"; nothing where there are none.
+// "new: a, b"; empty if there are none.
 template <class Is>
 std::string named(const char* title, const std::vector<CallChange>& changes, Is is) {
   std::string names;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sums of calls as people read them. Of tables at most `rows` rows; a line tells how many more there
-// are.
+// Sums of calls as text. Tables have at most `rows` rows; a line says how many more there are.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +11,16 @@
 
 namespace tracectl {
 
-// By function, those with the most time of their own first. A call within another of the same
-// function is no part of the total.
+// By function, sorted by its own time, the longest first. The total leaves out calls within another call of
+// the same function.
 std::string function_table(const CallTree& calls, size_t rows = SIZE_MAX);
-// The tree; shares are of what all outermost calls took. Below 64 levels lines are not indented
-// further: how many calls are around theirs stands in front of the function, `[64] walk`.
+// The tree; shares are of the time of all outermost calls. Lines below 64 levels are not indented further:
+// their depth is in front of the function, `[64] walk`.
 std::string tree_text(const CallTree& calls, size_t rows = SIZE_MAX);
-// `main;query;parse 1234`: nanoseconds of its own, as programs that draw flame graphs read them. What
-// is below 1000 levels is one: `[deeper]`.
+// `main;query;parse 1234`, with its own time in nanoseconds: the input of programs that draw flame graphs.
+// All calls below 1000 levels are one: `[deeper]`.
 std::string folded_text(const CallTree& calls);
-// By function: `before`, `after` and what has changed, the greatest growth first.
+// By function: `before`, `after` and the change, the greatest growth first.
 std::string comparison_text(const CallTree& before, const CallTree& after, size_t rows = SIZE_MAX);
 
 }  // namespace tracectl

@@ -12,7 +12,7 @@
 namespace tracectl {
 namespace {
 
-// What is left when the last frame's own bytes are not known.
+// A line about the stack beyond the last frame.
 std::string rest_text(const Stack& stack, std::optional<uint64_t> bytes) {
   if (stack.by == StackBy::frame_pointers)
     return "(found by frame pointers: what each frame takes is not known)\n";
@@ -29,7 +29,8 @@ std::optional<uint64_t> behind(std::optional<uint64_t> depth, std::optional<uint
 
 }  // namespace
 
-// What is not deeper than its thread was before is of another thread, which has got the number since.
+// An event that is not deeper than the last one of its tid is from another thread, which has reused the
+// number.
 DeepestStacks::Kept* DeepestStacks::room_for(const Event& event, uint64_t bytes) {
   const auto last = std::find_if(kept_.rbegin(), kept_.rend(),
                                  [&](const Kept& one) { return one.tid == event.tid; });
@@ -48,12 +49,12 @@ void DeepestStacks::add(const Event& event) {
     *room = Kept{event.pid, event.tid, event.comm, bytes, event.stack};
 }
 
-// What is inlined is part of the frame below it.
+// Inlined functions are part of the frame below them.
 std::string DeepestStacks::text_of(const Kept& kept) {
   using Align = Table::Align;
   Table table({{"DEPTH", Align::right}, {"SIZE", Align::right}, {"FUNCTION", Align::left}});
   const bool has_sizes = kept.stack->by == StackBy::unwind_tables;
-  // Behind a frame of unknown size nothing is known of how deep those are that it lies in.
+  // The depths of frames further out than one of unknown size are not known.
   std::optional<uint64_t> depth = kept.bytes, rest = depth;
   for (const Frame& frame : kept.stack->frames) {
     table.add({frame.inlined || !has_sizes || !depth ? "" : std::to_string(*depth),

@@ -13,16 +13,16 @@
 
 namespace tracectl {
 
-// The deepest stack of each thread, of events that the action `deepest` takes: those of a thread come
-// deeper and deeper. Their first value is how deep, stack_bytes.
+// The deepest stack of each thread, from events of the action `deepest`: each event of a thread is deeper
+// than the one before. Their first value is the depth, stack_bytes.
 class DeepestStacks {
  public:
   void add(const Event& event);
-  // A table for each thread, of so many threads at most, the deepest first.
+  // A table for each thread, for at most this many, the deepest first.
   std::string text(size_t most_threads) const;
 
  private:
-  static constexpr size_t kMostKept = 4096;  // threads; the deepest of them
+  static constexpr size_t kMostKept = 4096;  // threads; the deepest are kept
 
   struct Kept {
     pid_t pid = 0, tid = 0;
@@ -35,7 +35,7 @@ class DeepestStacks {
   static std::string text_of(const Kept& kept);
 
   std::vector<Kept> kept_;
-  bool left_out_ = false;  // threads that there was no room for
+  bool left_out_ = false;  // threads that found no room
 };
 
 }  // namespace tracectl

@@ -8,15 +8,15 @@
 namespace tracectl {
 namespace {
 
-constexpr size_t kOfALine = 80;  // what keeping it takes besides
+constexpr size_t kOfALine = 80;  // memory besides the text
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The name alone: with offsets calls of one function would be many.
+// The name without the offset, which would split the calls of one function.
 std::string name_of(const Frame& frame) {
   std::string name = frame.function;
   if (name.empty()) name = "[" + (frame.module.empty() ? "?" : base_name(frame.module)) + "]";
-  std::replace(name.begin(), name.end(), ';', ':');  // which parts the functions
+  std::replace(name.begin(), name.end(), ';', ':');  // the separator of functions
   std::replace(name.begin(), name.end(), '\n', ' ');
   return name;
 }

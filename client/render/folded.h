@@ -10,22 +10,21 @@
 
 namespace tracectl {
 
-// Stacks as flame graphs are drawn from: a line for each with its functions, the outermost first,
-// and how often it came.
+// Stacks in the input format of flame graphs: a line for each, with its functions, the outermost first, and
+// its count.
 class FoldedStacks {
  public:
   void add(const Stack& stack, uint64_t count = 1);
-  // `main;work;leaf 42`, in alphabetical order. Of a stack that was cut off the first word is
-  // `[cut]`.
+  // `main;work;leaf 42`, in alphabetical order. If a stack was cut off, its first word is `[cut]`.
   std::string text() const;
 
  private:
-  // Calls that differ in all kinds of ways could make any number of them.
+  // A bound, because calls can differ in any number of ways.
   static constexpr size_t kMostKeptBytes = 128 << 20;  // of their lines
 
   std::map<std::string, uint64_t> counts_;
   size_t kept_bytes_ = 0;
-  uint64_t others_ = 0;  // that there was no room for
+  uint64_t others_ = 0;  // that found no room
 };
 
 }  // namespace tracectl

@@ -11,7 +11,7 @@ namespace {
 
 using Brace = GraphLine::Brace;
 
-constexpr uint64_t kFarLines = 20;  // so far off the line that opened a brace is out of sight
+constexpr uint64_t kFarLines = 20;  // a line this many lines back is out of sight
 
 std::string process_text(const std::string& comm, pid_t pid) {
   return printable(comm) + "-" + std::to_string(pid);
@@ -60,7 +60,7 @@ void GraphText::forget_idle_threads() {
   std::erase_if(threads_, [](const auto& one) { return !one.second.graph.has_open_calls(); });
 }
 
-// One with open calls, of very many.
+// Forgets a thread with open calls, because there are very many.
 void GraphText::forget(std::string& out, pid_t tid) {
   const auto known = threads_.find(tid);
   known->second.graph.give_up(last_ns_);
@@ -69,7 +69,7 @@ void GraphText::forget(std::string& out, pid_t tid) {
 }
 
 void GraphText::make(std::string& out, Thread& thread, const CallStep& step, const Event& event) {
-  // A call that ended unseen may be of a process that had the thread's number before.
+  // A lost call may be of an earlier process whose thread had the same number.
   if (step.kind != CallStep::Kind::lost) {
     thread.pid = event.pid;
     thread.comm = event.comm;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The calls of a running program as they nest, in the form of the kernel's function_graph tracer.
-// Lines of a thread are held until its outermost call has ended, so that its tree stays together.
+// The nested calls of a running program, in the form of the kernel's function_graph tracer. The lines of a
+// thread are held until its outermost call has ended, so that its tree stays together.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ class GraphText {
  public:
   explicit GraphText(GraphOptions options)
       : options_(options), columns_{.colour = options.colour} {}
-  // Its threads know its options.
+  // Its threads refer to its options.
   GraphText(const GraphText&) = delete;
   GraphText& operator=(const GraphText&) = delete;
 
   void add(std::string& out, const Event& event);
   void add_lost(std::string& out, const Lost& lost);
-  // What has been held back for 200 ms. `now_ns` is of the clock of events.
+  // Prints lines that have been held for 200 ms. `now_ns` is of the clock of events.
   void show_held(std::string& out, uint64_t now_ns);
-  // All that is held, and the calls that are open, marked as such.
+  // Prints all held lines, and the open calls, marked as open.
   void finish(std::string& out);
 
  private:
@@ -43,13 +43,13 @@ class GraphText {
     pid_t pid = 0;
     pid_t tid = 0;
     std::string comm = {};
-    // Of what is printed:
+    // What is printed:
     size_t open_braces = 0;
-    uint64_t run_start = 0;  // the number of its first line behind one of another thread
+    uint64_t run_start = 0;  // the number of its first line after a line of another thread
     std::optional<unsigned> cpu = {};
   };
 
-  // The thread of the line printed last, which may be gone.
+  // The thread of the last printed line; it may be forgotten already.
   struct Printed {
     pid_t pid;
     pid_t tid;
@@ -73,7 +73,7 @@ class GraphText {
   std::map<pid_t, Thread> threads_;
   std::optional<Printed> printed_;
   bool has_header_ = false;
-  uint64_t last_ns_ = 0;  // of the events taken
+  uint64_t last_ns_ = 0;  // of the last event
 };
 
 }  // namespace tracectl

@@ -18,7 +18,7 @@ std::string painted(bool colour, const char* how, const std::string& text) {
   return !colour || text.empty() ? text : fmt::format("\x1b[{}m{}\x1b[0m", how, text);
 }
 
-// Those of the kernel's function_graph that the eye can tell apart: over 10 us, over 100 us, over 1 s.
+// Of the marks of the kernel's function_graph, those that differ visibly: over 10 us, over 100 us, over 1 s.
 struct Mark {
   std::string text;
   const char* colour;
@@ -31,7 +31,7 @@ Mark mark_of(uint64_t ns) {
   return {"", kDim};
 }
 
-// Microseconds; of ten seconds and more the nanoseconds are left out, for width.
+// In microseconds. From ten seconds on nanoseconds are left out, to fit the column.
 std::string microseconds(uint64_t ns) {
   if (ns >= 10'000'000'000) return fmt::format("{} us", ns / 1000);
   return fmt::format("{}.{:03} us", ns / 1000, ns % 1000);

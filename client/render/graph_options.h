@@ -9,7 +9,7 @@ struct GraphOptions {
   bool arguments = false;
   bool results = false;
   bool colour = false;
-  uint64_t min_duration_ns = 0;  // calls that took less are not shown, nor is what is in them
+  uint64_t min_duration_ns = 0;  // shorter calls are not shown, nor are the calls within them
 };
 
 }  // namespace tracectl

@@ -12,11 +12,11 @@ namespace {
 
 using namespace protocol;
 
-using Wide = __int128;  // any bound, and the one behind it
+using Wide = __int128;  // holds any bound, and the next number
 
 constexpr uint64_t kBarWidth = 40;
 
-// Values from `low` on and before `end`; none: without bound.
+// Values from `low` up to, but without, `end`; none: no bound.
 struct Interval {
   std::optional<Wide> low, end;
   uint64_t count = 0;
@@ -33,7 +33,7 @@ Interval interval_of(const BucketPart& bucket) {
   return interval;
 }
 
-// The end of the empty interval that begins at `low`, where the next that is not begins at `next`.
+// The end of the empty interval from `low`; `next` is where the next nonempty one begins.
 Wide end_of_gap(bool linear, Wide low, Wide next) {
   if (linear) return next;
   return low < 1 ? low + 1 : std::min(2 * low, next);
@@ -75,7 +75,7 @@ std::string interval_text(const Interval& interval, bool linear) {
          (interval.end ? bound_text(*interval.end, linear) : "...") + ")";
 }
 
-// In proportion to the greatest; a double is exact enough for 40 places.
+// In proportion to the greatest; a double is precise enough for 40 places.
 std::string bar(uint64_t count, uint64_t most) {
   const double share = most ? static_cast<double>(count) / static_cast<double>(most) : 0;
   return std::string(static_cast<size_t>(share * kBarWidth), '@');

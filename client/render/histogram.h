@@ -7,8 +7,9 @@
 
 namespace tracectl {
 
-// A line for each bucket, with a bar. Empty buckets between others are shown too: each of a log2
-// histogram, a row of them as one in a linear histogram. K is 1024 in bounds of the former.
+// A line for each bucket, with a bar. Empty buckets between others are shown, too: each one of a log2
+// histogram, and in a linear histogram a run of them as one line. In the bounds of a log2 histogram K is
+// 1024.
 std::string histogram_text(const protocol::RowPart& row);
 
 }  // namespace tracectl

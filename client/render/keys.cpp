@@ -11,7 +11,7 @@ namespace {
 
 using namespace protocol;
 
-// The name of a type whose names are compared by address begins with a '*'.
+// A type's name begins with '*' if such names are compared by address.
 std::string demangled_type(const std::string& name) {
   const std::string mangled = name.starts_with('*') ? name.substr(1) : name;
   int status = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The keys of rows under names for people.
+// Readable titles and values for the keys of rows.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace tracectl {
 struct KeyView {
   std::string key;            // the expression
   std::string title;          // of its column
-  bool is_type_name = false;  // of C++, mangled as std::type_info has it
+  bool is_type_name = false;  // a C++ type, mangled as in std::type_info
 };
 
-// Type names of C++ as in source code.
+// Demangles C++ type names.
 void name_types(protocol::ReadReply& reply, const std::vector<KeyView>& keys);
 
-// Keys by their titles. Rows of several settings whose keys have one title go into one table.
+// Replaces keys by their titles. Rows of several settings whose keys have the same title go into one table.
 protocol::ReadReply titled(protocol::ReadReply reply, const std::vector<KeyView>& keys);
 
 }  // namespace tracectl

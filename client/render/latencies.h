@@ -8,7 +8,7 @@
 
 namespace tracectl {
 
-// Of each pair of probes what has started and ended, and the slowest.
+// For each pair of probes: how many began and ended, and the slowest.
 std::string latencies_text(const std::vector<protocol::LatencyPart>& latencies);
 
 }  // namespace tracectl

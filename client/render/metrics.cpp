@@ -13,7 +13,7 @@ using namespace protocol;
 
 namespace {
 
-// Members of the replies that can become less. All others are counters.
+// Members of the replies that can decrease. All others are counters.
 constexpr std::array<std::string_view, 15> kGauges{
     "slots_used", "slots_limit",     "hooks_used", "hooks_limit",  "keys_limit",
     "rings_open", "ring_bytes_each", "epoch",      "sessions",     "sites",
@@ -34,7 +34,7 @@ void add(std::string& out, std::string_view name, std::string_view type, std::st
       fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0}{3} {4}\n", name, help, type, labels, value);
 }
 
-// Called with each member of a reply; those that are no counters of the daemon's are left alone.
+// Called with each member of a reply; ignores those that are not counters of the daemon.
 class Members {
  public:
   explicit Members(std::string& out) : out_(out) {}

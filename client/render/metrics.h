@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The daemon's own counters in the text format of Prometheus
-// (https://prometheus.io/docs/instrumenting/exposition_formats/), by the names that tracectl-prometheus(8)
-// gives them.
+// (https://prometheus.io/docs/instrumenting/exposition_formats/), under the names that tracectl-prometheus(8)
+// uses.
 #pragma once
 
 #include <string>

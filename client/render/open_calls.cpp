@@ -8,7 +8,7 @@ namespace {
 
 std::ptrdiff_t offset(size_t index) { return static_cast<std::ptrdiff_t>(index); }
 
-// Numbers grow as long as a thread lives; its tid may then be another's.
+// Numbers increase during a thread's life; then its tid may be reused.
 bool begins_anew(const Event& event, uint32_t newest) {
   const bool is_begin = event.call && event.kind == EventKind::hit;
   return is_begin && event.call->number && event.call->number <= newest;
@@ -35,7 +35,7 @@ const std::vector<CallStep>& OpenCalls::take(const Event& event) {
   return steps_;
 }
 
-// That of the event is the last to be forgotten, and has not so many by itself.
+// The event's own thread is forgotten last, and a single thread cannot exceed the bounds.
 void OpenCalls::forget_quietest() {
   while (threads_.size() > kMostThreads || calls_ > kMostCalls)
     forget(forgotten_.emplace_back(order_.front()));
@@ -72,7 +72,7 @@ void OpenCalls::end(Thread& thread, const CallMark& call) {
 
 void OpenCalls::end_open(Thread& thread, const CallMark& call) {
   size_t index = place_of(thread, call);
-  // Too many are open besides: those within it have ended, then those around it.
+  // Too many others are open: those within it have ended, then those around it.
   while (thread.numbers.size() - 1 > std::min<size_t>(call.depth, kMostOpen)) {
     const bool is_innermost = index + 1 == thread.numbers.size();
     lose(thread, thread.numbers.size() - (is_innermost ? 2 : 1));
@@ -82,7 +82,8 @@ void OpenCalls::end_open(Thread& thread, const CallMark& call) {
   fit(thread, call.depth);
 }
 
-// The call was taken for ended though another had: one that was open when this one began.
+// Another call was wrongly open in its place: the call that ended unseen was one that was open when this one
+// began.
 void OpenCalls::end_late(Thread& thread, const CallMark& call) {
   auto& numbers = thread.numbers;
   step(CallStep::Kind::late, numbers.size());
@@ -95,8 +96,8 @@ void OpenCalls::end_late(Thread& thread, const CallMark& call) {
   fit(thread, call.depth);
 }
 
-// Where the call that ends stands. One whose number nobody knows began unseen: it may be the reason
-// why others stand deeper than was known, or nothing was heard of it at all.
+// The index of the call that ends. A call whose number is not open began unseen: either it is one of the
+// unnamed calls that explain the depth of others, or nothing was known of it.
 size_t OpenCalls::place_of(Thread& thread, const CallMark& call) {
   auto& numbers = thread.numbers;
   const auto known = std::find(numbers.begin(), numbers.end(), call.number);
@@ -110,8 +111,8 @@ size_t OpenCalls::place_of(Thread& thread, const CallMark& call) {
   return numbers.size() - 1;
 }
 
-// Makes as many calls open as there are. By their depth alone nobody could tell which have ended:
-// it is taken for the innermost, as on one stack it is.
+// Opens or closes calls until `depth` are open. The depth alone does not show which ones have ended: the
+// innermost are assumed, which is right on a single stack.
 void OpenCalls::fit(Thread& thread, size_t depth) {
   depth = std::min(depth, kMostOpen);
   close_down_to(thread, depth);

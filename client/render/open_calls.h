@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which calls are open in each thread, made of the events of a graph.
+// Finds from the events of a graph which calls are open in each thread.
 //
-// A call begins with one event and ends with another, and either may be lost; a call of a coroutine
-// may end while those that began within it stay open on another stack. So an end is never paired
-// with the last beginning: the number that both have says which call they are about, and how many
-// calls were open around it says whether others began or ended unseen.
+// A call begins with one event and ends with another, and either may be lost; a call of a coroutine may end
+// while calls that began within it stay open on another stack. So an end is never paired with the latest
+// beginning: both have the number of their call, and the number of calls that were open around it shows
+// whether others began or ended unseen.
 //
-// A thread whose last ends were lost is one with open calls for as long as nothing more is heard of
-// it, which may be for ever. So of very many open calls, or threads with such, those of the thread that
-// was quiet for the longest time are forgotten; if it is heard of again, they began unseen.
+// A thread whose last ends were lost has open calls until its next event, which may never come. So if very
+// many calls are open, or very many threads have open calls, those of the thread with the oldest last event
+// are forgotten; if it has events again, their beginnings count as unseen.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@
 
 namespace tracectl {
 
-// One thing that an event tells of the calls of its thread. Calls of a thread are counted from the
+// One change that an event makes to the calls of its thread. Calls of a thread are counted from the
 // outermost, which is 0.
 struct CallStep {
   enum class Kind : uint8_t {
-    begun,     // the event is its beginning; it is now the innermost
-    appeared,  // it began unseen: its name is known when it ends, if that is seen; now the innermost
-    ended,     // the event is its end; calls behind it go on, each one place further out
-    lost,      // it ended unseen, by what is known; those behind it go on likewise
-    late,      // the event is the end of a call that was taken for lost
-    cut,       // the event is the beginning of a call that is not followed
-    noted,     // the event is none of a call
+    begun,  // the event is its beginning; it is now the innermost
+    appeared,  // its beginning was not seen; its name is known at its end, if that is seen; now the innermost
+    ended,  // the event is its end; calls within it go on, each one level further out
+    lost,   // its end was not seen but is certain; calls within it go on likewise
+    late,   // the event is the end of a call that was counted as lost
+    cut,    // the event is the beginning of a call that is not followed
+    noted,  // the event is not about a call
   };
 
   Kind kind;
-  size_t index;  // of the call; where none is open for it: how many are open around it
+  size_t index;  // of the call; if it is not open: how many calls are open around it
 
   bool operator==(const CallStep&) const = default;
 };
@@ -44,18 +44,18 @@ struct CallStep {
 class OpenCalls {
  public:
   static constexpr size_t kMostThreads = 1 << 14;  // with open calls
-  static constexpr size_t kMostCalls = 1 << 20;    // that are open in all of them
+  static constexpr size_t kMostCalls = 1 << 20;    // open in all threads
 
-  // In the order in which the steps are to be made. They stay until the next event is taken.
+  // The steps in order. The reference is valid until the next event.
   const std::vector<CallStep>& take(const Event& event);
-  // The threads that were forgotten when the last event was taken; not its own.
+  // The threads that the last event caused to be forgotten; its own is never among them.
   const std::vector<pid_t>& forgotten() const { return forgotten_; }
 
  private:
-  // More than any thread can have open: what came from elsewhere names the depth.
+  // More than any thread can have open. The depth comes from untrusted input.
   static constexpr size_t kMostOpen = 1 << 14;
   static constexpr size_t kMostLost = 256;
-  static constexpr uint32_t kUnseen = 0;  // the number of a call that began unseen
+  static constexpr uint32_t kUnseen = 0;  // the number of a call whose beginning was not seen
 
   using Order = std::list<pid_t>;
 
@@ -63,8 +63,8 @@ class OpenCalls {
     Order::iterator place;
     pid_t pid = 0;
     uint32_t newest = 0;                 // the highest number seen
-    std::vector<uint32_t> numbers = {};  // of the calls that are open, the outermost first
-    std::vector<uint32_t> lost = {};     // of those that were taken for ended, the last ones
+    std::vector<uint32_t> numbers = {};  // of the open calls, the outermost first
+    std::vector<uint32_t> lost = {};     // the latest calls that were counted as ended
   };
 
   Thread& heard_of(pid_t tid);
@@ -84,9 +84,9 @@ class OpenCalls {
   size_t place_of(Thread& thread, const CallMark& call);
 
   std::unordered_map<pid_t, Thread> threads_;  // those with open calls, by tid
-  Order order_;                                // of them, the one heard of last at the end
+  Order order_;                                // of those threads, that with the latest event last
   std::vector<pid_t> forgotten_;
-  size_t calls_ = 0;  // that are open
+  size_t calls_ = 0;  // open ones
   std::vector<CallStep> steps_;
 };
 

@@ -36,7 +36,7 @@ struct RowKind {
 
 using Group = std::vector<const RowPart*>;
 
-// Of more only the table is shown; --json has all.
+// With more histograms of times only the table is shown; --json has all.
 constexpr size_t kMostTimesDrawn = 3;
 
 RowKind kind_of(const RowPart& row) {
@@ -74,7 +74,7 @@ template <class T> std::string text_of(const std::optional<T>& value) {
   return value ? text_of(*value) : "";
 }
 
-// A word is a title as it is everywhere; an expression stays what was written.
+// A single word becomes a title in capitals; an expression stays as written.
 std::string title_of(std::string name) {
   const auto is_word = [](unsigned char c) { return std::isalnum(c); };
   if (!std::all_of(name.begin(), name.end(), is_word)) return name;
@@ -89,7 +89,7 @@ Table::Column key_column(const std::string& name, const Group& rows) {
   return {title_of(name), text ? Align::left : Align::right};
 }
 
-// Stacks stand below the tables, under numbers.
+// Stacks are printed below the tables, which refer to their numbers.
 class Stacks {
  public:
   std::string number_of(const RowPart& row) {
@@ -103,7 +103,7 @@ class Stacks {
   const std::string& text() const { return text_; }
 
  private:
-  std::map<std::string, size_t> numbers_;  // by how they are shown
+  std::map<std::string, size_t> numbers_;  // by their text
   std::string text_;
 };
 
@@ -153,7 +153,7 @@ constexpr ValueColumn kTimeColumns[] = {
     {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
 };
 
-// Calls, or hits, that were left without a return.
+// Calls, or hits, that ended without a return.
 constexpr ValueColumn kUnwoundColumn = {
     "UNWOUND", [](const RowPart& row) { return std::to_string(row.unwound.value_or(0)); },
     [](const RowPart& row) { return row.unwound.has_value(); }};
@@ -218,7 +218,7 @@ std::string histograms_text(const Group& rows, Stacks& stacks) {
 
 // ---- what it comes to ----
 
-// Probes none of whose rows has anything.
+// Probes whose rows are all empty.
 size_t silent_probes(const std::vector<RowPart>& rows) {
   std::set<std::string_view> all, heard;
   for (const RowPart& row : rows) {

@@ -8,11 +8,11 @@
 
 namespace tracectl {
 
-// A table for each kind of row: what is counted and summed up, whose value, by which keys; then
-// the histograms; then what it all comes to.
+// A table for each kind of row, of counts, sums and the other figures of values, by keys; then the
+// histograms; then a summary.
 std::string rows_text(const protocol::ReadReply& reply);
 
-// The same with at most `most` rows in a table, and histograms of as many.
+// The same with at most `most` rows in each table, and at most as many histograms.
 std::string first_rows_text(const protocol::ReadReply& reply, size_t most);
 
 // A key's value in a table.

@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// Columns that line up; numbers to the right. No trailing blanks.
+// Aligned columns; numbers are right-aligned. No trailing blanks.
 class Table {
  public:
   enum class Align { left, right };

@@ -17,9 +17,9 @@ namespace {
 using namespace protocol;
 using Align = Table::Align;
 
-constexpr const char* kAlways = "-";  // where there is no condition
+constexpr const char* kAlways = "-";  // no condition
 
-// Integers by their width, which conditions have to know; all else as C has it.
+// Integers by their width, which matters in conditions; other types as in C.
 std::string type_text(const ArgumentPart& arg) {
   if (arg.kind == "integer" || arg.kind == "float") return arg.type;
   return arg.kind == "boolean" ? "bool" : arg.declared_type.value_or(arg.type);
@@ -152,7 +152,7 @@ std::string grouped(uint64_t number) {
   return digits;
 }
 
-// Two figures at least, as they are estimates.
+// Rounded, because these are estimates: two significant figures below 10 %, whole numbers above.
 std::string percent_text(double percent) {
   return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
@@ -279,7 +279,7 @@ std::string info_text(const ProbeInfoReply& reply) {
 }
 
 std::string commit_text(const CommitReply& reply) {
-  // Only a dry run has no epoch.
+  // Only the reply to a dry run has no epoch.
   const std::string begin =
       reply.epoch ? fmt::format("epoch {}: ", reply.epoch) : "nothing was done; there would be ";
   std::string text = fmt::format("{}{} and {} armed ({} added, {} updated, {} removed)\n", begin,
@@ -362,7 +362,7 @@ const char* reason_text(StackEnd end) {
 
 namespace {
 
-// How a call has ended.
+// How the call ended.
 std::string end_text(const Event& event) {
   if (event.kind == EventKind::hit) return {};
   const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";

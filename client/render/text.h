@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Replies and events as people read them.
+// Replies and events as text.
 #pragma once
 
 #include <cstdio>
@@ -16,14 +16,14 @@ namespace tracectl {
 // "1 probe", "2 probes"
 std::string plural(uint64_t count, const char* noun);
 
-// How long a switch took, and how long after the store each CPU came to see it.
+// How long a switch took, and how long after the store each CPU saw it.
 std::string figures_text(const protocol::PhasesPart& phases,
                          const std::vector<protocol::SkewPart>& skew);
 
 // 742 ns, 12.3 us, 4.56 ms, 7.89 s: three figures.
 std::string duration_text(uint64_t ns);
 
-// What is wrong, where (a caret under the spot), and what to do; ends with a line feed.
+// The error, its position (a caret under it), and the remedy; ends with a line feed.
 std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);
 
@@ -32,7 +32,7 @@ std::string refusals_text(const std::vector<protocol::RefusalPart>& refused);
 // "PROBE: 812,345 hits a second cost 98 % of a CPU, the budget is 5 %"
 std::string left_out_text(const protocol::LeftOutPart& left_out);
 std::string sessions_text(const protocol::SessionListReply& reply);
-// What was left out for want of a proof; nothing where nothing was.
+// What was left out for lack of a proof; empty if nothing was.
 std::string unproven_text(const protocol::UnprovenPart& unproven);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
@@ -42,16 +42,17 @@ std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);
 
-// Why there are no more frames; empty where they are all.
+// Why the stack ends there; empty if it is complete.
 const char* reason_text(StackEnd end);
 
-// A frame a line, indented, and why there are no more.
+// One frame per line, indented, and why the stack ends there.
 std::string stack_text(const Stack& stack);
 
-// One line: time, process, probe, arguments; below it the stack, a frame a line. `start_ns` is the time that is shown as 0.
+// One line: time, process, probe, arguments; below it the stack, one frame per line. `start_ns` is the time
+// that is shown as 0.
 std::string event_text(const Event& event, uint64_t start_ns);
 std::string lost_text(const Lost& lost, uint64_t start_ns);
-// Of a recording: "3 lost".
+// The losses of a recording: "3 lost".
 std::string lost_sum_text(uint64_t lost, bool is_end_known);
 inline constexpr const char* kUnknownEnd =
     "its end is unknown, and events behind the last one may be missing: its recording goes on, or "

@@ -38,7 +38,7 @@ void ThreadGraph::make(const CallStep& step, const Event& event) {
     case CallStep::Kind::appeared: return appear(event);
     case CallStep::Kind::ended: return close(step.index, ending_of(event));
     case CallStep::Kind::lost:
-      line.tag.clear();  // which it may have got since
+      line.tag.clear();  // it may have got one since
       return close(step.index, {How::lost, std::move(line), frames_[step.index].name});
     case CallStep::Kind::late:
       if (event.duration_ns.value_or(0) < options_.min_duration_ns) return;
@@ -126,7 +126,7 @@ void ThreadGraph::appear(const Event& event) {
   frames_.push_back({.begin = line_of(event)});
 }
 
-// What is no call of known length stands within the innermost call, if that is shown.
+// A line that is not a call of known length is placed within the innermost call, if that is shown.
 void ThreadGraph::note(GraphLine line) {
   show_open_for(options_.min_duration_ns, line.ts_ns);
   line.depth = frames_.size();
@@ -209,7 +209,7 @@ void ThreadGraph::show_opening(size_t index) {
   }
 }
 
-// The number that the line has got.
+// Returns the number of the line.
 uint64_t ThreadGraph::hold(GraphLine line) {
   hold_tag(line);
   push(std::move(line));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The lines of a graph that are about one thread.
+// The lines of a graph for one thread.
 //
-// A call has its opening line only once another line is to stand within it: until then it may turn
+// The opening line of a call is made only when another line follows within it: until then the call may turn
 // out to be a leaf, which has one line, or too short to be shown.
 #pragma once
 
@@ -25,34 +25,34 @@ class ThreadGraph {
   ThreadGraph(const GraphOptions& options, CallNames& names) : options_(options), names_(names) {}
 
   void make(const CallStep& step, const Event& event);
-  // Calls that have been open for as long are shown as such.
+  // Shows calls that have been open at least this long.
   void show_open_for(uint64_t least_ns, uint64_t now_ns);
   void finish(uint64_t now_ns);
-  // Nothing more is looked for of the calls that are open.
+  // Shows the open calls as given up: their ends are not expected any more.
   void give_up(uint64_t now_ns);
 
   bool has_open_calls() const { return !frames_.empty(); }
-  // The lines there are, in order, that were not taken yet.
+  // The lines that were not taken yet, in order.
   const std::vector<GraphLine>& held() const { return held_; }
   size_t held_bytes() const { return held_bytes_; }
   std::vector<GraphLine> take_held();
 
  private:
   struct Frame {
-    GraphLine begin;                         // when and where; no text yet
-    std::string name = {};                   // empty: it began unseen
+    GraphLine begin;                         // time and CPU; no text yet
+    std::string name = {};                   // empty: its beginning was not seen
     std::string call = {};                   // `query("SELECT 1")`
-    std::optional<uint64_t> opened_at = {};  // the number of its opening line, once that is shown
-    bool is_moved = false;                   // it does not stand where it was opened
+    std::optional<uint64_t> opened_at = {};  // the number of its opening line, if that is shown
+    bool is_moved = false;                   // not at the depth any more at which it was opened
     std::vector<GraphLine> notes = {};       // to be shown with it
   };
 
-  // How a call is over, or that no more is known of it.
+  // How a call ended, or that nothing more is known of it.
   struct Ending {
     enum class How : uint8_t { returned, unwound, lost, still_open, given_up };
 
     How how;
-    GraphLine line;  // when and where; no text yet
+    GraphLine line;  // time and CPU; no text yet
     std::string name = {};
     std::string result = {};  // ` = 0`
   };
@@ -80,11 +80,11 @@ class ThreadGraph {
 
   const GraphOptions& options_;
   CallNames& names_;
-  std::vector<Frame> frames_;  // of the open calls, the outermost first
+  std::vector<Frame> frames_;  // the open calls, the outermost first
   std::vector<GraphLine> held_;
   size_t held_bytes_ = 0;
   uint64_t lines_ = 0;
-  std::string tag_;  // shown last
+  std::string tag_;  // the last one shown
 };
 
 }  // namespace tracectl

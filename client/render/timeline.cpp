@@ -18,7 +18,7 @@ using protocol::TimelinePart;
 
 size_t Timeline::part_of(uint64_t ts_ns) const {
   if (ts_ns <= first_ns_ || last_ns_ <= first_ns_) return 0;
-  // Not as integers: recordings of years would overflow.
+  // In floating point: with integers, recordings of years would overflow.
   const double share =
       static_cast<double>(ts_ns - first_ns_) / static_cast<double>(last_ns_ - first_ns_);
   return std::min(static_cast<size_t>(share * kParts), kParts - 1);
@@ -55,7 +55,7 @@ TimelinePart Timeline::part() const {
 
 namespace {
 
-// Of nothing a blank, of anything at least a point.
+// Nothing is a blank, anything more at least a point.
 std::string shades_of(const std::vector<uint64_t>& counts, uint64_t most) {
   constexpr std::string_view kShades = ".:-=+*#%@";
   std::string text;

@@ -13,10 +13,10 @@
 
 namespace tracectl {
 
-// When the events of each thread came.
+// Counts of events over time, by thread.
 class Timeline {
  public:
-  // Of a recording from then to then, both included.
+  // Of a recording between these times, both included.
   Timeline(uint64_t first_ns, uint64_t last_ns)
       : first_ns_(first_ns), last_ns_(std::max(first_ns, last_ns)) {}
 
@@ -29,19 +29,20 @@ class Timeline {
   using Counts = std::array<uint64_t, kParts>;
 
   struct Thread {
-    std::string comm;  // the last it had
+    std::string comm;  // the latest
     Counts counts{};
   };
 
   size_t part_of(uint64_t ts_ns) const;
 
   const uint64_t first_ns_, last_ns_;
-  std::map<std::pair<pid_t, pid_t>, Thread> threads_;  // by pid and tid; behind the most: by 0, 0
+  std::map<std::pair<pid_t, pid_t>, Thread>
+      threads_;  // by pid and tid; those that find no room are under 0, 0
   Counts lost_{};
 };
 
-// A line for each thread, at most so many: a letter for each part of the time, the darker the more
-// events of all threads' fullest part came in it.
+// A line for each thread, at most `most`: one character for each part of the time, darker for more events,
+// relative to the fullest part of any thread.
 std::string timeline_text(const protocol::TimelinePart& timeline, size_t most);
 
 }  // namespace tracectl

@@ -23,7 +23,7 @@ Armed armed_of(const ProbeTotalsPart& part) {
   return {part.probe, part.session, part.pid.value_or(0)};
 }
 
-// Counters that are less than they were have begun anew.
+// Counters that decreased have been reset.
 uint64_t grown(uint64_t before, uint64_t now) { return now < before ? now : now - before; }
 
 TopRowPart row_of(const ProbeTotalsPart& before, const ProbeTotalsPart& now, double seconds) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What armed probes were hit in an interval, from two readings of their counters.
+// The hits of armed probes in an interval, from two readings of their counters.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace tracectl {
 
-// Those that cost most first. One that is not in `before`, or has less there, was armed meanwhile.
+// Sorted by cost, the highest first. A probe that is not in `before`, or has fewer hits now, was armed in
+// between.
 protocol::TopTablePart top_table(const protocol::TopReply& before, const protocol::TopReply& now);
 
-// At most so many rows.
+// At most this many rows.
 std::string top_text(const protocol::TopTablePart& table, size_t rows);
 
 }  // namespace tracectl

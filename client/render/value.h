@@ -7,8 +7,8 @@
 
 namespace tracectl {
 
-// A value as the source of the program would have it: -5, true, 'x', GREEN, 0x7ffe0010. "?" where
-// it could not be read.
+// A value as the program's source would write it: -5, true, 'x', GREEN, 0x7ffe0010. "?" if it could not be
+// read.
 std::string value_text(const Argument& argument, const Value& value);
 
 }  // namespace tracectl
