@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Chrome's trace event JSON: calls are complete events (X), other events instants (i), what crosses
-// others asynchronous spans (b and e).
+// Chrome's trace event JSON: calls are complete events (X), other events are instants (i), and calls that
+// cross others are asynchronous spans (b and e).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using protocol::append_float;
 using protocol::append_integer;
 using protocol::append_string;
 
-// Microseconds since boot, as the format has them, to the nanosecond.
+// Microseconds since boot, the format's unit, with three decimals for nanoseconds.
 std::string microseconds(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 struct JsonValue {
@@ -33,7 +33,7 @@ struct JsonValue {
   template <std::integral T> void operator()(T number) const { append_integer(out, number); }
 };
 
-// Of an argument: not that of what else stands beside it.
+// An argument's name, made different from those of the other members.
 std::string own_name(const std::string& name) {
   for (const char* ours : {"result", "tag", "stack", "cpu"})
     if (name == ours) return "argument " + name;
@@ -141,7 +141,7 @@ class ChromeExport final : public Export {
     return file_.write(line_);
   }
 
-  // Where they are first seen.
+  // Names the thread when it is first seen.
   Status name_thread(const Event& event) {
     if (!threads_.insert({event.pid, event.tid}).second) return ok();
     JsonMembers members;
@@ -156,10 +156,10 @@ class ChromeExport final : public Export {
   const Recorded recorded_;
   Slices slices_;
   CallNames names_;
-  std::set<std::pair<pid_t, pid_t>> threads_;  // that have a name
+  std::set<std::pair<pid_t, pid_t>> threads_;  // that have been named
   uint64_t last_span_ = 0;
   bool has_events_ = false;
-  std::string line_;  // the one that is being made
+  std::string line_;  // that is being built
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The Common Trace Format: a directory with a file for each CPU, and metadata that says how to read
-// them.
+// The Common Trace Format: a directory with a file for each CPU, and metadata that describes their layout.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,14 +18,14 @@ namespace tracectl {
 namespace {
 
 constexpr uint32_t kPacketMagic = 0xc1fc1fc1;
-constexpr size_t kPacketBytes = 128 << 10;  // of events, then a packet is ended
+constexpr size_t kPacketBytes = 128 << 10;  // of events, after which a packet ends
 constexpr size_t kMostDeclarationBytes = 64 << 20;
 constexpr uint32_t kNoCpu = UINT32_MAX;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 using Uuid = std::array<uint8_t, 16>;
 
-// By the recording's own number: of the same recording always the same.
+// Derived from the recording's number, so that exports of one recording have the same UUID.
 Uuid uuid_of(uint64_t id) {
   Uuid uuid{};
   for (size_t i = 0; i < 8; ++i) uuid[i] = uuid[15 - i] = static_cast<uint8_t>(id >> (8 * i));
@@ -42,7 +41,7 @@ std::string text_of(const Uuid& uuid) {
   return text;
 }
 
-// One file of packets. A packet tells how many events were lost before its end.
+// One file of packets. Each packet has the count of events lost before its end.
 class CtfStream {
  public:
   CtfStream(OutputFile file, const Uuid& uuid, uint32_t cpu)
@@ -59,7 +58,7 @@ class CtfStream {
     return content_.size() < kPacketBytes ? ok() : end_packet();
   }
 
-  // In a packet of its own: readers place a loss between the ends of two packets.
+  // A loss gets its own packet: readers place it between the ends of two packets.
   Status add(const Lost& lost) {
     if (!has_packet_ && content_.empty()) begin_at(lost.ts_ns);
     if (!has_packet_ || !content_.empty())
@@ -91,8 +90,8 @@ class CtfStream {
     append_ctf_number(head, last_ns_);
     const uint64_t bits = 8 * (head.size() + 2 * sizeof(uint64_t) + sizeof discarded_ +
                                sizeof cpu_ + content_.size());
-    append_ctf_number(head, bits);  // with content,
-    append_ctf_number(head, bits);  //   and in all
+    append_ctf_number(head, bits);  // the content's size,
+    append_ctf_number(head, bits);  // and the packet's
     append_ctf_number(head, discarded_);
     append_ctf_number(head, cpu_);
     has_packet_ = true;
@@ -105,7 +104,7 @@ class CtfStream {
   OutputFile file_;
   const Uuid uuid_;
   const uint32_t cpu_;
-  std::string content_;  // of the packet that is open
+  std::string content_;  // of the open packet
   uint64_t first_ns_ = 0, last_ns_ = 0;
   uint64_t discarded_ = 0;
   bool has_packet_ = false;
@@ -113,7 +112,7 @@ class CtfStream {
 
 std::string head_of_metadata(const Uuid& uuid, const Recorded& recorded) {
   const std::string id = text_of(uuid);
-  // Of seconds there may be fewer than none, but not of nanoseconds.
+  // The seconds may be negative, but not the nanoseconds.
   int64_t offset_s = recorded.wall_minus_boot_ns / kNsPerSecond;
   int64_t offset_ns = recorded.wall_minus_boot_ns % kNsPerSecond;
   if (offset_ns < 0) {
@@ -190,8 +189,8 @@ class CtfExport final : public Export {
         recorded_(recorded),
         uuid_(uuid_of(recorded.id)) {}
   ~CtfExport() override {
-    streams_.clear();  // its files are in the directory
-    // Only where nothing has come of it: else it is not empty.
+    streams_.clear();  // deletes the files in the directory
+    // Fails if the directory is not empty, as it is after a complete export.
     if (is_ours_) ::rmdir(directory_.c_str());
   }
 
@@ -222,7 +221,7 @@ class CtfExport final : public Export {
     if (auto written = metadata->flush(); !written) return written;
     for (auto& [cpu, stream] : streams_)
       if (auto finished = stream.finish(); !finished) return finished;
-    // All of it has room: what is left are names.
+    // All data is written; only renames remain.
     for (auto& [cpu, stream] : streams_)
       if (auto committed = stream.commit(); !committed) return committed;
     return metadata->commit();
@@ -239,7 +238,7 @@ class CtfExport final : public Export {
   }
 
   const std::string directory_;
-  const bool is_ours_;  // we have made it
+  const bool is_ours_;  // created by us
   const Recorded recorded_;
   const Uuid uuid_;
   CtfClasses classes_;
@@ -252,7 +251,8 @@ OpenedExport open_ctf(const std::string& path, const Recorded& recorded) {
   const bool is_made = ::mkdir(path.c_str(), 0777) == 0;
   if (!is_made && errno != EEXIST) return Error::from_errno("make the directory " + path);
   std::error_code unreadable;
-  if (!is_made && !std::filesystem::is_empty(path, unreadable))  // what is in it is somebody's
+  if (!is_made &&
+      !std::filesystem::is_empty(path, unreadable))  // the files belong to somebody else
     return Error::from_errno("write into the directory " + path, ENOTEMPTY);
   return std::unique_ptr<Export>(new CtfExport(path, is_made, recorded));
 }

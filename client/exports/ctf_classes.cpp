@@ -13,15 +13,14 @@
 
 namespace tracectl {
 
-// What is written as the host has it.
+// Numbers are written in the host's byte order.
 static_assert(std::endian::native == std::endian::little);
 
 namespace {
 
 constexpr uint64_t kMostLines = UINT16_MAX;  // of a stack: its count has 16 bits
 
-// A word of TSDL whatever the name is: with the underline in front it is no keyword of TSDL, and
-// readers leave it away.
+// A TSDL identifier for any name: the leading underscore prevents a TSDL keyword, and readers remove it.
 std::string tsdl_name(std::string_view name) {
   std::string word = "_";
   for (const char c : name) word += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -64,7 +63,7 @@ std::string tsdl_field(const std::string& type, const std::string& name) {
 
 std::string tsdl_arguments(const Event& event) {
   std::string text;
-  // As readers show them, those of the fields that stand beside.
+  // The names of the event's other fields, which arguments must not repeat.
   std::set<std::string> names{"_call", "_depth", "_duration_ns",       "_result",
                               "_tag",  "_stack", "_missing_arguments", "_stack_lines"};
   for (size_t i = 0; i < event.args.size(); ++i) {
@@ -75,7 +74,7 @@ std::string tsdl_arguments(const Event& event) {
   return text;
 }
 
-// Those of the arguments that could not be read.
+// A bit for each argument that could not be read.
 uint64_t missing_arguments(const Event& event) {
   uint64_t bits = 0;
   for (size_t i = 0; i < event.args.size(); ++i)
@@ -83,7 +82,7 @@ uint64_t missing_arguments(const Event& event) {
   return bits;
 }
 
-// As many bytes as tsdl_type() says.
+// Has the size that tsdl_type() declares.
 void append_bits(std::string& to, const Argument& type, uint64_t bits) {
   const bool is_double = type.is_float && type.size_bytes != sizeof(float);
   to.append(reinterpret_cast<const char*>(&bits), is_double ? sizeof(double) : type.size_bytes);
@@ -103,7 +102,7 @@ void append_ctf_stack(std::string& to, const Stack& stack) {
   for (size_t i = 0; i < lines; ++i) append_ctf_text(to, to_string(stack.frames[i]));
 }
 
-// What happened stands behind the probe, where it was not hit.
+// The kind of event follows the probe, except for hits.
 std::string class_name(const EventSource& source, EventKind kind) {
   return kind == EventKind::hit ? source.probe : source.probe + " " + name_of(kind);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which fields events have in the Common Trace Format, and the fields of one. CTF has no fields that
-// an event may lack: events of one probe that differ in what they have are of several classes.
+// The event classes of the Common Trace Format, and the fields of an event. CTF has no optional fields, so
+// events of one probe that have different members belong to different classes.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ class CtfClasses {
  public:
   // The number of the event's class; the first event of a class declares it.
   uint64_t number_of(const Event& event);
-  // In TSDL, of the stream class 0.
+  // In TSDL, for stream class 0.
   const std::string& declarations() const { return declarations_; }
 
  private:
@@ -39,13 +39,13 @@ class CtfClasses {
 
 // The fields of an event as its class declares them.
 void append_ctf_fields(std::string& to, const Event& event);
-// Of any text, ended by a zero byte.
+// Any text, terminated by a zero byte.
 void append_ctf_text(std::string& to, std::string_view text);
-// In little endian, as the metadata says.
+// Little endian, as the metadata declares.
 template <class Number> void append_ctf_number(std::string& to, Number number) {
   to.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
-// A text as TSDL has it, with its quotes.
+// The text as a TSDL string, with quotes.
 std::string tsdl_text(std::string_view text);
 
 }  // namespace tracectl

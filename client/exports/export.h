@@ -15,36 +15,36 @@
 
 namespace tracectl {
 
-// What is known of a recording before its events are read.
+// Facts about a recording that are known before its events are read.
 struct Recorded {
   uint64_t id = 0;
   int64_t wall_minus_boot_ns = 0;
   uint64_t first_ns = 0, last_ns = 0;  // since boot; 0: it has no events
-  size_t most_arguments = 0;           // that any of its events has
+  size_t most_arguments = 0;           // the most that any event has
 };
 
-// A recording on its way there. Nothing is left at the path without finish().
+// Writes a recording in some format. Without finish(), nothing remains at the path.
 class Export {
  public:
   virtual ~Export() = default;
 
-  // In the order of time.
+  // In time order.
   virtual Status add(const Event& event) = 0;
   virtual Status add(const Lost& lost) = 0;
   virtual Status finish() = 0;
 };
 
 struct ExportFormat {
-  const char* name;  // as --to has it
+  const char* name;  // the value of --to
   const char* tells;
   bool is_directory;
-  // At that path; "-" is standard output, where it is no directory.
+  // Creates the file or directory at `path`; "-" is standard output, for files.
   Result<std::unique_ptr<Export>> (*open)(const std::string& path, const Recorded& recorded);
 };
 
-// In the order in which they are listed.
+// In the order of listings.
 std::span<const ExportFormat> export_formats();
-// nullptr: there is none of that name.
+// nullptr: there is no such format.
 const ExportFormat* find_export_format(std::string_view name);
 
 }  // namespace tracectl

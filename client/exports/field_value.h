@@ -12,22 +12,22 @@
 
 namespace tracectl {
 
-// Of the event's argument; one it has no type for is an unsigned number.
+// The type of an argument; an unsigned number if the event has no type for it.
 const Argument& type_of_argument(const Event& event, size_t index);
-// "size"; of an argument without a name "arg2".
+// "size"; "arg2" for an argument without a name.
 std::string name_of_argument(const Event& event, size_t index);
 
-// monostate where it could not be read.
+// monostate: it could not be read.
 using FieldValue = std::variant<std::monostate, uint64_t, int64_t, double, std::string_view>;
 // Borrows the event's strings.
 FieldValue argument_value(const Event& event, size_t index);
-// What the call returned; monostate also where the event has nothing of it.
+// The result of the call; monostate also if the event has none.
 FieldValue result_value(const Event& event);
 
-// Empty where it could not be read; text is not quoted.
+// Empty if the value could not be read; text is not quoted.
 std::string plain_text(const FieldValue& value);
 
-// A frame a line, the innermost first.
+// One frame per line, the innermost first.
 std::string stack_lines(const Stack& stack);
 
 }  // namespace tracectl

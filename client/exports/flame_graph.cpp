@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kWidth = 1200;
 constexpr double kMargin = 10;
-constexpr double kTop = 40;  // the title
+constexpr double kTop = 40;  // for the title
 constexpr double kRow = 17;
-constexpr double kLetter = 6.6;     // of 11 px, fixed
-constexpr double kNarrowest = 0.2;  // what is narrower is not drawn
+constexpr double kLetter = 6.6;     // the width at 11 px, monospaced
+constexpr double kNarrowest = 0.2;  // narrower boxes are not drawn
 
 constexpr std::string_view kStyle = R"(<style>
 svg { background: #fff; color: #222; }
@@ -41,14 +41,14 @@ std::string escaped(std::string_view text) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      // XML 1.0 has no way to write the others below a space.
+      // XML 1.0 cannot represent the other control characters.
       default: out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
     }
   }
   return out;
 }
 
-// Of one function always the same: so two pictures can be compared.
+// A function has the same colour in all pictures, so that they can be compared.
 std::string colour_of(std::string_view name) {
   uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
@@ -57,7 +57,7 @@ std::string colour_of(std::string_view name) {
   return fmt::format("hsl({},82%,{}%)", hue, lightness);
 }
 
-// What of it is as wide; nothing where that says nothing.
+// The part of the name that fits; empty if it would be too short to recognise.
 std::string fitting(std::string_view name, double width) {
   const auto letters = static_cast<size_t>(std::max(0.0, (width - 4) / kLetter));
   if (name.size() <= letters) return std::string(name);
@@ -91,8 +91,7 @@ struct FlameGraph::Box {
   size_t level;
 };
 
-// Those that are wide enough to be seen. Ways may be thousands of calls long: nothing here calls
-// itself.
+// The boxes that are wide enough to be seen. Chains may be thousands of calls deep, so this is not recursive.
 std::vector<FlameGraph::Box> FlameGraph::boxes() const {
   static const std::string kAll = "all";
   std::vector<Box> boxes{{&kAll, &all_, 0, kWidth - 2 * kMargin, 0}};

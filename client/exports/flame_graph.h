@@ -10,13 +10,14 @@
 
 namespace tracectl {
 
-// Ways of calls as a picture (SVG): each function as wide as what it and those above it come to.
+// Draws chains of calls as a picture (SVG): the width of each function is the total of itself and its
+// callees.
 class FlameGraph {
  public:
-  // `shown` says what a number is: "12 hits", "1.2 ms".
+  // `shown` formats a number with its unit: "12 hits", "1.2 ms".
   explicit FlameGraph(std::function<std::string(uint64_t)> shown) : shown_(std::move(shown)) {}
 
-  // A line as flame graphs are drawn from, without its end: `main;query;parse 1234`.
+  // A line in the input format of flame graphs, without its line feed: `main;query;parse 1234`.
   void add(std::string_view line);
   std::string svg(const std::string& title) const;
 

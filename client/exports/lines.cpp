@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Formats with a line for each event.
+// Formats with one line per event.
 #include <fmt/format.h>
 
 #include "client/exports/field_value.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Perfetto's trace packets. Packets need not stand in the order of time, so a call's beginning is
-// written with its end.
+// Perfetto's trace packets. Packets need not be in time order, so the beginning of a call is written together
+// with its end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using protocol::valid_utf8;
 using protozero::pbf_writer;
 
-// The numbers of the fields are those of perfetto/protos/perfetto/trace/perfetto_trace.proto.
+// The field numbers are from perfetto/protos/perfetto/trace/perfetto_trace.proto.
 enum TraceField : uint32_t { kPacket = 1 };
 enum PacketField : uint32_t {
   kClockSnapshot = 6,
@@ -58,7 +58,7 @@ constexpr uint32_t kRealtime = 1, kBoottime = 6;  // of ClockSnapshot.Clock.Buil
 constexpr uint32_t kStateCleared = 1;             // SEQ_INCREMENTAL_STATE_CLEARED
 constexpr uint32_t kOurSequence = 1;
 
-// What is known of an event besides its name and time.
+// The members of an event besides its name and time.
 class Annotations {
  public:
   explicit Annotations(pbf_writer& event) : event_(event) {}
@@ -90,17 +90,18 @@ class Annotations {
   pbf_writer& event_;
 };
 
-// Spans of time that overlap, on as few tracks of a name as hold them. They come in the order of
-// their ends.
+// Places overlapping spans on as few tracks of a name as possible. Spans are added in the order of their
+// ends.
 class Lanes {
  public:
-  static constexpr size_t kMost = 1 << 14;  // nobody looks at more
+  static constexpr size_t kMost = 1 << 14;  // more tracks are of no use to anybody
 
-  // Of a track that is free from then on, if there is one: its number. It is taken off until it is put
-  // back.
+  // The number of a track that is free from `begin_ns` on, if there is one. It is removed until put() returns
+  // it.
   std::optional<uint64_t> take(uint64_t parent, const std::string& name, uint64_t begin_ns) {
     Ends& ends = lanes_[{parent, name}];
-    // The one that ended last: those that have been free for longer hold spans that begin earlier.
+    // The track with the latest end before `begin_ns`: those that ended earlier are left for spans that begin
+    // earlier.
     auto free = ends.upper_bound(begin_ns);
     if (free == ends.begin()) return std::nullopt;
     const uint64_t track = (--free)->second;
@@ -128,7 +129,7 @@ class PerfettoExport final : public Export {
         recorded_(recorded),
         slices_([this](const Slice& slice) { return put(slice); }) {}
 
-  // The clocks first: by them times are shown as those of the day.
+  // The clocks come first: they map times since boot to the time of day.
   Status begin() {
     return put_packet([&](pbf_writer& packet) {
       packet.add_uint32(kSequenceFlags, kStateCleared);
@@ -205,7 +206,7 @@ class PerfettoExport final : public Export {
     });
   }
 
-  // The process's track and the thread's, when they are first seen.
+  // Names the tracks of the process and of the thread when they are first seen.
   Status name_thread(const Event& event) {
     uint64_t& process = processes_[event.pid];
     if (!process) {
@@ -286,7 +287,7 @@ class PerfettoExport final : public Export {
   Status put_in_lane(uint64_t parent, const std::string& name, uint64_t begin_ns, uint64_t end_ns,
                      Fill&& fill) {
     std::optional<uint64_t> track = lanes_.take(parent, name, begin_ns);
-    // What there is no track for stands where it ended, and is no span.
+    // Without a track, the span becomes an instant at its end.
     if (!track && !lanes_.has_room()) return put_event(end_ns, parent, kInstant, fill);
     if (!track) {
       track = ++last_track_;
@@ -301,11 +302,11 @@ class PerfettoExport final : public Export {
   Slices slices_;
   CallNames names_;
   Lanes lanes_;
-  std::map<pid_t, uint64_t> processes_;                  // their tracks
-  std::map<std::pair<pid_t, pid_t>, uint64_t> threads_;  // those of pid and tid
+  std::map<pid_t, uint64_t> processes_;                  // the tracks of processes
+  std::map<std::pair<pid_t, pid_t>, uint64_t> threads_;  // the tracks of threads, by pid and tid
   uint64_t losses_ = 0;
   uint64_t last_track_ = 0;
-  std::string packet_;  // the one that is being made
+  std::string packet_;  // that is being built
 };
 
 }  // namespace

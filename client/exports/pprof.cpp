@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Profiles of pprof: of calls how many there were and the time of their own, of stacks how often they
-// came.
+// Profiles for pprof: calls have their number and their own time, stacks their count.
 #include <algorithm>
 #include <map>
 #include <protozero/pbf_writer.hpp>
@@ -16,7 +15,7 @@
 namespace tracectl {
 namespace {
 
-// The numbers of the fields are those of github.com/google/pprof/proto/profile.proto.
+// The field numbers are from github.com/google/pprof/proto/profile.proto.
 enum ProfileField : uint32_t {
   kSampleType = 1,
   kSample = 2,
@@ -34,10 +33,10 @@ enum LocationField : uint32_t { kLocationId = 1, kLocationMapping = 2, kAddress 
 enum LineField : uint32_t { kLineFunction = 1, kLineNumber = 2 };
 enum FunctionField : uint32_t { kFunctionId = 1, kFunctionName = 2, kSystemName = 3, kFile = 4 };
 
-// The texts of a profile, each once; what refers to them says their number.
+// The strings of a profile, without repetition; other messages refer to them by number.
 class TextTable {
  public:
-  TextTable() { number_of(""); }  // must be the first
+  TextTable() { number_of(""); }  // the format requires that this is the first
   int64_t number_of(const std::string& text) {
     const auto [found, is_new] = numbers_.emplace(text, static_cast<int64_t>(texts_.size()));
     if (is_new) texts_.push_back(&found->first);
@@ -53,7 +52,7 @@ class TextTable {
   std::vector<const std::string*> texts_;
 };
 
-// A profile as it grows: tables refer to each other by numbers.
+// A profile under construction: its tables refer to each other by numbers.
 class ProfileWriter {
  public:
   ProfileWriter() : profile_(bytes_) {}
@@ -88,7 +87,7 @@ class ProfileWriter {
 
   std::string take(const Recorded& recorded) {
     texts_.write(profile_);
-    // Added unsigned: a time that makes no sense wraps around.
+    // Added as unsigned numbers, so that nonsensical times wrap around.
     const uint64_t wall_ns = recorded.first_ns + static_cast<uint64_t>(recorded.wall_minus_boot_ns);
     profile_.add_int64(kTimeNanos, static_cast<int64_t>(wall_ns));
     profile_.add_int64(kDurationNanos, static_cast<int64_t>(recorded.last_ns - recorded.first_ns));
@@ -133,8 +132,8 @@ Frame frame_named(const std::string& function) {
   return frame;
 }
 
-// How often each stack came: those that differ in nothing but how they were found are one. Frames are
-// kept once, as most are part of many stacks.
+// Counts equal stacks; the way in which they were unwound does not matter. Each frame is kept once, because
+// most are in many stacks.
 class CountedStacks {
  public:
   void add(const Stack& stack) {
@@ -150,7 +149,7 @@ class CountedStacks {
     ++counted->second;
   }
 
-  // `put` gets the frames of each, the innermost first, and the count.
+  // `put` gets the frames of each stack, the innermost first, and its count.
   template <class Put> void for_each(Put&& put) const {
     for (const auto& [numbers, count] : counts_) {
       std::vector<const Frame*> frames;
@@ -162,9 +161,9 @@ class CountedStacks {
  private:
   using Numbers = std::vector<uint32_t>;  // of frames
 
-  // Calls that differ in all kinds of ways could make any number of them.
+  // A bound, because calls can differ in any number of ways.
   static constexpr size_t kMostKeptNumbers = 16 << 20;
-  static constexpr size_t kOfAStack = 20;  // what keeping it takes besides, as so many numbers
+  static constexpr size_t kOfAStack = 20;  // memory besides the numbers, in the same unit
   static inline const Frame kOthers = frame_named("[others]");
 
   uint32_t number_of(const Frame& frame) {
@@ -198,12 +197,13 @@ class PprofExport final : public Export {
   }
 
  private:
-  static constexpr size_t kMostLevels = 1000;  // below are as one: each has all those around it
+  static constexpr size_t kMostLevels =
+      1000;  // deeper calls are merged, because each sample lists all calls around it
 
   void put_calls() {
     profile_.add_type("calls", "count");
     profile_.add_type("time", "nanoseconds");
-    std::vector<uint64_t> around;  // the outermost first
+    std::vector<uint64_t> around;  // locations, the outermost first
     for (const CallTree::Place& place : ways_.calls().places(CallTree::Order::name)) {
       around.resize(std::min(place.depth, kMostLevels));
       const bool is_shown = place.depth < kMostLevels;

@@ -34,7 +34,7 @@ Result<bool> Slices::add(const Event& event) {
   return true;
 }
 
-// Of a call all is in the event of its end.
+// The event at a call's end has everything about the call.
 Status Slices::take_ended(const Event& event, bool is_crossing) {
   return take_({.pid = event.pid,
                 .tid = event.tid,
@@ -53,7 +53,7 @@ Status Slices::make(Calls& calls, const CallStep& step, const Event& event) {
     case CallStep::Kind::appeared: calls.emplace_back(); break;
     case CallStep::Kind::ended: return end(calls, step.index, event);
     case CallStep::Kind::lost: return lose(calls, step.index, event.ts_ns);
-    // Its slice went until another's end: that it took longer cannot be told any more.
+    // Its slice has already ended with that of another call; that it took longer cannot be reported any more.
     case CallStep::Kind::late:
     case CallStep::Kind::cut:
     case CallStep::Kind::noted: break;
@@ -94,14 +94,14 @@ Status Slices::lose(Calls& calls, size_t index, uint64_t ts_ns) {
   return take_until(call.slice, ts_ns, index < calls.size());
 }
 
-// In a file that is not ours time may go back.
+// Time may go backwards in files from elsewhere.
 Status Slices::take_until(Slice& slice, uint64_t ts_ns, bool is_crossing) {
   slice.end_ns = std::max(slice.begin_ns, ts_ns);
   slice.is_crossing = is_crossing;
   return take_(slice);
 }
 
-// Of a thread that has been quiet for long among very many: its calls have no end that is seen.
+// A quiet thread, of which there are very many: the ends of its calls count as unseen.
 Status Slices::forget(pid_t tid, uint64_t ts_ns) {
   const auto thread = threads_.find(tid);
   if (thread == threads_.end()) return ok();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Calls as spans of time, for formats that draw them: each is told when it is over.
+// Calls as spans of time, for formats that draw them. Each is delivered when it has ended.
 #pragma once
 
 #include <sys/types.h>
@@ -24,35 +24,35 @@ struct Slice {
 
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string_view name = {};  // of the Slices
-  std::string arguments = {};  // as people read them
+  std::string_view name = {};  // valid while the Slices exists
+  std::string arguments = {};  // as text for people
   std::string result = {};
   uint64_t begin_ns = 0, end_ns = 0;
-  // Unseen: it ended, or nothing more was recorded, at the latest then.
+  // Unseen: the call ended at `end_ns` at the latest, or that is the last time that was recorded.
   End end = End::unseen;
-  // Others that began within it go on behind it, as a coroutine's do.
+  // Calls that began within it end after it, as those of coroutines do.
   bool is_crossing = false;
 };
 
 class Slices {
  public:
   using Take = std::function<Status(const Slice&)>;
-  // Calls that end with a seen beginning or a known duration are given to it.
+  // `take` gets each call that ended and whose beginning was seen, or whose duration is known.
   explicit Slices(Take take) : take_(std::move(take)) {}
 
-  // False: the event is none of a call.
+  // False: the event is not about a call.
   Result<bool> add(const Event& event);
-  // Those that are open go until then.
+  // Calls that are still open end at `now_ns`, unseen.
   Status finish(uint64_t now_ns);
 
  private:
   struct Open {
-    bool is_seen = false;  // its beginning
+    bool is_seen = false;  // its beginning was seen
     Slice slice = {};
   };
   using Calls = std::vector<Open>;  // of a thread, the outermost first
 
-  // Of the arguments of calls that are open: behind these, calls begin without.
+  // A bound for the arguments of open calls; beyond it, calls begin without arguments.
   static constexpr size_t kMostHeldBytes = 128 << 20;
   static constexpr const char* kNoRoom = "[no room: very many calls are open]";
 

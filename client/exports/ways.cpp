@@ -36,7 +36,7 @@ class FoldedExport final : public Export {
   explicit FoldedExport(OutputFile file) : file_(std::move(file)) {}
 
   Status add(const Event& event) override { return ways_.add(event), ok(); }
-  // A sum has no place for them; who reads the recording tells them.
+  // The formats of sums have no place for losses; the command that reads the recording reports them.
   Status add(const Lost&) override { return ok(); }
   Status finish() override {
     if (auto has_ways = ways_.check(); !has_ways) return has_ways;

@@ -12,16 +12,16 @@
 
 namespace tracectl {
 
-// The ways that led to what was recorded: the calls of a graph, or else stacks.
+// The chains of callers in a recording: from the calls of a graph, or else from stacks.
 class Ways {
  public:
   void add(const Event& event);
 
-  // An error where the recording has neither.
+  // An error if the recording has neither.
   Status check() const;
   bool has_calls() const { return has_calls_; }
   const CallTree& calls() const { return calls_; }
-  // A line for each way; of calls the ns of their own, of stacks how often they came.
+  // One line per chain; with its own time in ns for calls, and its count for stacks.
   std::string folded() const;
 
  private:
