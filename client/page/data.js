@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The recording, as client/report_page.cpp has put it into the page: columns, one element each.
+// The recording, which client/report_page.cpp puts into the page: one element per column.
 
 const NUMBER_TYPES = {u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array};
 
@@ -12,7 +12,7 @@ function decodeBase64(text) {
   return bytes;
 }
 
-// Its element goes: nobody needs the text once the numbers are there.
+// Removes the element: its text is not needed once it is decoded.
 function column(name) {
   const element = document.getElementById('column-' + name);
   const bytes = decodeBase64(element.textContent);
@@ -20,11 +20,10 @@ function column(name) {
   return new NUMBER_TYPES[element.dataset.type](bytes.buffer);
 }
 
-// Not fatal: what a program had as its text need not be UTF-8.
+// Not fatal: strings of programs need not be UTF-8.
 const UTF8 = new TextDecoder('utf-8');
 
-// Texts by number. Their bytes stay as they are until the first is asked for: drawing needs none of
-// the events' arguments.
+// Texts by number. They are decoded when the first is needed: drawing needs no arguments of events.
 class Texts {
   constructor(name) {
     this.name = name;
@@ -52,14 +51,14 @@ function readFacts() {
   }));
 }
 
-// enum class ItemKind and LossCause.
+// The values of the enums ItemKind and LossCause.
 const KIND = {hit: 0, returned: 1, unwound: 2, latency: 3, noEnd: 4, noBeginning: 5};
 const KIND_TEXT = ['hit', 'call', 'call, ended by unwinding', 'from start to end',
   'call without an end', 'call without a beginning'];
 const CAUSE_TEXT = ['the ring of its CPU was full', 'the client was slow', 'the disk was slow, or full',
   'a call had more to keep than could wait for its end', 'the file does not say how it ended'];
 
-// Since the first, in ns.
+// Times since the first event, in ns.
 function readBegins() {
   const steps = column('begin_step');
   const begins = new Float64Array(steps.length);
@@ -68,7 +67,7 @@ function readBegins() {
   return begins;
 }
 
-// -1: it has none.
+// -1: none.
 function readDurations() {
   const numbers = column('duration');
   const durations = new Float64Array(numbers.length);
@@ -109,7 +108,7 @@ function readLosses() {
   }));
 }
 
-// Names of frames by the number of a stack, the outermost first.
+// The names of frames by the number of a stack, the outermost first.
 function readStacks() {
   const [frames, lengths] = [column('stack_frames'), column('stack_length')];
   let begin = 0;
@@ -133,7 +132,7 @@ function readTrace() {
     probes: readProbes(names), threads: readThreads(names), losses: readLosses(),
     stacks: readStacks(), cpus: readCpus(),
     count: items.begin.length,
-    // What is shown has a width, even if all of it happened at once.
+    // The shown range has a width, even if everything happened at once.
     total: Math.max(facts.duration_ns, 1000),
   };
 }

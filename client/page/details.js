@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is known of one item: in a line for the pointer, in full where it is chosen.
+// Text about one item: a line for the tooltip, and everything when it is chosen.
 
-// What it was given, and returned: (seq=1) = 3.
+// Its arguments and its result: (seq=1) = 3.
 function argumentsText(trace, item) {
   const {items, details} = trace;
   const given = items.arguments[item] ? `(${details.at(items.arguments[item])})` : '';
@@ -40,13 +40,13 @@ function itemFacts(trace, item) {
   if (items.tag[item]) facts.push(['Tag', details.at(items.tag[item])]);
   facts.push(['Thread', `${thread.comm} ${thread.tid}, of process ${thread.pid}`],
     ['CPU', items.cpu[item]]);
-  // What begins and ends at probes is in no call: its row is one that was free.
+  // Items of latency probes are not in calls: their depth is only a free row.
   if (items.kind[item] !== KIND.latency) facts.push(['Calls around it', items.depth[item]]);
   if (items.stack[item]) facts.push(['Stack', stackText(trace, items.stack[item])]);
   return facts;
 }
 
-// The innermost first, as debuggers have it.
+// The innermost first, as in debuggers.
 function stackText(trace, number) {
   return Array.from(trace.stacks[number], name => trace.names.at(name)).reverse().join('\n');
 }

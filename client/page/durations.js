@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Durations in buckets, four to each doubling: 1 us is told from 1.2 us, and from 1 s, alike.
+// Durations in logarithmic buckets, four for each doubling: the relative precision is the same for 1 us and
+// for 1 s.
 
 const PER_OCTAVE = 4;
 
 const bucketOf = ns => Math.floor(Math.log2(Math.max(ns, 1)) * PER_OCTAVE);
 const bucketBegin = bucket => 2 ** (bucket / PER_OCTAVE);
 
-// Whether what is known of an item's time is all of it.
+// The item's duration is complete.
 const isTimed = (items, item) => items.duration[item] >= 0 && items.kind[item] !== KIND.noEnd;
 
-// How many of each probe have a duration, and what they took: {probe, count, total, greatest}.
+// The number and the times of each probe's items that have a duration: {probe, count, total, greatest}.
 function timedProbes(trace) {
   const {items, count} = trace;
   const sums = trace.probes.map(probe => ({probe, count: 0, total: 0, greatest: 0}));
@@ -24,7 +25,7 @@ function timedProbes(trace) {
   return sums;
 }
 
-// Those of one probe, or of all where it is -1, in the order of their beginnings.
+// The items of one probe, or of all if it is -1, in the order of their beginnings.
 function timedItems(trace, probe) {
   const {items, count} = trace;
   const found = [];
@@ -33,7 +34,7 @@ function timedItems(trace, probe) {
   return Uint32Array.from(found);
 }
 
-// From the least to the greatest that there is: {first, counts}.
+// The buckets from the shortest to the longest duration: {first, counts}.
 function bucketCounts(trace, chosen) {
   const {duration} = trace.items;
   let [first, last] = [Infinity, -Infinity];
@@ -42,7 +43,7 @@ function bucketCounts(trace, chosen) {
     first = Math.min(first, bucket);
     last = Math.max(last, bucket);
   }
-  // Where all are alike there is still something beside them.
+  // Some empty buckets on both sides, also if all durations are equal.
   first = Math.max(first - 2, 0);
   last += 2;
   const counts = new Float64Array(last - first + 1);

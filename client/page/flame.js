@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The flame graph: the outermost on top. What a frame is given of the width is its share of the one
-// that is zoomed to.
+// The flame graph: the outermost frames are on top. A frame's width is its share of the frame that is zoomed
+// to.
 
 const FLAME_ROW = 20;
-const FLAME_MOST_ROWS = 400;  // shown at once; zooming goes deeper
+const FLAME_MOST_ROWS = 400;  // shown at once; zooming shows deeper ones
 
 class Flame {
   constructor(trace, timeline, search) {
@@ -46,7 +46,7 @@ class Flame {
 
   get isOfStacks() { return byId('flame-of').value === 'stacks'; }
 
-  // Once the range has stayed as it is for a moment: a new tree takes all of the calls.
+  // Waits until the range has not changed for a moment, because a new tree is made from all calls.
   followRange() {
     if (!byId('flame-range').checked) return;
     clearTimeout(this.later);
@@ -69,7 +69,7 @@ class Flame {
     return way;
   }
 
-  // In a new tree, as far as it has this way.
+  // The node at the same chain of names in a new tree, as far as it exists there.
   follow(way) {
     let node = this.root;
     for (const {name} of way.slice(1)) {
@@ -88,10 +88,9 @@ class Flame {
     this.drawSoon();
   }
 
-  // ---- where frames are ----
+  // ---- layout ----
 
-  // Those that are seen, each behind the one it is in: those around the zoomed one take all of the
-  // width.
+  // The visible frames, each after its parent; those around the zoomed one have the full width.
   layOut(width) {
     const around = this.wayTo(this.focus).slice(0, -1);
     const frames = around.map((node, row) => ({node, row, x: 0, width, isAround: true}));
@@ -134,7 +133,7 @@ class Flame {
     this.canvas.dataset.frames = this.frames.length;
   }
 
-  // What was searched for stands out here, too.
+  // Search results are highlighted here, too.
   alphaOf({node, isAround}) {
     const isOther = this.search.isActive && !node.name.toLowerCase().includes(this.search.wanted);
     return isOther ? 0.3 : isAround ? 0.55 : 1;
@@ -174,7 +173,7 @@ class Flame {
       `${amount(node.own)} of its own${calls}`;
   }
 
-  // ---- what people do ----
+  // ---- input ----
 
   tell(node) {
     byId('flame-frame').textContent = this.text(node);

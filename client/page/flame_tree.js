@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Trees for the flame graph: of calls by the way to them, weighed by time, and of stacks by how often
-// they were seen. Calls may be nested thousands deep, so nothing here calls itself.
+// Trees for the flame graph: of calls, weighted by time, and of stacks, weighted by count. Calls may be
+// nested thousands deep, so nothing here is recursive.
 
 class FlameNode {
   constructor(name, colour, parent) {
@@ -19,7 +19,7 @@ class FlameNode {
   }
 }
 
-// Each behind the one it is in.
+// All nodes, each after its parent.
 function nodesOf(root) {
   const nodes = [root];
   for (let i = 0; i < nodes.length; ++i)
@@ -30,14 +30,14 @@ function nodesOf(root) {
 const isCall = (items, item) =>
   items.duration[item] >= 0 && items.kind[item] !== KIND.latency;
 
-// What of a call lies in the range.
+// The part of a call's time that is within the range.
 function timeWithin(items, item, from, to) {
   const end = Math.min(items.begin[item] + items.duration[item], to);
   return Math.max(end - Math.max(items.begin[item], from), 0);
 }
 
-// A call is in the one above it that goes on when it begins. The items are in the order of their
-// beginnings, so those are the last ones of each depth of the thread.
+// A call's parent is the last call of the thread one level up, if that has not ended at its beginning: items
+// are in the order of their beginnings.
 function addCall(trace, open, item, root, from, to) {
   const {items, probes} = trace;
   const {begin, duration, depth, probe} = items;
@@ -52,7 +52,7 @@ function addCall(trace, open, item, root, from, to) {
   ++node.count;
 }
 
-// The time of the whole is that of what it consists of.
+// A node's time is at least the sum of its children's.
 function settle(root) {
   const nodes = nodesOf(root);
   for (const node of nodes.reverse()) {

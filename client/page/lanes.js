@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Items by where they are drawn. A thread has a row for each depth of its calls, and a row two lanes:
-// slices, which have a duration, and ticks, which have none. Within a lane items are in the order of
-// time, so that what stands in one pixel is found by bisection, however many there are.
+// Where items are drawn. A thread has a row for each depth of its calls, and a row has two lanes: slices,
+// which have a duration, and ticks, which have none. The items of a lane are in time order, so those at one
+// pixel are found by binary search, however many there are.
 
-const MOST_ROWS = 48;  // of one thread; what is deeper is told, not drawn
+const MOST_ROWS = 48;  // of one thread; deeper ones are counted, not drawn
 
 class Lanes {
   constructor(trace) {
@@ -30,14 +30,14 @@ class Lanes {
     threads.forEach((_, i) => { this.firstRow[i + 1] = this.firstRow[i] + this.rowsOf[i]; });
   }
 
-  // -1: it is not drawn.
+  // -1: not drawn.
   laneOf(item) {
     const {thread, depth} = this.trace.items;
     if (depth[item] >= MOST_ROWS) return -1;
     return (this.firstRow[thread[item]] + depth[item]) * 2 + (this.isTick(item) ? 1 : 0);
   }
 
-  // Counts and then places: no comparison of a million items.
+  // A counting sort: fast for millions of items.
   sortItems() {
     const {items, count} = this.trace;
     const lanes = this.firstRow.at(-1) * 2;
@@ -63,7 +63,7 @@ class Lanes {
     return this.begin[place] + Math.max(this.trace.items.duration[this.order[place]], 0);
   }
 
-  // The first place of a lane that is seen from a time on; where its lane ends.
+  // The first place in a lane that is visible from `time` on, and the end of the lane.
   from(lane, time) {
     const stop = this.start[lane + 1];
     let place = lowerBound(this.begin, time, this.start[lane], stop);
@@ -71,7 +71,7 @@ class Lanes {
     return [place, stop];
   }
 
-  // The place in a lane that is nearest to a time, and at most `slack` away; -1: none.
+  // The place in a lane nearest to `time`, at most `slack` away; -1: none.
   nearest(lane, time, slack) {
     const [low, high] = [this.start[lane], this.start[lane + 1]];
     const next = lowerBound(this.begin, time, low, high);

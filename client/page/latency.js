@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How long calls took: a histogram, and a heat map of the time they began and of how long they took.
+// Durations of calls: a histogram, and a heat map of durations over time.
 
 const CHART = {left: 62, right: 14, top: 12, bottom: 30, height: 250};
 const HEAT_COLUMN = 6;  // pixels at least
@@ -69,7 +69,7 @@ class Latency {
     return `${durationText(bucketBegin(bucket))} to ${durationText(bucketBegin(bucket + 1))}`;
   }
 
-  // Where the axis of durations has its marks: at powers of ten, and between them where there are few.
+  // The marks on the axis of durations: powers of ten, and numbers between if the range is small.
   marks() {
     const last = this.first + this.counts.length;
     const factors = this.counts.length > 8 * PER_OCTAVE ? [1] : [1, 2, 5];
@@ -153,7 +153,7 @@ class Latency {
     this.cells = this.cellsOf(plot);
     const most = Math.log2(this.cells.reduce((a, b) => Math.max(a, b), 1) + 1);
     this.drawHeatAxes(context, width, plot);
-    // So many colours as can be told apart.
+    // As many colours as can be told apart.
     const shades = Array.from({length: 13}, (_, i) => theme.heat(i / 12));
     this.cells.forEach((count, i) => {
       if (!count) return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is not in the recording: events that were lost while it was made, and what of the file cannot
-// be read.
+// What the recording does not have: events lost while it was made, and unreadable parts of the file.
 
 function damageTexts(facts) {
   const texts = [];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reads the recording, makes the parts of the page and lets them know of one another.
+// Reads the recording, makes the parts of the page and connects them.
 
-// `views` show what was found.
+// `views` are redrawn with the results.
 function connectSearch(search, views, input) {
   let at = -1;
   const field = byId('search-text');
@@ -82,7 +82,7 @@ function start() {
   flame.build();
   latency.build();
   tellRange(timeline);
-  // Behind the frame in which all of it is drawn.
+  // After the frame in which everything is drawn.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     performance.mark('tracectl-ready');
     document.documentElement.dataset.ready = '1';

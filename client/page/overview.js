@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the recording is, in figures and tables.
+// Facts about the recording, in figures and tables.
 
 const MOST_LINES = 500;  // of a table; the page says how many more there are
 
@@ -10,7 +10,7 @@ function factOf([name, value, className]) {
   return fact;
 }
 
-// `columns`: [title, is it a number]. `lines`: cells, each a text or an element.
+// `columns`: [title, whether it is a number]. `lines`: cells, each a text or an element.
 function fillTable(table, columns, lines) {
   const head = make('tr');
   for (const [title, isNumber] of columns) {

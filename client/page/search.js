@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Which items have a text in their name or in what they were given. All texts of a page are looked
-// through as one long text, and what is found in it is then counted to be in this or that of them.
+// Finds the items with a text in their name, arguments or results. All texts are searched as one long string,
+// and each match is then mapped to its text.
 
 class Search {
   constructor(trace, lanes) {
@@ -14,7 +14,7 @@ class Search {
     this.isActive = false;
     this.wanted = '';
     this.matches = new Uint32Array(0);  // items, in the order of time
-    this.before = null;                 // how many match before a place of `lanes`
+    this.before = null;                 // the number of matches before each place of `lanes`
   }
 
   find(text) {
@@ -27,7 +27,7 @@ class Search {
     this.collect(probes, this.textsWith(text));
   }
 
-  // One character a byte: places in it are places among the bytes.
+  // One character per byte, so positions in it are byte offsets.
   get haystack() {
     return this.text ??= new TextDecoder('latin1').decode(this.trace.details.bytes).toLowerCase();
   }
@@ -39,7 +39,7 @@ class Search {
     const found = new Uint8Array(begins.length - 1);
     let at = this.haystack.indexOf(wanted);
     while (at >= 0) {
-      // The last text that begins here or before.
+      // The last text that begins at or before the match.
       const number = lowerBound(begins, at + 1, 0, begins.length) - 1;
       const isWithin = at + wanted.length <= begins[number + 1];
       if (isWithin) found[number] = 1;
@@ -68,7 +68,7 @@ class Search {
     for (let i = 0; i < order.length; ++i) this.before[i + 1] = this.before[i] + isMatch[order[i]];
   }
 
-  // Whether one of these places matches.
+  // One of the places from `low` to before `high` matches.
   isAmong(low, high) {
     return this.before[high] > this.before[low];
   }

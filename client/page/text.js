@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Numbers as people read them, and elements. What comes from a trace is set as text and never as
-// markup: it is what some program has called itself.
+// Formats numbers, and makes elements. Strings from a trace are set as text, never as markup: programs choose
+// them.
 
 const byId = id => document.getElementById(id);
 
@@ -28,13 +28,13 @@ function durationText(ns) {
   return `${value.toFixed(digits)} ${unit}`;
 }
 
-// One of an axis: 1 ms, 20 µs.
+// For an axis: 1 ms, 20 µs.
 function markText(ns) {
   const [size, unit] = TIME_UNITS.find(([least]) => ns >= least) ?? TIME_UNITS[3];
   return `${Math.round(ns / size)} ${unit}`;
 }
 
-// A time as exact as a step of the axis needs.
+// A time as precise as the axis's step requires.
 function timeText(ns, step) {
   if (ns < step / 2) return '0';
   const [size, unit] = TIME_UNITS.find(([least]) => Math.max(ns, step) >= least) ?? TIME_UNITS[3];
@@ -48,14 +48,14 @@ function bytesText(bytes) {
     : `${bytes} B`;
 }
 
-// 1, 2 or 5 times a power of ten: so many steps in `span` at most.
+// The step of an axis: 1, 2 or 5 times a power of ten, with at most `most` steps in `span`.
 function niceStep(span, most) {
   const rough = Math.max(span / Math.max(most, 1), 1);
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough);
 }
 
-// The first of sorted values, from `low` to `high`, that is not less.
+// The index of the first of sorted values between `low` and `high` that is not less than `value`.
 function lowerBound(values, value, low, high) {
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -67,7 +67,7 @@ function lowerBound(values, value, low, high) {
 
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
-// A canvas as large as it is shown, in CSS pixels; what draws need not know of the screen's own.
+// A canvas at its displayed size, in CSS pixels; drawing code can ignore the screen's pixel ratio.
 function canvasContext(canvas, height = canvas.clientHeight) {
   const scale = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;

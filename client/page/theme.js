@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Light and dark: as the system has it, until the button says otherwise.
+// Light and dark: as the system is set, until the button is used.
 
 const theme = {
-  changed: [],  // who draws by its colours
+  changed: [],  // callbacks of the views that use its colours
 
   start() {
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -32,7 +32,7 @@ const theme = {
     this.slices = new Map();
   },
 
-  // Neighbours in the list of probes are far from one another on the wheel.
+  // Neighbours in the list of probes have very different hues.
   slice(index) {
     let colour = this.slices.get(index);
     if (!colour) {

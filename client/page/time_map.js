@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The strip above the timeline: how much happened when, in all of the recording, and which part of it
-// is shown. A part that is dragged over is shown then.
+// The strip above the timeline: the number of events over the whole recording, and the range that is shown.
+// Dragging over a part shows it.
 
 class TimeMap {
   constructor(timeline, search) {
@@ -33,7 +33,7 @@ class TimeMap {
     this.draw([this.timeAt(this.start), this.timeAt(event.offsetX)].sort((a, b) => a - b));
   }
 
-  // A click goes there and leaves the zoom as it is.
+  // A click centres the range there, and does not change the zoom.
   release(event) {
     if (this.start === undefined) return;
     const {timeline} = this;
@@ -44,7 +44,7 @@ class TimeMap {
     else timeline.show(...times);
   }
 
-  // How many begin in each column; items are in the order of time.
+  // How many items begin in each column; they are in time order.
   countsOf(times, columns) {
     const counts = new Float64Array(columns);
     for (let column = 0, at = 0; column < columns; ++column) {

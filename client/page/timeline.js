@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The timeline: which part of the time is shown, where the rows of threads are, and what is chosen.
+// The timeline: the shown range, the rows of threads, and the chosen item.
 
-const GUTTER = 168;   // names of threads
+const GUTTER = 168;   // the names of threads
 const RULER = 26;
 const ROW = 19;
 const THREAD_GAP = 9;
@@ -18,15 +18,15 @@ class Timeline {
     this.to = trace.total;
     this.chosen = -1;
     this.collapsed = new Set();
-    this.moved = [];   // who wants to know of another range
-    this.chose = [];   // or another chosen item
+    this.moved = [];   // callbacks for a new range
+    this.chose = [];   // callbacks for a new chosen item
     this.layOut();
     this.scroller.addEventListener('scroll', () => this.drawSoon());
     theme.changed.push(() => this.drawSoon());
     new ResizeObserver(() => this.drawSoon()).observe(this.scroller);
   }
 
-  // ---- where rows are ----
+  // ---- rows ----
 
   layOut() {
     let y = RULER;
@@ -39,7 +39,7 @@ class Timeline {
       y += shown * ROW + THREAD_GAP;
     });
     this.contentHeight = Math.max(y + 4, RULER + 3 * ROW);
-    // Sections have room for themselves; very many threads scroll.
+    // The height is bounded; very many threads scroll.
     const most = Math.min(innerHeight * 0.68, 736);
     this.height = Math.min(this.contentHeight, Math.max(most, 180));
     this.canvas.style.height = this.height + 'px';
@@ -82,7 +82,7 @@ class Timeline {
     this.show(time - part * span, time + (1 - part) * span);
   }
 
-  // So that it can be seen among what is around it.
+  // Moves the range so that the item is visible with some of its surroundings.
   showItem(item) {
     const {begin, duration} = this.trace.items;
     const length = Math.max(duration[item], 0);
@@ -123,7 +123,7 @@ class Timeline {
     if (row >= band.rows) return -1;
     const slack = 3 / this.plotWidth * this.span;
     const lane = (this.lanes.firstRow[band.index] + row) * 2;
-    for (const one of [lane + 1, lane]) {  // ticks lie over slices
+    for (const one of [lane + 1, lane]) {  // ticks are drawn over slices
       const place = this.lanes.nearest(one, this.timeAt(x), slack);
       if (place >= 0) return this.lanes.order[place];
     }

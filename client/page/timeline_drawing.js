@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The drawing of the timeline. What there is to draw grows with the pixels and not with the events: of
-// all that falls into one pixel one is drawn.
+// Draws the timeline. The effort depends on the number of pixels, not of events: one item is drawn for each
+// pixel.
 
 const LEAST_SLICE = 1.5;  // pixels
 
@@ -11,7 +11,7 @@ class TimelineDrawing {
     Object.assign(this, {view, trace, lanes, search});
   }
 
-  // What is asked for each slice is asked of the page once.
+  // Caches what every slice needs from the page.
   measure() {
     const {from, to, span, gutter, plotWidth, collapsed, chosen} = this.view;
     Object.assign(this, {from, to, span, gutter, plotWidth, collapsed, chosen});
@@ -38,7 +38,7 @@ class TimelineDrawing {
 
   drawGrid(step, height) {
     this.context.fillStyle = theme.line;
-    // By number: beyond 2^53 ns a step can be less than what numbers differ by.
+    // Counts steps: beyond 2^53 ns, adding a step may not change the number.
     for (let i = Math.ceil(this.from / step); i * step <= this.to; ++i)
       this.context.fillRect(Math.round(this.xOf(i * step)), 0, 1, height);
   }
@@ -113,7 +113,7 @@ class TimelineDrawing {
     context.fillText(`${sign && '  '}${thread.tid}${more}`.slice(0, letters), 10, y + ROW * 1.5);
   }
 
-  // What stands out is what was searched for.
+  // Items that do not match the search are faded.
   alphaOf(low, high) {
     return !this.search.isActive || this.search.isAmong(low, high) ? 1 : 0.22;
   }
@@ -135,7 +135,8 @@ class TimelineDrawing {
     }
   }
 
-  // Behind all that begins in the pixel of x but the last, if that goes on: it is drawn by itself.
+  // The place after the items that begin in the pixel of x, without the last one if that is wider: it is
+  // drawn on its own.
   endOfPixel(lane, place, stop, x) {
     const {lanes} = this;
     const end = this.timeAt(Math.floor(x) + 1);
@@ -145,7 +146,7 @@ class TimelineDrawing {
     return goesOn ? next - 1 : next;
   }
 
-  // Of those in one pixel, the one that was searched for before others.
+  // Draws one item for several in one pixel, a search result if there is one.
   drawFew(low, high, x, y) {
     const {context, search} = this;
     const shown = search.isActive && search.isAmong(low, high) ? search.firstAmong(low, high) : low;
@@ -169,7 +170,7 @@ class TimelineDrawing {
     context.globalAlpha = 1;
   }
 
-  // Calls that were unwound, or of which one end was not seen.
+  // Marks calls that were unwound, or whose beginning or end was not seen.
   drawMark(kind, x, y, width) {
     const {context} = this;
     context.fillStyle = theme.warn;
@@ -200,7 +201,7 @@ class TimelineDrawing {
     }
   }
 
-  // The more there are in a pixel, the taller.
+  // The more ticks in a pixel, the taller.
   drawTick(low, high, x, y) {
     const {context, search} = this;
     const shown = search.isActive && search.isAmong(low, high) ? search.firstAmong(low, high) : low;

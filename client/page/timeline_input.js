@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The timeline's mouse, wheel, touch, keys and buttons.
+// Mouse, wheel, touch, keys and buttons of the timeline.
 
 const LEAST_DRAG = 4;  // pixels: less is a click
 
@@ -53,7 +53,7 @@ class TimelineInput {
     timeline.show(drag.from - time, drag.to - time);
   }
 
-  // The part that is to be shown, while it is dragged over.
+  // Highlights the part that is dragged over.
   showPart(x) {
     const {timeline, drag} = this;
     timeline.draw();
@@ -92,7 +92,7 @@ class TimelineInput {
     tip.show(itemText(this.timeline.trace, item), event);
   }
 
-  // A page that is scrolled over the timeline goes on: the wheel is its own once it is clicked.
+  // Scrolling the page over the timeline goes on: the timeline uses the wheel only after it was clicked.
   wheel(event) {
     const {timeline} = this;
     const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
@@ -108,7 +108,7 @@ class TimelineInput {
     if (item >= 0) this.timeline.zoomToItem(item);
   }
 
-  // The event before or after the chosen one, of its lane.
+  // Chooses the event before or after the chosen one in its lane.
   step(by) {
     const {timeline} = this;
     const {lanes} = timeline;
