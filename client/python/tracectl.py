@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A client of tracectld: its protocol (tracectl-protocol(7)) for Python 3.9 and later.
 
-One file, the standard library alone: it can be copied beside the program that uses it.
+One file that needs only the standard library: it can be copied next to a program that uses it.
 
     import tracectl
 
@@ -15,15 +15,15 @@ One file, the standard library alone: it can be copied beside the program that u
             else:
                 print(item.ts, item.probe, item.args)
 
-Methods return what the daemon answers: dicts and lists as tracectl-protocol(7) describes them, of which
-docs/protocol.schema.json is the schema. Times are in nanoseconds where they come from the daemon, and in
-seconds where they are given to this module.
+Methods return the daemon's results: dicts and lists as described in tracectl-protocol(7); their schema is
+docs/protocol.schema.json. Times from the daemon are in nanoseconds, times passed to this module are in
+seconds.
 
-Threads: a connection, and its sessions with it, are for one thread at a time. Threads that work at the
-same time make a connection each; a named session can be opened in all of them.
+Threads: a connection and its sessions must be used by one thread at a time. Threads that run concurrently
+make a connection each; a named session can be opened in all of them.
 
-Errors: `Refused` where the daemon says no, `Disconnected` where it is not there or goes away. Both are a
-tracectl.Error. What the kernel says of a descriptor that is passed on is an OSError.
+Errors: `Refused` if the daemon answers with an error, `Disconnected` if it is absent or goes away. Both are a
+tracectl.Error. Errors of the kernel about a descriptor to be passed are an OSError.
 """
 
 import collections
@@ -40,30 +40,30 @@ __all__ = ['connect', 'target', 'Connection', 'Session', 'Event', 'Lost', 'Descr
 
 DEFAULT_SOCKET = '/run/tracectl/tracectl.sock'
 
-_MOST_REQUEST_BYTES = 1 << 20   # as the daemon takes them
+_MOST_REQUEST_BYTES = 1 << 20   # the daemon's limit
 _MOST_ANSWER_BYTES = 64 << 20
 _CHUNK_BYTES = 256 << 10
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1  # between attempts to reach a daemon that is not there
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1  # between attempts to reach an absent daemon
 
 
 class Error(Exception):
-    """What goes wrong between this program and the daemon."""
+    """An error between this program and the daemon."""
 
 
 class Disconnected(Error):
-    """No daemon listens, or it has closed the connection, or its answer did not come in time. The
-    connection is of no more use, until Session.rejoin(); what the daemon had sent before it closed it can
-    still be taken by Session.pending() and Session.events()."""
+    """No daemon listens, or it has closed the connection, or its answer did not come in time. The connection cannot be
+    used any more, until Session.rejoin(); but Session.pending() and Session.events() still return what the daemon had
+    sent before it closed the connection."""
 
 
 class Refused(Error):
     """The daemon's answer to a request is an error; nothing was changed.
 
-    code     its number: 1 to 7, or that of JSON-RPC for a request of the wrong shape
+    code     its number: 1 to 7, or a JSON-RPC code for a malformed request
     name     the code's name: invalid, not_found, denied, busy, exhausted, unsupported, kernel
-    message  what is wrong, and what to do
-    data     a dict: `code`, and where they are known `field`, `text` and `column`, the byte of the text
-             at which it went wrong
+    message  the error and its remedy
+    data     a dict: `code`, and if known `field`, `text` and `column`, the offset in bytes of the error in
+             the text
     """
 
     def __init__(self, error):
@@ -76,8 +76,8 @@ class Refused(Error):
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """A hit of a probe, the end of a call, or of a time from one probe to another. What an event does not
-    have is None. Members: tracectl-protocol(7), NOTIFICATIONS."""
+    """A hit of a probe, the end of a call, or a latency from one probe to another. Missing values are None. Members:
+    tracectl-protocol(7), NOTIFICATIONS."""
 
     ts: int        # ns since boot
     wall: str      # RFC 3339, UTC
@@ -102,7 +102,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Lost:
-    """Stands among the events where `count` of them are missing."""
+    """Takes the place of `count` missing events."""
 
     ts: int        # ns since boot
     count: int
@@ -113,7 +113,7 @@ class Lost:
 
 @dataclasses.dataclass(frozen=True)
 class Described:
-    """What the arguments of a probe's events are called, for who has subscribed with `describe`."""
+    """Describes the arguments of a probe's events, for subscriptions with `describe`."""
 
     session: str
     probe: str
@@ -126,7 +126,7 @@ _MEMBERS = {item: {field.name for field in dataclasses.fields(item)} for item in
 
 
 def _item(notification):
-    """None for one of a later daemon; members of a later daemon are left out."""
+    """None for an unknown kind of item, from a later daemon; unknown members are left out."""
     kind = _ITEMS.get(notification['method'])
     if not kind:
         return None
@@ -135,14 +135,14 @@ def _item(notification):
 
 
 def target(pids=(), executables=(), everything=False, follow=None, units=(), cgroups=()):
-    """The processes in which probes are to fire.
+    """The processes in which probes fire.
 
-    pids         numbers of processes
+    pids         process ids
     executables  absolute paths: every process that runs one of them, now or later
-    units        names of systemd's units, 'ssh.service': every process of them, now or later
-    cgroups      of version 2, as '/system.slice/ssh.service': every process in them, now or later
+    units        names of systemd units, 'ssh.service': every process of them, now or later
+    cgroups      of cgroup version 2, as '/system.slice/ssh.service': every process in them, now or later
     everything   every process that has the probe's file mapped
-    follow       'children' or 'first_child': those that the processes in `pids` fork later, too
+    follow       'children' or 'first_child': also those that the processes in `pids` fork later
     """
     chosen = {}
     if pids:
@@ -164,14 +164,14 @@ def connect(path=None, timeout_s=60):
     """A Connection to the daemon that listens on `path`: if None, on $TRACECTL_SOCKET, else on
     DEFAULT_SOCKET.
 
-    timeout_s  how long an answer may take; None: for ever. Commits of many thousand probes take seconds.
-    Raises Disconnected where no daemon listens, and PermissionError where this user may not ask it.
+    timeout_s  the timeout for answers; None: no timeout. Commits of many thousand probes take seconds.
+    Raises Disconnected if no daemon listens, and PermissionError if this user may not connect.
     """
     return Connection(path, timeout_s)
 
 
 def _connected(path, may_wait=True):
-    """A socket. `may_wait`: where more have connected than the daemon has taken."""
+    """A connected socket. `may_wait`: wait if the daemon's queue of connections is full."""
     it = socket.socket(socket.AF_UNIX)
     try:
         it.setblocking(may_wait)
@@ -190,8 +190,7 @@ def _connected(path, may_wait=True):
 
 
 def _has_any(files, end):
-    """Waits until something can be read from one of them, and says whether it can: False if it cannot by
-    then. `end` None: for ever."""
+    """Waits until one of the files is readable; False if none is at `end`. `end` None: no timeout."""
     wait_ms = None if end is None else max(0, int((end - time.monotonic()) * 1000 + 0.999))
     poll = select.poll()
     for file in files:
@@ -201,7 +200,7 @@ def _has_any(files, end):
 
 @contextlib.contextmanager
 def _opened(paths):
-    """Descriptors of these files, for as long as it takes to send them."""
+    """Descriptors of these files, open while they are sent."""
     with contextlib.ExitStack() as closing:
         descriptors = []
         for path in paths:
@@ -210,13 +209,13 @@ def _opened(paths):
         yield descriptors
 
 
-_MOST_PROOFS = 128  # of a request, with its files
+_MOST_PROOFS = 128  # of one request, its files included
 
 
 @contextlib.contextmanager
 def _memories(pids):
-    """Descriptors of the memory of these processes: what shows that the kernel lets this user trace them.
-    Those that it refuses, or that have ended, are left out: the daemon says what it misses."""
+    """Descriptors of the memory of these processes, which prove that the kernel lets this user trace them. Processes
+    that the kernel refuses, or that have ended, are left out: the daemon reports those that are missing."""
     with contextlib.ExitStack() as closing:
         descriptors = []
         for pid in pids:
@@ -233,7 +232,7 @@ def _pids_of(target, most):
 
 
 def _within_message(object_hook):
-    """Which leaves the message itself alone."""
+    """The hook, but not for the message object itself."""
     if object_hook is None:
         return None
     return lambda found: found if 'jsonrpc' in found else object_hook(found)
@@ -244,15 +243,15 @@ def _without_none(params):
 
 
 class Connection:
-    """A connection to the daemon: for one thread at a time. As a context manager it is closed at the end,
-    and with it end its subscriptions and its unnamed sessions."""
+    """A connection to the daemon, for one thread at a time. As a context manager it is closed at the end, which ends
+    its subscriptions and its unnamed sessions."""
 
     def __init__(self, path=None, timeout_s=60):
         self.path = path or os.environ.get('TRACECTL_SOCKET') or DEFAULT_SOCKET
         self.timeout_s = timeout_s
         self._socket = _connected(self.path)
         self._received = bytearray()
-        self._looked_at = 0  # bytes of these that have no end of a line
+        self._looked_at = 0  # bytes known to have no end of line
         self._last_id = 0
         self._items = collections.defaultdict(collections.deque)  # by session
 
@@ -263,28 +262,28 @@ class Connection:
         self.close()
 
     def close(self):
-        """Ends the connection; may be called again."""
+        """Closes the connection; may be called again."""
         self._socket.close()
 
     @property
     def is_open(self):
-        """Whether requests can still be made."""
+        """Requests can be made."""
         return self._socket.fileno() >= 0
 
     def fileno(self):
-        """For select() and poll(): readable when something has come. What a call has taken before with
-        its answer is not seen there: look into Session.pending() first."""
+        """For select() and poll(): readable when something has come. Items that were received together with the answer
+        to a call do not count: check Session.pending() first."""
         return self._socket.fileno()
 
     def call(self, method, params=None, descriptors=(), object_hook=None):
-        """Any method of the protocol; returns its result.
+        """Calls any method of the protocol; returns its result.
 
-        params       a dict that json can write; members are refused by the daemon if it knows none such
-        descriptors  open files that go with the request, by number or as objects with fileno(); they stay
-                     the caller's
-        object_hook  as json.loads() takes it: makes something else of each object of the result, the inner
-                     ones first, so that a large result need not be kept whole. It is called with what is
-                     in notifications, too: not for a connection that has subscribed
+        params       a dict that json can write; the daemon refuses unknown members
+        descriptors  open files that are sent with the request, as numbers or as objects with fileno(); they
+                     still belong to the caller
+        object_hook  as for json.loads(): replaces each object of the result, the inner ones first, so that a
+                     large result need not be kept as a whole. It is also called with objects of
+                     notifications: do not use it on a connection that has subscribed
         Raises Refused, Disconnected, and ValueError for a request of more than 1 MiB.
         """
         line = self._line_of(method, params or {})
@@ -296,17 +295,17 @@ class Connection:
         except Refused:
             raise
         except BaseException:
-            self.close()  # what comes now would be taken for the answer to the next request
+            self.close()  # the answer, if it still comes, must not answer the next request
             raise
 
     # ---- the daemon ----
 
     def hello(self):
-        """Who answers: daemon, version, protocol, and the methods that it has."""
+        """The daemon: its name, version, protocol and methods."""
         return self.call('hello')
 
     def status(self):
-        """What the daemon holds."""
+        """The daemon's current state."""
         return self.call('daemon.status')
 
     def stats(self):
@@ -314,16 +313,16 @@ class Connection:
         return self.call('daemon.stats')
 
     def doctor(self):
-        """What this kernel can do."""
+        """The capabilities of this kernel."""
         return self.call('daemon.doctor')
 
     # ---- probes ----
 
     def probes(self, patterns, target=None, scope=None, files=()):
-        """What can be traced: `probes`, `refused`, `total_probes`, `total_sites`. Arms nothing.
+        """The probes that can be traced: `probes`, `refused`, `total_probes`, `total_sites`. Arms nothing.
 
         scope  'local', also if None: every function with a symbol; 'global': exported ones
-        files  as of Session.set()
+        files  as in Session.set()
         """
         pids = _pids_of(target, _MOST_PROOFS - len(files))
         with _opened(files) as descriptors, _memories(pids) as memories:
@@ -333,7 +332,7 @@ class Connection:
                              descriptors + memories)
 
     def info(self, pattern):
-        """What is set on armed probes whose names fit the pattern, by which sessions: a list."""
+        """The settings of armed probes whose names match the pattern, with their sessions: a list."""
         return self.call('probe.info', {'pattern': pattern})['settings']
 
     # ---- sessions ----
@@ -343,23 +342,23 @@ class Connection:
         return self.call('session.list')['sessions']
 
     def session(self, name=None, budget=None, recorder=None):
-        """Makes a session, and returns it as a Session.
+        """Creates a session, and returns it as a Session.
 
-        name      it outlives this connection; if None the session ends with it
-        budget    what its hits may cost, in percent of one CPU; probes that cost more are left out
+        name      the session outlives this connection; if None it ends with the connection
+        budget    the limit for the cost of its hits, in percent of one CPU; probes that cost more are left out
         recorder  {'bytes': ..., 'seconds': ...}: it keeps its last events in memory
-        Raises Refused: busy where there is a session of this name.
+        Raises Refused: busy if a session of this name exists.
         """
         made = self.call('session.create', _without_none(
             {'name': name, 'budget': budget, 'recorder': recorder}))
         return Session(self, made['name'], is_named=name is not None)
 
     def open_session(self, name):
-        """A Session that is there already. Raises Refused: not_found where it is not."""
+        """An existing Session. Raises Refused: not_found if there is none."""
         shown = self.call('session.show', {'session': name})
         return Session(self, name, is_named=shown['named'])
 
-    # ---- what is below ----
+    # ---- internals ----
 
     def _line_of(self, method, params):
         self._last_id += 1
@@ -386,7 +385,7 @@ class Connection:
             raise Disconnected('the daemon has closed the connection') from error
 
     def _receive_rest(self):
-        """What the daemon has sent before it closed the connection."""
+        """Receives what the daemon had sent before it closed the connection."""
         with contextlib.suppress(Disconnected):
             while self._receive(time.monotonic()):
                 pass
@@ -411,7 +410,7 @@ class Connection:
             self._items[item.session].append(item)
 
     def _message(self, end, object_hook=None):
-        """The next one, or None where none has come until then."""
+        """The next message, or None if none has come at `end`."""
         while True:
             line_end = self._received.find(b'\n', self._looked_at)
             if line_end >= 0:
@@ -423,7 +422,7 @@ class Connection:
                 return None
 
     def _take_line(self, line_end):
-        """Lines can be long: it is there only once, when this returns."""
+        """Returns the text of a line. Lines can be long, so the received bytes are deleted."""
         with memoryview(self._received) as received, received[:line_end] as line:
             text = str(line, 'utf-8')
         del self._received[:line_end + 1]
@@ -444,7 +443,7 @@ class Connection:
         return True
 
     def _take(self, session, end):
-        """The session's next item, or None where none has come until then."""
+        """The session's next item, or None if none has come at `end`."""
         items = self._items[session]
         while not items:
             message = self._message(end)
@@ -454,7 +453,7 @@ class Connection:
         return items.popleft()
 
     def _take_all(self, session):
-        """One portion of what the socket has at most: it may have more and more."""
+        """Receives at most one chunk from the socket, where more could arrive endlessly."""
         closed = None
         try:
             self._receive(time.monotonic())
@@ -474,12 +473,11 @@ class Connection:
     # ---- the next daemon ----
 
     def _join_next(self, method, params, end, stops):
-        """Makes this the connection to the next daemon, which is the one that answers the request: a listening
-        socket that outlives daemons takes who comes also while there is none. False where one of `stops` can
-        be read before."""
+        """Connects to the next daemon, and waits for its answer: a listening socket that outlives daemons accepts
+        connections also while none runs. False if one of `stops` becomes readable first."""
         self._receive_rest()
         self._keep_received()
-        self._received.clear()  # a line that the daemon before has not ended
+        self._received.clear()  # an incomplete line of the previous daemon
         self._looked_at = 0
         self.close()
         self._socket = _connected(self.path, may_wait=False)
@@ -500,8 +498,8 @@ class Connection:
 
 
 class Session:
-    """A set of settings with their results: what a user of the daemon works with. As a context manager it
-    is deleted at the end if it is unnamed; a named one stays. For the thread of its connection."""
+    """A set of settings with their results: the unit of work with the daemon. As a context manager, it is deleted at
+    the end if it is unnamed; a named one stays. Must be used in the thread of its connection."""
 
     def __init__(self, connection, name, is_named):
         self.connection = connection
@@ -517,13 +515,13 @@ class Session:
             try:
                 self.delete()
             except Disconnected:
-                pass  # it has ended with the connection
+                pass  # the session has ended with the connection
             except Refused as refused:
-                if refused.name != 'not_found':  # it was deleted within
+                if refused.name != 'not_found':  # it was deleted in the block
                     raise
 
     def call(self, method, params=None, descriptors=()):
-        """A method of the protocol that takes a session: Connection.call() with its name."""
+        """Connection.call() with this session's name, for methods that take a session."""
         return self.connection.call(method, {'session': self.name, **(params or {})}, descriptors)
 
     def show(self):
@@ -531,16 +529,16 @@ class Session:
         return self.call('session.show')
 
     def set(self, patterns, target, do=None, when=None, scope=None, returns=None, files=(), **others):
-        """Adds settings to the draft: stage.set. Nothing happens before commit().
+        """Adds settings to the draft: stage.set. They take effect at commit().
 
-        target   of target()
+        target   from target()
         do       what a hit does: 'event', if None; 'count by tid', 'time', 'hist(arg2)', 'return'
         when     the condition under which it does that
         returns  how returns are seen: 'auto', 'exits', 'trampoline'
-        files    absolute paths of the files in which the patterns are looked for. They are opened here, with
-                 this user's rights: for one who may trace its own processes only the daemon opens none
-        others   further members of stage.set; `from_` stands for from, which Python has taken
-        Raises Refused: data has the place of a fault in a pattern or expression; and OSError for a file
+        files    absolute paths of the files in which the patterns are searched. They are opened here, with
+                 this user's rights: the daemon opens none for users who may trace only their own processes
+        others   further members of stage.set; `from_` stands for from, which is a Python keyword
+        Raises Refused: data has the position of an error in a pattern or expression; and OSError for a file
         that cannot be opened.
         """
         members = {name.rstrip('_'): value for name, value in others.items()}
@@ -552,10 +550,10 @@ class Session:
                              descriptors)
 
     def prove(self, pids=()):
-        """Shows that the kernel lets this user trace these processes: session.prove. Of a user who may not
-        trace every process a session sees no others, but for what they fork; an exec ends it. set() does it
-        for the `pids` of its target. Returns `needed`, `proven`, `unproven`, and `wanted`: processes that were
-        seen, and left out, since the last time."""
+        """Proves that the kernel lets this user trace these processes: session.prove. A session of a user who may not
+        trace every process sees only proven processes and those that they fork; an exec ends a proof. set() does this
+        for the `pids` of its target. Returns `needed`, `proven`, `unproven`, and `wanted`: the processes that were seen
+        and left out since the last call."""
         pids, answer = list(pids), None
         while answer is None or pids:
             some, pids = pids[:_MOST_PROOFS], pids[_MOST_PROOFS:]
@@ -564,21 +562,21 @@ class Session:
         return answer
 
     def remove(self, patterns, target=None, scope=None):
-        """Takes settings out of the draft: stage.remove."""
+        """Removes settings from the draft: stage.remove."""
         return self.call('stage.remove', _without_none(
             {'patterns': list(patterns), 'target': target, 'scope': scope}))
 
     def commit(self, partial=False, dry_run=False):
-        """Switches to the draft, in one atomic step; returns what that has covered and cost.
+        """Switches to the draft, in one atomic step; returns what it covers and what it cost.
 
-        partial  arms the rest where some sites are refused
-        dry_run  says what would be done, and does nothing
-        Raises Refused, and then the settings before are in force.
+        partial  arms the other sites if some are refused
+        dry_run  reports what would be done, and does nothing
+        Raises Refused, and then the previous settings stay in force.
         """
         return self.call('stage.commit', {'partial': partial, 'dry_run': dry_run})
 
     def abort(self):
-        """Throws the draft away."""
+        """Discards the draft."""
         self.call('stage.abort')
 
     def pause(self):
@@ -586,7 +584,7 @@ class Session:
         return self.call('session.pause')
 
     def resume(self):
-        """Goes on after a pause, in one step."""
+        """Resumes counting and streaming, in one step."""
         return self.call('session.resume')
 
     def restart(self):
@@ -594,32 +592,32 @@ class Session:
         return self.call('session.restart')
 
     def read(self, clear=False):
-        """What was counted so far: `rows` and totals. With `clear` it is zeroed in the same cut."""
+        """The results so far: `rows` and totals. With `clear` the counters are zeroed in the same atomic step."""
         return self.call('session.read', {'clear': clear})
 
     def delete(self):
-        """Removes its settings, and its results."""
+        """Deletes the session with its settings and results."""
         return self.call('session.delete')
 
     def subscribe(self, describe=False):
-        """From now on its events come to this connection; with `describe` also what their arguments are
-        called. They wait in this process from when they are received until events() or pending() takes
-        them: who subscribes takes them in time, or is told by Lost what the daemon had no room for."""
+        """From now on the session's events come to this connection; with `describe` also the names and types of their
+        arguments. Received events are kept in this process until events() or pending() returns them: take them in time,
+        or the daemon runs out of room and reports the losses as Lost."""
         self._describe = describe
         self.call('session.subscribe', {'describe': describe})
 
     def unsubscribe(self):
-        """No more events come; those that have come stay."""
+        """Stops the events; those that were received are kept."""
         self.call('session.unsubscribe')
 
     def flush(self):
-        """When it returns, every event fired before the call is in pending(). Returns that time, in ns
-        since boot."""
+        """When this returns, every event that fired before the call is in pending(). Returns the time of the flush, in
+        ns since boot."""
         return self.call('session.flush')['ts']
 
     def events(self, timeout_s=None):
-        """Event, Lost and, if wanted, Described, in the order of their time, as they come: for ever, or
-        until none has come for so long. Raises Disconnected at the daemon's end."""
+        """Yields Event, Lost and, if wanted, Described, in time order, as they come: for ever, or until none has come
+        for `timeout_s`. Raises Disconnected when the daemon ends."""
         while True:
             end = None if timeout_s is None else time.monotonic() + timeout_s
             item = self.connection._take(self.name, end)
@@ -628,19 +626,19 @@ class Session:
             yield item
 
     def pending(self):
-        """A list of those of events() that have come; does not wait."""
+        """A list of those items of events() that have come; does not wait."""
         return self.connection._take_all(self.name)
 
     def rejoin(self, patience_s=10, stop=None):
-        """After the daemon's end: connects to the daemon that comes next, and subscribes to this session as
-        before, for a saved one goes on there. Its events are delivered from the record on at which the daemon
-        before has left off, after what is still in pending(). Other sessions of the connection have lost
-        their subscriptions; show() has what of this one has not gone on, and whether it has a gap.
+        """After the daemon's end: connects to the next daemon, and subscribes to this session as before,
+        because a saved session goes on there. Its events continue with the first record that the previous
+        daemon had not delivered, after what is still in pending(). Other sessions of the connection have lost
+        their subscriptions; show() lists what has not been continued of this one, and any gap.
 
-        patience_s  for so long it is tried
-        stop        something to wait for, with fileno(): what can be read there ends the waiting
-        Returns False where that came first. Raises Refused, not_found where the session has not gone on, and
-        Disconnected when the time is over: it can be tried again.
+        patience_s  how long it tries
+        stop        an object with fileno(); when it becomes readable, the waiting ends
+        Returns False in that case. Raises Refused, not_found if the session does not go on, and Disconnected
+        at the end of `patience_s`: it can be called again.
         """
         request = {'session': self.name, 'describe': self._describe}
         stops = [] if stop is None else [stop]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Events of tracectld, made to spans of OpenTelemetry, in the JSON of OTLP.
+"""Turns events of tracectld into OpenTelemetry spans, in the JSON of OTLP.
 
-A span begins with a hit whose call is followed and ends with the call's return, of the same thread. What is
-hit in between is within it: other calls are its children, other hits its events. What says so is the order
-of a thread's events, so where some are lost nothing is taken for the child of what was open before.
+A span begins with a hit whose call is followed and ends with the call's return in the same thread. Hits in
+between are within it: other calls are its children, other hits its events. The nesting follows from the order
+of a thread's events, so after a loss nothing becomes a child of a call that was open before.
 
 The format: opentelemetry-proto, trace/v1/trace.proto and docs/specification.md, "JSON Protobuf Encoding";
 traceparent: https://www.w3.org/TR/trace-context/.
@@ -28,21 +28,21 @@ _TRACEPARENT = re.compile(r'([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """Of which trace something is, and below which span."""
+    """The trace that a span belongs to, and its parent span."""
 
     trace_id: str             # 32 hexadecimal digits
-    parent: 'str | None' = None  # 16 of them
+    parent: 'str | None' = None  # 16 hexadecimal digits
     flags: 'int | None' = None
 
 
 def digest(digits, *parts):
-    """So many hexadecimal digits, the same for the same parts, and not all 0."""
+    """This many hexadecimal digits, equal for equal parts, and never all 0."""
     text = '\0'.join(map(str, parts)).encode()
     return hashlib.blake2b(text, digest_size=digits // 2).hexdigest()
 
 
 def context_of_traceparent(text):
-    """None if it is none: of version 0, or as much of a later one as is known; no id of only 0."""
+    """None if the text is invalid. Reads version 0, and the known part of later ones; ids must not be all 0."""
     match = _TRACEPARENT.fullmatch(text)
     if not match or match[1] == 'ff' or (match[1] == '00' and match[5]):
         return None
@@ -58,12 +58,12 @@ def _second(text):
 
 
 def unix_ns(wall):
-    """2026-11-21T04:10:45.641765954Z in nanoseconds since 1970."""
+    """2026-11-21T04:10:45.641765954Z as nanoseconds since 1970."""
     return _second(wall[:19]) * 1_000_000_000 + int(wall[20:29])
 
 
 def any_value(value):
-    """An AnyValue. Numbers that an int64 has no room for are texts."""
+    """An AnyValue. Integers that do not fit into an int64 become strings."""
     if isinstance(value, bool):
         return {'boolValue': value}
     if isinstance(value, int) and -1 << 63 <= value < 1 << 63:
@@ -74,7 +74,7 @@ def any_value(value):
 
 
 def attributes(values):
-    """A list of KeyValue, without those that are None."""
+    """A list of KeyValue, without those whose value is None."""
     return [{'key': key, 'value': any_value(value)} for key, value in values.items()
             if value is not None]
 
@@ -92,16 +92,16 @@ class OpenCall:
 class Span:
     pid: int
     comm: str
-    body: dict  # as OTLP has it
+    body: dict  # in OTLP's JSON
 
 
 class Spans:
-    """Makes spans of one session's items, in their order."""
+    """Makes spans from the items of one session, in order."""
 
     def __init__(self, host, is_followed, trace_id=None):
-        """host         says for made ids where they were made
-        is_followed  tells of an event whether the call that it begins has a return
-        trace_id     'tag', 'argN', or None: where a trace's id is taken from"""
+        """host         part of generated ids
+        is_followed  returns whether the call that an event begins has a return
+        trace_id     the source of trace ids: 'tag', 'argN', or None"""
         self._host = host
         self._is_followed = is_followed
         self._trace_id = trace_id
@@ -111,7 +111,7 @@ class Spans:
         self.lost = 0
 
     def take(self, item):
-        """The span that has ended with it, or None."""
+        """The span that the item ends, or None."""
         if isinstance(item, tracectl.Described):
             self._described[item.probe] = [one['name'] for one in item.args]
             return None
@@ -130,7 +130,7 @@ class Spans:
         return None
 
     def forget_open(self):
-        """Where something is missing: what was open may have ended."""
+        """After a loss: open calls may have ended."""
         self._open.clear()
         self._open_count = 0
 
@@ -145,7 +145,7 @@ class Spans:
         self._open_count += 1
 
     def _end(self, end):
-        """Calls within it whose end did not come are over, too."""
+        """Also drops the calls within it whose ends did not come."""
         calls = self._open.get((end.pid, end.tid), [])
         for place in reversed(range(len(calls))):
             if self._is_end_of(calls[place].hit, end):
@@ -155,7 +155,7 @@ class Spans:
                 if not calls:
                     del self._open[end.pid, end.tid]
                 return self._span(call, end)
-        # Its beginning was lost, or before our time.
+        # Its beginning was lost, or before tracing began.
         return self._span(OpenCall(end, self._new_span_id(end), self._own_context(end)), end)
 
     @staticmethod
@@ -180,7 +180,7 @@ class Spans:
         return digest(16, self._host, event.pid, event.tid, event.ts, event.probe, event.kind)
 
     def _context(self, hit, around):
-        """The trace that it names itself, else that of the call around it, else one of its own."""
+        """The trace that the hit names, else that of the call around it, else a new one."""
         named = self._named_context(hit)
         if around is None:
             return named or self._own_context(hit)
@@ -203,7 +203,7 @@ class Spans:
 
     @staticmethod
     def _context_of_tag(tag):
-        """A tag is shorter than a trace's id: the same tag is the same trace."""
+        """A tag is shorter than a trace id: equal tags make the same trace."""
         return Context(digest(32, tag)) if tag else None
 
     # ---- spans ----
@@ -237,7 +237,7 @@ class Spans:
 
 
 def request_of(spans, host, service=None, version=''):
-    """An ExportTraceServiceRequest: the spans of each process below what it is."""
+    """An ExportTraceServiceRequest, with the spans grouped by process."""
     groups = {}
     for span in spans:
         groups.setdefault((span.pid, service or span.comm), []).append(span.body)
