@@ -11,10 +11,10 @@
 
 namespace tracectl {
 
-// Where requests go: to the daemon, or to an engine in this process.
+// Sends requests to the daemon, or to an engine in this process.
 class Backend {
  public:
-  // What has to outlive this command needs a daemon.
+  // Requests whose effects outlive this command need a daemon.
   enum class Needs { any_engine, daemon };
 
   struct Failure {
@@ -28,7 +28,7 @@ class Backend {
     return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
   }
 
-  // With files, which stay the caller's.
+  // The files are sent with the request, and still belong to the caller.
   template <class Request>
   Result<typename Request::Reply> call_with(const Request& request, std::span<const int> files) {
     if (auto* connection = std::get_if<Connection>(&to_))
@@ -36,12 +36,12 @@ class Backend {
     return std::get<std::unique_ptr<LocalEngine>>(to_)->call_with(request, files);
   }
 
-  // Readable when events of subscribed sessions have come.
+  // Readable when events of subscribed sessions have arrived.
   int events_fd() const;
   Result<std::vector<StreamItem>> take_items();
-  // It was a daemon, which has ended, as a call has found out.
+  // The daemon has closed the connection, and a call has noticed it.
   bool is_closed() const;
-  // Another daemon takes the place of what was there.
+  // Replaces the backend by another daemon.
   void go_on_with(Connection connection) { to_.emplace<Connection>(std::move(connection)); }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace tracectl {
 
-// Tells what a session leaves out, as it costs more than the session's budget. An embedded engine looks
-// at the budget when it is asked here.
+// Reports the probes that a session leaves out because they cost more than its budget. An embedded engine
+// checks the budget when it is asked here.
 class BudgetWatch {
  public:
   static constexpr int kEveryMs = 100;
@@ -18,12 +18,12 @@ class BudgetWatch {
   BudgetWatch(Backend& backend, std::string session, bool in_stream)
       : backend_(backend), session_(std::move(session)), in_stream_(in_stream) {}
 
-  // To be called as often as may be.
+  // Call it often; it asks every kEveryMs.
   Status go_on();
-  // Now, whatever the time.
+  // Asks now.
   Status look();
   bool has_budget() const { return last_.budget.has_value(); }
-  // Something was left out, and it was the last.
+  // Something was left out, and no probe remains.
   bool is_nothing_left() const { return !last_.left_out.empty() && last_.probes == 0; }
   Error nothing_left() const;
 

@@ -26,7 +26,7 @@ Result<Connection> Connection::open(const std::string& path, int flags) {
   return Error::from_errno("connect to " + path);
 }
 
-// Of the last call: a daemon that has ended is told alike, whatever the call was.
+// An error of the last system call: the daemon's end is reported in the same words, whatever the call was.
 Error Connection::failure(const char* what) {
   return errno == EPIPE || errno == ECONNRESET ? closed() : Error::from_errno(what);
 }
@@ -60,12 +60,12 @@ Status Connection::send(std::string_view bytes, std::span<const int> descriptors
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failure("send to the daemon");
     bytes.remove_prefix(static_cast<size_t>(count));
-    descriptors = {};  // they went with the first bytes
+    descriptors = {};  // the first bytes have carried them
   }
   return ok();
 }
 
-// False where nothing was there and waiting was not wanted.
+// False if nothing has arrived and `wait` is false.
 Result<bool> Connection::receive(bool wait) {
   char buffer[256 << 10];
   for (;;) {
@@ -81,7 +81,7 @@ Result<bool> Connection::receive(bool wait) {
   }
 }
 
-// Takes lines until an answer or the end of what has come; notifications become items.
+// Takes lines until an answer, or until all that has arrived is taken; notifications become items.
 Result<std::optional<protocol::Answer>> Connection::next_answer() {
   for (;;) {
     auto line = lines_.next();
@@ -106,8 +106,8 @@ Result<protocol::Json> Connection::wait_for_answer() {
   }
 }
 
-// One portion at a time: where events come faster than they are printed, the caller has to look at
-// its clock and its signals in between.
+// Receives one chunk at a time: if events arrive faster than they are printed, the caller must be able to
+// check its clock and signals in between.
 Result<std::vector<StreamItem>> Connection::take_items() {
   auto received = receive(false);
   if (!received && items_.empty()) return received.error();

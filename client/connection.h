@@ -14,16 +14,16 @@
 
 namespace tracectl {
 
-// A connection to the daemon. Calls wait for their answer; events that come meanwhile are kept.
+// A connection to the daemon. Calls wait for their answer; events that arrive meanwhile are kept.
 class Connection {
  public:
-  // `flags`: of socket(2). With SOCK_NONBLOCK it fails where it would have to wait for the daemon to take it.
+  // `flags`: for socket(2). With SOCK_NONBLOCK it fails if it would have to wait until the daemon accepts it.
   static Result<Connection> open(const std::string& path, int flags = 0);
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
     return call_with(request, {});
   }
-  // With descriptors, which stay the caller's.
+  // The descriptors are sent with the request, and still belong to the caller.
   template <class Request>
   Result<typename Request::Reply> call_with(const Request& request,
                                             std::span<const int> descriptors) {
@@ -31,8 +31,8 @@ class Connection {
     return answer_to<Request>();
   }
 
-  // The halves of a call, for who has something else to wait for between them: fd() is readable when the
-  // answer comes, or events do.
+  // The two halves of a call, for callers that wait for something else in between: fd() becomes readable when
+  // the answer or events arrive.
   template <class Request>
   Status ask(const Request& request, std::span<const int> descriptors = {}) {
     return send(protocol::call_line(++last_id_, Request::kMethod, protocol::to_json(request)),
@@ -45,9 +45,9 @@ class Connection {
   }
 
   int fd() const { return socket_.get(); }
-  // The daemon has closed it, which some call has found out.
+  // The daemon has closed the connection, and a call has noticed it.
   bool is_closed() const { return is_closed_; }
-  // Events that have come; reads what the socket has without waiting.
+  // The events that have arrived; reads from the socket without waiting.
   Result<std::vector<StreamItem>> take_items();
 
  private:

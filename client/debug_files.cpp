@@ -16,12 +16,12 @@
 namespace tracectl {
 namespace {
 
-// Of the bytes of a download, on one line that is written again and again.
+// Shows the progress of a download, on one line that is overwritten.
 int show_progress(debuginfod_client* client, long done, long all) {
   const auto* name = static_cast<const std::string*>(debuginfod_get_user_data(client));
   const std::string share = all > 0 ? fmt::format(" {:3} %", 100 * done / all) : "";
   print_error(fmt::format("\rdebug file of {}:{}", *name, share));
-  return 0;  // go on
+  return 0;  // continue
 }
 
 int show_nothing(debuginfod_client*, long, long) { return 0; }
@@ -38,11 +38,11 @@ DebugFiles::DebugFiles(bool quiet) {
   if (server_) debuginfod_set_progressfn(server_.get(), shows ? show_progress : show_nothing);
 }
 
-// None where nobody has it, or what came is of another file.
+// Null if no server has it, or the file that came does not match.
 std::shared_ptr<ObjectSymbols> DebugFiles::fetch(const Frame& frame) {
   std::string name = frame.module;
   debuginfod_set_user_data(server_.get(), &name);
-  // A length of 0: the id is text.
+  // A length of 0 means that the id is text.
   const Fd fd{debuginfod_find_debuginfo(
       server_.get(), reinterpret_cast<const unsigned char*>(frame.build_id.c_str()), 0, nullptr)};
   debuginfod_set_user_data(server_.get(), nullptr);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Debug files that the machine does not have, from the servers that the user has configured
-// ($DEBUGINFOD_URLS, debuginfod(8)). The client asks, with its user's rights and cache: the daemon
-// never speaks to a network.
+// Downloads missing debug files from the servers that the user has configured ($DEBUGINFOD_URLS,
+// debuginfod(8)). The client does this, with its user's rights and cache: the daemon never uses the network.
 #pragma once
 
 #include <map>
@@ -23,9 +22,9 @@ class DebugFiles {
   // `quiet`: downloads show no progress.
   explicit DebugFiles(bool quiet);
 
-  // Puts functions and source lines, and what was inlined, where a debug file of the frames' build id
-  // says more than the daemon could. Without a server nothing changes; what a server does not have is
-  // asked for once. Takes as long as the downloads do.
+  // Adds functions, source lines and inlined functions where a debug file of the frames' build id says more
+  // than the daemon could. Does nothing without a server; a missing file is asked for only once. Takes as
+  // long as the downloads.
   Stack completed(const Stack& stack);
   void complete(protocol::ReadReply& reply);
 
@@ -38,8 +37,8 @@ class DebugFiles {
   std::shared_ptr<ObjectSymbols> file_of(const Frame& frame);
   std::shared_ptr<ObjectSymbols> fetch(const Frame& frame);
 
-  std::unique_ptr<debuginfod_client, End> server_;               // none is configured: null
-  std::map<std::string, std::shared_ptr<ObjectSymbols>> known_;  // by build id; null: nobody has it
+  std::unique_ptr<debuginfod_client, End> server_;               // null: none is configured
+  std::map<std::string, std::shared_ptr<ObjectSymbols>> known_;  // by build id; null: none has it
 };
 
 }  // namespace tracectl

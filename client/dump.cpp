@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a session's flight recorder holds, into a file that we open with our user's rights.
+// Writes the contents of a session's flight recorder to a file that is opened with this user's rights.
 #include "client/output.h"
 #include "client/recorded_file.h"
 #include "client/verbs.h"
@@ -14,7 +14,7 @@ using namespace protocol;
 
 constexpr int kAskEveryMs = 10;
 
-// Before a file is made.
+// Checks this before a file is made.
 Status check_recorder(Backend& backend, const std::string& session) {
   auto part = backend.call(SessionShow{session});
   if (!part) return part.error();
@@ -35,7 +35,7 @@ Result<DumpPart> begin_dump(Backend& backend, const DumpOptions& options) {
   return dump;
 }
 
-// Until it is written: the daemon writes it also when nobody waits any more.
+// Waits until the dump is written: the daemon writes it even if nobody waits any more.
 Result<DumpPart> wait_for(Backend& backend, Waiter& waiter, uint64_t dump) {
   Result<DumpPart> part = DumpPart{};
   const auto go_on = [&]() -> Result<bool> {

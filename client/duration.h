@@ -6,10 +6,10 @@
 
 namespace tracectl {
 
-// Seconds. `10s`, `500ms`, `20us`, `2m`; a bare number is seconds.
+// In seconds. `10s`, `500ms`, `20us`, `2m`; a bare number is seconds.
 std::optional<double> parse_duration(const std::string& text);
 
-// What is wrong with it, or nothing.
+// The error in the text, or an empty string.
 std::string check_duration(const std::string& text);
 
 }  // namespace tracectl

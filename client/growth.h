@@ -8,14 +8,14 @@
 
 namespace tracectl {
 
-// Lets a session's graphs grow from time to time, and says by what.
+// Lets a session's graphs grow periodically, and reports what was added.
 class Growth {
  public:
   static constexpr int kEveryMs = 300;
 
   Growth(Backend& backend, std::string session) : backend_(backend), session_(std::move(session)) {}
 
-  // To be called as often as may be. Where it cannot go on it says so, once.
+  // Call it often; it asks every kEveryMs. Reports once that it cannot go on.
   void go_on();
 
  private:

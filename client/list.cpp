@@ -9,7 +9,7 @@ namespace tracectl {
 
 int run_list(const CommonOptions& common, const ProbeOptions& probes) {
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
-    auto target = choose_target(probes);  // a command is never released, and ends with us
+    auto target = choose_target(probes);  // a command is never released, and ends with this process
     if (!target) return fail(target.error());
     const auto opened = open_files(probes.patterns, target->part);
     const auto memories =

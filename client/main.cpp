@@ -277,7 +277,7 @@ void add_schema(CLI::App& app, CommandLine& line) {
            run_schema);
 }
 
-// ssh would take it for an option.
+// ssh would treat it as an option.
 std::string check_host(const std::string& host) {
   return host.empty() || host.starts_with('-') ? "a host is wanted, not \"" + host + '"' : "";
 }
@@ -303,11 +303,11 @@ bool takes_command(const CLI::App& app) {
   for (const char* verb :
        {"list", "trace", "count", "hist", "time", "latency", "stacks", "graph", "record"})
     if (app.got_subcommand(verb)) return true;
-  if (app.got_subcommand("stage")) return true;  // to say why it does not
+  if (app.got_subcommand("stage")) return true;  // it refuses them with an explanation
   return app.got_subcommand("recipe") && app.get_subcommand("recipe")->got_subcommand("run");
 }
 
-// What is made of several options.
+// Settings that depend on several options.
 Status complete(CommandLine& line, const CLI::App& app) {
   line.trace.seconds = parse_duration(line.duration);
   if (app.got_subcommand("graph"))
@@ -335,7 +335,7 @@ Status complete(CommandLine& line, const CLI::App& app) {
   return ok();
 }
 
-// Reads words into what they choose; the exit status where there is nothing to run.
+// Parses the words of a command line; returns an exit status if there is nothing to run.
 std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   CLI::App app{"Traces running programs with uprobes and USDT probes.", "tracectl"};
   app.require_subcommand(1);
@@ -352,7 +352,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   add_daemon(app, line);
   add_schema(app, line);
 
-  // What stands behind -- is the command to start.
+  // The command to start follows --.
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end()) {
     line.trace.probes.command.assign(dashes + 1, words.end());
@@ -369,7 +369,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   return std::nullopt;
 }
 
-// What is asked of the recipe's commands: where, for how long.
+// Passes the options of `recipe run` to the recipe's commands: target, duration and so on.
 void take_run_options(const CommandLine& from, CommandLine& to) {
   to.common = from.common;
   std::vector<std::string> patterns = std::move(to.trace.probes.patterns);
@@ -382,13 +382,13 @@ void take_run_options(const CommandLine& from, CommandLine& to) {
   to.trace.dry_run = from.trace.dry_run;
 }
 
-// As if its commands had been typed, into one session.
+// Runs the recipe's commands as if they had been typed, in one session.
 int run_recipe(const CommandLine& line) {
   auto recipe = find_recipe(line.name);
   if (!recipe) return fail(recipe.error());
   auto commands = commands_of(**recipe, given_values(line));
   if (!commands) return fail(commands.error());
-  std::vector<CommandLine> lines(commands->size());  // those that were read stay where they are
+  std::vector<CommandLine> lines(commands->size());  // not reallocated while read
   for (size_t i = 0; i < lines.size(); ++i) {
     if (auto status = read((*commands)[i], lines[i])) return *status;
     take_run_options(line, lines[i]);

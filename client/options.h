@@ -18,23 +18,23 @@ enum ExitStatus {
   kInterrupted = 130
 };
 
-// What holds for every verb.
+// Options of every verb.
 struct CommonOptions {
   std::string socket = kDefaultSocket;
   bool embedded = false;
-  std::string host;             // where the command is run instead
-  bool end_with_input = false;  // as by ^C
+  std::string host;             // runs the command there
+  bool end_with_input = false;  // ends as by ^C
   bool fast_nops = false;       // of the embedded engine
   bool json = false;
   bool quiet = false;
   bool verbose = false;
 };
 
-// Which probes, and in which processes.
+// The choice of probes and of processes.
 struct ProbeOptions {
   std::vector<std::string> patterns;
   bool global = false;
-  bool local = false;  // the default, for those who want to say it
+  bool local = false;  // the default, as an explicit option
   std::vector<int64_t> pids;
   std::vector<std::string> executables;
   std::vector<std::string> units;

@@ -12,18 +12,18 @@ namespace tracectl {
 
 void print(const std::string& text);        // to standard output
 void print_error(const std::string& text);  // to standard error
-int fail(const Error& error);               // prints it; the exit status
-// Whether standard output shows colours: a terminal, unless $NO_COLOR or TERM=dumb says otherwise.
+int fail(const Error& error);               // prints it, and returns the exit status
+// Standard output shows colours: on a terminal, unless $NO_COLOR or TERM=dumb forbid it.
 bool is_coloured();
 
-// A reply as JSON or as people read it.
+// Prints a reply as JSON or as text.
 template <class Reply>
 void show(const CommonOptions& common, const Reply& reply,
           const std::function<std::string(const Reply&)>& as_text) {
   print(common.json ? protocol::text_of(protocol::to_json(reply)) + "\n" : as_text(reply));
 }
 
-// Runs `body` with a backend; prints why there is none.
+// Runs `body` with a backend; prints the error if there is none.
 template <class Body>
 int with_backend(const CommonOptions& common, Backend::Needs needs, Body&& body) {
   auto opened = Backend::open(common, needs);
@@ -34,7 +34,8 @@ int with_backend(const CommonOptions& common, Backend::Needs needs, Body&& body)
   return body(std::get<Backend>(opened));
 }
 
-// The commonest verb: one request, its reply shown. `files` go with it, and stay the caller's.
+// The usual verb: sends one request and shows its reply. `files` are sent with it, and still belong to the
+// caller.
 template <class Request>
 int ask(const CommonOptions& common, Backend::Needs needs, const Request& request,
         const std::function<std::string(const typename Request::Reply&)>& as_text,

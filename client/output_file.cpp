@@ -31,8 +31,8 @@ Result<OutputFile> OutputFile::as_it_is(const std::string& path, Fd file) {
 }
 
 Result<OutputFile> OutputFile::make(const std::string& path) {
-  // In the same directory: only there it can be given its name in one step. If we are killed before,
-  // nothing is left of a file that has no name; not all file systems have such.
+  // In the same directory, because only there the rename is atomic. A file without a name leaves nothing
+  // behind if this process is killed, but not all file systems support that.
   std::string part = path + ".part-" + std::to_string(::getpid());
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -10,20 +10,21 @@
 
 namespace tracectl {
 
-// A file that is there once it is whole: until then its bytes are in one beside it, and what was
-// there before stays. Of a link it is the file that it points to. What is no regular file (a pipe, a device) gets them as they come.
+// A file that appears only when it is complete: until then its bytes are in another file in the same
+// directory, and the old file stays. A link is followed. A pipe, device or other special file gets the bytes
+// as they come.
 class OutputFile {
  public:
   // "-": standard output.
   static Result<OutputFile> open(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  // Without commit() nothing stays.
+  // Without commit() nothing remains.
   ~OutputFile();
 
-  // Kept until there is much of it. What has failed is told by each later one, too, and by commit().
+  // Bytes are buffered. An error is returned by all later calls, too, and by commit().
   const Status& write(std::string_view bytes);
-  // What there is, to the disk's cache.
+  // Writes the buffer to the page cache.
   const Status& flush();
   Status commit();
   uint64_t bytes() const { return bytes_; }  // so far
@@ -35,7 +36,7 @@ class OutputFile {
       : path_(std::move(path)), part_(std::move(part)), file_(std::move(file)) {}
 
   std::string path_;
-  std::string part_;  // where the bytes are; empty: at `path_` itself
+  std::string part_;  // where the bytes are; empty: in `path_` itself
   Fd file_;
   std::string held_;
   uint64_t bytes_ = 0;

@@ -11,14 +11,14 @@
 namespace tracectl {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMostLinks = 40;  // the kernel's limit
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-// As /proc/self/fd has them: what they lead to has perhaps no path.
+// A link in /proc/self/fd, whose file may have no path.
 bool is_of_procfs(const Fd& link) {
   struct statfs system {};
   return ::fstatfs(link.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;

@@ -10,24 +10,25 @@
 
 namespace tracectl {
 
-// What is at a path that the user has named for an output, behind links.
+// The file at a path that the user has named for an output; links are followed.
 //
-// In a folder in which everybody may make files and remove only their own (/tmp), another user may have put something
-// at that name: a link to one of our files, or a file or pipe that it reads. There only what belongs to us or to the
-// folder's owner is taken, as the kernel does where fs.protected_symlinks, _regular and _fifos are set.
+// In a directory where all users may create files but remove only their own (/tmp), another user may have
+// created something under that name: a link to one of our files, or a file or pipe that it reads. There only
+// files of this user or of the directory's owner are accepted, as by the kernel if fs.protected_symlinks,
+// _regular and _fifos are set.
 class OutputPlace {
  public:
   static Result<OutputPlace> find(const std::string& path);
 
   const std::string& path() const { return path_; }
   bool is_there() const { return static_cast<bool>(found_); }
-  // What has no name, as /dev/stdout may, cannot get another file's place.
+  // A file without a name, like that of /dev/stdout, cannot be replaced by another file.
   bool is_special() const {
     return is_there() && (!S_ISREG(about_.st_mode) || about_.st_nlink == 0);
   }
 
-  // What was found, whatever is at the path now; where nothing was, a new file, which fails with EEXIST where one has
-  // come meanwhile. Else as open(2) does. None: errno says why.
+  // Opens the file that was found, whatever is at the path now; or if there was none, creates one, which
+  // fails with EEXIST if one has appeared since. Otherwise like open(2). Not set on errors: see errno.
   Fd open(int flags) const;
 
  private:
@@ -36,7 +37,7 @@ class OutputPlace {
   Result<std::string> behind() const;
 
   std::string path_;
-  Fd found_;  // O_PATH; none: nothing is there
+  Fd found_;  // O_PATH; not set: nothing is there
   struct stat about_ {};
 };
 

@@ -35,7 +35,7 @@ std::string_view name_of(NumberType type) {
   return "f64";
 }
 
-// The machine is little-endian, as it is for the BPF programs.
+// Little endian, because the machine is, as the BPF programs require.
 template <class Number> void add_as(PageColumn& column, Number number) {
   char bytes[sizeof(number)];
   std::memcpy(bytes, &number, sizeof(number));
@@ -50,7 +50,7 @@ NumberType number_type_for(uint64_t greatest) {
   return greatest <= UINT32_MAX ? NumberType::u32 : NumberType::f64;
 }
 
-// A script of no language that is known: no browser reads it but as text.
+// A script element of an unknown language, which browsers keep as text.
 PageColumn::PageColumn(OutputFile& to, std::string_view name, std::string_view type) : to_(to) {
   to_.write("<script type=\"text/plain\" id=\"column-");
   to_.write(name);

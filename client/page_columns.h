@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The data of a page: columns, each an element whose text is base64 of little-endian numbers or of
-// bytes. So nothing of a trace is ever a part of the page's markup.
+// The data of a page, in columns: each is an element whose text is base64 of little-endian numbers or of
+// bytes. So no part of a trace can become markup of the page.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace tracectl {
 
 enum class NumberType { u8, u16, u32, f64 };
 
-// The smallest that has them all. Beyond 2^53 a number loses its last digits.
+// The smallest type for all numbers up to this one. Beyond 2^53 numbers lose their last digits.
 NumberType number_type_for(uint64_t greatest);
 
-// One element of the page, written bit by bit.
+// One element of the page, written piece by piece.
 class PageColumn {
  public:
   PageColumn(OutputFile& to, std::string_view name, std::string_view type);
@@ -46,7 +46,7 @@ class NumberColumn {
 
 void write_bytes(OutputFile& to, std::string_view name, std::string_view bytes);
 
-// `number_of` each of the parts.
+// Writes number_of() of each part.
 template <class Parts, class NumberOf>
 void write_numbers(OutputFile& to, std::string_view name, const Parts& parts, NumberOf number_of) {
   uint64_t greatest = 0;

@@ -24,7 +24,7 @@ ItemKind kind_of(const Event& event) {
   return ItemKind::hit;
 }
 
-// Longer ones first: those within them begin behind them.
+// At equal beginnings the longer item comes first, because the shorter one is within it.
 bool begins_before(const PageItem& a, const PageItem& b) {
   if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
   return a.end_ns() > b.end_ns();
@@ -76,7 +76,7 @@ void PageCollector::make(Open& open, const CallStep& step, const Event& event) {
         item->duration_ns = event.ts_ns - std::min(event.ts_ns, item->begin_ns);
       return close(open, step.index);
     case CallStep::Kind::cut: append(event, ItemKind::hit, step.index); return;
-    case CallStep::Kind::late:  // where it stood nobody knows any more
+    case CallStep::Kind::late:  // where it was is not known any more
     case CallStep::Kind::noted: return;
   }
 }
@@ -112,7 +112,7 @@ void PageCollector::end_open_items() {
 
 // ---- all others ----
 
-// A hit within calls stands below them.
+// A hit within calls is drawn below them.
 void PageCollector::note(const Event& event) {
   const auto around = open_.find(event.tid);
   append(event, kind_of(event), around == open_.end() ? 0 : around->second.size());
@@ -156,7 +156,7 @@ PageProbe& PageCollector::probe_of(const Event& event) {
 uint32_t PageCollector::thread_of(const Event& event) {
   const auto known = threads_.find({event.pid, event.tid});
   if (known != threads_.end()) {
-    // As it was called last: programs name their threads after they have begun.
+    // The thread's latest name: programs name their threads after creating them.
     data_.threads[known->second].comm = data_.names.number_of(printable(event.comm));
     return known->second;
   }
@@ -206,11 +206,11 @@ const PageData& PageCollector::finish() {
   return data_;
 }
 
-// ---- durations without a place ----
+// ---- items without a depth ----
 
 namespace {
 
-constexpr size_t kMostLanes = 64;  // of what lies across one another
+constexpr size_t kMostLanes = 64;  // for items that overlap
 
 // The first lane whose last item has ended.
 size_t lane_for(std::vector<uint64_t>& ends, const PageItem& item) {

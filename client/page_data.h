@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the page of a recording shows, made of its events one by one.
+// The data for the page of a recording, collected from its events one by one.
 //
-// An item is what the page draws: a hit, or a call from its beginning to its end, which are two
-// events. Of a recording that is too large for a page the first items are kept; what is counted by
-// probe, CPU and cause is that of all events.
+// An item is what the page draws: a hit, or a call from its beginning to its end, which are two events. If a
+// recording is too large for a page, the first items are kept; the counts by probe, CPU and cause include all
+// events.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@
 
 namespace tracectl {
 
-// The page's scripts know these numbers: client/page/data.js.
+// The page's scripts use the same numbers: client/page/data.js.
 enum class ItemKind : uint8_t {
   hit,
   returned,
   unwound,
   latency,
-  no_end,        // a call whose end was not seen; its duration is what is known of it
+  no_end,        // a call whose end was not seen; its duration is the known part
   no_beginning,  // one whose beginning was not seen
 };
 
@@ -39,12 +39,12 @@ struct PageItem {
   uint64_t begin_ns = 0;  // since boot
   uint64_t duration_ns = kNoDuration;
   uint32_t probe = 0, thread = 0;
-  uint32_t depth = 0;  // how many calls are drawn around it
+  uint32_t depth = 0;  // the number of calls drawn around it
   uint32_t cpu = 0;
   uint32_t arguments = 0, result = 0, tag = 0;  // texts
   uint32_t stack = 0;                           // from 1; 0: none
   ItemKind kind = ItemKind::hit;
-  bool is_placed = false;  // its depth is what the program's calls said
+  bool is_placed = false;  // its depth comes from the program's calls
 
   uint64_t end_ns() const;
 };
@@ -78,8 +78,8 @@ struct PageData {
   PageTexts names{kNameBytes};
   PageTexts details{kDetailBytes};
   uint64_t events = 0, lost = 0;
-  uint64_t first_ns = UINT64_MAX, last_ns = 0;  // of what happened, drawn or not
-  // What has no room in a page.
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;  // of all events, drawn or not
+  // Counts of what does not fit into a page.
   uint64_t left_out_items = 0, left_out_stacks = 0, left_out_losses = 0;
   size_t stack_names = 0;  // of all stacks
 };
@@ -90,12 +90,12 @@ class PageCollector {
   static constexpr size_t kMostStacks = 1 << 17;
   static constexpr size_t kMostStackNames = 8 << 20;  // of all of them
   static constexpr size_t kMostLosses = 10'000;
-  static constexpr size_t kMostThreads = 1 << 16;  // the others' items are those of the last
+  static constexpr size_t kMostThreads = 1 << 16;  // items of others count for the last one
 
   explicit PageCollector(size_t most_items = kMostItems) : most_items_(most_items) {}
 
   void add(const StreamItem& item);
-  // Nothing comes any more. What is still open has no end.
+  // Call it after the last event. Calls that are still open get no end.
   const PageData& finish();
 
  private:
@@ -131,8 +131,8 @@ class PageCollector {
   std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };
 
-// Gives each item with a duration that has no depth yet one, within those of its thread: one that
-// lies within another is drawn below it. The items are in the order of their beginnings.
+// Gives a depth to each item that has a duration but no depth yet, within its thread: an item within another
+// is drawn below it. The items are in the order of their beginnings.
 void place_items(std::deque<PageItem>& items, size_t threads);
 
 }  // namespace tracectl

@@ -10,29 +10,28 @@
 
 namespace tracectl {
 
-// Texts by number, each there once; 0 is the empty one.
+// Texts by number, without duplicates; 0 is the empty text.
 class PageTexts {
  public:
-  static constexpr size_t kLongest =
-      1024;  // bytes of one: what is behind is cut off, and kCut put there
+  static constexpr size_t kLongest = 1024;  // bytes; longer texts are cut off, and end with kCut
   static constexpr std::string_view kCut = "...";
 
   explicit PageTexts(size_t most_bytes);
-  // Its lookup refers to it.
+  // Its lookup table refers to it.
   PageTexts(const PageTexts&) = delete;
   PageTexts& operator=(const PageTexts&) = delete;
 
-  // 0 where there is no room for another, which is counted.
+  // 0 if the text does not fit; such texts are counted.
   uint32_t number_of(std::string_view text);
 
   size_t size() const { return ends_.size(); }
   std::string_view operator[](size_t number) const;
-  const std::string& bytes() const { return bytes_; }  // of all, one behind another
+  const std::string& bytes() const { return bytes_; }  // all texts, one after another
   uint64_t left_out() const { return left_out_; }
   uint64_t cut() const { return cut_; }
 
  private:
-  // By number or text alike, so that no text is kept twice.
+  // Looks texts up by number or by content, so that no text is stored twice.
   struct Hash {
     using is_transparent = void;
     const PageTexts* texts;

@@ -35,7 +35,7 @@ std::vector<pid_t> all_processes() {
   return all;
 }
 
-// What it gathers is not more than a client can look at in a moment.
+// Collects processes, at most as many as a client can check in a moment.
 class Gathering {
  public:
   void add_named_by(const protocol::TargetPart& target) {
@@ -112,7 +112,7 @@ Result<protocol::ProveReply> Proofs::ask(const std::vector<Fd>& memories) {
   return reply;
 }
 
-// The answer has what was proven by all of its requests.
+// The reply combines those of all requests.
 Result<protocol::ProveReply> Proofs::prove_some(const std::vector<pid_t>& processes) {
   protocol::ProveReply all;
   for (auto from = processes.begin(); needed_ && from != processes.end();) {
@@ -150,7 +150,7 @@ Status Proofs::go_on() {
   return ok();
 }
 
-// Where the daemon has gone there is nothing to be told.
+// If the daemon has ended, there is nothing to report.
 Status Proofs::end() {
   if (!needed_ || backend_.is_closed()) return ok();
   const auto asked = ask({});

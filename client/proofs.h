@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Shows the daemon which processes the kernel lets this user trace, by descriptors of their memory. Of a user who may
-// not trace every process a session sees no others.
+// Proves to the daemon which processes the kernel lets this user trace, by descriptors of their memory. A
+// session of a user who may not trace every process sees only those.
 #pragma once
 
 #include <sys/types.h>
@@ -16,16 +16,16 @@
 
 namespace tracectl {
 
-// At most so many. What the kernel refuses is left out: the daemon says what it
-// misses.
+// At most `most`. Processes that the kernel refuses are left out: the daemon reports those that are missing.
 std::vector<Fd> open_memories(const std::vector<pid_t>& processes,
                               size_t most = protocol::kMostProofsOfRequest);
 std::vector<int> numbers_of(const std::vector<Fd>& files);
 
-// What a target names: processes by their numbers first, and this user's processes that run its executables or are in its
-// cgroups.
+// The processes that a target names: first by their numbers, then this user's processes that run its
+// executables or are in its cgroups.
 std::vector<pid_t> named_processes_of(const protocol::TargetPart& target);
-// And what it may come to mean, which is all processes of this user where it is for whoever maps a file.
+// Also the processes that it could include later: all of this user, if the target is every process that maps
+// a file.
 std::vector<pid_t> processes_of(const protocol::TargetPart& target);
 
 class Proofs {
@@ -34,15 +34,15 @@ class Proofs {
 
   Proofs(Backend& backend, std::string session) : backend_(backend), session_(std::move(session)) {}
 
-  // Of one whose user may trace every process no proof is needed, and none is made.
+  // Does nothing if the user may trace every process.
   Status prove(const std::vector<pid_t>& processes);
-  // Proves what was seen and left out since the last time; to be called every kEveryMs where proofs are needed, which
-  // the first call finds out.
+  // Proves the processes that were seen and left out since the last call. Call it every kEveryMs if
+  // are_needed(), which the first call finds out.
   Status go_on();
-  // The last look at what was left out.
+  // Asks a last time what was left out.
   Status end();
   bool are_needed() const { return needed_; }
-  // These, and what was seen and left out since the last time.
+  // These processes, and those that were seen and left out since the last call.
   Result<protocol::ProveReply> prove_all(std::vector<pid_t> processes);
   const protocol::UnprovenPart& unproven() const { return unproven_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// recipe list, recipe show. What runs one reads its commands as a command line: main.cpp.
+// recipe list and recipe show. main.cpp runs recipes, because it parses their commands as command lines.
 #include <algorithm>
 
 #include "client/output.h"

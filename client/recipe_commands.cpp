@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// From a recipe and the values of its options to the commands that it stands for.
+// Makes the commands of a recipe from the values of its options.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ Error missing(const Recipe& recipe, const RecipeOption& option) {
                                   option.tells);
 }
 
-// What an option comes to: given, or its default, or where it may be missing what usage texts call it.
+// An option's value: as given, or its default, or if it may be missing the placeholder of usage texts.
 Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parameter,
                              const RecipeValues& given, bool needs_all) {
   const RecipeOption& option = recipe_option(parameter.option);
@@ -49,7 +49,7 @@ Result<std::string> value_of(const Recipe& recipe, const RecipeParameter& parame
   return option.value;
 }
 
-// The values that its commands are written with.
+// The values to be written into the recipe's commands.
 Result<RecipeValues> all_values(const Recipe& recipe, const RecipeValues& given, bool needs_all) {
   for (const auto& [name, value] : given)
     if (!takes(recipe, name))

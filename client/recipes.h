@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Ready specs under names. A recipe is one or several ordinary command lines of tracectl, whose
-// settings are put in force together, as one session; where they have {name} the value of the option
-// --name goes. All there are stand in recipes.cpp, and nothing else knows any one of them.
+// Recipes: named, ready-made specs. A recipe is one or several ordinary command lines of tracectl, whose
+// settings take effect together, in one session; {name} in them is replaced by the value of the option
+// --name. All recipes are in recipes.cpp, and no other code depends on a particular one.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@
 namespace tracectl {
 
 struct RecipeOption {
-  enum class Kind { time, text };  // how a value is written into a command: in ns, as it is
+  enum class Kind { time, text };  // how a value is written into a command: in ns, or as it is
   std::string name;
-  std::string value;  // as usage texts call it
+  std::string value;  // the name of the value in usage texts
   Kind kind;
   std::string tells;
 };
@@ -34,9 +34,9 @@ struct RecipeParameter {
 struct Recipe {
   std::string name;
   std::string tells;
-  std::string needs;  // of the target
+  std::string needs;  // requirements on the target
   std::vector<std::vector<std::string>> commands;
-  // For different targets: those are left out whose probes the target does not have.
+  // The commands are for different targets: those whose probes the target does not have are left out.
   bool is_any_of = false;
   std::vector<RecipeParameter> parameters = {};
   std::vector<KeyView> keys = {};
@@ -50,8 +50,8 @@ const RecipeOption& recipe_option(const std::string& name);
 
 Result<const Recipe*> find_recipe(const std::string& name);
 
-// Its commands with these values and the defaults of the others. Refuses options that it does not
-// take and values that are none; where `needs_all` is false, what must be given may be missing.
+// The recipe's commands with these values, and defaults for the others. Refuses unknown options and invalid
+// values; if `needs_all` is false, required options may be missing.
 Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& values,
                                        bool needs_all = true);
 

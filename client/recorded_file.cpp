@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const RecordTo& to) {
   return names;
 }
 
-// Those that have events, the oldest first.
+// The files that have events, the oldest first.
 std::string written_names(const RecordTo& to, const RecordingPart& part) {
   if (!part.files_begun) return to.file;
   std::string names;
@@ -43,7 +43,7 @@ std::string written_names(const RecordTo& to, const RecordingPart& part) {
 }
 
 Result<Fd> open_or_make(const std::string& name) {
-  constexpr int kMostTries = 10;  // where it comes and goes
+  constexpr int kMostTries = 10;  // if the file repeatedly appears and disappears
   for (int tries = 1;; ++tries) {
     const auto place = OutputPlace::find(name);
     if (!place) return place.error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The client's part of a recording: it opens the files, with its user's rights, and waits until the
-// engine has written them.
+// The client's part of a recording: it opens the files, with its user's rights, and waits until the engine
+// has written them.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@
 
 namespace tracectl {
 
-// A file that the engine is to write: made if it is not there, and what it had is there still. An error
-// also where something is being written to it: the lock goes with the descriptor to who writes.
+// Opens a file for the engine to write, and creates it if necessary; old contents are kept. An error also if
+// something is being written to it: the lock passes to the writer with the descriptor.
 Result<Fd> open_to_write(const std::string& name);
 
 class RecordedFile {
  public:
-  // What they had is there still, until the engine writes: once nothing can be refused any more.
+  // Old contents are kept until the engine writes, when nothing can be refused any more.
   static Result<RecordedFile> open(const RecordTo& to);
-  // From now on the session's events go there.
+  // From now on the session's events are written to the files.
   Status start(Backend& backend, const std::string& session);
 
  private:
@@ -34,7 +34,7 @@ class RecordedFile {
   std::vector<Fd> files_;
 };
 
-// What comes of it, told while it goes on where somebody sees it.
+// The progress of a recording, which is shown if standard error is a terminal.
 class RecordingProgress {
  public:
   static constexpr int kEveryMs = 250;
@@ -43,7 +43,7 @@ class RecordingProgress {
 
   // An error once the recording has failed.
   Result<bool> look();
-  // Ends the recording, and waits for what is written: until ^C.
+  // Ends the recording, and waits until it is written, or for ^C.
   Result<protocol::RecordingPart> end();
   void clear();
 
@@ -57,7 +57,7 @@ class RecordingProgress {
   bool has_line_ = false;
 };
 
-// Of a RecordingPart or DumpPart: "12 events, 3 lost, 4.5 KiB".
+// For a RecordingPart or DumpPart: "12 events, 3 lost, 4.5 KiB".
 template <class Part> std::string in_file_text(const Part& part) {
   return plural(part.events, "event") + ", " + std::to_string(part.lost) + " lost, " +
          size_text(part.bytes);

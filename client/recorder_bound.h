@@ -8,14 +8,14 @@
 
 namespace tracectl {
 
-// What a flight recorder holds: `64M`, `10s`, or both, `64M,10s`. A unit is a must, as no number says
-// which of the two it is. The engine says what is too little or too much.
+// The bounds of a flight recorder: `64M`, `10s`, or both, `64M,10s`. The unit is required, because it
+// distinguishes the two. The engine checks the range.
 Result<protocol::RecorderBoundPart> parse_recorder_bound(const std::string& text);
 
-// What is wrong with it, or nothing.
+// The error in the text, or an empty string.
 std::string check_recorder_bound(const std::string& text);
 
-// What a flight recorder is dumped on by itself: `crash`, `failed:UNIT`.
+// The causes of an automatic dump of a flight recorder: `crash`, `failed:UNIT`.
 Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes);
 std::string check_dump_on(const std::string& cause);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kKinds =
     std::to_array<std::string_view>({"u:", "uprobe:", "ur:", "uretprobe:", "U:", "usdt:"});
 
-// How sums of calls are shown; the options exclude each other.
+// The options for the form of sums, which exclude each other.
 std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
   using Form = GraphChoice::Form;
   auto* tree = verb.add_flag_callback(
@@ -27,14 +27,14 @@ std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
   return {tree, folded};
 }
 
-// Beyond what add_forms() does with its own.
+// For options other than those of add_forms().
 void exclude_each_other(const std::vector<CLI::Option*>& options) {
   for (CLI::Option* one : options)
     for (CLI::Option* other : options)
       if (one != other) one->excludes(other);
 }
 
-// A bare FUNCTION is one of the main executable, OBJECT:FUNCTION one of that.
+// A bare FUNCTION is searched in the main executable, OBJECT:FUNCTION in that object.
 void name_functions(std::vector<std::string>& patterns) {
   for (std::string& pattern : patterns) {
     const bool has_kind = std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The verbs that show calls and events as they come or out of a file: graph, report, record, dump, show,
+// The verbs that show or store calls and events, live or from a file: graph, report, record, dump, show,
 // export.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tracectl {
 void add_graph(CLI::App& app, CommandLine& line);  // and report
 void add_recordings(CLI::App& app, CommandLine& line);
 
-// What is made of several of their options, once all were read.
+// Settings that depend on several of their options, after all were read.
 Status complete_graph(CommandLine& line);
 Status complete_recordings(CommandLine& line);
 

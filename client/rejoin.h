@@ -10,16 +10,16 @@
 
 namespace tracectl {
 
-// Subscribes to a session anew, with the daemon that comes after one that has ended. It may not be there yet; or,
-// where systemd has made the socket, take who asks and answer later.
+// Subscribes to a session again, at the next daemon. That may not run yet; or, with a socket from systemd,
+// the connection may be accepted before it runs and be answered later.
 class Rejoin {
  public:
-  // All are borrowed. `patience_s`: for so long it is tried.
+  // All are borrowed. `patience_s`: how long it tries.
   Rejoin(const std::string& socket, const protocol::SessionSubscribe& request, Waiter& waiter,
          double patience_s);
 
-  // The backend is the new daemon then; or what the waiter waits for came first. Fails where the daemon refuses,
-  // as of a session that has not gone on, and when the time is over.
+  // Then the backend is the new daemon; or the result is what the waiter waits for, if that came first. Fails
+  // if the daemon refuses, because the session was not continued for example, and when the time is over.
   Result<std::optional<Ended>> run(Backend& backend);
 
  private:

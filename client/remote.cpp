@@ -20,7 +20,7 @@ namespace tracectl {
 namespace {
 
 constexpr int kSshFailed = 255;
-constexpr int kNoProgramThere = 127;  // as shells say it
+constexpr int kNoProgramThere = 127;  // the exit status of shells
 
 // Words between blanks, without a shell.
 Words ssh_words() {
@@ -31,14 +31,14 @@ Words ssh_words() {
   return words;
 }
 
-// ^C is for us: env(1) starts a program to which it does nothing.
+// ^C is handled by this process: env(1) starts ssh with the signal ignored.
 Result<Command> start_ssh(const std::string& host, const Words& words) {
   const Words ssh = ssh_words();
   if (ssh.empty()) return Error{Code::invalid, "$TRACECTL_SSH names no program"};
   if (auto found = find_program(ssh.front()); !found) return found.error();
   Words all{"env", "--ignore-signal=INT"};
   all.insert(all.end(), ssh.begin(), ssh.end());
-  // No shell is left there, whose children nobody would tell of the end.
+  // exec, because a shell there would not pass the end on to its child.
   all.insert(all.end(), {"-T", host, "exec tracectl --end-with-input " + shell_text(words)});
   return Command::start(all);
 }
@@ -47,7 +47,7 @@ struct Input {
   Fd write;
 };
 
-// What we start reads from it; ours is nobody's.
+// The input of the program that is started, instead of our own.
 Result<Input> make_input() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno("pipe");
@@ -101,7 +101,7 @@ int run_remote(const std::string& host, const Words& words) {
     input->write = Fd{};
     ended = waiter->run(-1, go_on);
   }
-  // Whoever does not want to wait for the results, either.
+  // A second ^C: the user does not want to wait for the results, either.
   if (ended && *ended == Ended::interrupted)
     if (auto done = ssh->terminate(); !done) return fail(done.error());
   if (!ended) return fail(ended.error());
@@ -114,12 +114,12 @@ Status end_with_input() {
   if (input < 0) return Error::from_errno("standard input");
   const Fd nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   if (!nothing || ::dup2(nothing.get(), STDIN_FILENO) < 0) return Error::from_errno("/dev/null");
-  // The children are ours and nobody else's.
+  // A process group of its own, so that the signal reaches only this process and its children.
   if (::setpgid(0, 0) != 0 && errno != EPERM) return Error::from_errno("setpgid");
   std::thread([input] {
     sigset_t all;
     ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // what it sends is not for this thread
+    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // its own signal must not interrupt this thread
     char buffer[4096];
     while (::read(input, buffer, sizeof(buffer)) > 0) {}
     ::kill(0, SIGINT);

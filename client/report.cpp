@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// report: what was recorded, summed up.
+// report: sums of a recording.
 #include "client/report.h"
 
 #include <algorithm>
@@ -29,21 +29,21 @@ using protocol::ReadReply;
 
 namespace {
 
-// Of events that are no calls.
+// For events that are not calls.
 constexpr const char* kUsualSums = "count, time";
 
 struct Recording {
   CallTree calls;
-  EventSums events = *EventSums::parse(kUsualSums);  // while there are no calls
+  EventSums events = *EventSums::parse(kUsualSums);  // used until there are calls
   uint64_t lost = 0;
   uint64_t other_lines = 0;
-  uint64_t left_out = 0;  // probes, from somewhere on
+  uint64_t left_out = 0;  // probes that were left out from some moment on
   bool is_end_known = true;
   bool has_events = false;
   bool has_calls = false;
 };
 
-// Of lines each event has a description of its probe of its own: those that say the same are made one.
+// In JSON lines each event has its own description of its probe: equal ones are merged.
 class KnownSources {
  public:
   void unify(Event& event) {
@@ -59,7 +59,7 @@ class KnownSources {
   }
 
  private:
-  static constexpr size_t kMostOfAProbe = 256;  // types are guessed by values
+  static constexpr size_t kMostOfAProbe = 256;  // types are guessed from values
 
   std::unordered_map<std::string, std::vector<std::shared_ptr<const EventSource>>> by_probe_;
 };
@@ -81,12 +81,12 @@ void add(const StreamItem& item, Recording& recording) {
   if (!recording.has_calls) recording.events.add(event);
 }
 
-// Whoever wrote it was killed, or writes still.
+// The writer was killed, or is still writing.
 void tell_cut_off(const std::string& file) {
   print_error("tracectl: note: " + file + ": its last line is cut off, and left out\n");
 }
 
-// Not what a command that was traced has printed into the same file.
+// False for output of a traced command in the same file.
 bool is_recorded(const std::string& line) {
   return line.starts_with("{\"ts\":") || line.starts_with("{\"lost\":");
 }
@@ -166,7 +166,7 @@ Status read_calls(const CommonOptions& common, const std::string& file, Recordin
   return recording.has_calls ? ok() : no_calls_in(file);
 }
 
-// Threads of which nothing is heard any more, most likely.
+// Most likely these threads have ended.
 void tell_forgotten(const CallTree& calls) {
   if (const uint64_t threads = calls.forgotten_threads())
     print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostCalls) +
@@ -212,7 +212,7 @@ void print_changes(const CommonOptions& common, const Recording& before, const R
   print_json(changes);
 }
 
-// ---- events that are no calls ----
+// ---- events that are not calls ----
 
 ReadReply reply_of(const EventSums& sums, uint64_t lost) {
   ReadReply reply{};

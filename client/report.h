@@ -9,8 +9,8 @@
 
 namespace tracectl {
 
-// Of a table so many rows; of Form::calls, which is none, those by function. `lost`: events, or
-// calls that the kernel has not counted. `is_end_known`: more cannot be missing.
+// Prints at most `rows` of a table; for Form::calls, which is not a sum, the table by function. `lost`:
+// events, or calls that the kernel has not counted. `is_end_known`: no more can be missing.
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphChoice::Form form,
                 size_t rows, uint64_t lost, bool is_end_known = true);
 

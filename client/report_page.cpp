@@ -20,10 +20,10 @@ constexpr std::string_view kDataMark = "<!--DATA-->";
 
 // ---- columns ----
 
-// Lines of a name and a number.
+// Lines of a name and a number each.
 std::string facts_of(const recording::Reader& reader, const PageData& data) {
   const recording::Damage& damage = reader.damage();
-  // Added unsigned: a time that makes no sense wraps around, and is no undefined behaviour.
+  // Added as unsigned numbers: nonsensical times wrap around, without undefined behaviour.
   const auto wall_ns = static_cast<int64_t>(
       data.first_ns + static_cast<uint64_t>(reader.header().wall_minus_boot_ns));
   std::string facts;
@@ -66,7 +66,7 @@ void write_all(OutputFile& to, const Parts& parts, const std::array<Column<Part>
     write_numbers(to, column.name, parts, column.number_of);
 }
 
-// Ends are counted from 1, as there may be none.
+// Durations plus 1; 0 means none.
 uint64_t duration_number(const PageItem& item) {
   return item.duration_ns == PageItem::kNoDuration ? 0 : item.duration_ns + 1;
 }
@@ -101,7 +101,7 @@ constexpr std::array kLossColumns = std::to_array<Column<PageLoss>>(
      {"loss_cause", [](const PageLoss& loss) { return static_cast<uint64_t>(loss.cause); }},
      {"loss_cpu", [](const PageLoss& loss) -> uint64_t { return loss.cpu; }}});
 
-// From each to the next, which takes half of what the times themselves would.
+// Differences to the item before, which take half the space of absolute times.
 void write_begins(OutputFile& to, const PageData& data) {
   std::vector<uint64_t> steps;
   steps.reserve(data.items.size());

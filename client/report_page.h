@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// report --html: a recording as one page that people look at in a browser. The page is a file that
-// needs no other, and no network: client/page/ joined into one, and the recording's data.
+// report --html: a recording as one page for a browser. The page is a single file that needs no network:
+// client/page/ merged into one, and the recording's data.
 #pragma once
 
 #include "client/verbs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Named sessions: what is staged, committed and read step by step. All of it lives in the daemon.
+// Named sessions: staging, committing and reading step by step. All of them are in the daemon.
 #include <fmt/format.h>
 
 #include "client/debug_files.h"
@@ -89,7 +89,7 @@ int run_session_show(const CommonOptions& common, const std::string& name) {
   return ask(common, kDaemon, SessionShow{name}, session_text);
 }
 
-// A file for the daemon's directory of them: the same for people and programs.
+// Prints a file for the daemon's directory of saved sessions, with --json or without.
 int run_session_save(const CommonOptions& common, const std::string& name) {
   return with_backend(common, kDaemon, [&](Backend& backend) -> int {
     auto session = backend.call(SessionShow{name});

@@ -14,7 +14,7 @@ bool is_plain(char c) {
 }
 
 std::string quoted(const std::string& word) {
-  // zsh takes a word that begins with = for the path of a program.
+  // zsh replaces a word that begins with = by the path of a program.
   if (!word.empty() && word.front() != '=' && std::all_of(word.begin(), word.end(), is_plain))
     return word;
   std::string out = "'";

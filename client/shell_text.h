@@ -8,7 +8,7 @@ namespace tracectl {
 
 using Words = std::vector<std::string>;
 
-// As a shell reads it.
+// Quoted for a shell.
 std::string shell_text(const Words& words);
 
 }  // namespace tracectl

@@ -7,13 +7,13 @@
 
 namespace tracectl {
 
-// Bytes. `500K`, `64M`, `1G`, of 1024, 1024^2 and 1024^3; a bare number is bytes.
+// In bytes. `500K`, `64M`, `1G` in units of 1024, 1024^2 and 1024^3; a bare number is bytes.
 std::optional<uint64_t> parse_size(const std::string& text);
 
-// What is wrong with it as a size of so many bytes at least, or nothing.
+// The error in the text as a size of at least `least_bytes`, or an empty string.
 std::string check_size(const std::string& text, uint64_t least_bytes);
 
-// As people read it: "4.5 KiB".
+// For people: "4.5 KiB".
 std::string size_text(uint64_t bytes);
 
 }  // namespace tracectl

@@ -14,22 +14,22 @@
 
 namespace tracectl {
 
-// Prints a session's events as they come, as text, as JSON lines or as a graph of calls; or keeps
-// count of their stacks, or the deepest of them.
+// Prints a session's events as they arrive, as text, JSON lines or a graph of calls; or counts their stacks,
+// or keeps the deepest ones.
 class EventPrinter {
  public:
   enum class Shown { events, folded_stacks, deepest_stacks, graph };
   EventPrinter(const CommonOptions& common, std::string session, Shown shown = Shown::events,
                const GraphOptions& graph = {});
 
-  // Takes and prints what has come. False: nobody reads our output any more.
+  // Takes and prints the events that have arrived. False: the reader of our output is gone.
   Result<bool> print_from(Backend& backend);
-  // Of a recording, whose clock says what time it was.
+  // For an item of a recording, whose clock gives the time of day.
   bool print_item(const StreamItem& item);
   void use(const protocol::WallClock& wall) { wall_ = wall; }
-  // Nothing comes any more.
+  // Call it after the last event.
   void finish();
-  // How often, in ms, print_from() is to be called even where nothing has come.
+  // How often, in ms, print_from() must be called even without new events.
   int interval_ms() const { return shown_ == Shown::graph && !common_.json ? 100 : -1; }
   bool is_json() const { return common_.json; }
   const FoldedStacks& folded() const { return folded_; }
@@ -50,7 +50,7 @@ class EventPrinter {
   GraphText graph_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;
-  std::string held_;       // of items of a recording
+  std::string held_;       // items of a recording
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;
   uint64_t lost_ = 0;

@@ -9,7 +9,7 @@
 namespace tracectl {
 namespace {
 
-// The daemon has another working directory than the user.
+// Absolute, because the daemon has another working directory than the user.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
   const auto full = std::filesystem::canonical(path, error);
@@ -17,7 +17,7 @@ Result<std::string> absolute(const std::string& path) {
   return full.string();
 }
 
-// As systemctl(1) has it.
+// As systemctl(1) does.
 std::string with_suffix(const std::string& unit) {
   return unit.find('.') == std::string::npos ? unit + ".service" : unit;
 }

@@ -9,7 +9,8 @@
 
 namespace tracectl {
 
-// The target of the options; with -- COMMAND the command, started and waiting to be released.
+// The target of the options; with -- COMMAND also the command, which is started and waits until it is
+// released.
 struct ChosenTarget {
   protocol::TargetPart part;
   std::optional<Command> command;

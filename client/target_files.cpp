@@ -67,7 +67,7 @@ class Opening {
     }
   }
 
-  // A library is traced in the processes that run the file now.
+  // A library is traced in the processes that now run the file.
   void add_executable(const std::string& object, const std::string& path) {
     add_path(path);
     struct stat status {};
@@ -75,7 +75,7 @@ class Opening {
     for (const pid_t pid : processes_running(status.st_dev, status.st_ino)) add_mapped(object, pid);
   }
 
-  // What cannot be found the daemon says.
+  // The daemon reports those that cannot be found.
   std::vector<std::string> cgroups() const {
     auto paths = target_.cgroups;
     const auto tree = CgroupTree::open();

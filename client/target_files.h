@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The files in which a request's patterns look for probes, opened with the user's own rights: the
-// daemon opens nothing for a user who is not privileged.
+// The files in which a request's patterns look for probes, opened with the user's own rights: the daemon
+// opens none for an unprivileged user.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@
 namespace tracectl {
 
 struct OpenedFiles {
-  // As many as a message can carry; for more the daemon is left to find them itself, or to refuse.
+  // The most that a message can carry; the daemon finds further ones itself, or refuses.
   static constexpr size_t kMost = protocol::kMostFilesOfRequest;
 
-  std::vector<std::string> paths;  // each once
-  std::vector<Fd> files;           // of these
+  std::vector<std::string> paths;  // without duplicates
+  std::vector<Fd> files;           // in the same order
 
   std::vector<int> descriptors() const;
 };
 
-// What cannot be opened, or is there no longer, is left out: the daemon says what it misses. So are
-// patterns that are none.
+// Files that cannot be opened, or that were deleted, are left out: the daemon reports missing ones. Invalid
+// patterns are left out, too.
 OpenedFiles open_files(const std::vector<std::string>& patterns,
                        const protocol::TargetPart& target);
-// Of all patterns that the request has.
+// For all patterns of the request.
 OpenedFiles open_files(const protocol::StageSet& request);
 
 }  // namespace tracectl

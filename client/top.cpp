@@ -17,13 +17,13 @@ using namespace protocol;
 
 namespace {
 
-// Lines of the terminal that standard output is; 0: it is none.
+// The height of the terminal on standard output; 0: it is not a terminal.
 size_t terminal_lines() {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
-// What the processes are called now; of those that have ended nothing.
+// Adds the current names of the processes; those that have ended get none.
 void name_processes(TopTablePart& table) {
   std::map<int64_t, std::optional<std::string>> names;
   for (TopRowPart& row : table.rows) {
@@ -47,7 +47,7 @@ class Top {
     return ok();
   }
 
-  // One more table. False: it was the last.
+  // Prints one more table. False: it was the last one.
   Result<bool> go_on() {
     auto read = backend_.call(DaemonTop{});
     if (!read) return read.error();
@@ -59,9 +59,9 @@ class Top {
   }
 
  private:
-  // On a terminal one in place of the other, as large as it.
+  // On a terminal each table replaces the last one, and fills the screen.
   std::string as_text(const TopTablePart& table) {
-    constexpr size_t kLinesBeside = 3;  // sums, titles, the cursor
+    constexpr size_t kLinesBeside = 3;  // the sums, the titles and the cursor
     const size_t lines = terminal_lines();
     if (lines <= kLinesBeside) return top_text(table, options_.rows) + "\n";
     return "\033[H\033[J" + top_text(table, std::min(options_.rows, lines - kLinesBeside));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// trace, count and hist: an unnamed session of our own, staged, committed, and gone at the end.
+// trace, count and hist: an unnamed session that is staged, committed, and deleted at the end.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -43,7 +43,7 @@ class Trace {
         waiter_(std::move(waiter)),
         file_(file) {}
 
-  // Up to the commit. Nothing of a target runs before its probes are in.
+  // Everything up to the commit. No code of a target runs before its probes are armed.
   enum class Stream { none, plain, described };
   Status begin(Stream stream) {
     auto created = backend_.call(SessionCreate{.budget = options_.budget});
@@ -61,11 +61,11 @@ class Trace {
         StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
     if (!committed) return committed.error();
     committed_ = std::move(*committed);
-    // Last: a recording that was there before is not lost to one that never comes about.
+    // Last, so that an existing recording is not lost to one that fails to start.
     return file_ && !options_.dry_run ? file_->start(backend_, session_) : ok();
   }
 
-  // Nothing fires any more; what was counted stays readable.
+  // Disarms all probes; the results can still be read.
   Status switch_off() {
     for (const TraceOptions* setting : staged_) {
       auto removed = backend_.call(StageRemove{.session = session_,
@@ -79,7 +79,7 @@ class Trace {
     return ok();
   }
 
-  // How a command that was started ended, where it did not end well.
+  // Reports how a started command ended, unless successfully.
   void tell_ending() {
     if (!target_.command) return;
     const auto ending = target_.command->wait();
@@ -93,12 +93,12 @@ class Trace {
   const CommitReply& committed() const { return committed_; }
   const std::string& session() const { return session_; }
 
-  // Who does something with what comes.
+  // Handles what arrives while the trace runs.
   struct Follower {
-    std::function<Result<bool>()> go_on = [] { return Result<bool>(true); };  // false: it is enough
-    bool takes_events = false;  // it is called whenever some have come,
+    std::function<Result<bool>()> go_on = [] { return Result<bool>(true); };  // false: ends it
+    bool takes_events = false;  // called whenever events have arrived,
     bool prints_json = false;
-    int every_ms = -1;  // and after so long again, unless that is negative
+    int every_ms = -1;  // and after this time without events, unless negative
   };
   Result<Ended> run(const Follower& follower) {
     if (target_.command)
@@ -107,7 +107,7 @@ class Trace {
       if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
     if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
     if (options_.budget) budget_.emplace(backend_, session_, follower.prints_json);
-    // Where its events are read, they come first.
+    // If its events are read, they are handled first.
     if (!follower.takes_events) waiter_.depend_on(backend_.events_fd());
     auto ended = waiter_.run(
         follower.takes_events ? backend_.events_fd() : -1, [&] { return go_on(follower); },
@@ -126,11 +126,11 @@ class Trace {
                 .every_ms = printer.interval_ms()});
   }
   Result<Ended> run() { return run(Follower{}); }
-  // Where that was the end.
+  // For traces that end because nothing is left.
   Error nothing_left() const { return budget_->nothing_left(); }
 
  private:
-  // An exec ends a proof: the program that the command has become is proven before it runs.
+  // An exec ends a proof, so the program that the command has become is proven before it runs.
   Status release(Command& command) {
     if (!proofs_->are_needed()) return command.release();
     return command.release([&] { return proofs_->prove({command.pid()}); });
@@ -147,7 +147,7 @@ class Trace {
     return follower.go_on();
   }
 
-  // How often, in ms, go_on() is to be called even where nothing has come.
+  // How often, in ms, go_on() must be called even without new events.
   int interval_ms(const Follower& follower) const {
     int least = follower.every_ms;
     const auto at_most = [&](int ms) { least = least < 0 ? ms : std::min(least, ms); };
@@ -179,7 +179,7 @@ class Trace {
     return ok();
   }
 
-  // Where any of the settings will do, those are left out that find nothing in the target.
+  // If any of the settings suffices, those that find nothing in the target are left out.
   Status stage_all() {
     std::optional<Error> found_nothing;
     std::vector<const TraceOptions*> settings{&options_};
@@ -201,7 +201,7 @@ class Trace {
     return part.all || !part.executables.empty() || !part.units.empty() || !part.cgroups.empty();
   }
 
-  // Their end ends the trace, unless other processes can still come.
+  // The end of all targets ends the trace, unless other processes can still appear.
   Status hold_targets() {
     if (others_can_come()) return ok();
     if (target_.command) {
@@ -221,16 +221,16 @@ class Trace {
   Backend& backend_;
   ChosenTarget target_;
   Waiter waiter_;
-  RecordedFile* file_;  // or none
+  RecordedFile* file_;  // may be null
   std::vector<Process> processes_;
   std::string session_;
   std::vector<const TraceOptions*> staged_;
   uint64_t sites_staged_ = 0;
-  std::string awaited_;  // a note of the first that has one: why nothing is covered, if so
+  std::string awaited_;  // the first note that explains why nothing is covered
   CommitReply committed_;
   std::optional<Growth> growth_;
   std::optional<BudgetWatch> budget_;
-  std::optional<Proofs> proofs_;  // once there is a session
+  std::optional<Proofs> proofs_;  // set once there is a session
 };
 
 void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
@@ -241,11 +241,11 @@ void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
               plural(committed.sites, "site") + "; ^C ends it\n");
 }
 
-// Makes everything that these verbs need, then lets the verb go on.
+// Creates everything that these verbs need, then runs `body`.
 template <class Body>
 int with_trace(const CommonOptions& common, const TraceOptions& options, Trace::Stream stream,
                Body&& body, RecordedFile* file = nullptr) {
-  // Before a command is started: it is to be told of ^C like us, not instead of us.
+  // Before a command is started: ^C must reach it as well as us, and not it alone.
   auto waiter = Waiter::open();
   if (!waiter) return fail(waiter.error());
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
@@ -269,7 +269,7 @@ int status_of(const Result<Ended>& ended, Trace& trace) {
   return *ended == Ended::interrupted ? kInterrupted : kDone;
 }
 
-// Where no table says so.
+// If no table shows it.
 void tell_filtered(const ReadReply& read) {
   if (read.total_filtered) print_error(plural(read.total_filtered, "hit") + " filtered out\n");
 }
@@ -343,7 +343,7 @@ std::string folded_text(const ReadReply& read) {
   return folded.text();
 }
 
-// What is not in the sums.
+// Reports what the sums lack.
 void tell_missing(const ReadReply& read) {
   if (read.dropped_keys)
     print_error("tracectl: note: " + plural(read.dropped_keys, "call") +

@@ -24,7 +24,7 @@ using recording::TimeRange;
 
 namespace {
 
-// Since the first event.
+// Times of options are relative to the first event.
 TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
   const auto at = [&](double seconds) { return first_ns + static_cast<uint64_t>(seconds * 1e9); };
   TimeRange range;
@@ -37,7 +37,7 @@ TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
 
 namespace {
 
-// The events that --when takes; losses are taken always.
+// The events that --when chooses; losses are always included.
 class EventChoice {
  public:
   static Result<EventChoice> parse(const std::string& when) {
@@ -60,7 +60,7 @@ class EventChoice {
   std::optional<EventCondition> condition_;
 };
 
-// What of the time has been read, on one line.
+// Shows how much of the time has been read, on one line.
 class ReadingProgress {
  public:
   ReadingProgress(const CommonOptions& common, const std::string& path, const Reader& reader,
@@ -76,7 +76,7 @@ class ReadingProgress {
   }
 
   void at(const StreamItem& item) {
-    // The clock is asked now and then only.
+    // The clock is read only once in a while.
     constexpr uint64_t kEvery = 1 << 14;
     if (is_seen_ && ++items_ % kEvery == 0) tell(ts_of(item));
   }

@@ -15,7 +15,7 @@ const CLI::App& verb_of(const CLI::App& app) {
   return chosen.empty() ? app : verb_of(*chosen.front());
 }
 
-// A sentence's beginning becomes one's middle; names are left as they are.
+// For a sentence that continues another; names keep their capitals.
 std::string in_lower_case(std::string text) {
   const auto letter = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() > 1 && !std::isupper(letter(1)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How a command line that cannot be understood is told of.
+// The messages for command lines that cannot be understood.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,10 +8,10 @@
 
 namespace tracectl {
 
-// The program and the verb that was chosen: "tracectl session show".
+// The program and the chosen verb: "tracectl session show".
 std::string words_of(const CLI::App& app);
 
-// As App::failure_message wants it: like other errors, what is wrong and what to do.
+// For App::failure_message: the error and its remedy, in the form of other errors.
 std::string usage_text(const CLI::App* app, const CLI::Error& error);
 
 }  // namespace tracectl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Options that several verbs have, the same words wherever they are taken.
+// Options that several verbs share, with the same words everywhere.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 
 namespace tracectl {
 
-// The command line as a whole: what was chosen, and what runs then.
+// The whole command line: its options, and the function to run.
 struct CommandLine {
   CommonOptions common;
   TraceOptions trace;
@@ -45,7 +45,7 @@ struct CommandLine {
   std::function<int()> chosen;
 };
 
-// Where the verb is given, `chosen` is `run`.
+// If the verb is given, `chosen` becomes `run`.
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& help,
                    std::function<int()>& chosen, std::function<int()> run);
 
@@ -58,7 +58,7 @@ CLI::Option* add_keep_if(CLI::App& verb, std::optional<std::string>& keep_if);
 void add_returns(CLI::App& verb, std::string& returns);
 void add_by(CLI::App& verb, std::optional<std::string>& by);
 void add_pair_options(CLI::App& verb, LatencyOptions& latency);
-// For verbs whose pattern is where the time ends.
+// For verbs whose pattern is the end of the latency.
 void add_from(CLI::App& verb, LatencyOptions& latency);
 void add_budget(CLI::App& verb, std::optional<double>& budget);
 void add_run_options(CLI::App& verb, CommandLine& line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// One function a verb; each returns the exit status. They print results to standard output and
+// One function for each verb; each returns the exit status. They print results to standard output and
 // everything else to standard error.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace tracectl {
 
-// --from, and what is said of the time from there.
+// --from, and what is reported about the latency.
 struct LatencyOptions {
   std::optional<std::string> from, by;
   std::optional<uint64_t> slowest;
 };
 
-// Of `graph`: what is shown below the calls, and how.
+// For `graph`: what is shown below the calls, and how.
 struct GraphChoice {
   enum class Form { calls, functions, tree, folded };
 
@@ -31,10 +31,10 @@ struct GraphChoice {
   bool arguments = false;
   bool results = false;
   uint64_t min_duration_ns = 0;
-  Form form = Form::calls;  // as they come; the others are sums, at the end
+  Form form = Form::calls;  // calls as they come; the others are sums, at the end
 };
 
-// The trace file of a recording; with a size, the files, which are numbered and filled in turn.
+// The trace file of a recording; with a size, several numbered files that are filled in turn.
 struct RecordTo {
   std::string file;
   bool compress = false;
@@ -44,23 +44,23 @@ struct RecordTo {
 
 struct TraceOptions {
   ProbeOptions probes;
-  std::string action;  // as --do
+  std::string action;  // the value of --do
   std::optional<std::string> when;
   std::string returns = "auto";
   LatencyOptions latency;
   std::optional<double> seconds;  // --for
-  size_t rows = SIZE_MAX;         // that are printed of each table
+  size_t rows = SIZE_MAX;         // to print of each table
   std::optional<double> budget;   // percent of one CPU
   bool partial = false;
   bool dry_run = false;
   bool folded = false;   // stacks, counted, instead of events
   bool deepest = false;  // the deepest stack of each thread, at the end
   std::optional<GraphChoice> graph;
-  // What is set beside it in the same session, of the same target: patterns, and what hits do.
+  // Further settings in the same session with the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;
-  bool any_of = false;  // of these settings: those of which the target has nothing are left out
-  std::vector<KeyView> keys;       // how those of the rows are shown
-  std::optional<RecordTo> record;  // events go to a file instead
+  bool any_of = false;             // settings that find nothing in the target are left out
+  std::vector<KeyView> keys;       // how the keys of rows are shown
+  std::optional<RecordTo> record;  // events are written to a file instead
 };
 
 struct StageOptions {
@@ -80,28 +80,28 @@ struct CommitOptionsText {
 };
 
 struct ReportOptions {
-  std::string
-      file;  // a trace file, or what `graph --json` has printed; "-": that from standard input
+  // A trace file, or the output of `graph --json`; "-": the latter from standard input.
+  std::string file;
   std::optional<std::string> against;
   GraphChoice::Form form = GraphChoice::Form::functions;
   size_t rows = SIZE_MAX;  // of the table
-  std::string action;      // as --do: what events are summed up to
-  std::string when;        // only those for which this holds
+  std::string action;      // the value of --do: how events are summed up
+  std::string when;        // only events for which this holds
   bool timeline = false;
-  std::optional<std::string> html;  // the page that is written instead
+  std::optional<std::string> html;  // the page to write instead
 };
 
 struct ShowOptions {
   std::string file;
   std::optional<double> from_s, to_s;  // since the first event
   std::string when;                    // only events for which this holds
-  bool graph = false;                  // in the form of graph
+  bool graph = false;                  // in the form of `graph`
   bool arguments = false, results = false;
 };
 
 struct ExportOptions {
   std::string file;
-  std::string format;  // empty: what formats there are
+  std::string format;  // empty: list the formats
   std::string output;
 };
 
@@ -121,26 +121,27 @@ int run_trace(const CommonOptions& common, const TraceOptions& options);
 int run_graph(const CommonOptions& common, const TraceOptions& options);
 int run_count(const CommonOptions& common, const TraceOptions& options);
 int run_record(const CommonOptions& common, const TraceOptions& options);
-// What is in a recording.
+// Shows what is in a recording.
 int run_show(const CommonOptions& common, const ShowOptions& options);
 int run_export(const CommonOptions& common, const ExportOptions& options);
-// What a recording says, and what has changed since another.
+// Sums up a recording, or what has changed between two.
 int run_report(const CommonOptions& common, const ReportOptions& options);
 int run_info(const CommonOptions& common, const InfoOptions& options);
 
-// What is given to a new session.
+// Settings of a new session.
 struct SessionOptions {
   std::string name;
   std::optional<double> budget;
-  std::optional<std::string> recorder;  // as --recorder takes it
-  std::vector<std::string> dump_on;     // as --dump-on takes each
+  std::optional<std::string> recorder;  // the value of --recorder
+  std::vector<std::string> dump_on;     // the values of --dump-on
   bool saved = false;
 };
 int run_session_new(const CommonOptions& common, const SessionOptions& options);
 int run_session_list(const CommonOptions& common);
 int run_session_save(const CommonOptions& common, const std::string& name);
 int run_session_show(const CommonOptions& common, const std::string& name);
-// Shows that the kernel lets this user trace these processes, and those that the session has seen and left out.
+// Proves that the kernel lets this user trace these processes, and those that the session has seen and left
+// out.
 int run_session_prove(const CommonOptions& common, const std::string& name,
                       const std::vector<int64_t>& pids);
 int run_session_delete(const CommonOptions& common, const std::string& name);
@@ -149,7 +150,7 @@ int run_stage_set(const CommonOptions& common, const StageOptions& options);
 int run_stage_remove(const CommonOptions& common, const StageOptions& options);
 int run_commit(const CommonOptions& common, const CommitOptionsText& options);
 int run_abort(const CommonOptions& common, const std::string& session);
-// No session: all of them, by one switch.
+// No session: all sessions, in one switch.
 int run_pause(const CommonOptions& common, const std::optional<std::string>& session);
 int run_resume(const CommonOptions& common, const std::optional<std::string>& session);
 int run_restart(const CommonOptions& common, const std::string& session);
@@ -158,12 +159,12 @@ int run_read(const CommonOptions& common, const std::string& session, bool clear
 struct WatchOptions {
   std::string session;
   std::optional<double> seconds = {};  // none: until ^C
-  double reconnect_s = 10;  // how long it is tried after a daemon has ended; 0: not at all
+  double reconnect_s = 10;             // how long it tries after a daemon has ended; 0: not at all
 };
 int run_watch(const CommonOptions& common, const WatchOptions& options);
 int run_flush(const CommonOptions& common, const std::string& session);
 
-// What a session's flight recorder holds, to a file.
+// Writes what a session's flight recorder holds to a file.
 int run_dump(const CommonOptions& common, const DumpOptions& options);
 
 struct TopOptions {
@@ -171,11 +172,11 @@ struct TopOptions {
   std::optional<uint64_t> iterations = {};  // tables; none: until ^C
   size_t rows = SIZE_MAX;                   // of a table
 };
-// What armed probes are hit and cost, again and again.
+// Shows the hits and costs of armed probes periodically.
 int run_top(const CommonOptions& common, const TopOptions& options);
 int run_status(const CommonOptions& common);
 int run_stats(const CommonOptions& common);
-int run_metrics(const CommonOptions& common);  // stats, and status, for Prometheus
+int run_metrics(const CommonOptions& common);  // stats and status, for Prometheus
 int run_doctor(const CommonOptions& common);
 
 int run_recipe_list(const CommonOptions& common);

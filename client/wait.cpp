@@ -34,7 +34,7 @@ Status Waiter::end_after(double seconds) {
   return ok();
 }
 
-// Whoever waits for something else from here on is ended by the next one.
+// Consumes the signal, so that a later wait ends only at the next one.
 void Waiter::take_signal() {
   signalfd_siginfo signal;
   (void)!::read(signals_.get(), &signal, sizeof(signal));
@@ -50,7 +50,7 @@ void Waiter::forget_ended() {
 Result<Ended> Waiter::run(int events_fd, const std::function<Result<bool>()>& on_events,
                           int every_ms) {
   const bool has_targets = !pidfds_.empty();
-  // Events that came before an answer have been read with it: for those nothing is readable any more.
+  // Events that arrived before an answer were received with it, so nothing is readable for them: ask first.
   for (int wait_ms = events_fd < 0 ? every_ms : 0;; wait_ms = every_ms) {
     std::vector<pollfd> fds{{signals_.get(), POLLIN, 0},
                             {timer_ ? timer_.get() : -1, POLLIN, 0},

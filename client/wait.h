@@ -12,8 +12,8 @@ namespace tracectl {
 
 enum class Ended { interrupted, time, targets, output_closed, nothing_left };
 
-// Waits for ^C (or SIGTERM), the end of a time, and the end of every target, and meanwhile for
-// events. Blocks those signals from its making on, so that none is missed.
+// Waits for ^C (or SIGTERM), the end of a time, or the end of every target, and handles events meanwhile.
+// Blocks those signals from its creation on, so that none is missed.
 class Waiter {
  public:
   static Result<Waiter> open();
@@ -21,15 +21,16 @@ class Waiter {
   // Ends when these processes, given by their pidfds, have all ended. Borrowed.
   void end_with(int pidfd) { pidfds_.push_back(pidfd); }
   Status end_after(double seconds);
-  // run() fails when the other end of this socket has closed. Borrowed.
+  // run() fails when the peer of this socket has closed it. Borrowed.
   void depend_on(int socket) { socket_ = socket; }
 
-  // Calls `on_events` at the beginning and whenever `events_fd` is readable, unless that is -1, and `every_ms`
-  // after that again, if that is not negative.
+  // Calls `on_events` at the beginning and whenever `events_fd` is readable, unless that is -1, and after
+  // `every_ms` without events, if that is not negative.
   Result<Ended> run(int events_fd, const std::function<Result<bool>()>& on_events,
                     int every_ms = -1);
 
-  // Until `fd` (or -1) is readable, or `longest_ms` are over; where ^C or the end of the time comes first, that.
+  // Waits until `fd` (or -1) is readable, or `longest_ms` are over; returns ^C or the end of the time if that
+  // comes first.
   Result<std::optional<Ended>> wait(int fd, int longest_ms);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// tracectl watch: a session's events, also over restarts of the daemon where the session is saved.
+// tracectl watch: shows a session's events, also across restarts of the daemon if the session is saved.
 #include <fmt/format.h>
 
 #include "client/budget.h"
@@ -26,7 +26,7 @@ class Watch {
         proofs_(backend, options.session) {}
 
   Status begin();
-  // Until it is ended, or the session does not go on.
+  // Until it is ended, or the session is not continued.
   Result<Ended> run();
   std::string summary() const { return printer_.summary(); }
 
@@ -48,7 +48,7 @@ class Watch {
   EventPrinter printer_;
   BudgetWatch budget_;
   Proofs proofs_;
-  protocol::SessionPart session_;  // as it was when it was subscribed to
+  protocol::SessionPart session_;  // at the time of the subscription
 };
 
 Status Watch::begin() {
@@ -96,7 +96,7 @@ bool Watch::goes_on() const {
   return backend_.is_closed() && session_.saved && options_.reconnect_s > 0;
 }
 
-// What the daemon has sent before it ended. False: nobody reads our output any more.
+// Prints what the daemon sent before it ended. False: the reader of our output is gone.
 bool Watch::print_rest() {
   for (;;) {
     auto more = printer_.print_from(backend_);
@@ -105,7 +105,7 @@ bool Watch::print_rest() {
   }
 }
 
-// A daemon that ends while it is asked is the next one to be waited for, which follow() finds out.
+// If the new daemon ends meanwhile, follow() notices it and waits for the next one.
 Result<std::optional<Ended>> Watch::rejoin() {
   tell("the daemon has closed the connection; waiting for session " + options_.session +
        " to go on");

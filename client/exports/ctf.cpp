@@ -251,8 +251,7 @@ OpenedExport open_ctf(const std::string& path, const Recorded& recorded) {
   const bool is_made = ::mkdir(path.c_str(), 0777) == 0;
   if (!is_made && errno != EEXIST) return Error::from_errno("make the directory " + path);
   std::error_code unreadable;
-  if (!is_made &&
-      !std::filesystem::is_empty(path, unreadable))  // the files belong to somebody else
+  if (!is_made && !std::filesystem::is_empty(path, unreadable))  // the files are somebody else's
     return Error::from_errno("write into the directory " + path, ENOTEMPTY);
   return std::unique_ptr<Export>(new CtfExport(path, is_made, recorded));
 }

@@ -197,8 +197,7 @@ class PprofExport final : public Export {
   }
 
  private:
-  static constexpr size_t kMostLevels =
-      1000;  // deeper calls are merged, because each sample lists all calls around it
+  static constexpr size_t kMostLevels = 1000;  // calls below are merged: samples list all around
 
   void put_calls() {
     profile_.add_type("calls", "count");

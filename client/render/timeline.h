@@ -36,8 +36,7 @@ class Timeline {
   size_t part_of(uint64_t ts_ns) const;
 
   const uint64_t first_ns_, last_ns_;
-  std::map<std::pair<pid_t, pid_t>, Thread>
-      threads_;  // by pid and tid; those that find no room are under 0, 0
+  std::map<std::pair<pid_t, pid_t>, Thread> threads_;  // by pid and tid; without room: by 0, 0
   Counts lost_{};
 };
 
