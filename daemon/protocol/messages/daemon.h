@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// hello and daemon.* The rules of these structs: daemon/protocol/messages.h.
+// The methods hello and daemon.*. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct StatusReply {
   uint64_t uptime_s = 0;
   uint64_t epoch = 0;
   uint64_t sessions = 0, sites = 0, links = 0, clients = 0;
-  uint64_t lingering = 0;           // of the sites: armed though nobody wants them any more
+  uint64_t lingering = 0;           // of the sites: armed, but not used by any session any more
   uint64_t memory_bytes = 0;        // resident, of the daemon's process
-  uint64_t memory_limit_bytes = 0;  // at which users are refused what would need more
+  uint64_t memory_limit_bytes = 0;  // beyond it, requests that need memory are refused
   std::string kernel;               // uname -r
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("version", s.version);
@@ -61,10 +61,10 @@ struct DaemonStatus {
 
 struct StatsReply {
   uint64_t commits = 0, failed_commits = 0;
-  uint64_t switches = 0;  // commits that came together may share one; pauses are switches too
+  uint64_t switches = 0;  // concurrent commits may share one; pauses are switches, too
   uint64_t requests = 0, refused_requests = 0;
   uint64_t events_read = 0, ring_bytes_read = 0, ring_drops = 0, client_drops = 0;
-  uint64_t dumps = 0, failed_dumps = 0;  // that no client has asked for
+  uint64_t dumps = 0, failed_dumps = 0;  // made without a client's request
   uint64_t slots_used = 0, slots_limit = 0, hooks_used = 0, hooks_limit = 0;
   uint64_t keys_limit = 0, rings_open = 0, ring_bytes_each = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -94,15 +94,15 @@ struct DaemonStats {
   template <class Self, class F> static void fields(Self&, F&&) {}
 };
 
-// A probe that a session has armed, in one process where it is armed for that alone. Since then:
+// A probe that a session has armed, and the process if it is armed for one alone. Counted since then:
 struct ProbeTotalsPart {
   std::string probe;
   std::string session;
-  std::optional<int64_t> pid = {};  // none: wherever the session's targets have it
-  std::string cost;                 // "fast", "normal", "slow": the dearest of its sites
+  std::optional<int64_t> pid = {};  // none: in all targets of the session
+  std::string cost;                 // "fast", "normal", "slow": the highest class of its sites
   uint64_t hits = 0;
-  uint64_t lost = 0;     // events and values of these for which there was no room
-  uint64_t cost_ns = 0;  // what they took from the programs, by estimate
+  uint64_t lost = 0;     // events and values for which there was no room
+  uint64_t cost_ns = 0;  // estimated time that the hits took from the programs
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("session", s.session);
@@ -114,14 +114,14 @@ struct ProbeTotalsPart {
   }
 };
 struct TopReply {
-  uint64_t ts = 0;  // ns since boot, when they were read
+  uint64_t ts = 0;  // ns since boot, at the time of reading
   std::vector<ProbeTotalsPart> probes;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
     f("probes", s.probes);
   }
 };
-// What every armed probe has come to. Who asks twice knows how fast it is hit.
+// The totals of every armed probe. Two calls give its rate of hits.
 struct DaemonTop {
   static constexpr const char* kMethod = "daemon.top";
   using Reply = TopReply;
@@ -131,8 +131,8 @@ struct DaemonTop {
 struct CheckPart {
   std::string name;    // "uprobe_multi"
   std::string result;  // "yes", "no", "unknown"
-  std::string found;   // what was tried and seen
-  std::string means;   // for the user
+  std::string found;   // the test and its outcome
+  std::string means;   // the meaning for the user
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("result", s.result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Why a request was refused. The rules of these structs: daemon/protocol/messages.h.
+// Why a request was refused. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace tracectl::protocol {
 
 struct ErrorData {
-  std::string
-      code;  // "invalid", "not_found", "denied", "busy", "exhausted", "unsupported", "kernel"
+  // "invalid", "not_found", "denied", "busy", "exhausted", "unsupported", "kernel".
+  std::string code;
   std::optional<std::string> field;  // of the request, by path: target.pids[2]
-  std::optional<std::string> text;   // what the user wrote there, and
-  std::optional<uint64_t> column;    // the byte of it at which it went wrong
+  std::optional<std::string> text;   // the user's text in that field,
+  std::optional<uint64_t> column;    // and the offset in bytes of the error in it
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("code", s.code);
     f("field", s.field);
@@ -23,7 +23,7 @@ struct ErrorData {
   }
 };
 struct ErrorPart {
-  int64_t code = 0;  // JSON-RPC's, or the number of data.code
+  int64_t code = 0;  // a JSON-RPC code, or the number of data.code
   std::string message;
   ErrorData data;
   template <class Self, class F> static void fields(Self& s, F&& f) {

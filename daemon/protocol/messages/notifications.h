@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a subscriber is sent. The rules of these structs: daemon/protocol/messages.h.
+// Notifications to subscribers. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,20 @@ struct EventNotification {
   int64_t pid = 0, tid = 0;
   std::string comm;
   std::string probe;
-  // "hit"; of a call that has ended "return" or, if it did not return, "unwound"; of a hit that ended
-  // what a hit of another probe had started "latency".
+  // "hit"; "return" or, without a return, "unwound" for the end of a call; "latency" for a hit that ended
+  // what a hit of another probe had started.
   std::string kind;
   std::vector<Scalar> args;
-  // Of a graph: which call begins or ends by it, by its number among the thread's in the session (0: its
-  // end is not seen), and how many calls were open around it.
+  // For graphs: the call that begins or ends, by its number among the thread's calls in the session (0: its
+  // end will not be seen), and how many calls were open around it.
   std::optional<uint64_t> call = {}, depth = {};
-  std::optional<Scalar> retval = {};      // of a call that has ended; null where it is not known
-  std::optional<uint64_t> duration = {};  // of a call that has ended, or from the start, in ns
-  // If it was asked for; the innermost frame first.
+  std::optional<Scalar> retval = {};      // of a call that has ended; null: not known
+  std::optional<uint64_t> duration = {};  // ns, of a call that has ended, or from the start
+  // If the spec asks for it; the innermost frame first.
   std::optional<std::vector<FramePart>> stack = {};
   std::optional<std::string> stack_by = {};   // "frame_pointers" or "unwind_tables"
-  std::optional<std::string> stack_end = {};  // why there are no more: StackEnd of the model
-  std::optional<std::string> tag = {};        // of the thread, as a spec has set it
+  std::optional<std::string> stack_end = {};  // why the stack ends there: StackEnd of the model
+  std::optional<std::string> tag = {};        // of the thread, if a spec has set one
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
     f("wall", s.wall);
@@ -60,14 +60,14 @@ struct EventNotification {
     f("tag", s.tag);
   }
 };
-// Comes before the first event of a probe whose parameters have names, and again when they have
-// changed, to who has subscribed with `describe`.
+// For subscriptions with `describe`: comes before the first event of a probe whose parameters have names, and
+// again when they have changed.
 struct ProbeNotification {
   static constexpr const char* kMethod = "probe";
   std::string session;
   std::string probe;
-  std::vector<ArgumentPart> args;           // of its events, in order
-  std::optional<ArgumentPart> result = {};  // of the function, if it is known
+  std::vector<ArgumentPart> args;           // of the probe's events, in order
+  std::optional<ArgumentPart> result = {};  // of the function, if known
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("probe", s.probe);
@@ -77,7 +77,7 @@ struct ProbeNotification {
 };
 struct LostNotification {
   static constexpr const char* kMethod = "lost";
-  uint64_t ts = 0;  // of its place: where a ring was full, none of these was lost before
+  uint64_t ts = 0;  // its place: if a ring was full, no loss was earlier
   uint64_t count = 0;
   // "ring_full", "slow_client", "held_full" or, in recordings, "slow_disk" or "unknown_end".
   std::string cause;

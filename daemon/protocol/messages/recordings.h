@@ -14,9 +14,8 @@ struct RecordingPart {
   std::string session;
   std::string state;    // "recording", "ending", "done", "failed"
   uint64_t events = 0;  // that are, or will be, in the file
-  uint64_t lost =
-      0;  // of these the file tells only how many: their ring was full, or the disk slow
-  uint64_t bytes = 0;                // in the files
+  uint64_t lost = 0;    // the file has only their count: their ring was full, or the disk slow
+  uint64_t bytes = 0;   // in the files
   std::optional<std::string> error;  // why it failed
   // Of one with `rotate`: how many times a file was begun, and how many events are gone that were in
   // files begun anew.

@@ -115,8 +115,7 @@ struct LatencyPart {
 };
 // A way by which calls of a graph were reached.
 struct PathPart {
-  uint64_t path =
-      0;  // its number, as rows by `path` have it; the same for as long as the session is
+  uint64_t path = 0;    // its number in rows by `path`; constant during the session
   uint64_t around = 0;  // the number of the path to the call around it; 0: it is a root
   std::string probe;
   template <class Self, class F> static void fields(Self& s, F&& f) {

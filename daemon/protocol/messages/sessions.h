@@ -14,8 +14,8 @@ namespace tracectl::protocol {
 struct SessionCreate {
   static constexpr const char* kMethod = "session.create";
   using Reply = SessionPart;
-  std::optional<std::string> name =
-      {};  // none: an unnamed session, which ends with this connection
+  // None: an unnamed session, which ends with this connection.
+  std::optional<std::string> name = {};
   // What its hits may cost, in percent of one CPU: above 0, and at most 100 for each CPU. What costs more
   // is left out. None: they may cost what they do.
   std::optional<double> budget = {};
@@ -53,8 +53,7 @@ struct ProveReply {
   bool needed = false;          // the session's user may not trace every process
   std::vector<int64_t> proven;  // processes, as the daemon sees them
   UnprovenPart unproven;        // since the session was made
-  std::vector<int64_t>
-      wanted;  // of these, processes that were seen since the last time; at most 64
+  std::vector<int64_t> wanted;  // unproven ones that were seen since the last time; at most 64
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("needed", s.needed);
     f("proven", s.proven);

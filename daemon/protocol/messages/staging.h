@@ -104,8 +104,8 @@ struct CommitReply {
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
   std::vector<RefusalPart> refused;              // with `partial`: what was left out
-  std::vector<std::string>
-      notes;               // what the user should know: a library not covered in later processes...
+  // For the user: for example, that a library is not covered in later processes.
+  std::vector<std::string> notes;
   uint64_t lingering = 0;  // sites, of all sessions: armed though nobody wants them any more
   PhasesPart phases_us;
   std::vector<SkewPart> skew_ns;
@@ -137,9 +137,8 @@ struct StageCommit {
 };
 
 struct GrowReply {
-  uint64_t epoch = 0;  // in force
-  std::vector<std::string>
-      added;  // functions that are shown from now on; none: there was no commit
+  uint64_t epoch = 0;                // in force
+  std::vector<std::string> added;    // functions shown from now on; none: there was no commit
   std::vector<RefusalPart> refused;  // functions seen and not added, each told once
   uint64_t unknown = 0;              // addresses called since the last time where none begins
   template <class Self, class F> static void fields(Self& s, F&& f) {
