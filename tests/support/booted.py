@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Boots a kernel of Debian's in a virtual machine, for tests of what this machine's kernel does not have.
+"""Boots one of Debian's kernels in a virtual machine, for tests of features that this machine's kernel lacks.
 
-The machine is emulated, has no disk and no network, and runs one shell script as its first process, from a file system
-in memory that has busybox, the programs that the test names, and the libraries they are linked with. Packages are
-fetched by apt with a list and a cache of its own below .build/, and unpacked there: nothing is installed.
+The machine is emulated, has neither disk nor network, and runs one shell script as its first process, from an initial
+RAM disk with busybox, the programs that the test names, and their libraries. apt fetches the packages with its own
+lists and cache below .build/, where they are unpacked: nothing is installed.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ EMULATED = ['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '2G'
 COMMAND_LINE = 'console=ttyS0 panic=-1 no_timer_check tsc=reliable mitigations=off quiet rdinit=/init'
 RUN_S = 600  # the longest script of these tests takes 45 s on a quiet machine
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
-OTHER_SUITES = ['trixie', 'trixie-backports', 'sid']  # the ones that have kernels newer than this system's
+OTHER_SUITES = ['trixie', 'trixie-backports', 'sid']  # with kernels newer than this system's
 
 INIT = '''#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -53,7 +53,7 @@ poweroff -f
 
 
 class Packages:
-    """Debian's, of suites that need not be this system's."""
+    """Debian's packages, of suites that need not be this system's."""
 
     def __init__(self):
         self.suite, mirror = container.suite_and_mirror()
@@ -77,15 +77,15 @@ class Packages:
         self._run('apt-get', 'update')
 
     def named(self, pattern):
-        """Those whose whole names fit."""
+        """The packages whose whole names match."""
         return [name for name in self._run('apt-cache', 'pkgnames').split() if re.fullmatch(pattern, name)]
 
     def unpack_ours(self, name):
-        """One of this system's suite: what it needs beside itself is here."""
+        """A package of this system's suite, whose dependencies are installed here."""
         return self.unpack(name, f'{name}/{self.suite}')
 
     def unpack(self, name, choice=None):
-        """Where its files are; fetched where they are not there yet. `choice`: of its versions, as apt has it."""
+        """The directory with its files; fetched if necessary. `choice`: the version, in apt's syntax."""
         tree = KERNELS / name
         if not tree.exists():
             with tempfile.TemporaryDirectory(dir=KERNELS) as directory:
@@ -97,12 +97,13 @@ class Packages:
 
 
 def version_of(name):
-    """Of a kernel's package, to be compared."""
+    """The version of a kernel's package, for comparisons."""
     return [int(number) for number in re.findall(r'\d+', name.partition('+')[0])]
 
 
 def tree_of_kernel(packages, series):
-    """The unpacked package of the newest kernel of a series, as `6.18`. Since 6.19 linux-image-* has no image."""
+    """The unpacked package of the newest kernel of a series such as `6.18`. Since 6.19 linux-image-* has no
+    image."""
     for kind in 'binary', 'image':
         found = packages.named(rf'linux-{kind}-{re.escape(series)}\.\d\S*-cloud-amd64')
         if found:
@@ -115,11 +116,11 @@ def tree_of_kernel(packages, series):
 
 def libraries_of(program):
     done = subprocess.run(['ldd', program], capture_output=True, text=True, check=False)
-    return re.findall(r'(/\S+\.so\S*) \(', done.stdout)  # a program that is static has none
+    return re.findall(r'(/\S+\.so\S*) \(', done.stdout)  # static programs have none
 
 
 def put(tree, file, path):
-    """With the libraries that it needs, where its interpreter finds them."""
+    """Copies a file with its libraries, at the paths where its interpreter finds them."""
     for source, to in [(file, path), *((library, library) for library in libraries_of(file))]:
         target = tree / str(to).lstrip('/')
         if not target.exists():
@@ -138,7 +139,8 @@ def pack(tree, file):
 
 
 class Kernel:
-    """Of this series; `programs`: packages with programs that scripts use, as {'apparmor': 'sbin/apparmor_parser'}."""
+    """A kernel of this series; `programs`: packages of programs for scripts, as {'apparmor':
+    'sbin/apparmor_parser'}."""
 
     def __init__(self, series, programs=None):
         if not shutil.which(EMULATOR):
@@ -154,7 +156,8 @@ class Kernel:
                 self.programs[f'/{path}'] = packages.unpack_ours(name) / path
 
     def run(self, script, files):
-        """What the script said, one `say KEY VALUE` after another; `files`: by their paths in there."""
+        """Runs the script; returns its results, one for each `say KEY VALUE`; `files`: by their paths in the
+        machine."""
         with tempfile.TemporaryDirectory(prefix='tracectl-') as name:
             directory = pathlib.Path(name)
             pack(self._fill(directory / 'root', script, files), directory / 'initrd')

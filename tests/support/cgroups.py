@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where cgroups are."""
+"""Finds cgroups."""
 
 import pathlib
 
 
 def mount_of(controller):
-    """The root of the hierarchy in which a new group can limit what this controller counts, and the version of cgroups
-    that it is of; None where there is none."""
+    """The root of the hierarchy in which a new group can limit what this controller counts, and its version of
+    cgroups; None if there is none."""
     for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
         fields = line.split()
         kind, root = fields[fields.index('-') + 1], pathlib.Path(fields[4])

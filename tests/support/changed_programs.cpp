@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Of kernel-tests only, which is linked with --wrap=bpf_object__open_skeleton: TRACECTL_TEST_BPF names
-// an object file whose programs are loaded in place of those that are built in (tests/mutate).
+// For kernel-tests only, linked with --wrap=bpf_object__open_skeleton: loads the programs in the object file
+// that TRACECTL_TEST_BPF names, instead of the built-in ones (tests/mutate).
 #include <bpf/libbpf.h>
 
 #include <cstdlib>

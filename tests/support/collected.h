@@ -10,7 +10,7 @@
 
 namespace tracectl::on_kernel {
 
-// Keeps every event; a loss fails the test by its exception.
+// Keeps every event; the exception for a loss fails the test.
 class Collected : public EventSink {
  public:
   void take(std::span<const StreamItem> items) override {

@@ -9,7 +9,7 @@
 
 namespace tracectl::on_kernel {
 
-// Keeps all that a session streams.
+// Keeps everything that a session streams.
 class Collector : public EventSink {
  public:
   void take(std::span<const StreamItem> items) override {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Debian in a container with a systemd of its own, for tests of what needs one.
+"""Debian in a container with its own systemd, for tests that need one.
 
-Its tree is made once, under .build/, by debootstrap, with the libraries that our programs need. A
-container has it as it was made: what it changes is in memory, and gone with it. It sees this
-project's folder, at its own path, and cannot change it.
+debootstrap makes its tree once, under .build/, with the libraries that our programs need. Each container
+starts from this tree: its changes are in memory, and are lost with it. It sees this project's directory at
+the same path, read-only.
 """
 
 import contextlib
@@ -23,16 +23,16 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / '.build'
 TREE = BUILD / 'debian'
-MADE_OF = BUILD / 'debian.made-of'  # beside it, so that a tree without it was never finished
+MADE_OF = BUILD / 'debian.made-of'  # outside the tree, so that an unfinished tree has none
 PROGRAMS = [BUILD / 'tracectld', BUILD / 'tracectl']
 PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps',
-            'python3', 'python3-prometheus-client']  # what ours depend on and is not linked with
+            'python3', 'python3-prometheus-client']  # dependencies that are not linked libraries
 MAKE_S = 600
 BOOT_S = 60
 
 
 class Unavailable(unittest.SkipTest):
-    """No container can be had here."""
+    """Containers are not possible here."""
 
 
 def output_of(*command):
@@ -43,9 +43,9 @@ def output_of(*command):
 
 
 def packages_of_libraries():
-    """Debian's packages that have what our programs are linked with."""
+    """The Debian packages with the libraries of our programs."""
     libraries = re.findall(r'=> (/\S+)', output_of('ldd', *PROGRAMS))
-    # Packages know a file below /lib or below /usr/lib, which are the same.
+    # Packages list files below /lib or below /usr/lib, which are the same directory.
     paths = {path.removeprefix('/usr') for path in libraries}
     known = subprocess.run(['dpkg-query', '-S', *paths, *('/usr' + path for path in paths)],
                            capture_output=True, text=True, check=False)
@@ -53,7 +53,7 @@ def packages_of_libraries():
 
 
 def suite_and_mirror():
-    """Those of this system, so that libraries are those our programs were linked with."""
+    """Those of this system, so that the libraries are those that our programs were linked with."""
     suite = platform.freedesktop_os_release().get('VERSION_CODENAME', '')
     targets = output_of('apt-get', 'indextargets', '--format', '$(CODENAME) $(REPO_URI)',
                         'Created-By: Packages')
@@ -66,7 +66,7 @@ def suite_and_mirror():
 def make_tree(suite, mirror, packages):
     for path in TREE, MADE_OF:
         subprocess.run(['rm', '-rf', '--one-file-system', path], check=True)
-    # What it mounts and does not unmount when it is ended goes with its namespace.
+    # Mounts that it leaves when it is ended are removed with its mount namespace.
     command = ['unshare', '--mount', 'debootstrap', '--variant=minbase',
                '--include=' + ','.join(packages), suite, TREE, mirror]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -77,7 +77,7 @@ def make_tree(suite, mirror, packages):
 
 
 def tree():
-    """Its path; made where there is none, or one of other packages."""
+    """The tree's path; the tree is made if there is none, or if it has other packages."""
     for program in 'debootstrap', 'systemd-nspawn':
         if not shutil.which(program):
             raise Unavailable(f'no {program} is installed: scripts/install-deps has it')
@@ -93,7 +93,7 @@ def tree():
 
 
 def package(name):
-    """The file of one of ours: `make deb` has made it."""
+    """The file of one of our packages, which `make deb` has made."""
     found = list((BUILD / 'deb').glob(f'{name}_*.deb'))
     assert len(found) == 1, f'{len(found)} files of {name} in .build/deb: make deb'
     return found[0]
@@ -103,7 +103,7 @@ def package(name):
 
 
 def cgroup_folders():
-    """Where this process is in the hierarchies that a systemd keeps its units in."""
+    """The cgroups of this process in the hierarchies in which a systemd keeps its units."""
     mounts = {}
     with open('/proc/self/mountinfo', encoding='utf-8') as lines:
         for line in lines:
@@ -132,7 +132,7 @@ def children(pid):
 
 
 class Container:
-    """Runs until end(), or until the process that made it has ended, however that ends."""
+    """Runs until end(), or until the process that made it ends in any way."""
 
     def __init__(self):
         if os.geteuid() != 0:
@@ -169,8 +169,8 @@ class Container:
         enter = 'for folder in $0; do echo $$ >"$folder/cgroup.procs" || exit; done; exec "$@"'
         return [
             'sh', '-c', enter, ' '.join(map(str, cgroups)),
-            # nspawn that is killed leaves what it has started. As the init of a namespace of processes
-            # it takes all of them with it, and this process takes it.
+            # nspawn leaves its children when it is killed. As the init of a PID namespace it takes them with
+            # it, and setpriv makes it end with this process.
             'setpriv', '--pdeathsig', 'KILL',
             'unshare', '--pid', '--fork', '--kill-child', '--mount-proc',
             'systemd-nspawn', '--quiet', '--boot', '--directory', path, '--machine', name,
@@ -180,7 +180,7 @@ class Container:
             '--system-call-filter=bpf perf_event_open']
 
     def _is_ready(self, notices):
-        """Waits until it is, or has ended, or BOOT_S are over."""
+        """Waits until it is ready, has ended, or BOOT_S are over."""
         ended = os.pidfd_open(self.process.pid)
         try:
             end = time.monotonic() + BOOT_S
@@ -199,7 +199,7 @@ class Container:
         self.process.kill()
         self.process.wait()
         for nspawn in nspawns:
-            # It has ended when all in it have.
+            # It ends after everything in it has ended.
             select.select([nspawn], [], [])
             os.close(nspawn)
 
@@ -207,11 +207,11 @@ class Container:
         self.ending.close()
 
     def command(self, *words):
-        """What is to be started here for these words to run in there."""
+        """The command to start here in order to run these words in the container."""
         return ['nsenter', '--target', str(self.init), '--all', *map(str, words)]
 
     def run(self, *words, check=True, **options):
-        """What a command printed that ran in there: text, both streams together."""
+        """Runs a command in the container; returns its output: text, both streams together."""
         done = subprocess.run(self.command(*words), stdout=subprocess.PIPE, text=True, check=False,
                               stderr=subprocess.STDOUT, timeout=120,
                               env={'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}, **options)
@@ -221,9 +221,9 @@ class Container:
         return done.stdout
 
     def install(self, *packages):
-        """Files of packages, from here; what they depend on is in the tree."""
+        """Installs package files from here; their dependencies are in the tree."""
         return self.run('dpkg', '--install', *packages)
 
     def path(self, inside):
-        """Where a file of its is from here."""
+        """The path, from here, of a file in the container."""
         return pathlib.Path(f'/proc/{self.init}/root{inside}')

@@ -58,7 +58,7 @@ ElfBuilder::ElfBuilder() : header{}, names_(1, '\0') {
   code.p_vaddr = kCodeAddress;
   code.p_filesz = code.p_memsz = kCodeBytes;
   segments.push_back(code);
-  symbols_.resize(sizeof(Elf64_Sym));  // the first is none
+  symbols_.resize(sizeof(Elf64_Sym));  // the first entry is empty
 }
 
 size_t ElfBuilder::add_section(std::string name, uint32_t type, std::string bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A kernel of plain memory that refuses at the right moment, and remembers what was asked of it in
-// which order. For injecting failures only: whether probes fire is asked of the real one.
+// A kernel in plain memory that can refuse requests, and that logs them in order. Only for injecting
+// failures: whether probes fire is tested on the real kernel.
 #pragma once
 
 #include <poll.h>
@@ -25,20 +25,20 @@ class FakeKernel final : public Kernel {
  public:
   FakeKernel() : slots_(TC_MAX_SLOTS), hooks_(TC_MAX_HOOKS) {}
 
-  // ---- what the test decides ----
+  // ---- set by the test ----
   std::function<std::optional<ArmFailure>(const ArmRequest&)> refuse = [](const ArmRequest&) {
     return std::nullopt;
   };
   Status can_wait = ok();
   bool exact_filter = true;
-  std::function<void()> at_switch = [] {};  // between the staging and the store
+  std::function<void()> at_switch = [] {};  // between staging and the store
   std::function<void()> at_wait = [] {};
-  std::array<std::atomic<uint64_t>, 2> dropped{};  // of the rings of all sessions, by CPU
+  std::array<std::atomic<uint64_t>, 2> dropped{};  // in the rings of all sessions, by CPU
 
-  // ---- what the test sees ----
+  // ---- seen by the test ----
   std::vector<std::string> log;
-  std::vector<ArmRequest> armed;  // all that were asked for and not refused
-  // Incarnations of the links that are open.
+  std::vector<ArmRequest> armed;  // all requests that were not refused
+  // The incarnations of the open links.
   std::vector<uint32_t> open_links() const {
     std::vector<uint32_t> open;
     for (const auto& [incarnation, end] : links_)
@@ -171,7 +171,7 @@ class FakeKernel final : public Kernel {
 
  private:
   LongWork long_work_;
-  // Whether the other end of a pipe is: the link's owner has let go of it.
+  // The other end of a pipe is closed: the link's owner has released it.
   static bool is_closed(int fd) {
     pollfd end{fd, POLLIN, 0};
     return ::poll(&end, 1, 0) > 0;
@@ -184,7 +184,7 @@ class FakeKernel final : public Kernel {
   uint64_t epoch_ = 0;
   Progress progress_ = Progress::of_programs;
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
-  mutable std::mutex mutex_;      // of what follows, which readers' threads ask for
+  mutable std::mutex mutex_;      // for the members below, which reader threads use
   std::map<std::pair<uint32_t, unsigned>, RingSeen> rings_seen_;
   std::map<uint32_t, uint64_t> untold_;
 };

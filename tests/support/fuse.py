@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A file system of one file, `file`, that this process serves by /dev/fuse (linux/fuse.h), until it answers nothing
-more: whoever asks then waits for as long as the mount lasts."""
+"""A file system with one file, `file`, that this process serves through /dev/fuse (linux/fuse.h), until it
+stops answering: then requests block as long as the mount lasts."""
 
 import ctypes
 import os
@@ -13,8 +13,8 @@ SIZE = 4096
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, INIT, ACCESS, BATCH_FORGET = (
     1, 2, 3, 14, 15, 17, 18, 25, 26, 34, 42)
 MS_NOSUID, MS_NODEV = 2, 4
-MNT_FORCE, MNT_DETACH = 1, 2  # the first ends what waits
-KEPT_S = 1  # for so long the kernel does not ask for attributes again
+MNT_FORCE, MNT_DETACH = 1, 2  # the first one ends blocked requests
+KEPT_S = 1  # for this time the kernel caches attributes
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -37,7 +37,7 @@ class OneFile:
         self.kept_s = attributes_kept_s
         self.answers = True
         self.has_ended = False
-        self.unanswered = []  # what was asked since it stands still: operations
+        self.unanswered = []  # operations requested since it stopped answering
         self.device = os.open('/dev/fuse', os.O_RDWR | os.O_CLOEXEC)
         options = f'fd={self.device},rootmode=40000,user_id=0,group_id=0,allow_other'
         check(libc.mount(b'standstill', self.directory.encode(), b'fuse', MS_NOSUID | MS_NODEV,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Texts of graphs, as a terminal shows them, but for the header.
+// The text of graphs, as on a terminal, without the header.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class Graph : public testing::Test {
     graph_.finish(out_);
     return text();
   }
-  // What was printed since the last time.
+  // The text since the last call.
   std::string text() {
     std::string text = std::exchange(out_, "");
     if (text.starts_with(kHeader)) text.erase(0, kHeader.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs of calls, as text.
+// Call graphs as text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 
 namespace tracectl::on_kernel {
 
-// `deep(deep())`: a call in parentheses behind the name of its function, `!` behind one that was
-// unwound, `?` instead of the parentheses of one whose end is not seen, `*` for a hit that is no call.
-// Fails where an end is not that of the innermost call.
+// `deep(deep())`: a function's name with its calls in parentheses, `!` after a call that was unwound, `?` in
+// place of the parentheses of a call whose end is not seen, `*` for a hit that is not a call. Fails if an end
+// is not that of the innermost call.
 class Trees {
  public:
   void add(const Event& event) {
@@ -72,7 +72,7 @@ class GraphTest : public KernelTest {
     std::string keep_if = {};
   };
 
-  // What the calls of a run of `deep` are to a session that wants this.
+  // The calls of a run of `deep` that a session with these settings sees.
   std::string of_deep(int depth, const std::vector<Wanted>& wanted) {
     Program program("graph_deep", {std::to_string(depth)});
     return of(program, wanted);

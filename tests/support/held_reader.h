@@ -11,8 +11,8 @@
 
 namespace tracectl::on_kernel {
 
-// Holds up the reader of events when it brings the first of the session, until told to let it go. What
-// hits write meanwhile it comes to read later; the engine is not to be asked anything.
+// Stops the reader of events at the session's first event, until let_go(). Events of hits in that time are
+// read later; the engine must not be called meanwhile.
 class HeldReader {
  public:
   HeldReader(Engine& engine, const std::string& session) : holder_(std::make_shared<Holder>()) {

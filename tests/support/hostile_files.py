@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that mean harm to who reads them: each a small ELF program for x86-64 with one thing driven to
-an extreme. What is large is mostly a hole."""
+"""Files that attack their readers: each is a small ELF program for x86-64 with one thing driven to an extreme.
+Large files are mostly holes."""
 
 import lzma
 import os
@@ -29,7 +29,7 @@ def uleb(value):
 class Section:
     def __init__(self, name, kind, data=b'', flags=0, size=None, link=0, entry=0, address=0):
         self.name, self.kind, self.data, self.flags = name, kind, data, flags
-        self.size = len(data) if size is None else size  # more than the data: a hole behind them
+        self.size = len(data) if size is None else size  # if greater than the data, a hole follows them
         self.link, self.entry, self.address = link, entry, address
 
 
@@ -38,8 +38,8 @@ def symbol(name, value=CODE, size=16, info=FUNC, section=1):
 
 
 def write_program(path, sections=(), code=b'\x90\xc3', phdrs=None, damage=None):
-    """A program whose code is at CODE, with these sections behind .text, which is number 1.
-    `damage` may change the header, a dict, at the last moment."""
+    """A program whose code is at CODE, with these sections after .text, which is number 1. `damage` may change
+    the header, a dict, before it is written."""
     sections = [Section('', 0), Section('.text', PROGBITS, code, ALLOC_EXEC, CODE_BYTES,
                                         address=CODE), *sections]
     names = b'\0'
@@ -78,7 +78,7 @@ def write_program(path, sections=(), code=b'\x90\xc3', phdrs=None, damage=None):
 
 
 def with_symbols(symbols, names, *more):
-    """The sections .symtab and .strtab, as numbers 2 and 3."""
+    """The sections .symtab and .strtab, with numbers 2 and 3."""
     return [Section('.symtab', SYMTAB, symbols, link=3, entry=24), Section('.strtab', STRTAB, names),
             *more]
 
@@ -107,7 +107,7 @@ def unit(dies):
 
 
 def function_with_parameters(types):
-    """A subprogram at CODE with a parameter of each of the types, by their places in the unit."""
+    """A subprogram at CODE with a parameter of each type, by offsets in the unit."""
     dies = uleb(5) + struct.pack('<QQ', CODE, 16)
     for place in types:
         dies += uleb(6) + struct.pack('<I', place)
@@ -124,7 +124,7 @@ def deep_nesting(path):
 
 
 def type_cycle(path):
-    # Each typedef is of the other.
+    # The two typedefs refer to each other.
     first = 11 + 17
     dies = uleb(4) + struct.pack('<I', first + 5) + uleb(4) + struct.pack('<I', first)
     write_program(path, with_dwarf(unit(dies + function_with_parameters([first] * 64) + b'\0')))
@@ -147,7 +147,7 @@ def endless_abbreviation(path):
 
 
 def indirect_forms(path):
-    # DW_FORM_indirect that leads to DW_FORM_indirect, over and over.
+    # DW_FORM_indirect that refers to DW_FORM_indirect, again and again.
     abbrev = uleb(1) + uleb(0x11) + b'\1' + uleb(0x49) + uleb(0x16) + b'\0\0' + b'\0'
     info = struct.pack('<HIB', 4, 0, 8) + uleb(1) + uleb(0x16) * 4_000_000
     write_program(path, with_dwarf(struct.pack('<I', len(info)) + info, abbrev))
@@ -187,15 +187,15 @@ def zip_of_exabytes(path):
 # ---- symbols ----
 
 def many_symbols(path):
-    """Ten million, in a hole but for some."""
+    """Ten million, mostly in a hole."""
     table = symbol(0, 0, 0, 0, 0) + symbol(1) * 100_000
     write_program(path, [Section('.symtab', SYMTAB, table, size=10_000_000 * 24, link=3, entry=24),
                          Section('.strtab', STRTAB, b'\0victim\0')])
 
 
 def more_functions_than_memory(path):
-    """As many as are looked at, each with a name of 4 kB: 40 GB, twenty times what a reader may have, so that the
-    fastest machine does not read it."""
+    """As many as a reader looks at, each with a name of 4 kB: 40 GB, twenty times the memory that a reader may
+    have, so that even the fastest machine cannot read it."""
     write_program(path, with_symbols(symbol(1) * 10_000_000, b'\0' + b'v' * 4096 + b'\0'))
 
 
@@ -217,13 +217,13 @@ def names_that_demangle_to_much(path):
 
 
 def endless_functions(path):
-    """Each name of its own, and each of the functions is all of the code: no end is ever come to."""
+    """Each has its own name and covers all of the code: reading them does not end."""
     count = 300_000
     names, table = bytearray(b'\0'), bytearray()
     for i in range(count):
         table += symbol(len(names), CODE + i % 1024, CODE_BYTES)
         names += b'f%d\0' % i
-    # Jumps here and there, so that following the flow is work.
+    # Jumps in all directions, so that following the control flow is expensive.
     code = b''.join(b'\x0f\x84' + struct.pack('<i', 64 * ((i * 7919) % 4096 - 2048))
                     for i in range(CODE_BYTES // 6))
     write_program(path, with_symbols(bytes(table), bytes(names)), code=code)
@@ -337,10 +337,10 @@ ALL = [deep_nesting, type_cycle, type_of_itself, many_abbreviations, endless_abb
 
 
 # ---- programs that run ----
-# Each changes a program in place; what it loads and does stays as it is.
+# Each changes a program in place; the code and data that it loads stay the same.
 
 def with_sections(path, **sections):
-    """Those sections put in, or in the place of others; __ stands for a dot."""
+    """Adds or replaces these sections; __ stands for a dot."""
     words = ['objcopy']
     with tempfile.TemporaryDirectory() as folder:
         for name, data in sections.items():
@@ -353,7 +353,7 @@ def with_sections(path, **sections):
 
 
 def everywhere(dies):
-    """A unit that says it describes all code."""
+    """A unit that claims to describe all code."""
     body = struct.pack('<HIB', 4, 0, 8) + uleb(1) + struct.pack('<QQ', 0, 1 << 46) + dies
     return struct.pack('<I', len(body)) + body
 
@@ -390,7 +390,7 @@ def wants_a_secret(path):
 
 
 def damaged(path, section, change):
-    """The bytes of a section that is loaded, changed where they stand."""
+    """Changes the bytes of a loaded section in place."""
     said = subprocess.run(['readelf', '-SW', path], check=True, capture_output=True, text=True).stdout
     fields = re.search(rf'\s{re.escape(section)}\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)', said)
     offset, size = int(fields[2], 16), int(fields[3], 16)

@@ -12,7 +12,7 @@
 
 namespace tracectl {
 
-// What a hit could see: the reference for whoever runs the code of expressions.
+// What a hit could see: the reference for implementations that run code of expressions.
 struct MachineHit {
   Arguments arguments;
   std::vector<std::optional<uint64_t>> values;  // of the arguments, unextended; none: unreadable
@@ -24,13 +24,13 @@ struct MachineHit {
   uint64_t ts_ns = 0;
   std::string comm;
   uint64_t memory_start = 0;
-  std::string memory;  // what the program has from there on
+  std::string memory;  // the program's memory from there on
 };
 
-// Bytes at the address, sign-extended if asked; none where they are not in the memory.
+// The bytes at the address, sign-extended if asked; none if they are not in the memory.
 std::optional<uint64_t> read_memory(const MachineHit& hit, uint64_t address, unsigned size_bytes,
                                     bool is_signed);
-// The string at the address: up to its byte 0, or most_bytes.
+// The string at the address: up to a zero byte, or most_bytes.
 std::optional<std::string> read_string(const MachineHit& hit, uint64_t address, size_t most_bytes);
 // The argument, extended to 64 bits.
 std::optional<uint64_t> argument_value(const MachineHit& hit, size_t index, bool is_signed);
@@ -40,7 +40,7 @@ struct MachineResult {
   unsigned executed = 0;          // instructions
 };
 
-// Runs the code as bpf/abi.h says. Throws std::logic_error where the code is not what it may be.
+// Runs the code as defined in bpf/abi.h. Throws std::logic_error if the code is invalid.
 MachineResult run(const ExprCode& code, const MachineHit& hit);
 
 }  // namespace tracectl

@@ -22,7 +22,7 @@ bool denied() {
 
 }  // namespace
 
-// The other forms come to these.
+// The other forms call these.
 void* operator new(std::size_t size) {
   void* memory = denied() ? nullptr : std::malloc(size ? size : 1);
   if (!memory) throw std::bad_alloc();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// For a program that includes this the C++ allocations of a thread can be made to fail.
+// Makes C++ allocations of a thread fail in programs that include this.
 #pragma once
 
 namespace tracectl::on_kernel {
 
-// While it lives this many allocations of its thread succeed, and none after them.
+// While this exists, only this many allocations of its thread succeed.
 class MemoryLimit {
  public:
   explicit MemoryLimit(long allocations);
@@ -14,7 +14,7 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 };
 
-// While it lives no allocation of any other thread than its own succeeds.
+// While this exists, the allocations of all other threads fail.
 class MemoryOfOneThread {
  public:
   MemoryOfOneThread();

@@ -12,7 +12,7 @@
 
 namespace tracectl::on_kernel {
 
-// Keeps descriptors from one engine to the next as systemd does from one daemon to the next.
+// Keeps descriptors from one engine to the next, as systemd does for daemons.
 class MemoryStore final : public DescriptorStore {
  public:
   Status keep(const std::string& name, int fd) override {
@@ -46,8 +46,7 @@ class MemoryStore final : public DescriptorStore {
   }
 
   bool refuses = false;
-  bool is_late =
-      false;  // closes what it has forgotten when somebody waits for that, as systemd may
+  bool is_late = false;  // closes forgotten ones only when somebody waits, as systemd may
 
  private:
   static Fd duplicate(int fd) { return Fd{::fcntl(fd, F_DUPFD_CLOEXEC, 0)}; }

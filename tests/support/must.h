@@ -9,7 +9,7 @@
 
 namespace tracectl::on_kernel {
 
-// What must succeed and does not ends the test or the measurement.
+// A failure ends the test or the measurement.
 template <class T> T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);

@@ -25,7 +25,7 @@ uint32_t uprobe_type() {
   return type;
 }
 
-// Of a file in a process, where what can be written of it lies.
+// The address in a process of an offset in a file, in a writable mapping.
 uint64_t address_of_data(pid_t pid, const std::string& path, uint64_t file_offset) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
   for (std::string line; std::getline(maps, line);) {

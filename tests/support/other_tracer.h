@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A tracer that is not ours at a site of a program, as perf is: a uprobe of perf_event_open.
+// Another tracer at a site of a program, like perf: a uprobe of perf_event_open.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 
 namespace tracectl::on_kernel {
 
-// Armed until it is destroyed, in one process of one thread. `offset` and `semaphore` are places in
-// the file; semaphore 0: it knows of none.
+// Armed until it is destroyed, in one process with one thread. `offset` and `semaphore` are offsets in the
+// file; semaphore 0: none.
 class OtherTracer {
  public:
   OtherTracer(pid_t pid, const std::string& path, uint64_t offset, uint64_t semaphore);
@@ -24,7 +24,7 @@ class OtherTracer {
   Fd event_;
 };
 
-// A USDT semaphore as a process has it in memory now.
+// The current value of a USDT semaphore in a process.
 uint16_t semaphore_value(pid_t pid, const std::string& path, uint64_t file_offset);
 
 }  // namespace tracectl::on_kernel

@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// What a program prints, found in $PATH and started by no shell; it must exit with 0.
+// The output of a program, which is found in $PATH and started without a shell; it must exit with 0.
 std::string output_of(std::vector<std::string> words);
 
 }  // namespace tracectl

@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-// Of a text that is a condition, or the test has failed.
+// Parses a condition; fails the test if it is invalid.
 inline Expr parsed_expr(std::string_view text) {
   auto expr = parse_condition(text);
   EXPECT_TRUE(expr) << text << ": " << (expr ? "" : expr.error().message);

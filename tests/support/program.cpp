@@ -17,7 +17,7 @@
 namespace tracectl::on_kernel {
 namespace {
 
-constexpr int kLongestWaitMs = 60'000;  // then the test has failed
+constexpr int kLongestWaitMs = 60'000;  // then the test fails
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::runtime_error(what + ": " + std::strerror(errno));
@@ -94,7 +94,7 @@ std::string Program::leave() {
   return read_line();
 }
 
-// The process is left to be reaped by the destructor, so that its number stays its own.
+// Leaves the process for the destructor to reap, so that its number is not reused.
 std::optional<int> Program::end_status() const {
   siginfo_t info{};
   if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT)) fail("waitid");

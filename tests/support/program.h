@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A program of tests/targets, started and ended by a test, driven as stdin_protocol.h says.
+// A program of tests/targets that a test starts, drives as in stdin_protocol.h, and ends.
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@
 
 namespace tracectl::on_kernel {
 
-// .build, wherever the test binary lies in it.
+// .build, wherever the test binary is in it.
 std::string build_folder();
 std::string target_path(const std::string& name);
 
 class Program {
  public:
-  // Returns when the program has said `ready`. `name`: of tests/targets, or an absolute path.
+  // Returns when the program has said `ready`. `name`: in tests/targets, or an absolute path.
   Program(const std::string& name, const std::vector<std::string>& arguments);
   ~Program();  // ends it
   Program(const Program&) = delete;
@@ -29,17 +29,17 @@ class Program {
   pid_t pid() const { return pid_; }
   const std::string& path() const { return path_; }
   void send(const std::string& line);
-  // The line of JSON behind `done`.
+  // Returns the line of JSON after `done`.
   std::string finish();
   // `go` and finish().
   std::string run();
-  // `exit`, and the line the program says then.
+  // Sends `exit`, and returns the program's last line.
   std::string leave();
-  // It reads the end of its input.
+  // Closes the program's input.
   void end_input() { in_ = Fd{}; }
-  // What waitpid(2) says of its end; nullopt while it runs.
+  // Its status from waitpid(2); nullopt while it runs.
   std::optional<int> end_status() const;
-  // The same, when it has ended.
+  // Waits for its end, and returns the same.
   int wait_for_end();
 
  private:
@@ -51,8 +51,8 @@ class Program {
   std::string buffered_;
 };
 
-// What a process has in memory of the code of a file, against the file. One for each byte that
-// differs: its offset in the file.
+// Compares a file's code in a process's memory with the file. Returns the offset in the file of each byte
+// that differs.
 std::vector<uint64_t> changed_code(pid_t pid, const std::string& path);
 
 }  // namespace tracectl::on_kernel

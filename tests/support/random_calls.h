@@ -13,8 +13,7 @@
 
 namespace tracectl {
 
-// A program whose threads call at random, as the engine would tell of it. No two calls are of a
-// function of the same name.
+// The events of a program whose threads make random calls. No two calls have functions of the same name.
 class RandomCalls {
  public:
   struct Open {

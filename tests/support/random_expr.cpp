@@ -7,7 +7,7 @@
 namespace tracectl {
 namespace {
 
-// Where signs and sizes change.
+// Values at which signs and sizes change.
 constexpr std::array<uint64_t, 16> kEdges = {0,
                                              1,
                                              2,

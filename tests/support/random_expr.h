@@ -9,10 +9,10 @@
 
 namespace tracectl {
 
-// Gives the next choice: a number below `bound`, which is at least 1.
+// Makes the next choice: a number below `bound`, which is at least 1.
 using Choose = std::function<uint64_t(uint64_t bound)>;
 
-// Expressions that pass the checker, of a depth of `depth` at most.
+// Random expressions that pass the checker, with a depth of at most `depth`.
 class RandomExpr {
  public:
   RandomExpr(Choose choose, size_t arg_count) : choose_(std::move(choose)), arg_count_(arg_count) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What tests of trace files write, and how they read it again.
+// Writes trace files for tests, and reads them back.
 #pragma once
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ inline Fd file_of(const std::string& bytes) {
   return file;
 }
 
-// Blocks of one event each, as a recorder that wrote at once what came would have made.
+// Blocks of one event each, like those of a recorder that writes each event at once.
 inline std::string file_of_small_blocks(std::span<const StreamItem> items) {
   recording::FileHeader header{.id = 0x1122334455667788, .wall_minus_boot_ns = 5};
   std::string bytes = recording::encode(header);
@@ -61,7 +61,7 @@ inline std::string file_of_small_blocks(std::span<const StreamItem> items) {
   return bytes;
 }
 
-// All that users see of an item.
+// An item as users see it, complete.
 inline std::string line_of(const StreamItem& item) {
   protocol::WallClock wall(0);
   if (const auto* event = std::get_if<Event>(&item)) return protocol::event_json(*event, wall);
@@ -99,7 +99,7 @@ inline bool is_whole(const recording::Damage& damage) {
   return damage.bytes + damage.unfinished_bytes + damage.blocks + damage.unknown == 0;
 }
 
-// Random events of a few probes, threads and CPUs, with all that an event can have.
+// Random events of a few probes, threads and CPUs, with everything that events can have.
 class RandomItems {
  public:
   explicit RandomItems(unsigned seed) : random_(seed) {

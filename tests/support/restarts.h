@@ -37,7 +37,7 @@ class RestartTest : public KernelTest {
     target.executables = {path};
     return target;
   }
-  // What it calls before there is a restart, while there is no daemon, and behind it.
+  // Runs it before a restart, while there is no daemon, and afterwards.
   template <class Run> void run_three_times(Run run) {
     run();
     close();
@@ -45,12 +45,12 @@ class RestartTest : public KernelTest {
     go_on();
     run();
   }
-  // All that were saved.
+  // With all saved sessions.
   void go_on() {
     open();
     take_up();
   }
-  // By an engine that has been opened.
+  // With an engine that is already open.
   void take_up() {
     for (const auto& answer : engine->go_on(std::exchange(saved_, {}))) must(answer);
   }
@@ -60,7 +60,7 @@ class RestartTest : public KernelTest {
   }
 
   MemoryStore store;
-  size_t ring_bytes = 16 << 20;  // of engines that are opened from now on
+  size_t ring_bytes = 16 << 20;  // of engines opened from now on
 
  private:
   std::vector<Returning> saved_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A file system of a few KiB that is mounted nowhere, for tests of what happens when a disk is full. Root's.
+// A file system of a few KiB that is mounted nowhere, for tests of full disks. Needs root.
 #pragma once
 
 #include <fcntl.h>

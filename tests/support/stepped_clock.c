@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// To be preloaded: the time of day is what the kernel says, and so many nanoseconds more as the file named by
-// STEPPED_CLOCK says at that moment (a 64-bit number). Other clocks are as they are.
+// For LD_PRELOAD: the time of day is the kernel's plus a number of nanoseconds, which is read at each call
+// from the file that STEPPED_CLOCK names (a 64-bit number). Other clocks are unchanged.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#define TRACECTL_TEST_BUILD  // what such a build calls is here
+#define TRACECTL_TEST_BUILD  // for what such a build calls
 #include "tests/support/steps.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace {
 std::function<void(Step)> at_each_step;
 
 struct Death {
-  int step = 0;  // none has this number
+  int step = 0;  // no step has this number
   int times_left = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a test build does when a step of a commit has been done. A test in the same process says it
-// by AtEachStep; else the environment can ask for the end of the process:
+// Lets test builds act after a step of a commit: a test in the same process uses AtEachStep; otherwise the
+// environment can end the process:
 //
 //   TRACECTL_DIE_AT=STEP:NTH    SIGKILL when this step (its number) is done for the NTH time
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tracectl::on_kernel {
 
-// While it lives.
+// While it exists, `callback` runs after each step.
 class AtEachStep {
  public:
   explicit AtEachStep(std::function<void(Step)> callback);

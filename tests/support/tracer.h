@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The engine on the real kernel, as tests use it: what must succeed and does not fails the test.
+// The engine on the real kernel, for tests: failures of calls that must succeed fail the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace tracectl::on_kernel {
 
 inline nlohmann::json parsed(const std::string& text) { return nlohmann::json::parse(text); }
 
-// Of a canonical name, what stands behind the object.
+// The part of a canonical name after the object.
 inline std::string function_of(const std::string& probe) {
   return probe.substr(probe.rfind(':') + 1);
 }
@@ -39,7 +39,7 @@ inline bool names(const std::string& text, const std::string& wanted) {
   return text.find(wanted) != std::string::npos;
 }
 
-// The value of a key of that name that a row is kept by; 0 if it is kept by no such key.
+// The value of the key of that name; 0 if the row has none.
 inline pid_t id_of(const RowKey& key, const std::string& name) {
   for (const KeyPart& part : key.by)
     if (part.name == name) return static_cast<pid_t>(std::get<int64_t>(part.value));
@@ -54,7 +54,7 @@ inline uint64_t sum(const Results& results) {
   return total;
 }
 
-// Waits for what must come to be; a minute without it fails the test.
+// Waits for a condition; fails the test after a minute.
 template <class Condition> void until(Condition condition) {
   const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!condition())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A user who may not trace every process, and a program of its own: a copy of one of tests/targets.
+// A user who may not trace every process, with a program of its own: a copy of one in tests/targets.
 #pragma once
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ class WithUsersFile : public KernelTest {
   void SetUp() override {
     KernelTest::SetUp();
     if (IsSkipped()) return;
-    // The user's own, so that it may be armed for whoever runs it.
+    // Owned by the user, so that it may be armed in processes of all users.
     path_ = std::filesystem::temp_directory_path() / (program_ + "-" + std::to_string(::getpid()));
     std::filesystem::copy_file(target_path(program_), path_,
                                std::filesystem::copy_options::overwrite_existing);
@@ -58,8 +58,7 @@ class WithUsersFile : public KernelTest {
     must(engine->give_file(session, Fd{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)}, path_));
   }
 
-  // As setpriv(1) starts it.
-  // The sessions of users that are there see it.
+  // Starts it by setpriv(1), and proves it to the existing sessions of users.
   std::unique_ptr<Program> run_by(std::vector<std::string> words) {
     words.push_back(path_);
     auto program = std::make_unique<Program>("/usr/bin/setpriv", words);
@@ -73,7 +72,7 @@ class WithUsersFile : public KernelTest {
     return Fd{
         ::open(("/proc/" + std::to_string(program.pid()) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)};
   }
-  // To all sessions that need a proof.
+  // Proves it to all sessions that need a proof.
   void prove(const Program& program) {
     const Fd memory = memory_of(program);
     const int descriptor = memory.get();
