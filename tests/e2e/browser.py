@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A browser without a screen and without a network, for pages that are files."""
+"""A headless browser without a network, for pages in files."""
 
 import contextlib
 import json
@@ -12,8 +12,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 LIMIT_S = 60
 
-# As root it has no sandbox; there may be no /dev/shm worth the name, and no GPU. Whatever would ask
-# the network finds nobody there. What is scrolled to is there at once.
+# Root gets no sandbox; /dev/shm may be missing or small, and there may be no GPU. Requests to the network fail.
+# Scrolling is immediate.
 FLAGS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
          '--proxy-server=127.0.0.1:9', '--disable-background-networking',
          '--disable-component-update', '--no-first-run', '--force-prefers-reduced-motion',
@@ -23,7 +23,7 @@ SIZE = (1300, 900)
 
 @contextlib.contextmanager
 def started():
-    """A browser that shows nothing yet."""
+    """A browser without a page."""
     options = Options()
     options.binary_location = '/usr/bin/chromium'
     for flag in FLAGS:
@@ -39,7 +39,7 @@ def started():
 
 
 def open_page(driver, page):
-    """Until all of it is drawn. What the logs say from now on is of this page."""
+    """Waits until it is drawn completely. The logs then contain only this page."""
     driver.set_window_size(*SIZE)
     for log in 'browser', 'performance':
         driver.get_log(log)
@@ -48,18 +48,18 @@ def open_page(driver, page):
 
 
 def wait(driver, condition):
-    """What `condition` returns once it is true."""
+    """The result of `condition` when it is true."""
     return WebDriverWait(driver, LIMIT_S, poll_frequency=0.05).until(lambda _: condition())
 
 
 def marks(driver):
-    """In ms since the navigation began."""
+    """In ms since the start of the navigation."""
     return dict(driver.execute_script(
         "return performance.getEntriesByType('mark').map(mark => [mark.name, mark.startTime])"))
 
 
 def requests(driver):
-    """The addresses that anything of the page has asked for."""
+    """The addresses that the page and its parts have requested."""
     messages = [json.loads(entry['message'])['message'] for entry in driver.get_log('performance')]
     return [message['params']['request']['url'] for message in messages
             if message['method'] == 'Network.requestWillBeSent']

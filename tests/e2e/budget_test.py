@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Budgets: what costs more is left out and told, of a program with one function that it calls as fast as it
-can, and others (tests/targets/busy.c)."""
+"""Budgets: probes that cost more are left out and reported. The program calls one function as fast as it can,
+and others (tests/targets/busy.c)."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import support
 from support import target
 
 FUNCTIONS = 'busy_hot', 'busy_below', 'busy_cool', 'busy_slow'
-SMALL = '5'  # percent: far less than busy_hot costs, far more than the others do
+SMALL = '5'  # percent: much less than busy_hot costs, and much more than the others
 TOLD = r'tracectl: left out: uprobe:\S*:busy_hot: [\d,]{5,} hits a second cost [\d.]+ % of a CPU, ' \
        r'the budget is 5 %'
 
@@ -34,7 +34,7 @@ class Budget(support.DaemonTest):
         return [f'u::{function}' for function in functions] + ['-p', str(self.busy.pid)]
 
     def start(self, *words):
-        """A command that traces, once it does."""
+        """A command that is tracing already."""
         command = subprocess.Popen([support.TRACECTL, *words], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(command.kill)
@@ -43,7 +43,7 @@ class Budget(support.DaemonTest):
         return command
 
     def until_told(self, command):
-        """Standard error up to the line that tells of what was left out."""
+        """Its standard error up to the line about a probe that was left out."""
         line = command.stderr.readline()
         self.assertRegex(line, TOLD)
 

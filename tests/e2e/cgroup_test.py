@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes chosen by their cgroup or their unit, and programs that are executed there later."""
+"""Processes chosen by their cgroup or unit, and programs that are executed there later."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ UPROBE = 'uprobe::hot_push'
 
 
 def mount_of_cgroups():
-    """Of version 2; None where it is not mounted."""
+    """Of version 2; None if it is not mounted."""
     with open('/proc/self/mountinfo', encoding='utf-8') as file:
         for line in file:
             fields = line.split()
@@ -33,7 +33,7 @@ MOUNT = mount_of_cgroups()
 
 
 class CgroupTest(unittest.TestCase):
-    options = ()  # of the session; whoever has these tests has a daemon, too
+    options = ()  # of the session; classes with these tests also have a daemon
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class CgroupTest(unittest.TestCase):
         self.base.mkdir()
 
     def remove(self, directory):
-        """When the processes in it have ended and been waited for."""
+        """Waits until the processes in it have ended and were reaped."""
         for below in sorted(directory.rglob('*'), reverse=True):
             if below.is_dir():
                 below.rmdir()
@@ -56,7 +56,7 @@ class CgroupTest(unittest.TestCase):
         (MOUNT / path[1:] / 'cgroup.procs').write_text(str(pid), encoding='ascii')
 
     def begin_in(self, path, *program):
-        """It executes the program in there."""
+        """Executes the program in the cgroup."""
         words = ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(MOUNT / path[1:]), *program]
         started = support.Program(*words)
         self.addCleanup(started.end)
@@ -72,7 +72,7 @@ class CgroupTest(unittest.TestCase):
         self.assertEqual(program.result()['calls'], calls)
 
     def work_in(self, path, program):
-        """It calls work() from its first instructions on, and ends."""
+        """Calls work() from the first instructions on, in the cgroup, and ends."""
         subprocess.run(['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(MOUNT / path[1:]),
                         program, 'child', str(WORK)], check=True)
 
@@ -214,7 +214,7 @@ class Cgroups(CgroupTest, support.DaemonTest):
             program = support.Program('unshare', '--mount', 'sh', '-c', words)
             self.addCleanup(program.end)
             programs.append(program)
-            if kind == 'tmpfs':  # it is there when it is chosen, the other comes later
+            if kind == 'tmpfs':  # this one exists before the choice, the other one comes later
                 self.choose('--cgroup', path)
         support.wait_until(self.followed, 'the program to be followed')
         for program in programs:

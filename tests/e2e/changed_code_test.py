@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A process that has changed its own copy of a function's code: a breakpoint there would be one in the middle
-of code that nobody has looked at. It is refused, in this process and for all; the others go on."""
+"""A process that has changed its own copy of a function's code: there, a breakpoint would be in the middle of
+code that nobody has decoded. It is refused in this process and for all processes; the others can be traced."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from support import target
 
 COUNTERS = target('counters')
 ROUNDS, FUNCTIONS, CHANGED = 20, 10, 'f0003'
-AS_GOOD = bytes.fromhex('eb03 0f1f00')  # a jump to behind it, for the 5-byte nop with which each begins
+AS_GOOD = bytes.fromhex('eb03 0f1f00')  # a jump over itself, for the 5-byte nop at each function's beginning
 
 
 def address_of(pid, function):
@@ -55,7 +55,7 @@ class ChangedCode(support.DaemonTest):
         self.assertEqual((self.differs(self.as_in_file), self.differs(self.changed)), (0, self.of_change))
 
     def check_counted(self, *programs, functions):
-        """So many of them in each of these, and the programs do what they did."""
+        """These processes have this many calls of these functions, and the programs work as before."""
         for program in self.as_in_file, self.changed:
             program.send('go')
             said = program.result()

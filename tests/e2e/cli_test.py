@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line as its users meet it: answers, errors with their remedy, exit statuses."""
+"""The command line for users: results, errors with their remedy, exit statuses."""
 
 import json
 import os

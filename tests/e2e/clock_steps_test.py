@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Steps of the time of day, forward and back, while the daemon and its clients run: nothing but what shows the time
-of day depends on it."""
+"""Steps of the time of day, forward and back, while the daemon and its clients run: only outputs of the time of
+day depend on it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import unittest
 import support
 
 DAY_NS = 86_400_000_000_000
-STEPS_NS = 0, DAY_NS, -2 * DAY_NS  # one after the other, in what the time of day is away from the right one
+STEPS_NS = 0, DAY_NS, -2 * DAY_NS  # successive differences between the time of day and the right time
 CALLS = 100
 PUSH = 'uprobe::hot_push'
 SHIM = support.ROOT / 'tests/support/stepped_clock.c'
@@ -62,7 +62,7 @@ class ClockSteps(unittest.TestCase):
             then()
 
     def check_events(self, events, since_ns):
-        """Of all calls between steps: in their order, and of the time that went by on the clock of events."""
+        """All calls between steps: in order, with times of the events' clock since `since_ns`."""
         self.assertEqual([event['args'][0] for event in events if event['kind'] == 'hit'],
                          list(range(CALLS)) * len(STEPS_NS))
         times = [event['ts'] for event in events]
@@ -73,7 +73,7 @@ class ClockSteps(unittest.TestCase):
             self.assertLess(event.get('duration', 0), until_ns - since_ns)
 
     def test_the_clock_of_the_daemon_is_stepped(self):
-        """Else the others would show nothing."""
+        """The other tests depend on this."""
         self.step_to(DAY_NS)
         self.session('--recorder', '1M', do='event')
         self.dump_by_signal(1)
@@ -91,7 +91,7 @@ class ClockSteps(unittest.TestCase):
         events = [one['params'] for one in client.notifications]
         self.check_events(events, since_ns)
         days = {event['wall'][:10] for event in events}
-        self.assertGreater(len(days), 1)  # which is what the clock said
+        self.assertGreater(len(days), 1)  # as the stepped clock says
 
     def dump_by_signal(self, count):
         self.daemon.process.send_signal(signal.SIGUSR2)
@@ -108,7 +108,7 @@ class ClockSteps(unittest.TestCase):
             names.extend(file for file in self.dumps.iterdir() if file not in names)
         self.call_between_steps(dump)
         self.assertEqual(len(names), len(STEPS_NS))
-        self.assertLess(names[-1].name, names[0].name)  # the last is the oldest, by the time of day
+        self.assertLess(names[-1].name, names[0].name)  # by the time of day the last one is the oldest
         shown = support.run('--json', 'show', str(names[-1]))
         self.check_events(list(map(json.loads, shown.stdout.splitlines())), since_ns)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""SIGKILL at each step of a commit: targets go on as if nothing had been there, and the next daemon
+"""SIGKILL at each step of a commit: targets continue as if they had never been traced, and the next daemon
 begins with nothing."""
 
 import signal
@@ -16,15 +16,14 @@ USDT_ROUNDS = 1000
 FUNCTIONS = 1024  # of the busy program: see checksum()
 THREADS = 2
 
-# Before the commit in which the daemon dies it has done two: of the session `holder`, with a link
-# for ten sites, and of `s`, with two links for twenty and three more. That commit replaces ten
-# settings, and both in the busy program and in the other it removes sites of a link, so that a link
-# for the rest takes over, and adds sites. It makes ten new sites and one, arms four links and
-# closes two.
+# Before the commit in which the daemon dies it has done two: that of session `holder`, with a link for ten
+# sites, and that of `s`, with two links for twenty sites and three more. The third commit replaces ten
+# settings, and in both programs it removes some sites of a link, so that a new link replaces it for the others,
+# and adds sites. It makes ten new sites and one, arms four links and closes two.
 COMMITS, SITES, LINKS = 2, 10 + 20 + 3, 1 + 2
 
-# (what was done last, number of the step as in daemon/trace/steps.h, for the how manieth time).
-# Steps 4, 6 and 10 of the sequence are waits that are not needed on BPF: there is nothing to die in.
+# (the last thing done, the number of its step in daemon/trace/steps.h, which occurrence of it). Steps 4, 6 and
+# 10 of the sequence are waits that are not needed on BPF, so the daemon cannot die in them.
 MOMENTS = [
     ('the lock was taken', 1, COMMITS + 1),
     ('the first site was allocated', 2, SITES + 1),
@@ -44,7 +43,7 @@ MOMENTS = [
 
 
 def address(pid, path, symbol):
-    """In the process; the program is position-independent."""
+    """The address in the process; the program is position-independent."""
     names = subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout
     offset = next(int(line.split()[0], 16) for line in names.splitlines()
                   if line.split()[-1] == symbol)
@@ -63,9 +62,9 @@ def read_number(pid, at, form):
 
 
 def checksum(calls):
-    """Of a thread of `counters` with so many calls. Rounds of 1024 functions: the number of a call
-    and 10000 + that of its function differ in bits below the block's only, so a block of calls is
-    one step of arithmetic."""
+    """The checksum of a thread of `counters` after this many calls. Rounds have 1024 functions: the number of a
+    call and 10000 + that of its function differ only in bits below the block's, so a block of calls is one step
+    of arithmetic."""
     block, modulus = 16 * FUNCTIONS, 1 << 64
     term = lambda call: call ^ (10000 + call % FUNCTIONS)
     power, of_terms, of_ones = 1, 0, 0
@@ -146,8 +145,8 @@ class Crash(unittest.TestCase):
         client.result('session.delete', session='s')
 
     def expect_unbroken_events(self, client):
-        """Of one function of the busy program: every call from the first heard to the last. What a
-        busy machine has no time to send is said to be lost."""
+        """For one function of the busy program: every call from the first event to the last. What a busy
+        machine has no time to send must be reported as lost."""
         client.result('session.create', name='s')
         client.result('session.subscribe', session='s')
         self.set(client, 's', self.busy, 'u::f0007', do='event, count')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `tracectl list` finds, held against readelf and nm."""
+"""Compares the results of `tracectl list` with readelf and nm."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import support
 from support import run, target
 
 PYTHON = '/usr/bin/python3.11'
-# By the name that stays: what it leads to is another with each update.
+# By the name that is constant: its link has another target after each update.
 RUBY = os.path.realpath('/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1')
 POSTGRES = '/usr/lib/postgresql/15/bin/postgres'
 
@@ -29,7 +29,7 @@ def listed(*words):
 
 
 def segments(path):
-    """(address, offset, size) of what is loaded."""
+    """(address, offset, size) of the loaded segments."""
     rows = []
     for line in output('readelf', '-lW', path).splitlines():
         fields = line.split()
@@ -93,7 +93,7 @@ class Usdt(unittest.TestCase):
 @support.needs_root
 class Functions(unittest.TestCase):
     def check(self, path, *options, scope='--global'):
-        # Code only: nm calls a function T, W or t; objects of data stand under other letters.
+        # Code only: nm shows functions as T, W or t; data has other letters.
         kinds = 'TW' if scope == '--global' else 'TWt'
         expected = {re.sub('@.*', '', line.split()[2])
                     for line in output('nm', '--defined-only', *options, path).splitlines()
@@ -102,11 +102,11 @@ class Functions(unittest.TestCase):
         found = {probe['probe'].split(':', 2)[2] for probe in reply['probes']}
         refused = {one['probe'].split(':', 2)[2] for one in reply['refused']}
         self.assertGreater(len(found), 100)
-        # A symbol without a type (of hand-written assembly) is code to nm, and no function to us.
+        # A symbol without a type (of hand-written assembly) is code for nm, but not a function for tracectl.
         functions = {line.split()[7].split('@')[0]
                      for line in output('readelf', '-sW', path).splitlines()
                      if len(line.split()) == 8 and line.split()[3] == 'FUNC'}
-        # Nobody calls f.cold, the unlikely part of f.
+        # f.cold, the unlikely part of f, is never called.
         parts = {name for name in functions if name.split('.cold')[0] in functions - {name}}
         self.assertEqual(found | refused, (expected & functions) - parts)
 

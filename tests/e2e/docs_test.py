@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The manual, the README and the programs say the same."""
+"""The manual, the README and the programs agree."""
 
 import json
 import os
@@ -25,7 +25,7 @@ TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', 
 
 
 def page(name):
-    """The page as a reader sees it, on lines as long as they come."""
+    """The page as text, without line breaks."""
     text = subprocess.run(['mandoc', '-Tutf8', '-Owidth=1000', MAN / name], check=True,
                           capture_output=True, text=True).stdout
     return re.sub('.\b', '', text)
@@ -56,7 +56,7 @@ def verbs_in_help(text):
 
 
 def verbs():
-    """Each verb as words with its help, as in `session new`."""
+    """Each verb with its help, as words: `session new`."""
     found = {}
     for verb in verbs_in_help(help_of(support.TRACECTL)):
         below = {'session': ['session'], 'recipe': ['recipe'],
@@ -69,7 +69,7 @@ def verbs():
 
 
 def synopsis():
-    """The verbs of tracectl(1) with the lines that show their use."""
+    """The verbs of tracectl(1) with their usage lines."""
     found = {}
     for line in section(page('tracectl.1'), 'SYNOPSIS').splitlines():
         match = re.match(r'\s+tracectl \[options\] (.*)', line)
@@ -183,7 +183,7 @@ class Examples(support.DaemonTest):
         readme = (support.ROOT / 'README.md').read_text()
         program = re.search(r'^    import tracectl\n(?:(?:    .*)?\n)+', readme, re.M)[0]
         program = textwrap.dedent(program).replace('pids=[23415]', f'pids=[{self.python.pid}]')
-        # Its end: the process that it looks at ends, and no more events come.
+        # It ends when its process ends and no more events come.
         with subprocess.Popen(['/usr/bin/python3', '-c', program], stdout=subprocess.PIPE, text=True,
                               env={**os.environ, 'TRACECTL_SOCKET': self.daemon.socket,
                                    'PYTHONUNBUFFERED': '1', 'PYTHONDONTWRITEBYTECODE': '1',
@@ -207,13 +207,13 @@ class Examples(support.DaemonTest):
 
 
 def commands_of(name):
-    """The examples of a page, as the shell's words."""
+    """The examples of a page, as shell words."""
     lines = section(page(name), 'EXAMPLES').splitlines()
     return [shlex.split(line) for line in lines if re.match(' +(tracectl|systemctl)', line)]
 
 
 def with_program(words, path, pattern, pid):
-    """Of one of ours in place of the page's."""
+    """With one of our programs instead of the page's."""
     there = {'/usr/sbin/server': path, 'u::handle_*': pattern, '4711': str(pid)}
     return [there.get(word, word) for word in words]
 
@@ -243,7 +243,7 @@ class ExamplesOfSpans(otlp_test.ExporterTest):
         program, *words = self.commands()[0]
         self.assertEqual(program, 'tracectl-otlp')
         receiver = self.receiver()
-        # The header is the first argument here, and not the second.
+        # In our program the header is the first argument, not the second.
         truth = self.spans(receiver, *(word.replace('str(arg1)', 'str(arg0)') for word in words))
         named = {request['traceparent'].split('-')[1] for request in truth if request['number'] % 2 == 0}
         self.assertLessEqual(named, {span['traceId'] for span in receiver.spans})
@@ -292,7 +292,7 @@ class ExamplesOfMetrics(prometheus_test.ExporterTest):
 
 
 def example_files(text):
-    """Of a page: what follows "The file NAME:", up to the next sentence."""
+    """The files of a page: the text after "The file NAME:", up to the next sentence."""
     found = re.findall(r'^     The file (\S+):\n\n(.*?)(?=^     \S)', text, re.M | re.S)
     return {name: re.sub(r'^ +', '', body, flags=re.M) for name, body in found}
 
@@ -355,7 +355,7 @@ class Units(unittest.TestCase):
                 there = support.ROOT / 'client/python' / program
                 copy = pathlib.Path(folder, unit.name.replace('@', '@s'))
                 text = unit.read_text().replace('/usr/bin/' + program, str(there))
-                copy.write_text(re.sub('Documentation=.*', '', text))  # not installed
+                copy.write_text(re.sub('Documentation=.*', '', text))  # those pages are not installed
                 done = subprocess.run(['systemd-analyze', 'verify', copy], capture_output=True,
                                       text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stderr), (0, ''))

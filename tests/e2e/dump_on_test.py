@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Dumps of flight recorders that nobody asks for: a hit triggers them, or a process crashes."""
+"""Automatic dumps of flight recorders: by a hit, or when a process crashes."""
 
 import contextlib
 import os
@@ -19,13 +19,13 @@ class ByItself(flight_test.DumpsTest):
         self.begin(str(self.directory / 'dumps'))
 
     def record(self, *target, on=()):
-        """The session `s`, which holds the last of what these processes do."""
+        """Makes the session `s`, which keeps the last events of these processes."""
         self.daemon.json('session', 'new', 's', '--recorder', '16M', *on)
         self.daemon.json('stage', 's', 'set', record_test.HOT, *target, *record_test.NUMBERS)
         self.daemon.json('commit', 's')
 
     def dumped(self, number=1):
-        """The newest of so many dumps: its events, and what tracectl says of it."""
+        """Waits for this many dumps, and returns the newest: its events, and the output of tracectl."""
         self.wait_for_dumps(dumps=number, failed_dumps=0)
         files = self.files('s')
         self.assertEqual(len(files), number)
@@ -87,7 +87,7 @@ class Triggered(ByItself):
 @support.needs_root
 class Crash(ByItself):
     def started(self, core):
-        """In a directory of its own, with so many bytes of core at most."""
+        """Starts a program in its own directory, with at most `core` bytes of core."""
         self.room = self.directory / 'room'
         self.room.mkdir(exist_ok=True)
         program = support.Program('/bin/sh', '-c', f'cd {self.room}; exec {support.target("hot")}')
@@ -137,7 +137,7 @@ class Crash(ByItself):
         self.end_by(told_to_end, signal.SIGTERM)
         self.end_by(other, signal.SIGSEGV)
         self.end_by(killed, signal.SIGKILL)
-        # The kernel tells of ends in their order.
+        # The kernel reports ends in order.
         _, said = self.dumped()
         self.assertIn(f'process {killed.pid} (hot) was killed by SIGKILL', said)
 

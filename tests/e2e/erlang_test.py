@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The probes of Erlang's virtual machine: each command of docs/erlang.md on a small one that has them
-all (tests/targets/erlang_vm.cpp), against what that one knows of itself."""
+"""The probes of Erlang's virtual machine: runs each command of docs/erlang.md on a small machine with all these
+probes (tests/targets/erlang_vm.cpp), and compares the results with what the machine knows of itself."""
 
 import json
 import os
@@ -19,13 +19,13 @@ SCHEDULERS, ROUNDS = 3, 20
 
 
 def declared():
-    """The types and names of each probe's arguments, as its provider file has them."""
+    """The types and names of each probe's arguments in its provider file."""
     return {name: re.findall(r'\s*(.*?)\s*(\w+)\s*(?:,|$)', arguments)
             for name, arguments in re.findall(r'probe (\w+)\(([^)]*)\)', PROVIDER)}
 
 
 class Tally:
-    """What the machine says of some probes with some names, added up."""
+    """The sums of the machine's report on some probes with some names."""
 
     def __init__(self):
         self.all = self.enabled = self.matched = self.inner = self.outer = self.greatest = 0
@@ -41,12 +41,12 @@ class Tally:
 class Truth:
     def __init__(self, said):
         self.said = said
-        # There they are called as the generated header calls them.
+        # The ledger has the macro names of the generated header.
         names = {name.replace('__', '_').upper(): name for name in declared()}
         self.ledger = [(names[macro], of, tally) for macro, of, tally in said['ledger']]
 
     def by(self, pattern, *names):
-        """A tally for each probe that matches and each value of the names with these numbers."""
+        """A tally for each matching probe and each value of the names with these numbers."""
         found = {}
         for probe, of, said in self.ledger:
             if re.fullmatch(pattern, probe):
@@ -67,7 +67,8 @@ def key_of(row, *names):
 @support.needs_root
 class Commands(support.DaemonTest):
     def traced(self, command):
-        """What the machine says, and the lines that tracectl prints, with this command from the document."""
+        """Runs this command of the document; returns the machine's report, and the lines that tracectl
+        prints."""
         program = self.program('erlang_vm', str(SCHEDULERS), str(ROUNDS))
         words = shlex.split(command)[1:]
         process = subprocess.Popen(
@@ -88,7 +89,7 @@ class Commands(support.DaemonTest):
         return truth, [json.loads(line) for line in printed.splitlines()]
 
     def assert_it_worked(self, truth):
-        """That of all that was sent and kept nothing was lost: what erlang_vm_code.h comes to."""
+        """Nothing that was sent and kept was lost: the result of the work in erlang_vm_code.h."""
         of_twelve, of_twenty = 12 * (1 + 2), sum(range(20, 40))
         self.assertEqual(truth.said['lists'], ROUNDS * (3 * (5 * of_twelve + of_twenty) + 2 + 3))
         self.assertEqual(truth.said['received'][0],
@@ -118,7 +119,7 @@ class Commands(support.DaemonTest):
                          {key: (tally.all, tally.sums[number]) for key, tally in expected.items()})
 
     def assert_times(self, read, expected, *names):
-        """Each lies between what the machine's own clock says it took at least, and at most."""
+        """Each sum is between the machine's own shortest and longest measurement."""
         expected = {key: tally for key, tally in expected.items() if tally.matched}
         self.assertTrue(expected)
         rows = [row for row in read['rows'] if row['count']]
@@ -128,13 +129,14 @@ class Commands(support.DaemonTest):
             self.assertLessEqual(row['sum'], tally.outer, row)
             if row['count'] == tally.matched:
                 self.assertLessEqual(tally.inner, row['sum'], row)
-        # A hit that is dropped takes one match away at most.
+        # A dropped hit removes at most one match.
         matched = sum(tally.matched for tally in expected.values())
         counted = sum(row['count'] for row in rows) + read['dropped_keys']
         self.assert_but_for_dropped(counted, matched, *read['latencies'])
 
     def assert_but_for_dropped(self, counted, passed, *latencies):
-        """The same; where a thread was stopped within a hit, others may have been dropped, which is told."""
+        """The numbers are equal, but if a thread was stopped within a hit, others may have been dropped, which
+        is reported."""
         self.assertLessEqual(abs(passed - counted), sum(one['dropped'] for one in latencies))
 
     def assert_pairs(self, latency, truth, starts, ends):
@@ -173,7 +175,7 @@ class Commands(support.DaemonTest):
         latencies = {latency['to'].split(':')[-1]: latency for latency in read['latencies']}
         self.assert_pairs(latencies['function-return'], truth, '.*function__entry',
                           'function__return')
-        # What fails is not returned from; nor is erlang:exit/1.
+        # Functions that fail do not return; neither does erlang:exit/1.
         self.assert_left(latencies['function-return'], ROUNDS)
         self.assert_pairs(latencies['[bn]if-return'], truth, '[bn]if__entry', '[bn]if__return')
         self.assert_but_for_dropped(latencies['[bn]if-return']['open'],
@@ -194,7 +196,7 @@ class Commands(support.DaemonTest):
         latency, = read['latencies']
         self.assert_pairs(latency, truth, 'process__spawn', 'process__exit')
         self.assert_left(latency, 0)
-        # Init lives longest. The main thread spawns it, and a scheduler sees its end.
+        # Init has the longest life. The main thread spawns it, and a scheduler sees its end.
         longest = latency['slowest'][0]
         self.assertEqual(longest['by'], {'str(arg0)': '<0.1.0>'})
         self.assertEqual(longest['from_tid'], longest['from_pid'])
@@ -317,7 +319,7 @@ def probes(pattern):
     return [name for name in declared() if re.fullmatch(pattern, name)]
 
 
-# What checks each command, and which probes it arms.
+# The check of each command, and the probes that it arms.
 ROWS = {
     'tracectl recipe run erlang-messages': (Commands.erlang_messages, 'message__.*'),
     'tracectl recipe run erlang-calls': (Commands.erlang_calls, '.*__entry'),
@@ -367,7 +369,7 @@ class Document(unittest.TestCase):
 
 @support.needs_root
 class OtherTools(support.DaemonTest):
-    """Read and arm what tracectl-usdt has made of the provider file."""
+    """They read and arm the result of tracectl-usdt for the provider file."""
 
     PROBE, RUN = 'process__spawn', (str(SCHEDULERS), '5')
 
@@ -392,7 +394,7 @@ class OtherTools(support.DaemonTest):
         self.assertRegex(done.stdout, r'gdb: \w+:\w+/\d\n')
 
     def test_perf_records_them(self):
-        """In a mount namespace of its own, where tracefs is mounted for it."""
+        """In its own mount namespace, in which tracefs is mounted."""
         path, event = support.target('erlang_vm'), f'sdt_erlang:{self.PROBE}'
         with tempfile.TemporaryDirectory() as home:
             perf = f'perf --buildid-dir {home}/ids'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The most expensive requests, by one user, for EXPENSIVE_SECONDS (8 in `make check`): those of every method, on as
-many connections as a user may have; or 10,000 sites that are armed and disarmed again and again; or rows by ten
-thousands that are read again and again.
+"""The most expensive requests of a single user, for EXPENSIVE_SECONDS (8 in `make check`): of every method, on as
+many connections as a user may have; or arming and disarming 10,000 sites again and again; or reading tens of
+thousands of rows again and again.
 
 Meanwhile root's `daemon.status` is answered, a session of root's counts and streams every call of a program,
 and the daemon's memory stays below its bound.
@@ -24,29 +24,29 @@ from support import target
 
 SECONDS = float(os.environ.get('EXPENSIVE_SECONDS', '8'))
 USER = 4001
-CONNECTIONS = 60   # of the 64 that a user may have
-SESSIONS = 12      # of 16
+CONNECTIONS = 60   # of at most 64 for a user
+SESSIONS = 12      # of at most 16
 LEAST_BOUND = 128 << 20
-PATTERNS = 1000    # of a request of a user
-PHASE_S = 1        # in turn: what is refused for its size, and what is done
+PATTERNS = 1000    # at most, in one request of a user
+PHASE_S = 1        # requests that are too large, and allowed ones, take turns
 FUNCTIONS = 10_000  # of the target `many`
-ROWS = 40_000      # that a user asks for
-CALLS = 200        # of the program that root traces, at once
-# A loaded machine may take longer for one answer in twenty; what occupies the daemon takes longer for all.
+ROWS = 40_000      # that a user reads
+CALLS = 200        # of the program that root traces, at a time
+# On a loaded machine one answer in twenty may take longer; if something occupies the daemon, all take longer.
 USUAL, USUAL_MS = 0.95, 100
 LONGEST_MS = 2000
 INVALID_PARAMS = -32602
-MOST_PROOFS = 128  # of a request
+MOST_PROOFS = 128  # of one request
 
 
 def functions(count, each):
-    """So many patterns, each of so many functions of the target `many`, which has m00000 to m09999."""
+    """Patterns that match `each` functions of the target `many`, which has m00000 to m09999."""
     digits = 5 - len(str(each))
     return [f'u::m0{number % 10 ** digits:0{digits}}*' if digits else 'u::m0*' for number in range(count)]
 
 
 class Expensive:
-    """For each method the parameters of its most expensive requests, with the files that come with them."""
+    """For each method the parameters of its most expensive requests, with the files sent with them."""
 
     def __init__(self, process, program, folder):
         self.process, self.pid, self.program, self.folder = process, process.pid, program, folder
@@ -94,8 +94,8 @@ class Expensive:
         return {'target': {'pids': [self.pid]}, 'files': [self.program], **params}
 
     def patterns(self):
-        """Each matches all functions, or as many as may be and each some; then all together as many as the user's
-        connections may ask for at once."""
+        """Each matches all functions; or there are as many as allowed that match some each; then together as
+        many as the user's connections may request at once."""
         number = next(self.numbers)
         if int(time.monotonic() / PHASE_S) % 2:
             return functions(PATTERNS, (10_000, 100, 10)[number % 3])
@@ -115,14 +115,14 @@ def send_with_files(client, number, method, params, files=()):
 
 
 class Attacker:
-    """One connection of the user, that asks again and again."""
+    """One connection of the user that sends one request after another."""
 
     def __init__(self, daemon, number, expensive):
         generators, self.folder, self.pid = expensive.generators(), expensive.folder, expensive.pid
         self.client = daemon.connect()
         self.session = f'user-{number % SESSIONS}'
         self.generators = list(generators.items())
-        self.at = number  # so that they ask for different things at a time
+        self.at = number  # different requests at the same time
         if number < SESSIONS:
             self.client.result('session.create', name=self.session)
             self.prove()
@@ -173,7 +173,7 @@ def become_user():
 
 
 def every_method(daemon, expensive, until):
-    """What was answered, by method, and what was malformed."""
+    """The number of answers by method, and of malformed ones."""
     attackers = [Attacker(daemon, number, expensive) for number in range(CONNECTIONS)]
     ended = threading.Event()
     threads = [threading.Thread(target=one.run, args=(ended,)) for one in attackers]
@@ -194,13 +194,13 @@ def every_method(daemon, expensive, until):
 
 
 class OneSession:
-    """A user's, in the program."""
+    """A session of the user's, in the program."""
 
     def __init__(self, daemon, expensive):
         self.client, self.expensive = daemon.connect(), expensive
 
     def begin(self, pattern, do):
-        """The sites that it has armed."""
+        """Returns the number of sites that it has armed."""
         self.client.result('session.create', name='one')
         with open(f'/proc/{self.expensive.pid}/mem', 'rb', buffering=0) as memory:
             self.ask('session.prove', {'session': 'one', 'proofs': 1}, memory)
@@ -215,7 +215,7 @@ class OneSession:
 
 
 def arm_and_disarm(daemon, expensive, until):
-    """How many sites were armed."""
+    """Returns how many sites were armed."""
     session, sites = OneSession(daemon, expensive), 0
     while time.monotonic() < until:
         sites += session.begin('u::m[0-9]*', 'count')
@@ -225,7 +225,7 @@ def arm_and_disarm(daemon, expensive, until):
 
 
 def read_rows(daemon, expensive, until):
-    """How many rows were read."""
+    """Returns how many rows were read."""
     session, rows = OneSession(daemon, expensive), 0
     session.begin('u::hot_push', 'count by arg0')
     expensive.call()
@@ -236,7 +236,7 @@ def read_rows(daemon, expensive, until):
 
 
 class Stream:
-    """Reads what comes to a subscriber of the session `root`, until the answer to the flush at its end."""
+    """Reads all that a subscriber of the session `root` gets, until the answer to the flush at its end."""
 
     def __init__(self, client):
         self.client, self.methods, self.hits = client, {}, None
@@ -291,7 +291,7 @@ class ExpensiveRequests(support.DaemonTest):
         return client
 
     def begin(self, attack, expensive):
-        """In a process of the user's own."""
+        """Runs the attack in a process of the user."""
         reading, writing = os.pipe()
         self.results = self.folder.name + '/results'
         child = os.fork()
@@ -311,7 +311,7 @@ class ExpensiveRequests(support.DaemonTest):
         return child
 
     def ask_until(self, client, child):
-        """How long each answer took, and the most memory that was told; until the child has ended."""
+        """Returns the time of each answer, and the highest memory reported, until the child has ended."""
         waits, most = [], 0
         while True:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -325,8 +325,8 @@ class ExpensiveRequests(support.DaemonTest):
             time.sleep(0.005)
 
     def attacked(self, attack, name='many'):
-        """By a user who traces a program of this name: how long root's answers took, the most memory, and what the
-        attack says of itself."""
+        """Attacks as a user who traces a program of this name; returns the times of root's answers, the highest
+        memory, and the attack's result."""
         program, path = self.program_of_user(name)
         traced, asking = self.program('hot'), self.connect()
         stream = Stream(self.subscribed(traced))
@@ -376,13 +376,13 @@ class ExpensiveRequests(support.DaemonTest):
         self.check_waits(waits, most, f'{rows} rows read')
 
     def check_account(self, stream, calls):
-        """Nothing was lost, by the stream's own word too."""
+        """Nothing was lost, and the stream reports no loss."""
         self.assertEqual(stream.hits, calls)
         self.assertEqual(stream.methods, {'event': calls})
         self.assertGreater(calls, 0)
 
     def as_user(self):
-        """A connection of the user's, as the kernel has it of who connects."""
+        """A connection of the user: the kernel takes the credentials at connect."""
         os.setegid(USER)
         os.seteuid(USER)
         try:
@@ -423,7 +423,7 @@ class ExpensiveRequests(support.DaemonTest):
         program, path = self.program_of_user()
         user, root = self.as_user(), self.connect()
         user.result('session.create', name='before')
-        holding = []  # answers that root does not take
+        holding = []  # answers that root does not read
         while root.result('daemon.status')['memory_bytes'] < LEAST_BOUND:
             holding.append(self.daemon.connect())
             self.ask_list(holding[-1], path, program.pid, ['u::m[0-9]*'])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings in the formats of other tools, as those tools read them."""
+"""Recordings in the formats of other tools, read by those tools."""
 
 import collections
 import csv
@@ -24,7 +24,7 @@ PROTO = support.ROOT / 'tests/e2e/perfetto.proto'
 
 
 def output_of(*words, stderr=subprocess.PIPE, **options):
-    """Of a tool that must have nothing to complain of."""
+    """The output of a tool, which must not complain."""
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, timeout=120, **options)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
@@ -37,7 +37,7 @@ def items_of(file):
 
 
 def calls_of(items):
-    """Each call that began and ended: its thread, function, begin and end."""
+    """Each call with a beginning and an end: its thread, function, begin and end."""
     begun, calls = {}, []
     for item in items:
         if 'call' not in item:
@@ -57,7 +57,7 @@ class ExportTest(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
 
     def exported(self, file, to):
-        """Where the recording is, in that format."""
+        """Exports the recording to that format, and returns the path."""
         path = self.directory / to
         done = support.run('export', str(file), '--to', to, '-o', str(path))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -93,7 +93,7 @@ class Ctf(ExportTest):
                 items = {item['ts']: item for item in items_of(file)}
                 for ts, *_, fields in self.read(self.exported(file, 'ctf')):
                     item = items[int(ts)]
-                    # What a number's names say stands in front of it: ( "RED" : container = 1 ).
+                    # The names of a number precede it: ( "RED" : container = 1 ).
                     numbers = [int(number, 0) for number in
                                re.findall(r'(?:^|, |container = )(?:[a-z]\w* = )?'
                                           r'(-?(?:0x)?[0-9A-F]+)(?=,| |$)', fields.split('stack_')[0])]
@@ -116,7 +116,7 @@ class Ctf(ExportTest):
 
 
 def parse_messages(lines):
-    """protoc's text: a dict of lists."""
+    """The text format of protoc as a dict of lists."""
     message = collections.defaultdict(list)
     for line in lines:
         line = line.strip()
@@ -135,12 +135,12 @@ class Perfetto(ExportTest):
     def packets(self, file):
         with open(self.exported(file, 'perfetto'), 'rb') as data:
             text = output_of('protoc', '--decode=Trace', f'-I{PROTO.parent}', PROTO, stdin=data)
-        # What the schema has no name for would stand there by its number.
+        # A field that is missing in the schema would appear with its number.
         self.assertIsNone(re.search(rb'^\s*\d+[:{ ]', text, re.MULTILINE))
         return parse_messages(iter(text.decode().splitlines()))['packet']
 
     def spans(self, packets):
-        """As Perfetto makes them: in the order of time an end is that of the innermost of a track."""
+        """Spans as Perfetto makes them: in time order, an end is that of the innermost span of a track."""
         tracks = {}
         for packet in packets:
             for track in packet['track_descriptor']:
@@ -165,7 +165,7 @@ class Perfetto(ExportTest):
         calls, without_end = calls_of(items)
         spans, instants = self.spans(self.packets(CALLS))
         last = max(item['ts'] for item in items)
-        # A call that had not ended goes to the end of the recording.
+        # Calls that had not ended last until the end of the recording.
         open_calls = [span for span in spans if span[3] == last and span not in calls]
         self.assertEqual(len(open_calls), len(without_end))
         self.assertEqual([span for span in spans if span not in open_calls], calls)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporters as services of systemd, as their package installs them: without rights, in their sandbox.
-What they export is prometheus_test's and otlp_test's."""
+"""The exporters as systemd services, installed from their package: without privileges, in their sandbox.
+prometheus_test and otlp_test check what they export."""
 
 import json
 import re
@@ -10,11 +10,11 @@ import installed
 import support
 
 PROMETHEUS, OTLP = 'tracectl-prometheus.service', 'tracectl-otlp@s.service'
-EXPOSURE = 2.0  # of 10; that of systemd-analyze security, at most
-METRICS = 'http://127.0.0.1:9752/metrics'  # where the exporter listens if it is not told
+EXPOSURE = 2.0  # at most, of 10; from systemd-analyze security
+METRICS = 'http://127.0.0.1:9752/metrics'  # the exporter's default address
 SCRAPE = f'import urllib.request; print(urllib.request.urlopen("{METRICS}", timeout=60).read().decode())'
 
-# Takes what a collector does, and prints a line for each span, until its input ends.
+# Acts as a collector, and prints a line for each span, until its input ends.
 RECEIVER = '''
 import http.server, json, sys, threading
 
@@ -76,7 +76,7 @@ class Exporters(installed.ServiceTest):
         return self.run_there('journalctl', '--unit', unit)
 
     def check_rights(self, unit):
-        """A user made for it, with no capability."""
+        """A user of its own, without capabilities."""
         lines = self.run_there('cat', f'/proc/{self.property("MainPID", unit)}/status').splitlines()
         status = dict(line.split(':\t', 1) for line in lines)
         self.assertNotIn('0', status['Uid'].split())
@@ -87,7 +87,7 @@ class Exporters(installed.ServiceTest):
         self.assertEqual((status['NoNewPrivs'], status['Seccomp']), ('1', '2'))
 
     def hits(self):
-        """What the exporter says of the session's."""
+        """The exporter's number of hits of the session."""
         metrics = self.run_there('python3', '-c', SCRAPE)
         found = re.search(r'^tracectl_hits_total\{.*session="s".*\} (\S+)$', metrics, re.M)
         return found and float(found[1])
@@ -118,7 +118,7 @@ class Exporters(installed.ServiceTest):
         program.send('go')
         served = len(program.result())
         self.assertGreater(served, 0)
-        self.systemctl('stop', unit)  # sends what it has
+        self.systemctl('stop', unit)  # sends the spans it has
         self.assertIn(f'{served} spans sent, 0 found the queue full', self.log_of(unit))
         self.assertEqual([receiver.stdout.readline() for _ in range(served)],
                          ['spans_serve\n'] * served)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flight recorders: a dump has the last of what the programs did, and recording goes on."""
+"""Flight recorders: a dump has the last events of the programs, and recording goes on."""
 
 import array
 import collections
@@ -18,13 +18,13 @@ import support
 
 MIB = 1 << 20
 CALLS = record_test.CALLS
-TURNS = 20  # more than 1 MiB holds
+TURNS = 20  # more than 1 MiB can hold
 
 
 @support.needs_root
 class Flight(record_test.RecordTest):
     def recorder(self, bound, *programs):
-        """The session `s`, which holds so much of what these programs do."""
+        """Makes the session `s`, which keeps this much of these programs."""
         self.daemon.json('session', 'new', 's', '--recorder', bound)
         pids = [word for program in programs for word in ('-p', str(program.pid))]
         self.daemon.json('stage', 's', 'set', record_test.HOT, *pids, *record_test.NUMBERS)
@@ -34,7 +34,7 @@ class Flight(record_test.RecordTest):
         return self.daemon.json('session', 'show', 's')['recorder']
 
     def dump(self, *options, file=None):
-        """What the file has then, and what tracectl said of it."""
+        """Dumps; returns the file's contents, and the output of tracectl."""
         file = file or self.file
         said = self.daemon.json('dump', 's', '-o', file, *options)
         items, errors = self.shown(file=file)
@@ -68,7 +68,7 @@ class Flight(record_test.RecordTest):
         with contextlib.closing(self.daemon.connect()) as client:
             for i in range(1, 31):
                 with open(self.directory / str(i), 'w') as file:
-                    # Sooner than the reader looks for events by itself.
+                    # Sooner than the reader looks for events on its own.
                     self.call(program, 10)
                     self.ask_for_dump(client, file.fileno())
                     dump = client.receive()['result']['dump']
@@ -108,7 +108,7 @@ class Flight(record_test.RecordTest):
                     missing += numbers[-1] + 1 - numbers[0] - len(numbers)
                     self.assertGreaterEqual(numbers[-1], last[program.pid])
                     last[program.pid] = numbers[-1]
-            # What was lost before the first event of a program is not missing between its events.
+            # Losses before the first event of a program are not missing between its events.
             self.assertLessEqual(missing, said['lost'])
         self.assertGreater(min(last.values()), 0)
 
@@ -227,7 +227,7 @@ class Flight(record_test.RecordTest):
 
 
 class DumpsTest(record_test.RecordTest):
-    """Of what goes to the daemon's directory of dumps."""
+    """Uses the daemon's directory of dumps."""
 
     def begin(self, dumps):
         self.daemon.end()
@@ -244,7 +244,7 @@ class DumpsTest(record_test.RecordTest):
 
 @support.needs_root
 class Signal(DumpsTest):
-    """SIGUSR2 to the daemon dumps all recorders."""
+    """SIGUSR2 makes the daemon dump all recorders."""
 
     def recorders(self, *names):
         program = self.program('hot')
@@ -280,7 +280,7 @@ class Signal(DumpsTest):
         self.is_end_of(items[-7:], list(range(7)))
 
     def put_older(self, session):
-        """As many as are kept."""
+        """Makes older dumps, as many as are kept."""
         self.dumps.mkdir()
         names = [f'{session}-2020010{day}T000000.000000Z.tct' for day in range(1, 9)]
         for name in names:
@@ -306,8 +306,8 @@ class Signal(DumpsTest):
         self.daemon = support.Daemon()
 
     def forbid_threads(self):
-        """Puts the daemon into a cgroup that may have no more tasks. A limit of its address space would not do: a
-        thread can have the stack of one that has ended."""
+        """Puts the daemon into a cgroup that may have no more tasks. A limit on its address space would not do:
+        a thread can reuse the stack of one that has ended."""
         mount = cgroups.mount_of('pids')
         self.assertTrue(mount, 'there is no controller of tasks of cgroups')
         cgroup = mount[0] / f'tracectl-test-{os.getpid()}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tracectl-usdt in the builds of programs that have their probes in DTrace provider files."""
+"""tracectl-usdt in builds of programs whose probes are in DTrace provider files."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 }
 '''
 
-# In the styles of programs that have such files.
+# In the styles of programs with such files.
 POSTGRESQL_STYLE = '''
 #define Xid unsigned int
 #define LockMode int
@@ -224,7 +224,7 @@ class Headers(GeneratorTest):
 
 
 class Styles(GeneratorTest):
-    """Provider files as programs have them."""
+    """Provider files in the styles of various programs."""
 
     def setUp(self):
         super().setUp()
@@ -232,7 +232,7 @@ class Styles(GeneratorTest):
         for name, text in STYLES.items():
             self.write(f'{name}.d', text)
 
-    # Each as its program's build has it: with -C where that is written so.
+    # As in the build of its program: some use -C.
     def options(self, name):
         return ['-C', '-I.'] if name in ('store', 'beam', 'gem') else []
 
@@ -267,7 +267,7 @@ class Styles(GeneratorTest):
 
 
 class Steps(GeneratorTest):
-    """What build systems do."""
+    """The steps of build systems."""
 
     def test_a_makefile_written_for_dtrace_works(self):
         self.write('database.d', DATABASE)
@@ -305,7 +305,7 @@ database.h: database.d
         done = self.run_in_folder('ld', '-r', 'a.o', 'database.o', '-o', 'b.o')
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 
-    # As the builds of Erlang/OTP, Python and PostgreSQL change what dtrace -h has written.
+    # As the builds of Erlang/OTP, Python and PostgreSQL change the output of dtrace -h.
     def test_headers_may_be_changed_by_sed(self):
         small = (r'/^#define[ \t]*DATABASE_[A-Z0-9_]*(.*)/y/ABCDEFGHIJKLMNOPQRSTUVWXYZ/'
                  'abcdefghijklmnopqrstuvwxyz/')
@@ -378,7 +378,7 @@ class Errors(GeneratorTest):
                          (1, 'tracectl-usdt: cannot write shop.h: File too large\n'))
         self.assertEqual([path.name for path in self.folder.iterdir()], ['shop.d'])
 
-    # On a device of its own: the machine's would be gone if this failed.
+    # On its own device: on failure the machine's would be lost.
     @support.needs_root
     def test_a_device_that_takes_nothing_stays(self):
         self.write('shop.d', 'provider shop { probe a; };')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Graphs of programs of Debian as they are: every call that began has ended, within the call around
-it, and no time is there twice."""
+"""Graphs of unmodified Debian programs: every call that began has ended, within the call around it, and no time
+is counted twice."""
 
 import collections
 import json
@@ -24,13 +24,13 @@ for i in range(20):
 
 
 class Thread:
-    """The calls that are open, as [number, time of the calls within], and the times of all."""
+    """The open calls, as [number, time of the calls within], and the sums of all times."""
 
     def __init__(self):
         self.open = []
         self.calls = 0
-        self.total_ns = 0  # of the outermost
-        self.self_ns = 0   # of all
+        self.total_ns = 0  # of the outermost calls
+        self.self_ns = 0   # of all calls
 
     def begin(self, event):
         self.calls += 1
@@ -93,7 +93,7 @@ class PostgreSQL(RealTest, postgresql.ServerTest):
                 text=True, stdout=file, stderr=subprocess.PIPE) as verb:
             try:
                 support.wait_until(lambda: 'tracing' in verb.stderr.readline(), 'the graph')
-                # At a rate that a client that prints every call keeps up with.
+                # At a rate that a client that prints every call can sustain.
                 self.pgbench('-t', '20', '-c', '2', '-R', '10')
                 verb.send_signal(subprocess.signal.SIGINT)
                 _, errors = verb.communicate(timeout=120)

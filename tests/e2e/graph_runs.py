@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs of tests/targets/graph_tree.cpp that `tracectl graph` looks at."""
+"""Runs of tests/targets/graph_tree.cpp under `tracectl graph`."""
 
 import pathlib
 import subprocess
@@ -15,7 +15,7 @@ PAUSE_US = 6000  # after each round, so that no event is lost
 
 
 class TreeTest:
-    """One run of the program, in a directory of its own."""
+    """One run of the program, in its own directory."""
 
     def setUp(self):
         super().setUp()
@@ -35,13 +35,13 @@ class TreeTest:
 
 class GraphRuns(TreeTest, support.DaemonTest):
     def graph(self, program, functions, *options, engine=None):
-        """What `tracectl graph` prints of a run of the program, and what the program says."""
+        """The output of `tracectl graph` for a run of the program, and the program's own report."""
         printed, said, errors = self.ran(program, functions, *options, engine=engine)
         self.assertIn(' 0 lost', errors)
         return printed, said
 
     def sums(self, program, functions, *options, engine=None):
-        """The same where nothing is streamed."""
+        """The same without streaming."""
         printed, said, errors = self.ran(program, functions, *options, engine=engine)
         self.assertNotIn('note', errors)
         return printed, said

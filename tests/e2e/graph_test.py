@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Graphs of calls, held against what the traced program itself says of each call
-(tests/targets/graph_tree.cpp), by their JSON lines and by their text."""
+"""Compares graphs of calls, as JSON lines and as text, with the traced program's own report of each call
+(tests/targets/graph_tree.cpp)."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import jsonschema
 import graph_truth
 import support
 from graph_runs import EMBEDDED, PAUSE_US, ROUNDS, THREADS, GraphRuns, TreeTest
-from graph_truth import Readers  # they are tests, too
+from graph_truth import Readers  # the import runs their tests, too
 from support import target
 
 FUNCTIONS = {'root'} | {f'{number:02}' for number in range(30)}
@@ -34,7 +34,7 @@ class Truth(TreeTest, unittest.TestCase):
             self.assertEqual(max(one.depth for one in measures), 8)
             self.assertEqual(set().union(*(one.functions for one in measures)), FUNCTIONS)
             text = ' '.join(trees)
-            # Unwound, and something else is called from the frame that it came back to.
+            # Unwound, and then another call from the frame to which it came back.
             for thrown in r'02\(08\(09\([^!]*\)!\)!10\(', r'20\(21\([^!]*\)!\)!10\(':
                 self.assertRegex(text, thrown)
             self.assertIn(')>14(', text)
@@ -99,8 +99,8 @@ class Graph(GraphRuns):
         self.assertEqual(sum(summed_up.values()), sum(one['calls'] for one in said['threads']))
 
     def grown(self, engine, *words, send, end):
-        """The notes of a graph that grows, up to the end, and the lines of functions at it. `send` and `end`
-        are of its program; where that is the graph's own command they are given the command."""
+        """The notes of a growing graph, up to its end, and the lines of functions then. `send` and `end` drive
+        its program; if that is the graph's own command they get the command."""
         printed, notes = self.directory / 'printed', self.directory / 'notes'
 
         def is_told(*names):
@@ -233,7 +233,7 @@ class Graph(GraphRuns):
     def test_a_recording_that_was_cut_off_is_read_up_to_there(self):
         recording, _ = self.recorded('one', 10)
         text = recording.read_text()
-        # Not by chance at the end of a line.
+        # Never at the end of a line.
         recording.write_text(text[:text.index('\n', len(text) // 2) - 5])
         self.assertIn('its last line is cut off', self.report(recording).stderr)
 

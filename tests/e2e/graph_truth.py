@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trees of calls in the form in which tests/targets/graph_tree.cpp tells them, `root(00(03()*7;)02())`:
-from its log, from the JSON lines of a graph, and from a graph's text. Each reader shares nothing
-with the others, raises NotAGraph for what is no whole tree, and returns {tid: [tree, ...]}.
+"""Trees of calls in the notation of tests/targets/graph_tree.cpp, `root(00(03()*7;)02())`: from its log, from
+the JSON lines of a graph, and from a graph's text. The readers share no code, raise NotAGraph if a tree is
+incomplete, and return {tid: [tree, ...]}.
 """
 
 import collections
@@ -11,7 +11,7 @@ import unittest
 
 
 class NotAGraph(Exception):
-    """Something was lost, or beginnings and ends of calls do not fit each other."""
+    """Something was lost, or the beginnings and ends of calls do not match."""
 
 
 def short(function):
@@ -30,12 +30,12 @@ def from_log(text):
 
 
 class JsonThread:
-    """A beginning and an end belong together by the number of the call alone."""
+    """A beginning and an end are matched only by the number of their call."""
 
     def __init__(self):
         self.trees = []
-        self.parts = []  # of the tree that is open
-        self.open = {}   # numbers of calls, the innermost last: a set in order
+        self.parts = []  # of the open tree
+        self.open = {}   # numbers of calls, the innermost last: an ordered set
 
     def begin(self, call, depth, function):
         if call == 0 or call in self.open:
@@ -57,12 +57,12 @@ class JsonThread:
             self.parts = []
 
     def mark(self, number):
-        if self.open:  # there is no tree otherwise
+        if self.open:  # outside of a tree it is ignored
             self.parts.append(f'*{number};')
 
 
 def from_json(lines):
-    """Of `tracectl graph --json`."""
+    """From `tracectl graph --json`."""
     threads = collections.defaultdict(JsonThread)
     for line in lines:
         event = json.loads(line)
@@ -84,9 +84,9 @@ def from_json(lines):
     return {tid: thread.trees for tid, thread in threads.items()}
 
 
-# CPU, TID, duration of what ends here, and the call.
+# CPU, TID, duration if a call ends here, and the call.
 TEXT_LINE = re.compile(r' *\d+[)>] +(\d+) +(?:[+!#*@$]? *[\d.]+ (?:ns|us|ms|s|m) *)?\|( *)(.*)')
-# The heading, and what stands where the lines of one thread follow those of another.
+# The header, and the lines between those of different threads.
 NO_CALL_LINE = re.compile(r'|CPU +TID.*| -+| .+ => .+')
 TEXT_OPEN = re.compile(r'([^\s(]+)\(.*\) \{')
 TEXT_WHOLE = re.compile(r'([^\s(]+)\(.*\);( /\* unwound \*/)?')
@@ -95,7 +95,7 @@ TEXT_MARK = re.compile(r'/\* \S*:mark\((?:\w+=)?(-?\d+)\) \*/')
 
 
 class TextThread:
-    """What belongs together by indentation."""
+    """The nesting follows from the indentation."""
 
     def __init__(self):
         self.parts = []
@@ -131,7 +131,7 @@ class TextThread:
 
 
 def from_text(lines):
-    """Of `tracectl graph`."""
+    """From `tracectl graph`."""
     threads = collections.defaultdict(TextThread)
     for line in lines:
         line = line.rstrip('\n')
@@ -150,7 +150,8 @@ def from_text(lines):
 # ---- results ----
 
 def checksums(lines, function='tree_root'):
-    """Of what each thread's calls of the function returned, in JSON lines, as the program sums them."""
+    """Sums of the results of each thread's calls of the function, from JSON lines, in the program's way of
+    summing."""
     sums = collections.Counter()
     for event in map(json.loads, lines):
         if event.get('kind') == 'return' and event['probe'].endswith(':' + function):
@@ -162,7 +163,7 @@ def checksums(lines, function='tree_root'):
 # ---- sums ----
 
 def ways(trees):
-    """How often each function was called, by the calls around it: {(root, 00, 03): 7}."""
+    """The number of calls of each function, by its chain of callers: {(root, 00, 03): 7}."""
     count = collections.Counter()
     for tree in (tree for of_thread in trees.values() for tree in of_thread):
         around = []
@@ -179,7 +180,7 @@ SUM_LINE = re.compile(r'.* (\d+) +[\d.]+ %  ( *)(\S+)(?:  \(.*\))?')
 
 
 def ways_from_text(rows):
-    """The same, of the rows of `tracectl graph --tree`."""
+    """The same, from the rows of `tracectl graph --tree`."""
     count = collections.Counter()
     around = []
     for row in rows:
@@ -189,19 +190,19 @@ def ways_from_text(rows):
     return count
 
 
-# ---- trees held against each other ----
+# ---- comparison ----
 
 TOKEN = re.compile(r'>?\w+\(|\)!?|\*-?\d+;')
 
 
 def beside_each_other(tree):
-    """Where a call that jumps to another has ended by that."""
+    """With calls that jump to another ending before that."""
     return tree.replace('>', '')
 
 
 def within_each_other(tree):
-    """Where a call that jumps to another ends after it."""
-    out, ends = [], []  # ends: how many calls end with each one that is open
+    """With calls that jump to another ending after it."""
+    out, ends = [], []  # for each open call, how many end with it
     for token in TOKEN.findall(tree):
         if token.endswith('('):
             ends.append(1 + len(out.pop()) if token[0] == '>' else 1)
@@ -232,8 +233,8 @@ def differences_in_form(truth, seen, form):
 
 
 def differences(truth, seen, marks=False):
-    """Of trees seen, with or without marks, from those of the log. Calls that are jumped to may stand either
-    way, but in all trees the same way."""
+    """The differences from the log's trees to those seen, with or without marks. Both forms of jumps are
+    allowed, but all trees must have the same."""
     def with_marks(form):
         return form if marks else lambda tree: form(without_marks(tree))
     return min((differences_in_form(truth, seen, with_marks(form))
@@ -261,10 +262,10 @@ def measure(tree):
                    deepest - 1, set(functions))
 
 
-# ---- the readers themselves, on examples ----
+# ---- tests of the readers ----
 
 def json_lines(*events):
-    """Of (kind, tid, function, call, depth)."""
+    """From tuples (kind, tid, function, call, depth)."""
     return [json.dumps({'kind': kind, 'tid': tid, 'probe': 'uprobe:/p:tree_' + function,
                         'call': call, 'depth': depth, 'args': []})
             for kind, tid, function, call, depth in events]
@@ -351,7 +352,7 @@ class Readers(unittest.TestCase):
         truth = {7: ['root(01(*5;))', 'root()'], 8: ['root()']}
         self.assertEqual(differences(truth, {7: ['root(01())', 'root()'], 8: ['root()']}), [])
         self.assertEqual(differences(truth, truth, marks=True), [])
-        self.assertEqual(len(differences(truth, truth)), 1)  # a mark that is not expected
+        self.assertEqual(len(differences(truth, truth)), 1)  # an unexpected mark
         self.assertEqual(len(differences(truth, {7: ['root(01()!)']})), 3)
         self.assertEqual(len(differences(truth, {7: truth[7], 9: []}, marks=True)), 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the daemon holds when its sessions are gone: as much as before them.
+"""After its sessions are deleted, the daemon holds as much as before them.
 
 GROWTH_SESSIONS=60: how many sessions; `make soak-growth` makes 10,000.
 """
@@ -14,15 +14,15 @@ import unittest
 import support
 
 SESSIONS = int(os.environ.get('GROWTH_SESSIONS', '60'))
-WARM_UP = 24   # sessions, until caches and the allocator have what they keep
-MOST_GROWTH_KB = 4096  # of anonymous memory, in all sessions together; the allocator's own scatter
+WARM_UP = 24   # sessions that fill caches and the allocator
+MOST_GROWTH_KB = 4096  # anonymous memory for all sessions together; the variation of the allocator itself
 CALLS = 20
-# One of each kind after the other: a target's first hits, what is read of it, and what the daemon keeps for it.
+# One of each kind in turn: a target's first hits, reads of its memory, and the daemon's records of it.
 KINDS = ('count', 'event', 'event, stack', 'count by stack', 'time', 'count by str(arg0)', 'graph', 'hist(arg0)')
 
 
 def kind_of(link):
-    """What a descriptor is of, without what numbers it."""
+    """The kind of a descriptor, without its number."""
     return 'file' if link.startswith('/') else link.partition(':[')[0]
 
 
@@ -36,20 +36,20 @@ class Growth(support.DaemonTest):
         self.proc = pathlib.Path(f'/proc/{self.daemon.process.pid}')
 
     def descriptors(self):
-        """By kind; a link, a map, a program and a process are a kind each."""
+        """By kind; a link, a map, a program and a process are each a kind."""
         kinds = collections.Counter()
         for descriptor in (self.proc / 'fd').iterdir():
             try:
                 kinds[kind_of(os.readlink(descriptor))] += 1
             except FileNotFoundError:
-                pass  # closed since
+                pass  # closed in the meantime
         return kinds
 
     def status(self):
         return dict(line.split(':\t', 1) for line in (self.proc / 'status').read_text().splitlines())
 
     def held(self):
-        """By the daemon, while `self.client` alone is connected."""
+        """What the daemon holds while only `self.client` is connected."""
         clients = lambda: self.client.result('daemon.status')['clients']
         support.wait_until(lambda: clients() == 1, 'the others to be gone')
         stats = self.client.result('daemon.stats')
@@ -64,7 +64,7 @@ class Growth(support.DaemonTest):
         return int(self.status()['RssAnon'].split()[0])
 
     def run_session(self, number):
-        """Of a program of its own, which ends before its session does or after it."""
+        """Traces its own program, which ends before or after its session."""
         path = f'{self.folder.name}/hot{number}'
         shutil.copy(support.target('hot'), path)
         program = support.Program(path)
@@ -82,7 +82,7 @@ class Growth(support.DaemonTest):
         client.result('session.read', session=session)
         if number % 3:
             client.result('session.delete', session=session)
-        client.close()  # which deletes it, too
+        client.close()  # which also deletes the session
         program.end()
         os.unlink(path)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""<tracectl/usdt.h> and <tracectl/tag.h>, as compilers take them and as the tools of others read what they
-make."""
+"""<tracectl/usdt.h> and <tracectl/tag.h> with several compilers; other tools read the results."""
 
 import itertools
 import os
@@ -15,8 +14,7 @@ import support
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / 'usdt/include'
 
-# Two files and a shared library that pass the same probes, one of them in an inline function of a
-# header.
+# Two files and a shared library that pass the same probes, one of them in an inline function of a header.
 PROBES = '''
 #pragma once
 #include <tracectl/tag.h>
@@ -86,7 +84,7 @@ def placed(is_cxx):
 
 
 def probes_of(path):
-    """As readelf has them: (provider, name, arguments, has a semaphore) of each site."""
+    """The probes according to readelf: (provider, name, arguments, has a semaphore) of each site."""
     text = subprocess.run(['readelf', '-n', path], capture_output=True, text=True).stdout
     found = re.findall(r'Provider: (\S+)\n\s+Name: (\S+)\n\s+Location: \S+, Base: \S+, '
                        r'Semaphore: (\S+)\n\s+Arguments: ?(.*)', text)
@@ -95,7 +93,7 @@ def probes_of(path):
 
 
 class Shop:
-    """The files above in a directory, and what a compiler makes of them."""
+    """The files above in a directory, and a compiler's output for them."""
 
     def __init__(self, directory, compiler, is_cxx):
         self.directory, self.compiler, self.is_cxx = directory, compiler, is_cxx
@@ -126,7 +124,7 @@ class Builds(unittest.TestCase):
         expected = {'opened': ('shop', 'opened', '', True),
                     'placed': ('shop', 'placed', placed(shop.is_cxx), True),
                     'many': ('shop', 'many', self.many(shop), True)}
-        found = [one for one in probes_of(path) if one[0] == 'shop']  # -static brings others
+        found = [one for one in probes_of(path) if one[0] == 'shop']  # -static adds others
         self.assertEqual([one for one in found if one[1] != 'inlined'],
                          sorted(expected[name] for name in names))
         return [one for one in found if one[1] == 'inlined']
@@ -232,7 +230,7 @@ class Builds(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
-    """What must not compile, in C as in C++."""
+    """Code that must not compile, both in C and in C++."""
 
     USES = {'TRACECTL_PROBE(a, b, t);': 'too few',
             'TRACECTL_PROBE(a, b, t, 1, 2);': 'too many',
@@ -300,7 +298,7 @@ class OtherTools(support.DaemonTest):
             self.assertEqual(theirs, ours)
 
     def test_a_stripped_program_has_its_probes_still(self):
-        """No symbol tells that a site is a function; its code does."""
+        """Without symbols, its code shows that a site is a function."""
         with tempfile.TemporaryDirectory() as directory:
             path = directory + '/stripped'
             subprocess.run(['strip', '-o', path, support.target('typed')], check=True)
@@ -325,7 +323,7 @@ class OtherTools(support.DaemonTest):
             self.assertIn(f'gdb: {QUERY}, 0', done.stdout)
 
     def test_perf_records_them(self):
-        """In a mount namespace of its own, where tracefs is mounted for it."""
+        """In its own mount namespace, in which tracefs is mounted."""
         for name in self.TARGETS:
             path = support.target(name)
             with tempfile.TemporaryDirectory() as home:
@@ -344,7 +342,7 @@ class OtherTools(support.DaemonTest):
 
 
 class Examples(support.DaemonTest):
-    """Those of the manuals, as they stand there, print what the manuals say."""
+    """The examples of the manuals, unchanged, print what the manuals say."""
 
     def test_of_probes(self):
         self.run_those_of('tracectl_probe.3')
@@ -373,7 +371,7 @@ class Examples(support.DaemonTest):
 
     @staticmethod
     def constant(text):
-        """Without times, numbers of CPUs and processes, and the directory; in any order."""
+        """Without times, CPU numbers, process ids and directories; in any order."""
         text = re.sub(r'\d+\.\d{9} +\d+ +\d+ +\d+', 'WHEN', text)
         return sorted(re.sub(r' +', ' ', re.sub(r'(usdt|uprobe):/.*?/shop:', r'\1:shop:', line)).strip()
                       for line in text.splitlines() if line.strip())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Descriptors that mean harm to who looks at them, closes them, or drops them unread: what becomes of the daemon and
-of its other clients."""
+"""Descriptors that attack whoever reads or closes them, or drops them unread: the effect on the daemon and on
+its other clients."""
 
 import contextlib
 import ctypes
@@ -19,14 +19,14 @@ import fuse
 import support
 from support import DaemonTest, needs_root, wait_until
 
-HELD_UP_S = 1  # what no client may be by another's descriptors
+HELD_UP_S = 1  # at most, for a client because of another's descriptors
 A_STRANGER, ANOTHER = 54321, 54322
-CONNECTIONS = 64  # that a user may have
-SETGROUPS, SETRESUID, SETRESGID = 116, 117, 119  # x86-64; by these a thread changes itself alone
+CONNECTIONS = 64  # at most, for a user
+SETGROUPS, SETRESUID, SETRESGID = 116, 117, 119  # x86-64; the system calls change only their thread
 
 
 def connect_as(user, path):
-    """A client that connected as this user."""
+    """A client connected as this user."""
     made = []
 
     def connect():
@@ -41,7 +41,7 @@ def connect_as(user, path):
 
 
 def close(descriptor):
-    """Also of a file system that has ended, which is told as an error."""
+    """Also if the file system has ended, which is an error."""
     with contextlib.suppress(OSError):
         os.close(descriptor)
 
@@ -68,8 +68,8 @@ class HostileDescriptors(DaemonTest):
 
     @contextlib.contextmanager
     def lingering_socket(self):
-        """The descriptor of a TCP socket whose close waits for an hour for the peer to read. What is done with it the
-        daemon sees when it is closed here: who closes it last waits."""
+        """The descriptor of a TCP socket whose close waits for an hour for the peer to read. Its last owner
+        waits: the daemon handles it after it is closed here."""
         with socket.create_server(('127.0.0.1', 0)) as server:
             lingers = socket.create_connection(server.getsockname())
             peer, _ = server.accept()
@@ -88,7 +88,7 @@ class HostileDescriptors(DaemonTest):
 
     def file_of_fuse(self, **options):
         served = fuse.OneFile(self.folder, **options)
-        self.addCleanup(served.end)  # and with it what waits
+        self.addCleanup(served.end)  # which also ends the waits
         descriptor = os.open(served.path, os.O_RDONLY)
         self.addCleanup(close, descriptor)
         return served, descriptor
@@ -110,7 +110,7 @@ class HostileDescriptors(DaemonTest):
             client.close()
 
     def test_one_whose_process_does_not_answer_holds_up_who_gave_it(self):
-        for kept_s in 0, 3600:  # what is known of the file: it is asked for that first, or for the file system
+        for kept_s in 0, 3600:  # the kernel's cache decides the first question: the file's attributes, or the file system
             with self.subTest(kept_s=kept_s):
                 served, descriptor = self.file_of_fuse(attributes_kept_s=kept_s)
                 client = self.connect_as(A_STRANGER)
@@ -167,7 +167,7 @@ class HostileDescriptors(DaemonTest):
         with open('/dev/null', 'rb') as null:
             for _ in range(CONNECTIONS):
                 client = self.connect_as(A_STRANGER)
-                with contextlib.suppress(BrokenPipeError):  # one that is not let in any more
+                with contextlib.suppress(BrokenPipeError):  # a connection that is refused
                     self.give(client, null.fileno(), '/dev/null')
                 client.close()
         self.assertIsNone(self.connect_as(A_STRANGER).receive())
@@ -176,13 +176,13 @@ class HostileDescriptors(DaemonTest):
     # ---- connections that are passed on ----
 
     def test_a_connection_has_the_rights_of_who_connected(self):
-        """Whoever has it: a descriptor that is passed on is what it was."""
+        """It does not matter who uses it."""
         roots = self.daemon.connect()
         self.addCleanup(roots.close)
         roots.result('session.create', name='of-root')
         child, parent = socket.socketpair()
         pid = os.fork()
-        if pid == 0:  # root, with a connection that a stranger has made
+        if pid == 0:  # root, using a stranger's connection
             _, (passed, *_), _, _ = socket.recv_fds(child, 1, 1)
             connection = socket.socket(fileno=passed)
             request = {'jsonrpc': '2.0', 'id': 1, 'method': 'session.show', 'params': {'session': 'of-root'}}
@@ -223,7 +223,7 @@ class HostileDescriptors(DaemonTest):
             stdout=subprocess.PIPE, text=True)
         self.addCleanup(program.communicate)
         self.addCleanup(program.kill)
-        self.addCleanup(served.end)  # before that, or it never ends
+        self.addCleanup(served.end)  # earlier, because otherwise it never ends
         self.assertEqual(program.stdout.readline(), 'ready\n')
         served.stand_still()
         client = self.connect_as(A_STRANGER)
@@ -234,7 +234,7 @@ class HostileDescriptors(DaemonTest):
         socket.send_fds(client.socket, [support.line_of(message)], [memory])
         self.check_others_are_served(A_STRANGER, ANOTHER)
         self.assertIn('of a FUSE file system in process', client.receive()['error']['message'])
-        # Nor for root where it has not named that process.
+        # Not for root either, unless it has named that process
         root = self.daemon.connect()
         self.addCleanup(root.close)
         hot = support.target('hot')

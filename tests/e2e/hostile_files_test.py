@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that mean harm to who reads them: what becomes of the daemon, of its other clients, and of the
-processes that read for it."""
+"""Files that attack their readers: the effect on the daemon, on its other clients, and on the processes that
+read for it."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ import hostile_files
 import support
 from support import DaemonTest, needs_root, wait_until
 
-HELD_UP_S = 1  # what no client may be by another's file
+HELD_UP_S = 1  # at most, for a client because of another's file
 CORPUS = support.ROOT / 'tests/fuzz/corpus'
 GOOD = support.target('usdt_all')
 A_STRANGER = 54321
@@ -31,7 +31,7 @@ def patterns_of(path):
 
 
 class Asking:
-    """A request on a connection of its own, whose answer is not waited for."""
+    """A request on its own connection, without waiting for the answer."""
 
     def __init__(self, daemon, method, **params):
         self.client = daemon.connect()
@@ -51,7 +51,7 @@ class Asking:
 
 
 class StandingStill:
-    """For how long a thread that wants to run a little now and then did not."""
+    """The longest time for which a thread that wakes periodically did not run."""
 
     PAUSE_S = 0.01
 
@@ -98,14 +98,14 @@ class HostileFiles(DaemonTest):
         return Asking(self.daemon, 'probe.list', patterns=[f'uprobe:{path}:*'])
 
     def readers(self):
-        """Numbers of the processes that read for the daemon."""
+        """Process ids of the daemon's reading processes."""
         children = pathlib.Path(f'/proc/{self.daemon.process.pid}/task/{self.daemon.process.pid}'
                                 '/children').read_text().split()
         return {int(pid) for pid in children
                 if pathlib.Path(f'/proc/{pid}/comm').read_text() == 'tracectld-read\n'}
 
     def busy_reader(self, path, asking):
-        """The number of the process that reads the file, which takes its time."""
+        """The process id of the one that reads the file, which takes some time."""
         def having_it():
             return [pid for pid in self.readers() if path in
                     [os.readlink(link) for link in pathlib.Path(f'/proc/{pid}/fd').iterdir()]]
@@ -114,8 +114,8 @@ class HostileFiles(DaemonTest):
         return having_it()[0]
 
     def longest_wait_of_another(self, asking):
-        """Of a client that asks for something else until the request is answered; without what the
-        machine itself stood still meanwhile."""
+        """The longest wait of a client with another request until this one is answered; without the time for
+        which the machine itself stood still."""
         other = self.daemon.connect()
         longest = 0
         with StandingStill() as machine:
@@ -197,7 +197,7 @@ class HostileFiles(DaemonTest):
         self.check_good_file_is_read()
 
     def test_a_stranger_s_file_shares_its_process_with_no_other(self):
-        self.daemon.json('session', 'new', 's')  # as long as there is one files stay known
+        self.daemon.json('session', 'new', 's')  # files stay known while there is a session
         for name, owner, mode in (('of_root', 0, 0o755), ('of_root_too', 0, 0o755),
                                   ('of_a_stranger', A_STRANGER, 0o755),
                                   ('another', A_STRANGER, 0o755), ('of_all', 0, 0o777)):
@@ -233,13 +233,13 @@ class HostileFiles(DaemonTest):
         asking.hang_up()
 
     def waits_within_a_request(self):
-        """Whether the daemon waits for what is read for one request, and not for whatever comes: then it would take
-        more than one event at a time."""
+        """The daemon waits for what is read for one request, and not for any event: for that it would take more
+        than one event at a time."""
         number, *arguments = pathlib.Path(f'/proc/{self.daemon.process.pid}/syscall').read_text().split()
         return number == EPOLL_WAIT and int(arguments[2], 16) == 1
 
     def ask_and_see_it_wait(self, letter):
-        """None where it was put aside before that was seen."""
+        """None if the request was put aside before that was seen."""
         asking = Asking(self.daemon, 'probe.list', patterns=[f'uprobe:{GOOD}:{letter}*'])
         end = time.monotonic() + A_WHILE_S
         while not (seen := self.waits_within_a_request()) and time.monotonic() < end:
@@ -253,9 +253,9 @@ class HostileFiles(DaemonTest):
             os.kill(reader, signal.SIGSTOP)
             first, _ = self.ask_and_see_it_wait(letter)
             with contextlib.closing(self.daemon.connect()) as other:
-                other.result('daemon.status')  # so the first has been put aside
+                other.result('daemon.status')  # so the first one has been put aside
             second, seen = self.ask_and_see_it_wait(letter.upper())
-            os.kill(reader, signal.SIGCONT)  # both are read now
+            os.kill(reader, signal.SIGCONT)  # now both are read
             for asking in second, first:
                 asking.answer()
             if seen:

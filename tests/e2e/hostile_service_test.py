@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that mean harm, given by a user without rights to the daemon as its package installs it: as
-descriptors, over its own socket, into its sandbox."""
+"""Files that attack their readers, from an unprivileged user, for the daemon as its package installs it: as
+descriptors, through its own socket, into its sandbox."""
 
 import json
 import unittest
@@ -10,11 +10,11 @@ import installed
 import support
 
 A_STRANGER, ANOTHER = 54321, 54322
-HELD_UP_S = 1  # what no client may be by another's file
+HELD_UP_S = 1  # at most, for a client because of another's file
 
-# Runs there as the stranger: makes each file, asks for what is in it, and has another client ask for something
-# else until that is answered. A line for each question: file, pattern, answer, the daemon's number, and how long
-# the other one waited at most, without what the machine itself stood still meanwhile.
+# Runs there as the stranger: makes each file, asks for its contents, and has another client send other requests
+# until that is answered. Prints a line for each question: file, pattern, answer, the daemon's process id, and
+# the longest wait of the other client, without the time for which the machine itself stood still.
 STRANGER = '''
 import json, os, sys, threading, time
 
@@ -67,7 +67,7 @@ class HostileFiles(installed.ServiceTest):
                 *words)
 
     def ask(self, *names):
-        """What became of these files; in the order of their questions."""
+        """The results for these files; in the order of their questions."""
         asking = self.start(*self.as_user(A_STRANGER, 'python3', '-c', STRANGER, self.folder, *names))
         for line in asking.stdout:
             name, pattern, said, pid, longest = json.loads(line)
@@ -91,7 +91,7 @@ class HostileFiles(installed.ServiceTest):
 
     def test_a_file_that_takes_all_that_its_reader_may_have_is_given_up(self):
         said = dict(self.ask('more_functions_than_memory'))['more_functions_than_memory']
-        # Which of the limits it comes to first is a matter of how fast this machine gives memory and time.
+        # The limit that it reaches first depends on the machine's speed.
         self.assertRegex(said, 'could not be read: reading it took more than '
                                '(2 GiB of memory|10 s of CPU time|60 s)$')
         self.check_the_daemon_is_well()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks of programs whose files mean harm, or whose files' reader stands still or dies: events come with
-addresses, the daemon goes on, and nobody else is held up."""
+"""Stacks of programs whose files attack their readers, or whose reader hangs or dies: events have bare
+addresses, the daemon goes on, and no other client is delayed."""
 
 import itertools
 import json
@@ -19,8 +19,8 @@ import hostile_files
 import support
 from support import DaemonTest, needs_root, target, wait_until
 
-HELD_UP_S = 1  # what no client may be by another's program
-STACKS_ARE_WAITED_FOR_S = 0.6  # at least, and so is a flush
+HELD_UP_S = 1  # at most, for a client because of another's program
+STACKS_ARE_WAITED_FOR_S = 0.6  # at least, for a stack or a flush
 CALLS = 20
 CHAIN = ['leaf', 'deep', 'middle', 'outer', 'work', 'main']
 A_STRANGER = 54321
@@ -55,8 +55,8 @@ int main(int argc, char** argv) {
 
 
 class Trace:
-    """The events of a program's calls of `leaf`, with their stacks. `library`: whose function it is, if
-    not the program's."""
+    """The events of a program's calls of `leaf`, with their stacks. `library`: the object with the function, if
+    not the program."""
 
     def __init__(self, test, path, library='', rounds=1):
         self.program = support.Program(path, str(CALLS), str(rounds))
@@ -67,7 +67,7 @@ class Trace:
             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, 'DEBUGINFOD_URLS': ''})
         test.addCleanup(self.kill)
-        # And not until the text differs: hits count from the switch on, which comes after that.
+        # It would not do to wait for changed code: hits count from the switch on, which comes after arming.
         test.assertTrue(any('^C ends it' in line for line in self.verb.stderr), 'it did not begin')
 
     def go(self):
@@ -75,7 +75,7 @@ class Trace:
         self.program.result()
 
     def events(self, count):
-        """The next ones."""
+        """The next events."""
         found = []
         while len(found) < count:
             said = json.loads(self.verb.stdout.readline())
@@ -84,7 +84,7 @@ class Trace:
         return found
 
     def end(self):
-        """The events that are left."""
+        """The remaining events."""
         self.program.send('exit')
         said = self.verb.stdout.read()
         assert self.verb.wait() == 0, self.verb.stderr.read()
@@ -108,13 +108,13 @@ class HostileStacks(DaemonTest):
         self.folder.chmod(0o755)
 
     def readers(self):
-        """Numbers of the processes that read for stacks. Those of probes are the main thread's."""
+        """Process ids of those that read for stacks. Those that read for probes belong to the main thread."""
         daemon = self.daemon.process.pid
         found = []
         for task in pathlib.Path(f'/proc/{daemon}/task').iterdir():
             if task.name != str(daemon):
                 found += [int(pid) for pid in (task / 'children').read_text().split()]
-        # One that has ended and not been waited for has no command line any more.
+        # A zombie has no command line.
         return sorted(pid for pid in found if pathlib.Path(f'/proc/{pid}/cmdline').read_bytes())
 
     def trace(self, path, library=''):
@@ -130,7 +130,7 @@ class HostileStacks(DaemonTest):
         return path
 
     def longest_wait_while(self, act):
-        """Of another client."""
+        """The longest wait of another client."""
         done = threading.Thread(target=act)
         other = self.daemon.connect()
         longest = 0
@@ -144,7 +144,7 @@ class HostileStacks(DaemonTest):
         return longest
 
     def build(self):
-        """A program that calls a function of its library; the paths of both."""
+        """Builds a program that calls a function of its library; returns the paths of both."""
         program, library = (str(self.folder / name) for name in ('program', 'libleaf.so'))
         (self.folder / 'leaf.c').write_text(LIBRARY)
         (self.folder / 'program.c').write_text(PROGRAM)
@@ -191,7 +191,7 @@ class HostileStacks(DaemonTest):
         [reader] = self.readers()
         os.kill(reader, signal.SIGSTOP)
         one.go()
-        # Copied stacks, so that each is asked about.
+        # Copied stacks, so that each needs an answer.
         found = []
         self.assertLess(self.longest_wait_while(lambda: found.extend(one.end())), HELD_UP_S)
         wait_until(lambda: self.readers() == [], 'it to end with the last session, stopped as it is')
@@ -199,7 +199,7 @@ class HostileStacks(DaemonTest):
         self.assertEqual([len(event['stack']) for event in found], [1] * CALLS)
 
     def test_who_waits_for_what_root_has_installed_holds_up_nobody(self):
-        """It is taken to mean no harm, and to be worth waiting for."""
+        """Its files are trusted, and worth waiting for."""
         program, library = self.build()
         one = Trace(self, program, library, rounds=2)
         one.go()
@@ -213,7 +213,7 @@ class HostileStacks(DaemonTest):
         self.check_bare(found)
 
     def dump_while_stacks_are_waited_for(self):
-        """Of a session `s`, that has had CALLS events before; the client, and what was said of the dump."""
+        """Dumps a session `s` that has had CALLS events; returns the client, and the reply to the dump."""
         path, library = self.build()
         program = support.Program(path, str(CALLS), '2')
         self.addCleanup(program.end)
@@ -266,10 +266,10 @@ class HostileStacks(DaemonTest):
         [common] = self.readers()
         os.kill(common, signal.SIGSTOP)
         another = Trace(self, target('stacks_no_fp'))
-        another.go()  # its stacks are asked for, and not answered
+        another.go()  # its stacks are asked about, but not answered
         os.kill(common, signal.SIGKILL)
         self.check_bare(another.end())
-        # What was not asked about when it died is read by a new one.
+        # A new reader reads what the dead one was not asked about.
         one.go()
         self.check_named(one.end())
         two.end()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A hundred clients who ask for the same at the same moment, method by method: each gets the answers to its own
-requests, and nothing of them is left when they have gone."""
+"""A hundred clients that send the same request at the same moment, for each method: each gets the answers to
+its own requests, and nothing of them is left afterwards."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ FUNCTIONS = 100
 
 
 class Client(support.Client):
-    """With a session and a function of its own."""
+    """With its own session and function."""
 
     def __init__(self, daemon, number, folder):
         super().__init__(daemon.socket)
@@ -29,7 +29,7 @@ class Client(support.Client):
         self.dump = None
 
     def begin(self, method, params, *, takes_file=False):
-        """Asks for this; and for the same with a member that there is none of, which is refused by its name."""
+        """Sends this request; and the same with an unknown member, which must be refused by its name."""
         requests = b''.join(
             support.line_of({'jsonrpc': '2.0', 'id': f'{self.name} {method} {kind}', 'method': method,
                              'params': {**params, **more}})
@@ -45,8 +45,7 @@ class Client(support.Client):
         return answer
 
     def end(self, test, method):
-        """The result, or what is refused; that there is an answer to each request, and of which, has been
-        checked."""
+        """Returns the result or the refusal; checks that each request has its own answer."""
         good, wrong = self.answer(), self.answer()
         test.assertEqual([answer['id'] for answer in (good, wrong)],
                          [f'{self.name} {method} {kind}' for kind in ('good', 'wrong')])
@@ -54,7 +53,7 @@ class Client(support.Client):
         if method in MAY_BE_REFUSED and 'error' in good:
             return good['error']
         test.assertIn('result', good, good)
-        if self.number % 10 == 0:  # to look at all takes longer than all the rest
+        if self.number % 10 == 0:  # checking all takes longer than everything else
             protocol_test.check(f'{method}.reply', good['result'])
         return good['result']
 
@@ -67,7 +66,7 @@ def of_nothing(_):
     return {}
 
 
-# In an order in which each has what it needs. What a client asks for, and what is its own in the answer.
+# In an order that meets their requirements. What a client sends, and what in the answer is its own.
 METHODS = {
     'hello': (of_nothing, None),
     'session.create': (lambda client: {'name': client.name, 'budget': 100, 'recorder': {'bytes': 1 << 20}},
@@ -111,7 +110,7 @@ METHODS = {
     'session.delete': (of_session, lambda _, result: result['sessions'] == 1),
 }
 TAKE_FILES = {'record.start', 'record.dump'}
-MAY_BE_REFUSED = {'stage.grow', 'record.dumped'}  # as nobody has a graph, and of so many dumps not all are known
+MAY_BE_REFUSED = {'stage.grow', 'record.dumped'}  # nobody has a graph, and only some of so many dumps are remembered
 CALLS = 10
 
 
@@ -138,7 +137,7 @@ class HundredClients(support.DaemonTest):
 
     @contextlib.contextmanager
     def daemon_stands_still(self):
-        """When it goes on, all that was sent has come together."""
+        """When it continues, all requests have arrived."""
         self.daemon.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -166,12 +165,12 @@ class HundredClients(support.DaemonTest):
     def test_each_gets_its_own_answers_in_every_method(self):
         with contextlib.closing(self.daemon.connect()) as client:
             self.assertEqual(set(client.result('hello')['methods']), set(METHODS), 'each method needs a row here')
-        for count in 1, CLIENTS:  # what is kept for whoever comes next is there after the first
+        for count in 1, CLIENTS:  # what the daemon keeps for later clients exists after the first round
             before = self.descriptors()
             with self.clients(count) as clients:
                 for method in METHODS:
                     self.ask_all(clients, method)
-                    if method == 'stage.remove':  # together, which a hundred ends of sessions are not
+                    if method == 'stage.remove':  # all in one moment, unlike a hundred ends of sessions
                         self.ask_all(clients, 'stage.commit')
         support.wait_until(lambda: self.descriptors() <= before, f'its {before} descriptors')
         self.assertEqual(self.daemon.json('status')['sites'], 0)

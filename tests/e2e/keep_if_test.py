@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`--keep-if`: of the trees that the traced program tells of, those that match, and nothing of the others."""
+"""`--keep-if`: exactly the matching trees of those that the traced program reports."""
 
 import json
 import unittest
@@ -10,14 +10,14 @@ from graph_runs import EMBEDDED, PAUSE_US, ROUNDS, THREADS, GraphRuns
 
 
 def seed(thread, round_):
-    """What the root is given, as the program chooses it."""
+    """The root's argument, as the program computes it."""
     return ((thread + round_ * THREADS) * 2654435761 % 2**32) >> 12
 
 
 @support.needs_root
 class KeepIf(GraphRuns):
     def matching(self, said, matches):
-        """Of the truth, by the seeds of the trees."""
+        """The true trees with matching seeds."""
         truth = self.truth()
         return {one['tid']: [tree for round_, tree in enumerate(truth[one['tid']])
                              if matches(seed(thread, round_))]
@@ -54,7 +54,7 @@ class KeepIf(GraphRuns):
         self.assertEqual(len(found), 0, '\n'.join(found[:3]))
 
     def test_one_call_of_thousands_at_full_speed_is_found(self):
-        """Were the others streamed, many events would be lost."""
+        """If the others were streamed, many events would be lost."""
         sought = seed(2, ROUNDS // 2)
         printed, said = self.graph(self.tree(ROUNDS), ['tree_root'], '--json', '--keep-if',
                                    f'arg0 == {sought}')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The time from one probe to another on the command line, against what the program knows of its own
-requests (tests/targets/requests.cpp), and beside bpftrace."""
+"""The time from one probe to another on the command line, compared with what the program knows of its own
+requests (tests/targets/requests.cpp), and with bpftrace."""
 
 import json
 import re
@@ -17,7 +17,7 @@ PAIR = ('--from', BEGIN, '--to', END, '--by', 'arg0')
 @support.needs_root
 class Latencies(support.DaemonTest):
     def measured(self, *words):
-        """What the program says, and what tracectl printed behind that."""
+        """The program's report, and the output of tracectl after it."""
         done = self.daemon.run(*words, '--', target('requests'), '2', '700', input='go\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         _, _, said, printed = done.stdout.split('\n', 3)
@@ -69,7 +69,7 @@ class Latencies(support.DaemonTest):
                                         re.M)), 5)
 
     def test_the_slow_ones_are_streamed(self):
-        # Not as its child, whose own long line would stand amidst those of tracectl.
+        # Not as its child, whose own long line could be mixed with those of tracectl.
         program = self.program('requests', '2', '700')
         with subprocess.Popen(
                 [support.TRACECTL, '--socket', self.daemon.socket, '--json', 'trace', END, '--from',
@@ -159,7 +159,7 @@ class Bpftrace(support.DaemonTest):
         self.assertEqual([numbers[name] for name in ('begun', 'matched', 'overwritten', 'unmatched')],
                          [latency[name] for name in ('started', 'matched', 'overwritten',
                                                      'unmatched')])
-        # Both clocks run between the program's own.
+        # Both measured times are within the program's own.
         for total in (numbers['total'], read['rows'][0]['sum']):
             self.assertTrue(said['inner'] <= total <= said['outer'])
 

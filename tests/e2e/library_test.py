@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Libraries that are loaded after the session has chosen them, as users see it."""
+"""Libraries that are loaded after the session has chosen them, for users."""
 
 import os
 import signal
@@ -62,8 +62,8 @@ class Libraries(support.DaemonTest):
 
     def test_what_ran_before_ran_within_the_gap_that_is_told(self):
         program = self.program('loads')
-        # The look behind the commit itself may find the library, where files were still read when the daemon stopped:
-        # the gap that is told begins with the commit then.
+        # The check right after the commit may already find the library, if files were still being read when the
+        # daemon stopped: then the reported gap begins with the commit.
         before_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.choose(WORK, '-p', str(program.pid))
         self.daemon.process.send_signal(signal.SIGSTOP)
@@ -141,7 +141,7 @@ class SavedLibraries(service_manager.Saving):
         self.daemon.start()
         followed = self.wait_for_it()
         self.assertEqual((followed['object'], followed['pid']), (LIBRARY, program.pid))
-        self.assertGreater(followed['ts'], before_ns - 2 * 10**9)  # it says once a second that it is there
+        self.assertGreater(followed['ts'], before_ns - 2 * 10**9)  # the daemon records once a second that it runs
         self.assertLess(followed['ts'], loaded_ns)
         self.assertGreater(followed['ts'] + followed['unobserved_us'] * 1000, loaded_ns)
 

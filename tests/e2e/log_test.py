@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The daemon's log where nobody takes it."""
+"""The daemon's log without a reader."""
 
 import re
 import unittest
 
 import support
 
-LINES = 8000  # more than a pipe holds and the queue behind it
+LINES = 8000  # more than a pipe and the queue behind it hold
 
 
 @support.needs_root

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tags, silence, triggers, children and names of cgroups on the command line, against what the traced
-programs have counted themselves (tests/targets/rounds.cpp, forker.c)."""
+"""Tags, silence, triggers, children and cgroup names on the command line, compared with what the traced
+programs have counted (tests/targets/rounds.cpp, forker.c)."""
 
 import json
 import unittest
@@ -53,7 +53,7 @@ class Marks(support.DaemonTest):
         self.assertTrue(all(line.endswith(' tag="seen"') for line in lines[1:]), lines[1])
 
     def test_tags_that_a_program_puts_itself(self):
-        """The probe that tells of them is armed with the session, and its hits are not the user's."""
+        """The probe that reports them is armed with the session, and its hits are not shown to the user."""
         program = self.program('tags', '2', '2', '100')
         self.session('s', program, ('handle', 'event'))
         info = self.daemon.json('info', 'usdt::tracectl:tag')['settings']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Parameters by name, as users of the client and of the protocol are shown them."""
+"""Parameters by name, for users of the client and of the protocol."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The daemon, an embedded engine and bpftrace at the same sites of one process: each counts what the program has
-called while it was there, and whichever leaves takes nothing of the others with it."""
+"""The daemon, an embedded engine and bpftrace at the same sites of one process: each counts the calls while it
+was there, and none disturbs the others when it ends."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ import support
 from support import target, wait_until
 
 PATH, CALLS = target('hot_usdt'), 100
-FUNCTION, PROBE = 'by_sdt', 'hot:sdt'  # the probe is in the function, behind a semaphore
+FUNCTION, PROBE = 'by_sdt', 'hot:sdt'  # the probe is in the function, guarded by a semaphore
 SITES = 2
 EPOLL_WAIT = '232 '  # x86-64
 
@@ -60,7 +60,7 @@ class BpfTrace(Embedded):
         self.process = subprocess.Popen(['bpftrace', '-p', str(pid), '-e', script], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert any('Attaching' in line for line in iter(self.process.stdout.readline, '')), 'it did not begin'
-        # It waits for what it has attached.
+        # It waits when it has attached.
         call = pathlib.Path(f'/proc/{self.process.pid}/syscall')
         wait_until(lambda: call.read_text().startswith(EPOLL_WAIT), 'bpftrace')
 
@@ -71,7 +71,7 @@ class BpfTrace(Embedded):
 
 
 def semaphore_of(pid):
-    """1 while anybody has armed the probe: the kernel counts a site once, however many have."""
+    """1 while anybody has armed the probe: the kernel counts a site once, for any number of users."""
     symbols = subprocess.run(['nm', PATH], capture_output=True, text=True, check=True).stdout
     address, = (int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(' hot_sdt_semaphore'))
     with open(f'/proc/{pid}/maps', encoding='utf-8') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:

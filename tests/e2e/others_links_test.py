@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other users put where root is about to write: links, files and pipes at the name of an output, in a folder in
-which everybody may make files. The machine's own protection against it (fs.protected_symlinks) may be off."""
+"""Files of other users at a path that root will write to: links, files and pipes at the name of an output, in a
+directory in which everybody may create files. The kernel's protection (fs.protected_symlinks) may be off."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ class OthersLinks(support.DaemonTest):
         self.daemon.json('session', 'new', 's', '--recorder', '1M')
 
     def commands(self, output):
-        """Each writes there: a file that a descriptor is given of, and one that gets its name when it is whole."""
+        """Each writes there: to a file by its descriptor, and to a file that is renamed when it is complete."""
         return [['dump', 's', '-o', str(output)],
                 ['export', str(RECORDING), '--to', 'csv', '-o', str(output)]]
 
@@ -55,7 +55,7 @@ class OthersLinks(support.DaemonTest):
         self.check_refused(self.strangers('pipe', os.mkfifo))
         self.check_refused(self.strangers('file', lambda path: path.write_text('theirs')))
         own = self.shared / 'own'
-        own.symlink_to('link')  # which is theirs
+        own.symlink_to('link')  # which belongs to the other user
         self.check_refused(own)
         self.assertEqual(self.precious.read_text(), 'precious')
         self.assertEqual((self.shared / 'file').read_text(), 'theirs')
@@ -82,7 +82,7 @@ class OthersLinks(support.DaemonTest):
             while not over.is_set():
                 other = self.strangers('other', lambda path: path.symlink_to(self.precious))
                 os.rename(other, name)
-                with contextlib.suppress(FileNotFoundError):  # or root's own has come
+                with contextlib.suppress(FileNotFoundError):  # root's own file may be there
                     name.unlink()
         swapping = threading.Thread(target=swap)
         swapping.start()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporter of spans, against a receiver that takes nothing but what the schema of OTLP allows
-(otlp.schema.json), and against what the traced program says of its requests (tests/targets/spans.cpp)."""
+"""The exporter of spans, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
+compared with the traced program's report on its requests (tests/targets/spans.cpp)."""
 
 import collections
 import dataclasses
@@ -31,7 +31,7 @@ import tracectl_spans  # noqa: E402
 EXPORTER = str(support.ROOT / 'client/python/tracectl-otlp')
 SERVE = "event(str(arg0), arg1), return"
 RESTARTS = 10
-BURST = 5000  # calls: more than small rings hold
+BURST = 5000  # more calls than small rings hold
 SMALL_RINGS = ('--ring-bytes', '65536')
 
 
@@ -43,8 +43,8 @@ def validator():
 
 
 class Receiver:
-    """Takes requests as a collector does, and keeps the spans; `answers` are what it says first, each a
-    status, headers and a body."""
+    """Takes requests like a collector, and keeps the spans; `answers` are its first answers, each a status,
+    headers and a body."""
 
     def __init__(self, answers=()):
         self.answers = list(answers)
@@ -100,7 +100,7 @@ class Receiver:
 
 
 def attributes(of):
-    """As a dict; numbers as numbers."""
+    """As a dict, with numbers as numbers."""
     read = {'stringValue': str, 'intValue': int, 'doubleValue': float, 'boolValue': bool}
     found = {}
     for one in of.get('attributes', []):
@@ -115,7 +115,7 @@ def name_of(span):
 
 
 class ExporterTest(unittest.TestCase):
-    """Its `daemon` is whatever is asked."""
+    """`daemon` is the one that the exporter uses."""
 
     def receiver(self, answers=()):
         receiver = Receiver(answers)
@@ -150,7 +150,7 @@ class ExporterTest(unittest.TestCase):
 @support.needs_root
 class Otlp(ExporterTest, support.DaemonTest):
     def requests_served(self, *words, count=50, settings=None):
-        """What the program says of its requests, the receiver, and what the exporter said at its end."""
+        """The program's report on its requests, the receiver, and the exporter's last line."""
         program = self.program('spans', str(count))
         self.session_of(program, *(settings or [
             ('u::spans_serve', SERVE), ('u::spans_query', 'event, return'),
@@ -199,7 +199,7 @@ class Otlp(ExporterTest, support.DaemonTest):
         took = int(span['endTimeUnixNano']) - int(span['startTimeUnixNano'])
         self.assertLessEqual(request['last'] - request['first'], took)
         self.assertLessEqual(took, request['after'] - request['before'])
-        # Within what two clocks can differ by.
+        # Within the possible difference of two clocks.
         for edge in int(span['startTimeUnixNano']), int(span['endTimeUnixNano']):
             self.assertLess(abs(edge - request['before']), 10_000_000_000)
         event, = span['events']
@@ -337,7 +337,7 @@ class Otlp(ExporterTest, support.DaemonTest):
 
 @support.needs_root
 class Restarts(ExporterTest):
-    """A saved session's spans, over restarts of the daemon."""
+    """A saved session's spans, across restarts of the daemon."""
 
     def setUp(self):
         self.serve()
@@ -357,7 +357,7 @@ class Restarts(ExporterTest):
         return program.result()['calls']
 
     def started(self, *words, calls_of=(), options=('--saved',)):
-        """The exporter of a session, which has subscribed, and its receiver."""
+        """An exporter that has subscribed to a session, and its receiver."""
         self.session_of(*calls_of, options=options)
         return self.exporter_of_s(*words)
 
@@ -417,7 +417,7 @@ class Restarts(ExporterTest):
         program = self.program('hot')
         exporter, receiver = self.started(calls_of=(program, ('u::hot_push', 'event, return')))
         exporter.send_signal(signal.SIGSTOP)
-        # With a new epoch the daemon is asked anew what hits are: the first request that fails.
+        # In a new epoch the exporter asks the daemon again about probes: its first request that fails.
         self.daemon.json('session', 'new', 'other')
         self.daemon.json('stage', 'other', 'set', 'u::hot_nop5', '-p', str(program.pid), '--do', 'count')
         self.daemon.json('commit', 'other')
@@ -439,7 +439,7 @@ class Restarts(ExporterTest):
             self.daemon.finish()
             calls += self.call(program, BURST)
             self.daemon.start()
-            # Between them stands what was lost so far.
+            # Lines about losses may come before it.
             self.assertIn('tracectl-otlp: session s goes on\n', iter(exporter.stderr.readline, ''))
         said = self.ended_without_faults(exporter, receiver)
         sent, lost = re.search(r'(\d+) spans sent, 0 found the queue full, 0 not delivered, 0 rejected; '
@@ -512,7 +512,7 @@ class Restarts(ExporterTest):
 
 
 class Schema(unittest.TestCase):
-    """That the receiver above would notice: what the text of OTLP forbids, one fault at a time."""
+    """The receiver above detects what OTLP forbids, one fault at a time."""
 
     def setUp(self):
         spans = tracectl_spans.Spans('host', lambda hit: hit.probe != 'mark', 'arg0')
@@ -529,7 +529,8 @@ class Schema(unittest.TestCase):
         self.request = json.loads(json.dumps(tracectl_spans.request_of([span], 'host')))
 
     def faults_with(self, *place, value):
-        """Of the request with another value at one place, or without one: `value` is None."""
+        """The faults of the request with another value at one place, or, if `value` is None, without that
+        member."""
         changed = json.loads(json.dumps(self.request))
         *way, last = place
         inner = functools.reduce(lambda found, name: found[name], way, changed)
@@ -605,7 +606,7 @@ class Followed(unittest.TestCase):
 
 
 class SpansOfEvents(unittest.TestCase):
-    """What no program does when it is told to."""
+    """Sequences that no program makes on request."""
 
     def setUp(self):
         self.now = 0
@@ -654,7 +655,7 @@ class SpansOfEvents(unittest.TestCase):
         self.assertEqual(len({span['traceId'] for span in spans}), 1)
 
     def test_hits_in_a_call_are_its_events_and_so_many_are_kept(self):
-        self.event('hit', 'mark')  # in no call
+        self.event('hit', 'mark')  # outside of calls
         self.event('hit', 'f')
         for _ in range(200):
             self.event('hit', 'mark')
@@ -676,7 +677,7 @@ class SpansOfEvents(unittest.TestCase):
 
 
 class Traceparent(unittest.TestCase):
-    """The examples of https://www.w3.org/TR/trace-context/, and what it calls invalid."""
+    """The examples of https://www.w3.org/TR/trace-context/, and texts that it calls invalid."""
 
     def test_what_is_valid(self):
         text = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""More of everything than the daemon can take: events, clients, requests; for OVERLOAD_SECONDS, a
-minute in `make check` and an hour in `make soak-overload`.
+"""More of everything than the daemon can handle: events, clients, requests; for OVERLOAD_SECONDS, a minute in
+`make check` and an hour in `make soak-overload`.
 
-Programs make events on every CPU without end, ten times as many as can be read. A thousand clients are
-connected; some come and go, some stage settings and vanish before or within a commit, some subscribe and
-do not read. A user who has a quota does so, too, and asks for more than that. All the while a witness
-asks what everybody asks, and gets its answers. In the end every event is accounted for, nothing of those
-who vanished is left, and the daemon had not more memory than its unit lets it have.
+Programs on every CPU make events endlessly, ten times as many as can be read. A thousand clients are connected;
+some come and go, some stage settings and vanish before or during a commit, some subscribe and do not read. A user
+with a quota does so, too, and asks for more than that. Meanwhile a witness sends ordinary requests, and gets its
+answers. In the end every event is accounted for, nothing of the vanished clients is left, and the daemon's memory
+never exceeded the limit of its unit.
 """
 
 import json
@@ -30,25 +30,26 @@ SECONDS = float(os.environ.get('OVERLOAD_SECONDS', '60'))
 CLIENTS = 1000
 CALLS_AT_ONCE = 200_000
 OVERLOAD = 10  # times as many events as are read
-# So that no more of them can be read than this, of each CPU and session, at each look, a millisecond apart.
+# The most that can be read for each CPU and session at each poll, a millisecond apart.
 RING_BYTES = 4096
 EVENT = f'event(arg0, {", ".join(["comm"] * 8)}), count'
 USER = 4001
-# Of the user's quota; the connections are the daemon's own bound.
+# The user's quota; the number of connections is the daemon's own bound.
 MOST_SESSIONS, MOST_CONNECTIONS, MOST_SUBSCRIPTIONS = 16, 64, 16
-STREAM_BYTES = 8 << 20  # that wait for a subscriber
-# Within so many milliseconds so great a part of the answers comes, beside programs that take all CPUs. A commit
-# waits until no hit is under way that began before it, and who reads then waits for the next one's.
+STREAM_BYTES = 8 << 20  # waiting for a subscriber
+# This share of the answers comes within USUAL_MS, next to programs that use all CPUs. A commit waits for the
+# end of all hits that began before it, and a read after it waits for the next commit.
 USUAL_MS = 100
 USUAL = {'daemon.status': 0.95, 'session.list': 0.95, 'stage.set': 0.95, 'stage.commit': 0.5,
          'session.read': 0.5}
-# What is measured are waits for the daemon, and not for programs that happen to run beside the test: daemon and
-# witness go before those. The programs that are traced do not, as commits wait for whoever they would keep from running.
+# The test measures waits for the daemon, not for other programs on the machine, so the daemon and the witness
+# have priority. The traced programs do not, because commits wait for programs that the traced ones would keep
+# from running.
 NICENESS = -10
 
 
 def memory_of_unit():
-    """What systemd lets the daemon have."""
+    """The memory limit in the daemon's unit."""
     unit = (support.ROOT / 'systemd/tracectld.service').read_text(encoding='utf-8')
     number, suffix = re.search(r'^MemoryMax=(\d+)([MG])$', unit, re.M).groups()
     return int(number) << {'M': 20, 'G': 30}[suffix]
@@ -57,12 +58,12 @@ def memory_of_unit():
 MEMORY_OF_UNIT = memory_of_unit()
 
 
-# By the version of cgroups: the bound, and the most that was used.
+# By the version of cgroups: the bound, and the highest use.
 FILES_OF_MEMORY = {1: ('memory.limit_in_bytes', 'memory.max_usage_in_bytes'), 2: ('memory.max', 'memory.peak')}
 
 
 class MemoryGroup:
-    """A cgroup that may have so much memory, of the daemon, its children, and what the kernel keeps for them."""
+    """A cgroup with this memory limit for the daemon, its children, and the kernel's memory for them."""
 
     def __init__(self, most_bytes):
         mount = cgroups.mount_of('memory')
@@ -85,11 +86,11 @@ class MemoryGroup:
 
 
 class LoudDaemon(support.Daemon):
-    """Whose log is read while it runs: it is longer than a pipe."""
+    """Its log is read while it runs, because it is longer than a pipe."""
 
     def __init__(self, first, *options):
         super().__init__(*options, program=first[0], first=first[1:])
-        os.chmod(self.directory.name, 0o755)  # users are to come to the socket
+        os.chmod(self.directory.name, 0o755)  # users must be able to open the socket
         self.said = []
         self.reading = threading.Thread(target=lambda: self.said.extend(self.process.stderr))
         self.reading.start()
@@ -117,7 +118,7 @@ class Flood(threading.Thread):
 
 
 class Worker(threading.Thread):
-    """Does something until the end; what goes wrong is the test's failure."""
+    """Repeats something until the end; an exception fails the test."""
 
     def __init__(self, work, until):
         super().__init__()
@@ -133,8 +134,7 @@ class Worker(threading.Thread):
 
 
 class Apart:
-    """Does something in a process of its own, as a user: so no other thread of Python has part in what it
-    waits for."""
+    """Does something in its own process, as a user, so that no other Python thread delays it."""
 
     def __init__(self, act, user=0):
         self.pipe, theirs = multiprocessing.Pipe()
@@ -158,10 +158,10 @@ class Apart:
         self.pipe.send('begin')
 
     def end(self):
-        """What has come of it."""
+        """Returns the results."""
         try:
             self.pipe.send('end')
-        except BrokenPipeError:  # it has failed, and has said why
+        except BrokenPipeError:  # it has failed, and reported why
             pass
         result = self.pipe.recv()
         self.process.join()
@@ -171,7 +171,7 @@ class Apart:
 
 
 class Witness:
-    """Who is not to be disturbed: asks what everybody asks, and notes how long each answer takes."""
+    """Must not be disturbed: sends ordinary requests, and records the time of each answer."""
 
     def __init__(self, daemon, pid):
         self.daemon, self.pid, self.client = daemon, pid, None
@@ -192,7 +192,7 @@ class Witness:
             turn += 1
             self.clients.append(self.ask('daemon.status')['clients'])
             self.ask('session.list')
-            # Another spec each time, so that there is something to switch.
+            # Another spec each time, so that each commit switches something.
             self.ask('stage.set', session=name, patterns=['u::hot_push'],
                      target={'pids': [self.pid]}, do='count by tid' if turn % 2 else 'count')
             self.ask('stage.commit', session=name)
@@ -214,7 +214,7 @@ class Subscriber:
         self.events, self.lost, self.rest = 0, {}, b''
 
     def take(self, data):
-        """Counts what came; the answer, if one did."""
+        """Counts the events; returns the answer, if it has arrived."""
         *lines, self.rest = (self.rest + data).split(b'\n')
         answer = None
         for line in lines:
@@ -253,8 +253,8 @@ class Subscriber:
 
 
 def send(client, method, files=(), memory_of=(), **params):
-    """With descriptors of files, which the daemon opens for nobody but root, and of the memory of processes, which
-    proves that this user may trace them."""
+    """With descriptors of files, because the daemon opens files only for root, and of the memory of processes,
+    which prove that this user may trace them."""
     if files:
         params['files'] = list(files)
     if memory_of:
@@ -272,7 +272,7 @@ ANSWERS_OF_EVENTS = 3
 
 
 def ask_for_events(client, session, program):
-    """As many answers come as ANSWERS_OF_EVENTS."""
+    """It gets ANSWERS_OF_EVENTS answers."""
     path = program.process.args[-1]
     send(client, 'session.prove', memory_of=[program.pid], session=session)
     send(client, 'stage.set', files=[path], session=session, patterns=['u::hot_push'],
@@ -285,7 +285,7 @@ def is_exhausted(answer):
 
 
 class UserWithQuota:
-    """Subscribes and does not read, stages and vanishes, and asks for more than it may have."""
+    """Subscribes and does not read, stages and vanishes, and asks for more than its quota."""
 
     def __init__(self, daemon, program):
         self.daemon, self.program, self.crowd = daemon, program, []
@@ -297,7 +297,7 @@ class UserWithQuota:
         self.refused[what] += 1
 
     def begin(self):
-        """Two sessions with events have as many subscriptions as there may be, none of which is read."""
+        """Two sessions with events have the maximum of subscriptions, none of which is read."""
         self.crowd = [self.daemon.connect() for _ in range(MOST_SUBSCRIPTIONS // 2)]
         first = self.crowd[0]
         names = [first.result('session.create')['name'] for _ in range(MOST_SESSIONS - 2)]
@@ -311,7 +311,7 @@ class UserWithQuota:
         return names
 
     def connect(self):
-        """Where there is room: that fill() has made some is seen by the daemon in its time."""
+        """Waits for room: the daemon notices after a while that fill() has made some."""
         while not self.is_served(client := self.daemon.connect()):
             client.close()
         return client
@@ -323,7 +323,7 @@ class UserWithQuota:
             ask_for_events(client, created['result']['name'], self.program)
             if self.random.random() < 0.5:
                 client.receive()
-        else:  # those who vanished just before are not gone yet
+        else:  # those that vanished just before are still counted
             self.refuse('sessions', created)
         client.close()
 
@@ -335,7 +335,7 @@ class UserWithQuota:
             return False
 
     def fill(self):
-        """With connections, until one is not let in."""
+        """Opens connections until one is refused."""
         while self.is_served(client := self.daemon.connect()):
             self.crowd.append(client)
             assert len(self.crowd) <= MOST_CONNECTIONS
@@ -359,7 +359,7 @@ class UserWithQuota:
 
 
 def program_of(user, directory):
-    """From where the user may execute it."""
+    """A copy where the user may execute it."""
     path = directory + '/hot'
     if not os.path.exists(path):
         shutil.copy(target('hot'), path)
@@ -367,7 +367,7 @@ def program_of(user, directory):
 
 
 def within(waits, part):
-    """Of so great a part none took longer."""
+    """At least this share of the waits is not longer."""
     return sorted(waits)[min(len(waits) - 1, int(len(waits) * part))]
 
 
@@ -388,17 +388,17 @@ class Overload(support.DaemonTest):
         for thread in threads:
             thread.join()
 
-    # ---- who disturbs ----
+    # ---- disturbances ----
 
     def come_and_go(self):
-        """One of the crowd is replaced by another."""
+        """Replaces one client of the crowd by another."""
         place = self.random.randrange(CLIENTS)
         self.crowd[place].close()
         self.crowd[place] = self.daemon.connect()
         self.crowd[place].result('hello')
 
     def vanish(self, pid):
-        """At a random point of what makes a session speak, mostly without waiting for answers."""
+        """At a random step of making a session produce events, mostly without waiting for answers."""
         client = self.daemon.connect()
         name = client.result('session.create')['name']
         lines = [{'method': 'stage.set', 'params': {'session': name, 'patterns': ['u::hot_push'],
@@ -417,16 +417,16 @@ class Overload(support.DaemonTest):
                                         b'x' * 200_000, b'[' * 5000 + b'\n']))
         client.close()
 
-    # ---- what is to hold ----
+    # ---- checks ----
 
     def check_account(self, account, calls):
-        """Every hit was counted, and is an event or lost, by what the stream itself has told."""
+        """Every hit was counted, and is an event or reported as lost in the stream itself."""
         hits, events, lost = account
         self.assertEqual(hits, calls)
         self.assertEqual(events + sum(lost.values()), calls)
 
     def check_overload(self, account):
-        """Of what the programs did the reader could take no more than a tenth."""
+        """The reader could take at most a tenth of the programs' hits."""
         hits, _, lost = account
         self.assertGreaterEqual(lost['ring_full'], (OVERLOAD - 1) * (hits - lost['ring_full']))
 
@@ -499,7 +499,7 @@ class Overload(support.DaemonTest):
 
 @support.needs_root
 class MemoryOfUsers(unittest.TestCase):
-    """What users make the daemon keep who do not read what they have asked for."""
+    """The memory that the daemon needs for users who do not read their events."""
 
     def setUp(self):
         self.group = MemoryGroup(MEMORY_OF_UNIT)
@@ -509,7 +509,7 @@ class MemoryOfUsers(unittest.TestCase):
         self.before = self.group.peak_bytes()
 
     def connect(self, user):
-        """As the kernel has it of who connects."""
+        """The kernel takes the credentials at connect."""
         os.setegid(user)
         os.seteuid(user)
         try:
@@ -529,7 +529,7 @@ class MemoryOfUsers(unittest.TestCase):
         return names
 
     def subscribe(self, user, names):
-        """Until it is refused: how often it was not, and why it is."""
+        """Until it is refused: how often it was not, and the reason."""
         count = 0
         while True:
             client = self.connect(user)
@@ -552,7 +552,7 @@ class MemoryOfUsers(unittest.TestCase):
             self.assertIn(f'the streams to clients of {whose} may have', why)
             program.send(f'hot_push {CALLS_AT_ONCE}')
             program.result()
-            for name in names:  # what was read has come to the streams then
+            for name in names:  # after this, the streams have the events
                 asking.result('session.flush', session=name)
         root = self.daemon.connect()
         self.addCleanup(root.close)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The packages of `make deb`: what is in them, and that they come and go without a trace."""
+"""The packages of `make deb`: their contents, and that they are installed and removed without a trace."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import support
 from installed import dumps_in, newer_package
 
 PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
-# What dpkg, the journal and the tools for users write down of whatever happens.
+# Where dpkg, the journal and the tools for users log what they do.
 NOTED = ['/var/lib/dpkg', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
 
 
@@ -63,7 +63,7 @@ class Contents(unittest.TestCase):
             self.check_they_install(folder, made)
 
     def check_they_install(self, folder, rpms):
-        """All that `make install` does, in a root that has nothing; and that nothing is left of them."""
+        """Their installation in an empty root is equal to `make install`, and their removal leaves nothing."""
         root, installed = folder + '/root', folder + '/installed'
         rpm = lambda *words: output_of('rpm', '--root', root, *words)
         subprocess.run(['make', '-C', support.ROOT, 'install', 'DESTDIR=' + installed, 'PREFIX=/usr',
@@ -116,14 +116,14 @@ class Completions(unittest.TestCase):
     PATH = {**os.environ, 'PATH': f'{support.BUILD}:{os.environ["PATH"]}'}
 
     def in_bash(self, *words):
-        """What bash would complete the last word with."""
+        """How bash would complete the last word."""
         script = ('. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tracectl; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         return set(output_of('bash', '-c', script, self.FILE / 'tracectl', 'tracectl', *words,
                              env=self.PATH).split())
 
     def in_zsh(self, *words):
-        """What zsh is given to choose from."""
+        """The words that zsh offers."""
         script = ('_describe() { print -rl -- ${(P)@[-1]%%:*} }; '
                   '_call_program() { shift; eval "$@" }; _files() {}; '
                   'words=("$@"); CURRENT=$#; . $0')
@@ -164,19 +164,19 @@ class Installed(unittest.TestCase):
         return self.container.run(*words, **options)
 
     def files(self):
-        """All there are, and how long each is that is no folder."""
+        """All files and directories, files with their sizes."""
         left_out = [word for path in NOTED for word in ('-path', path, '-prune', '-o')]
         listed = self.run_there('find', '/', '-xdev', *left_out, '-type', 'd', '-printf', '%p\\n',
                                 '-o', '-printf', '%p %s\\n').splitlines()
         listed += self.run_there('find', '/run', '-xdev', '-name', '*tracectl*').splitlines()
-        # /etc/passwd- and the like are what was before the last change.
+        # /etc/passwd- and similar files are backups from before the last change.
         return {line for line in listed if not re.match(r'/etc/\w+- ', line)}
 
     def users(self):
         return self.run_there('getent', 'passwd'), self.run_there('getent', 'group')
 
     def units(self, *states):
-        """Of ours, that systemd knows of."""
+        """Our units that systemd knows."""
         listed = self.run_there('systemctl', 'list-units', '--plain', '--no-legend', *states, 'tracectl*')
         return listed.splitlines()
 
@@ -188,9 +188,9 @@ class Installed(unittest.TestCase):
         return [int(self.run_there('systemctl', 'show', unit, '-P', 'MainPID')) for unit in self.UNITS]
 
     def run_everything(self):
-        """The daemon, who has a session, and the exporters."""
+        """Runs the daemon, with a session, and the exporters."""
         self.run_there('tracectl', 'session', 'new', 's', '--saved', '--recorder', '1M')
-        # As root: Python keeps what it compiles.
+        # As root, because then Python caches its bytecode.
         self.run_there('tracectl-otlp', '--help')
         self.container.path('/etc/default/tracectl-otlp').write_text('OPTIONS="--trace-id tag"\n')
         self.run_there('systemctl', 'enable', '--now', *self.UNITS)
@@ -201,7 +201,7 @@ class Installed(unittest.TestCase):
             self.assertNotIn(new, (0, old), unit)
 
     def build_and_run_program(self):
-        """With what is installed there, which has no compiler."""
+        """With the installed header, as the container has no compiler."""
         inside = self.container.path('/usr')
         library, = inside.glob('lib/*/libtracectl-usdt.so')
         program = self.container.path('/tmp/runtime_probes')
@@ -226,7 +226,7 @@ class Installed(unittest.TestCase):
         dumps = self.container.path('/var/lib/tracectl/dumps')
         support.wait_until(lambda: dumps_in(dumps, 's'), 'a dump')
         self.run_there('dpkg', '--remove', *PACKAGES)
-        # What was enabled is so again where they come back.
+        # Enabled units stay enabled when the packages come back.
         self.assertEqual((self.units('--state=active,activating,failed'), self.processes()), ([], []))
         self.assertNotIn('/run/tracectl', self.files())
         self.assertTrue(list(dumps.glob('s-*.tct')))

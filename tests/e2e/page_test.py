@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The page that `report --html` writes of a recording, as a browser shows it: it says what `show` and
-`report` say, and does what people do with it."""
+"""The page of `report --html` in a browser: it shows the same as `show` and `report`, and reacts to its
+users."""
 
 import base64
 import collections
@@ -26,7 +26,7 @@ from record_test import CORPUS, HOT, NUMBERS, RecordTest
 HITS = 3000
 UNITS = {'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 
-# How many colours are in a picture; a Blob is none of what the page's policy forbids.
+# The number of colours in a picture; the page's policy does not forbid a Blob.
 COLOURS = '''
     const [text, tell] = arguments;
     const bytes = Uint8Array.from(atob(text), one => one.charCodeAt(0));
@@ -124,7 +124,7 @@ class PageTest(RecordTest):
         return ActionChains(self.driver, duration=0)
 
     def at(self, css, x, y):
-        """Where the mouse goes for a pixel of an element: Selenium counts from its middle."""
+        """The offset of an element's pixel for the mouse: Selenium counts from the middle."""
         element = self.element(css)
         self.driver.execute_script('arguments[0].scrollIntoView({block: "center", '
                                    'behavior: "instant"})', element)
@@ -203,7 +203,7 @@ class Page(PageTest):
             .click_and_hold().move_by_offset(-120, 0).release().perform()
         self.wait(lambda: self.range()[0] > begin)
         self.assertAlmostEqual(self.span(), span, delta=1)
-        # A part of the strip, from a quarter of the recording on.
+        # A quarter of the strip, from a quarter of the recording on.
         width = self.element('#map').size['width'] - 168
         self.actions().move_to_element_with_offset(*self.at('#map', 168 + width // 4, 20)) \
             .click_and_hold().move_by_offset(width // 4, 0).release().perform()
@@ -220,7 +220,7 @@ class Page(PageTest):
         self.element('#lanes').send_keys(Keys.ENTER)
         self.element('#lanes').send_keys(Keys.ESCAPE)
         self.wait(lambda: not self.texts('#details h3'))
-        # It takes most of the width now, in the row behind the ruler.
+        # The outermost call now has most of the width, in the row below the ruler.
         self.click_at('#lanes', 700, 26 + 9)
         self.wait(lambda: self.texts('#details h3'))
         self.assertEqual(self.texts('#details h3')[0].split()[0], 'tree_root')
@@ -346,10 +346,10 @@ class Page(PageTest):
         chosen = Select(self.element('#latency-of')).first_selected_option.text
         self.assertTrue(chosen.startswith('tree_19 '), chosen)
 
-    # ---- how it looks ----
+    # ---- appearance ----
 
     def distribution(self, css):
-        """The shares of the colours in what is seen of an element."""
+        """The shares of the colours in the visible part of an element."""
         element = self.element(css)
         self.driver.execute_script('arguments[0].scrollIntoView({block: "center", '
                                    'behavior: "instant"})', element)
@@ -365,7 +365,7 @@ class Page(PageTest):
             with self.subTest(theme=theme):
                 self.assertEqual(self.data('html', 'theme'), theme)
                 grounds.add(self.element('body').value_of_css_property('background-color'))
-                # Of each function a colour, and names; of nothing else a part nearly as large.
+                # A colour for each function, and names; no other colour fills almost everything.
                 for css, colours in [('#lanes', 12), ('#flame-canvas', 12), ('#map', 4),
                                      ('#histogram', 4), ('#heat', 4)]:
                     shares = [share for share in self.distribution(css) if share > 1e-4]
@@ -395,7 +395,7 @@ class Page(PageTest):
               .map(one => one.outerHTML)''')
         self.assertEqual(nameless, [])
 
-    # ---- strangers ----
+    # ---- hostile contents ----
 
     def test_hostile_names_are_text(self):
         evil = '<img src=x onerror="owned=1">'
@@ -419,13 +419,13 @@ class Page(PageTest):
         self.assertIn(f'<script>owned=1</script>/{evil}', self.texts('#probes .where')[0])
         self.assertEqual(self.driver.get_log('browser'), [])
 
-    # ---- what is missing ----
+    # ---- losses ----
 
     def test_losses_have_their_place_and_cause(self):
         program = self.program('hot')
         verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
                           self.file)
-        # Nobody empties the rings.
+        # Nobody reads the rings.
         self.daemon.process.send_signal(signal.SIGSTOP)
         try:
             self.call(program, 1_000_000)
@@ -459,7 +459,7 @@ class Page(PageTest):
 
 
 class File(PageTest):
-    """What needs no engine."""
+    """Tests without an engine."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who may trace what: real users, on a socket that all of them may connect to.
+"""Which users may trace what: real users, on a socket that all of them may connect to.
 
-Users and programs are in a container, so that they are nowhere else."""
+Users and programs are in a container, so they do not exist elsewhere."""
 
 import collections
 import collections.abc
@@ -17,7 +17,7 @@ EVERYTHING = 'event(arg0), stack(4), count'
 CALLS = 100
 SOCKET = '/run/tracectl/tracectl.sock'
 
-# Connects, asks and executes a program; a child of it, which has the socket, prints the answer.
+# Connects, sends a request and executes a program; its child, which has the socket, prints the answer.
 PEER = '''
 import os, socket, sys
 path, request, program = sys.argv[1:]
@@ -32,18 +32,18 @@ print(peer.makefile().readline(), end='', flush=True)
 
 @dataclasses.dataclass
 class Kind:
-    """Of processes."""
+    """A kind of process."""
     name: str
-    start: collections.abc.Callable  # with the file that is to be run
+    start: collections.abc.Callable  # with the file to run
     seen: dict = dataclasses.field(default_factory=dict)       # calls, by user
-    ptraced_by: set = dataclasses.field(default_factory=set)  # in the end
+    ptraced_by: set = dataclasses.field(default_factory=set)  # at the end
     calls: int = CALLS
 
 
 @support.needs_root
 class Permissions(WithUsers):
     def seen(self, user, name):
-        """What the session has counted so far, and what it has recorded, which has a stack."""
+        """The session's count so far, and the number of recorded events, which have stacks."""
         events = self.recorded(user, name)
         rows = self.json(user, 'read', name)['rows']
         return sum(row['count'] for row in rows), len(events)
@@ -56,16 +56,16 @@ class Permissions(WithUsers):
         self.container.run('rm', file)
         events = [json.loads(line) for line in shown if '"ts"' in line]
         for event in events:
-            # It has names where these could be read in time.
+            # Names are there if they could be read in time.
             self.assertTrue(event['stack'] and all(frame['address'] for frame in event['stack']), event)
         return events
 
-    # ---- the matrix: who sees what of processes of which kind ----
+    # ---- the matrix: which user sees what of which kind of process ----
 
     def kinds(self):
-        """Each runs a file of its own, which is alice's until it starts and armed in whoever runs it, and calls
-        CALLS times, or twice that. Name; how it comes about; of these calls those that its user, who is
-        alice or alice inside a user namespace, sees; and whether it could ptrace the process afterwards."""
+        """Each runs its own file, which belongs to alice until it starts and is armed in all processes, and
+        makes CALLS calls, or twice as many. Name; how to start it; the calls seen by the session of alice, and
+        of alice inside a user namespace; and which of the two could ptrace the process afterwards."""
         alice, bob, inside, root = self.alice, self.bob, self.inside, self.root
         return [
             Kind('own', lambda file: self.calling(alice.enter, file), {alice: CALLS}, {alice}),
@@ -95,7 +95,7 @@ class Permissions(WithUsers):
         return process
 
     def prove(self, process):
-        """To the session of each, where the kernel lets it."""
+        """To each one's session, if the kernel allows it."""
         for user in self.alice, self.inside:
             proven = self.json(user, 'session', 'prove', user.name, '-p', process.says_pid)
             self.assertTrue(proven['needed'])
@@ -143,7 +143,7 @@ class Permissions(WithUsers):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def check_choice(self, user, process, allowed):
-        """Of the process, by its number."""
+        """Chooses the process by its number."""
         pid = process.says_pid
         for words in ['list', STEP], ['stage', user.name, 'set', STEP]:
             done = self.tracectl(user, *words, '-p', pid)
@@ -152,7 +152,7 @@ class Permissions(WithUsers):
                 self.assertIn(f'process {pid} is not yours to trace', done.stderr)
 
     def of_each(self, user):
-        """What the session of the user's name has: counts and events by process, hits by file."""
+        """Results of the session with the user's name: counts and events by process, hits by file."""
         rows = self.json(user, 'read', user.name)['rows']
         settings = self.json(user, 'info', STEP.replace('::', ':*:'))['settings']
         return ({str(row['by']['pid']): row['count'] for row in rows},
@@ -181,7 +181,7 @@ class Permissions(WithUsers):
                     self.assertEqual((counts.get(pid, 0), events[pid], hits[file]), (seen,) * 3)
                     self.check_choice(user, process, sees_all or user in kind.ptraced_by)
 
-    # ---- what a process does while it is traced ----
+    # ---- changes of a process while it is traced ----
 
     def test_what_is_not_dumpable_any_more_is_not_seen(self):
         process = self.of(self.alice)
@@ -200,7 +200,7 @@ class Permissions(WithUsers):
         self.assertEqual([(row['by'], row['count']) for row in rows], [({'retval': 0}, 2)])
 
     def test_a_process_that_executes_a_setuid_file_is_not_seen(self):
-        """The probes stay with the process: it is the same file, that has become setuid."""
+        """The probes stay in the process: the file is the same, but has become setuid."""
         self.container.run('install', '-m', '755', PROGRAM, '/opt/becomes')
         process = self.of(self.alice, '/opt/becomes')
         self.session(self.alice, 's', STEP, '-p', process.says_pid, '--do', EVERYTHING)
@@ -225,15 +225,15 @@ class Permissions(WithUsers):
         for process in processes:
             self.container.run('kill', '-SEGV', process.says_pid)
             process.process.wait(timeout=60)
-        # The first crash that is told of is dumped, and those that come at once after it are counted.
+        # The first reported crash is dumped, and those immediately after it are counted.
         left_out = lambda user, name: self.json(user, 'session', 'show', name)['recorder']['dumps_left_out']
         support.wait_until(lambda: left_out(self.root, 'all') == 2, 'all crashes to be told of')
         self.assertEqual(left_out(self.alice, 's'), 1)
 
-    # ---- who asks ----
+    # ---- who connects ----
 
     def test_what_a_peer_executes_gives_its_child_no_rights(self):
-        """It has connected, and executes a setuid file before the daemon has come to look at it."""
+        """It connects, and executes a setuid file before the daemon has looked at it."""
         process = self.process(*self.alice.enter, '--inh-caps=+net_raw', '--ambient-caps=+net_raw',
                                PROGRAM)
         self.json(self.root, 'status')
@@ -271,7 +271,7 @@ class Permissions(WithUsers):
         row, = self.json(weak, 'read', 'w')['rows']
         self.assertEqual(row['count'], CALLS)
 
-    # ---- what takes other users' time ----
+    # ---- use of other users' time ----
 
     def test_what_is_armed_for_everybody_is_for_the_files_owner(self):
         process = self.of(self.alice)

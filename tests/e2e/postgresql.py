@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A PostgreSQL server of a test's own, of Debian's program as it is."""
+"""A PostgreSQL server for a test: Debian's unmodified program."""
 
 import os
 import pwd

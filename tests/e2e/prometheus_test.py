@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporter for Prometheus, scraped by a real Prometheus that is asked what it has seen; what it should
-have seen is what the programs count."""
+"""The exporter for Prometheus, scraped by a real Prometheus; its data is compared with what the programs
+count."""
 
 import concurrent.futures
 import importlib.machinery
@@ -23,11 +23,11 @@ import urllib.request
 import support
 from prometheus_client import parser
 
-sys.path.insert(0, str(support.ROOT / 'client/python'))  # for the exporter where it is loaded
+sys.path.insert(0, str(support.ROOT / 'client/python'))  # the exporter's, if it is imported
 EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
-MOST_DATA_BYTES = 128 << 20  # of its memory that is not of files; half of what its unit allows
+MOST_DATA_BYTES = 128 << 20  # limit for its anonymous memory; half of its unit's limit
 SCRAPERS = 3
-STRANGE_NAME = 'q"b\\n\nend'  # a quote, a backslash before an n, an end of a line
+STRANGE_NAME = 'q"b\\n\nend'  # a quote, a backslash before an n, a line feed
 SCRAPES = '''
 scrape_configs:
   - job_name: tracectl
@@ -51,7 +51,7 @@ def line_that_says(stream, pattern):
 
 
 class Process:
-    """Runs until the test ends; `said` is what it told of where it listens, on standard error."""
+    """Runs until the test ends; `said` is the address on which it listens, from standard error."""
 
     def __init__(self, test, command, pattern):
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True,
@@ -72,14 +72,14 @@ class Process:
 @support.needs_root
 class ExporterTest(support.DaemonTest):
     def exporter(self, *words, first=()):
-        """Running, with what it takes at each scrape from the daemon. `first`: words of another program that
-        executes it."""
+        """A running exporter; counts what it takes from the daemon at each scrape. `first`: words of another
+        program that executes it."""
         command = [*first, '/usr/bin/python3', EXPORTER, '--socket', self.daemon.socket, '--listen',
                    '127.0.0.1:0', *words]
         return Process(self, command, r'listening on (http://\S+/metrics)$')
 
     def strange(self):
-        """A program whose threads have a name that has to be escaped."""
+        """A program with thread names that must be escaped."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         link = pathlib.Path(folder.name, STRANGE_NAME)
@@ -98,7 +98,7 @@ class ExporterTest(support.DaemonTest):
         self.assertEqual(program.result()['calls'], times)
 
     def metrics(self, exporter):
-        """What it says at this moment: value by name and labels, as the text has them."""
+        """Its current metrics: value by name and labels, as in the text."""
         samples = {}
         for line in get(exporter.said).splitlines():
             if not line.startswith('#'):
@@ -111,7 +111,7 @@ class ExporterTest(support.DaemonTest):
 @support.needs_root
 class Prometheus(ExporterTest):
     def prometheus(self, exporter):
-        """The address of one that scrapes it."""
+        """The address of a Prometheus that scrapes it."""
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         config = pathlib.Path(folder, 'prometheus.yml')
@@ -121,7 +121,7 @@ class Prometheus(ExporterTest):
         return Process(self, command, r'msg="Listening on" address=(\S+)').said
 
     def query(self, address, expression):
-        """Its results: value by labels, without those that say who was scraped."""
+        """The results: value by labels, without the labels of the scraped target."""
         url = f'http://{address}/api/v1/query?' + urllib.parse.urlencode({'query': expression})
         try:
             answer = json.loads(get(url))
@@ -138,7 +138,7 @@ class Prometheus(ExporterTest):
         return found
 
     def wait_for_a_scrape(self, address):
-        """Until one that was begun from now on is in its store."""
+        """Waits until a scrape that began after the call is in its store."""
         now = time.time()
         def is_there():
             return (any(at > now for at in self.query(address, 'timestamp(up)').values())
@@ -146,7 +146,7 @@ class Prometheus(ExporterTest):
         support.wait_until(is_there, 'a scrape')
 
     def values(self, address, expression, *names):
-        """Values by those labels that are named."""
+        """Values by these labels."""
         return {tuple(dict(labels).get(name) for name in names): value
                 for labels, value in self.query(address, expression).items()}
 
@@ -213,7 +213,7 @@ class Exporter(ExporterTest):
                  'ring_bytes_each'}
         for name, value in stats.items():
             shown = found[f'tracectl_daemon_{name}' + ('' if name in sizes else '_total')]
-            if 'request' not in name:  # these were some more since
+            if 'request' not in name:  # there were more requests since
                 self.assertEqual(shown, value, name)
         self.assertEqual(found['tracectl_daemon_sites'], 1)
         self.assertFalse([name for name in found if 'session=' in name])
@@ -318,7 +318,7 @@ class Exporter(ExporterTest):
         exported = get(self.exporter().said)
 
         def lines(text):
-            """Without the numbers, some of which are others by then."""
+            """Without numbers, some of which have changed."""
             return {re.sub(r'(?<=[a-z}]) [\d.e+]+$', '', line) for line in text.splitlines()
                     if 'exporter_rows' not in line}
         self.assertEqual(lines(printed), lines(exported))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A user traces a process where the kernel itself lets it: also where ids and capabilities would do and something
-else does not. Of that there is Landlock in every kernel that this project runs on."""
+"""A user can trace a process if the kernel itself allows it: also where ids and capabilities match but
+something else forbids it. Landlock is such a thing in every kernel that this project supports."""
 
 import json
 import subprocess
@@ -12,8 +12,8 @@ from users import DENIED, PROGRAM, User, WithUsers
 STEP = 'uprobe::changes_step'
 CALLS = 100
 
-# Executes a program that may read and execute every file, in a domain of Landlock's (landlock(7)): it may trace
-# what is in the domain.
+# Executes a program that may read and execute every file, in a Landlock domain (landlock(7)): it may trace the
+# processes in its domain.
 SANDBOX = '''
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -74,7 +74,7 @@ class Proofs(WithUsers):
                 self.assertIn(f'"count":{CALLS}', done.stdout)
 
     def test_a_setuid_command_gets_its_rights_and_is_not_seen(self):
-        """A program that is stopped where it begins, by ptrace(2), would run without them."""
+        """Under ptrace(2), a program stopped at its start would run without them."""
         setuid = '/opt/setuid-command'
         self.container.run('install', '-m', '4755', PROGRAM, setuid)
         command = subprocess.Popen(
@@ -113,7 +113,7 @@ class Proofs(WithUsers):
         self.assertEqual(shown['unproven']['hits'] + self.counted(self.alice, 'later'), CALLS + calls)
 
     def test_nobody_but_who_may_see_it_proves_a_process(self):
-        """To another's session nobody proves anything, and another's process is no use."""
+        """Nobody else can prove a process to a session, and nobody can prove another user's process."""
         self.session(self.alice, 'hers', STEP.replace('::', f':{self.file}:'), '-a', '--do', 'count')
         refused = self.tracectl(self.bob, 'session', 'prove', 'hers')
         self.assertEqual(refused.returncode, DENIED, refused.stderr)

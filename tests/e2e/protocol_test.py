@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The protocol as any program can speak it: a socket and lines of JSON, held against the schema."""
+"""The protocol as any program can use it: a socket and lines of JSON, validated by the schema."""
 
 import collections
 import functools
@@ -18,7 +18,7 @@ SCHEMA = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
 
 @functools.cache
 def validator(name):
-    """Made once: to look through the schema takes longer than to look at what it is held against."""
+    """Made once: processing the schema takes longer than a validation."""
     schema = {'$ref': '#/$defs/' + name, '$defs': SCHEMA['$defs']}
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -52,7 +52,7 @@ class Protocol(support.DaemonTest):
         answer = self.client.receive()
         self.assertEqual(answer['error']['code'], number, answer)
         check('error', answer['error'])
-        self.result('hello')  # the connection is as good as before
+        self.result('hello')  # the connection still works
         return answer
 
     def test_the_schema_in_the_tree_is_the_programs(self):
@@ -73,7 +73,7 @@ class Protocol(support.DaemonTest):
         program.send('go')
         truth = program.result()
         self.result('session.flush', session='s')
-        # Everything fired before the call has come before its answer.
+        # Every event fired before the call has come before its answer.
         events = [n['params'] for n in self.client.notifications if n['method'] == 'event']
         for event in events:
             check('event', event)
@@ -134,7 +134,7 @@ class Protocol(support.DaemonTest):
         cpus = [first['cpu'] for first in reply['skew_ns']]
         self.assertEqual(len(cpus), len(set(cpus)))
         self.assertLessEqual(set(cpus), set(range(os.sysconf('SC_NPROCESSORS_CONF'))))
-        # Whole microseconds were cut off each phase.
+        # Each phase was rounded down to whole microseconds.
         longest_ns = (phases['switch'] + phases['wait'] + 2) * 1000
         self.assertTrue(all(first['ns'] < longest_ns for first in reply['skew_ns']), reply)
         return len(cpus)
@@ -163,7 +163,7 @@ class Protocol(support.DaemonTest):
             deleted = self.result('session.delete', session='s')
             self.assertEqual((deleted['sessions'], deleted['sites']), (1, 100))
             seen['delete'] += self.expect_figures(deleted, epoch + 2)
-            return all(seen.values())  # where the machine is busy a CPU may have had no hit
+            return all(seen.values())  # on a busy machine a CPU may have had no hit
 
         support.wait_until(switch, 'hits between the switches and the ends of their waits')
         plain = self.result('session.read', session='stays')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Python client, client/python/tracectl.py, against a daemon and what the targets say of themselves."""
+"""The Python client, client/python/tracectl.py, with a daemon; compared with the targets' own reports."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ class PythonClient(support.DaemonTest):
         self.addCleanup(self.connection.close)
 
     def hot(self):
-        """A program that calls hot_push as often as it is told, and a target that chooses it."""
+        """A program that calls hot_push as often as requested, and a target that chooses it."""
         program = self.program('hot')
         return program, tracectl.target(pids=[program.pid])
 
@@ -131,7 +131,7 @@ class PythonClient(support.DaemonTest):
             program.send('hot_push 3')
             came = session.events()
             self.assertEqual([next(came).args[0] for _ in range(3)], [0, 1, 2])
-            session.delete()  # and not once more at the end
+            session.delete()  # and not again at the end
 
     def test_what_a_slow_reader_has_lost_stands_among_the_events(self):
         program, here = self.hot()
@@ -139,7 +139,7 @@ class PythonClient(support.DaemonTest):
             session.set(['u::hot_push'], here, do='event(arg0)')
             session.subscribe()
             session.commit()
-            self.call(program, 200_000)  # more than the daemon keeps for who does not read
+            self.call(program, 200_000)  # more than the daemon keeps for clients that do not read
             session.flush()
             items = session.pending()
         lost = [item for item in items if isinstance(item, tracectl.Lost)]
@@ -318,7 +318,7 @@ class Rejoining(unittest.TestCase):
 
 
 class FakeDaemon:
-    """Answers one connection with what it was given, for what a real one does not say."""
+    """Answers one connection with given texts, for replies that a real daemon never sends."""
 
     def __init__(self, test, answer):
         folder = tempfile.mkdtemp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The main job on programs of Debian as they are, against numbers that the programs know."""
+"""The main features with unmodified Debian programs, compared with numbers that the programs know."""
 
 import pathlib
 import tempfile
@@ -68,7 +68,7 @@ class PostgreSQL(postgresql.ServerTest):
 @support.needs_root
 class Bpftrace(support.DaemonTest):
     def test_counts_the_same_on_the_same_run(self):
-        # It may see the daemon hit the probe too, in a mapping of its own.
+        # bpftrace may also see the daemon hit the probe, in a mapping of its own.
         said, read, truth = self.beside_bpftrace(
             'uprobe:PATH:f0003 /pid == PID/ { @calls = count(); }', 1, 'counters', '2', '300', '20',
             setting=('uprobe::f0003', '--do', 'count'))

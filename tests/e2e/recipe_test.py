@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every recipe on the program it is for, against what that program knows of itself; and that the
-ordinary commands that `recipe show` prints do the same."""
+"""Every recipe with the program it is for, compared with what that program knows of itself; the ordinary
+commands that `recipe show` prints do the same."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ RUBY = '/usr/bin/ruby3.1'
 
 
 def counts(read, *keys):
-    """How often each value of the keys came."""
+    """The count of each value of the keys."""
     found = {}
     for row in read['rows']:
         values = [value for name in keys if (value := row['by'].get(name)) is not None]
@@ -37,7 +37,7 @@ def show(name, *options):
 
 class RecipeTest(support.DaemonTest):
     def started(self, *words, armed='^C'):
-        """tracectl with these words, once it says that it traces."""
+        """tracectl with these words, when it reports that it is tracing."""
         process = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *words],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
@@ -53,7 +53,7 @@ class RecipeTest(support.DaemonTest):
         return json.loads(printed)
 
     def on_recipes(self, way, *words):
-        """What a program that works in this way says, and what tracectl does."""
+        """The report of a program that works in this way, and the output of tracectl."""
         program = self.program('recipes', way)
         process = self.started('--json', *words, '-p', str(program.pid))
         program.send('go')
@@ -106,7 +106,7 @@ class OwnPrograms(RecipeTest):
             self.assertLessEqual(sum(one['inner'] for one in said), total)
             self.assertLessEqual(total, sum(one['outer'] for one in said))
         free = sum(row['count'] for row in rows.get(truth['locks']['free']['address'], []))
-        self.assertLess(free, 10)  # of 1000; who is preempted meanwhile takes that long too
+        self.assertLess(free, 10)  # of 1000; a preempted thread also takes that long
 
     def test_latency_by_argument(self):
         truth, read = self.recipe('calls', 'latency-by-argument', '--function', 'uprobe::serve')
@@ -258,7 +258,7 @@ puts GC.count
         latencies = {latency['to'].split(':')[-1]: latency for latency in read['latencies']}
         self.assertEqual(set(latencies), {'gc__mark__end', 'gc__sweep__end'})
         self.assertGreaterEqual(said, 20)
-        # Each collection marks once; what ends after the script said its number may mark once more.
+        # Each collection marks once; one that ends after the script has read the count may mark once more.
         self.assertIn(latencies['gc__mark__end']['matched'], (said, said + 1))
         self.assertEqual(latencies['gc__mark__end']['overwritten'], 0)
         self.assertEqual(latencies['gc__sweep__end']['matched'],
@@ -299,7 +299,7 @@ class PostgreSQL(RecipeTest, postgresql.ServerTest):
 
 
 class Words(unittest.TestCase):
-    """What needs no probe."""
+    """Tests without probes."""
 
     def run_recipe(self, *words):
         return support.run('recipe', *words)
@@ -376,7 +376,7 @@ class Shown(RecipeTest):
         self.assertEqual(found, truth['opens'])
 
     def test_all_of_them_are_commands(self):
-        """Each is refused for want of a target, and for nothing else."""
+        """Each is refused because it has no target, and for no other reason."""
         for recipe in json.loads(support.run('--json', 'recipe', 'list').stdout)['recipes']:
             for command in recipe['commands']:
                 with self.subTest(command=command):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings of real programs: what is in the file is what the program did, whoever was killed."""
+"""Recordings of real programs: the file has what the program did, whichever process was killed."""
 
 import array
 import contextlib
@@ -19,7 +19,7 @@ import graph_truth
 import support
 
 HOT = 'uprobe::hot_push'
-# As the program numbers its calls: (i, 2, i + 1).
+# The program's arguments: (i, 2, i + 1).
 NUMBERS = ['--do', 'event(arg0, arg1, arg2)']
 CALLS = 20_000
 CORPUS = support.ROOT / 'tests/recordings'
@@ -29,7 +29,7 @@ def time_of(item):
     return (item.get('lost') or item)['ts']
 
 
-# Asks to have a session recorded into a descriptor, or a new memory file, and prints the answer.
+# Asks to record a session into a descriptor, or a new memory file, and prints the answer.
 MEMORY_USER = '''
 import array, json, os, socket, sys
 path, file, method = sys.argv[1:]
@@ -63,7 +63,7 @@ class RecordTest(support.DaemonTest):
         return ['--socket', self.daemon.socket]
 
     def start(self, *words):
-        """tracectl, once it has armed its probes."""
+        """tracectl with its probes armed."""
         process = subprocess.Popen([support.TRACECTL, *words], stderr=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
@@ -83,8 +83,8 @@ class RecordTest(support.DaemonTest):
         self.assertEqual(program.result()['calls'], times)
 
     def call_in_turns(self, program, session, turns):
-        """CALLS calls in each, which fit into a ring also where the daemon gets no CPU meanwhile: so none is
-        lost. The numbers of all."""
+        """CALLS calls in each turn, which fit into a ring even if the daemon gets no CPU: so none is lost.
+        Returns the numbers of all calls."""
         with contextlib.closing(self.daemon.connect()) as client:
             for _ in range(turns):
                 self.call(program, CALLS)
@@ -92,7 +92,7 @@ class RecordTest(support.DaemonTest):
         return list(range(CALLS)) * turns
 
     def is_end_of(self, items, numbers):
-        """Whether these are the last of the calls with these numbers, none left out."""
+        """The items are the last of the calls with these numbers, without gaps."""
         self.assertEqual([item for item in items if 'lost' in item], [])
         self.assertEqual([item for item in items if item['args'][1:] != [2, item['args'][0] + 1]], [])
         self.assertTrue([item['args'][0] for item in items] == numbers[len(numbers) - len(items):])
@@ -101,11 +101,11 @@ class RecordTest(support.DaemonTest):
         done = support.run('--json', 'show', file or self.file, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         items = [json.loads(line) for line in done.stdout.splitlines()]
-        # Of a file that is being written, or whose writer was killed.
+        # Without the note for a file that is being written, or whose writer was killed.
         return [item for item in items if not says_unknown_end(item)], done.stderr
 
     def is_unbroken(self, items):
-        """The calls from 0 on, each once and in order; how many."""
+        """The items are the calls from 0 on, each once and in order; returns how many."""
         wrong = [(i, item['args']) for i, item in enumerate(items) if item['args'] != [i, 2, i + 1]]
         self.assertEqual(wrong[:3], [])
         return len(items)
@@ -188,7 +188,7 @@ class Record(RecordTest):
         verb = self.start('--socket', daemon.socket, 'record', HOT, '-p', str(program.pid), '-o',
                           self.file, *NUMBERS)
         self.call(program, CALLS)
-        # A block that is not full is in the file after a second or two.
+        # A block that is not full is written after a second or two.
         support.wait_until(lambda: len(self.shown()[0]) == CALLS, 'the file')
         program.send(f'hot_push {CALLS * 50}')
         before = os.stat(self.file).st_size
@@ -279,18 +279,18 @@ class Record(RecordTest):
         self.addCleanup(subprocess.run, ['umount', disk], check=True)
         self.file = str(disk / 'out.tct')
         program = self.program('hot')
-        # A file that is cut off lacks the last blocks of each CPU: of one, that is the end.
+        # If a file is cut off, the last blocks of each CPU are missing: with one CPU these are at its end.
         os.sched_setaffinity(program.pid, {min(os.sched_getaffinity(0))})
         verb = self.start(*self.through_daemon(), 'record', HOT, '-p', str(program.pid), '-o',
                           self.file, *NUMBERS)
         self.call(program, 10 * CALLS)
-        # It ends by itself.
+        # The command ends on its own.
         _, errors = verb.communicate(timeout=60)
         self.assertEqual(verb.returncode, 1)
         self.assertIn('No space left on device', errors)
         self.call(program, CALLS)
         in_file, told = re.search(r'(\d+) events are in the file, (\d+) events? were lost', errors).groups()
-        # When its session is gone, all that was lost is told; until then the end is unknown.
+        # After its session's end all losses are in the file; until then its end is unknown.
         support.wait_until(lambda: 'unknown' not in self.shown()[1], 'the end of the file')
         items, notes = self.shown()
         lost = sum(item['lost']['count'] for item in items if 'lost' in item)
@@ -332,7 +332,7 @@ class Record(RecordTest):
     def test_whose_end_is_unknown_is_said_by_every_reader(self):
         self.recorded(self.through_daemon())
         whole = pathlib.Path(self.file).read_bytes()
-        # As whoever wrote it was killed: without what ends it.
+        # Without its end, as if its writer had been killed.
         killed = self.directory / 'killed.tct'
         killed.write_bytes(whole[:-512])
         html, csv, chrome = (str(self.directory / name) for name in ('out.html', 'out.csv', 'out.json'))
@@ -448,7 +448,7 @@ class Record(RecordTest):
 
 
 class Sum(unittest.TestCase):
-    """Conditions and sums over what was recorded, against the same worked out of its JSON lines."""
+    """Conditions and sums for recordings, compared with results computed from their JSON lines."""
 
     FILE = str(CORPUS / 'v1-compressed.tct')
 
@@ -501,7 +501,7 @@ class Sum(unittest.TestCase):
 
 
 class Read(RecordTest):
-    """What needs no engine. Each version of the format that ever was has files in tests/recordings."""
+    """Tests without an engine. Every version of the format that ever existed has files in tests/recordings."""
 
     def setUp(self):
         unittest.TestCase.setUp(self)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tracectl -H, through a real ssh client and a real ssh server: dropbear, which is started for each connection
-and serves that one alone, in a name space in which root's home is a folder of the test's."""
+"""tracectl -H, with a real ssh client and a real ssh server: dropbear, started for each connection in a mount
+namespace in which root's home is a directory of the test."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import unittest
 
 import support
 
-# What sshd does without such a thing: a shell reads what came.
+# As sshd would do otherwise: a shell reads the command.
 LOGIN = """#!/bin/sh
 export PATH={path}:$PATH TRACECTL_SOCKET={socket}
 exec sh -c "$SSH_ORIGINAL_COMMAND"
@@ -23,7 +23,7 @@ exec sh -c "$SSH_ORIGINAL_COMMAND"
 
 
 class Server:
-    """What a client needs to get to a server, and that server's keys."""
+    """The client's settings to reach a server, and that server's keys."""
 
     def __init__(self, daemon_socket, path=support.BUILD):
         self.folder = tempfile.mkdtemp()
@@ -90,7 +90,7 @@ class Remote(support.DaemonTest):
         return subprocess.run(**self.there(*words, **environment), capture_output=True, timeout=60)
 
     def start_there(self, *words):
-        """Running, when it has armed its probes there."""
+        """A remote command with its probes armed."""
         process = subprocess.Popen(**self.there(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -162,7 +162,7 @@ class Remote(support.DaemonTest):
         trace.communicate(timeout=60)
 
     def test_a_command_that_is_traced_there_ends_with_it(self):
-        # Its input is nobody's: a shell that reads from it is at its end at once.
+        # Its input is not the test's: a shell that reads from it sees its end at once.
         script = 'echo $$; read line; echo $?; exec sleep 1000'
         count = self.start_there('count', 'u:libc.so*:clock_nanosleep', '--', '/bin/sh', '-c', script)
         pid = int(count.stdout.readline())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A file that is put in place, as by an upgrade, at a path whose processes are traced."""
+"""A file that replaces another, as in an upgrade, at a path whose processes are traced."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ WORK = 5000
 
 
 class ReplacedTest(unittest.TestCase):
-    options = ()  # of the session; whoever has these tests has a daemon, too
+    options = ()  # of the session; classes with these tests also have a daemon
 
     def setUp(self):
         super().setUp()
@@ -29,7 +29,7 @@ class ReplacedTest(unittest.TestCase):
         self.path = str(self.folder / 'program')
 
     def put(self, name):
-        """As dpkg does it."""
+        """As dpkg does."""
         new = shutil.copy(target(name), self.path + '.new')
         os.rename(new, self.path)
 
@@ -77,7 +77,7 @@ class Replaced(ReplacedTest, support.DaemonTest):
         old.end()
         self.put('hot')
         self.wait_for_it(2)
-        self.assertEqual(self.shown()['sites'], 2)  # nobody has the first one any more
+        self.assertEqual(self.shown()['sites'], 2)  # no process maps the first one any more
 
     def test_it_is_armed_beside_the_old_one_for_those_that_run_it(self):
         self.check_both_are_traced('uprobe::hot_push', '-x', self.path)

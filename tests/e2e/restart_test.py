@@ -23,7 +23,7 @@ RESTARTS = 5  # and as many kills
 KILLS = 10
 AS_USER = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps=-all',
            '--bounding-set=-all']
-RESERVED = 16  # descriptors of a store that states alone may take
+RESERVED = 16  # descriptors in the store, reserved for states
 
 
 @support.needs_root
@@ -130,7 +130,7 @@ class Restart(unittest.TestCase):
             client.close()
             self.service.restart(signal.SIGKILL)
             there = {int(name[1:]) for name in self.names()}
-            # The last request may have been done and not been answered, or the other way round.
+            # The last request may have taken effect without an answer, or the other way round.
             self.assertLessEqual(set(range(made - 1)), there)
             self.assertLessEqual(there, set(range(made + 1)))
             client = self.service.connect()
@@ -226,11 +226,11 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.show('s')['sites'], 0)
 
     def states(self):
-        """In the store; one, but for a moment while another is written."""
+        """Those in the store; one, except for a moment while another is written."""
         return [one for one in self.service.store if one[0].partition('.sessions.')[2].isdigit()]
 
     def replace(self, state, text):
-        """In the store, what one that was kept says."""
+        """Replaces the text of a state in the store."""
         fd = os.memfd_create('state')
         os.pwrite(fd, text.encode(), 0)
         self.service.store[self.service.store.index(state)] = (state[0], fd)
@@ -250,7 +250,7 @@ class Restart(unittest.TestCase):
                 self.assertEqual([name for name in self.service.names() if 'alive' not in name], [])
 
     def leave_room_for(self, descriptors):
-        """In the store, beside what is in it now."""
+        """Leaves room for this many more in the store."""
         self.service.finish()
         self.service.most = len(self.service.store) + RESERVED + descriptors
         self.service.start()
@@ -261,7 +261,7 @@ class Restart(unittest.TestCase):
         self.leave_room_for(4)
         before = self.service.names()
         self.service.json('session', 'new', 'many', '--saved')
-        for program in programs[1:]:  # each a link of its own
+        for program in programs[1:]:  # each needs its own link
             self.service.json('stage', 'many', 'set', 'uprobe::hot_push', '-p', str(program.pid),
                               '--do', 'count')
         refused = self.service.run('commit', 'many')
@@ -289,7 +289,7 @@ class Restart(unittest.TestCase):
         self.service.start()
         self.let_users_in()
         programs = [self.users_program() for _ in range(3)]
-        # The file is one, and so is a link for each process.
+        # A file counts as one, and so does a link for each process.
         for name, options, taken in ('saved', ['--saved'], 1), ('unsaved', [], 3):
             self.as_user('session', 'new', name, *options)
             committed = []

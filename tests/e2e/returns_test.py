@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Returns on the command line, against what the traced program counts (tests/targets/calls.cpp) and
-against bpftrace on the same run."""
+"""Returns on the command line, compared with what the traced program counts (tests/targets/calls.cpp) and with
+bpftrace on the same run."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def function_of(row):
 @support.needs_root
 class Returns(support.DaemonTest):
     def traced(self, *words, rounds='100'):
-        """What the program says, and what tracectl printed."""
+        """The program's report, and the output of tracectl."""
         done = self.daemon.run(*words, '--', target('calls'), rounds, input='go\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         said = done.stdout.index('done\n')
@@ -36,7 +36,7 @@ class Returns(support.DaemonTest):
 
     def test_time_is_a_table_with_a_histogram(self):
         _, printed = self.traced('time', 'u::calls_throw')
-        self.assertRegex(printed.split('\n')[1],  # the first is the program's
+        self.assertRegex(printed.split('\n')[1],  # the first line is the program's
                          r'^CALLS +TOTAL +SELF +AVG +MIN +MAX +UNWOUND +PROBE$')
         self.assertIn('duration at uprobe:', printed)
 

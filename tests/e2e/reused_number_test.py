@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes that end, whose numbers other processes get: what was for the first is not for the second."""
+"""Processes that end, and others that get their process ids: settings for the first do not apply to the
+second."""
 
 import os
 import subprocess
@@ -115,7 +116,7 @@ class ReusedNumber(unittest.TestCase):
         self.assertEqual(self.count(), 2 * CALLS)
 
     def test_while_the_daemon_of_a_saved_session_is_away(self):
-        for armed in True, False:  # what was, is there still
+        for armed in True, False:  # whether the probes are still armed
             with self.subTest(armed=armed):
                 first, stays = support.Program(HOT), self.program()
                 self.session('-p', str(first.pid), '-p', str(stays.pid), options=['--saved'])

@@ -18,13 +18,13 @@ ROTATE = ['--rotate', '1M']
 @support.needs_root
 class Rotate(record_test.RecordTest):
     def files(self):
-        """Those that have events, the oldest first."""
+        """The files with events, the oldest first."""
         found = [(self.shown(file=str(path))[0], path.name)
                  for path in self.directory.glob('out.*.tct') if path.stat().st_size > 0]
         return sorted(found, key=lambda one: record_test.time_of(one[0][0]))
 
     def numbers(self, files):
-        """Of the calls in these files, which must be whole in each; those of losses are refused."""
+        """The numbers of the calls in these files, each of which must be complete; losses fail the test."""
         calls = [item['args'] for items, _ in files for item in items]
         wrong = [args for args in calls if args[1:] != [2, args[0] + 1]]
         self.assertEqual(wrong[:3], [])
@@ -36,7 +36,7 @@ class Rotate(record_test.RecordTest):
                                    self.file, *record_test.NUMBERS, *options)
 
     def recorded(self, *options):
-        """The numbers of all calls, and what tracectl said of the recording."""
+        """The numbers of all calls, and the output of tracectl about the recording."""
         program, verb = self.started(self.through_daemon(), *options)
         with contextlib.closing(self.daemon.connect()) as client:
             session, = client.result('session.list')['sessions']
@@ -104,7 +104,7 @@ class Rotate(record_test.RecordTest):
         self.assertGreater(len(files), 3)
         numbers = self.numbers(files)
         self.assertTrue(numbers == sorted(set(numbers)))
-        # Of files that were finished all is there that was not told lost.
+        # Finished files have all calls except those reported as lost.
         lost = sum(item['lost']['count'] for items, _ in self.files() for item in items
                    if 'lost' in item)
         whole = self.numbers(files[:-1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Probes that a program makes while it runs, against what the program knows of itself, readelf and
+"""Probes that a program makes at run time, compared with what the program knows of itself, readelf and
 bpftrace."""
 
 import contextlib
@@ -40,7 +40,7 @@ def file_of(pid, image):
 
 
 def changed_bytes(pid):
-    """How many bytes of the images' code are not as in their files."""
+    """How many bytes of the images' code differ from their files."""
     changed = 0
     with open(f'/proc/{pid}/mem', 'rb') as memory:
         for image in images(pid):
@@ -53,7 +53,7 @@ def changed_bytes(pid):
 
 
 def short(counts):
-    """Without the part of the names that all have in common."""
+    """Without the common part of the names."""
     return {name.split(':')[-1]: count for name, count in counts.items()}
 
 
@@ -190,7 +190,8 @@ class RuntimeProbes(support.DaemonTest):
         listed = subprocess.run(['bpftrace', '-p', str(program.pid), '-l', 'usdt:*'],
                                 capture_output=True, text=True, check=True).stdout
         self.assertEqual(len(re.findall(r':rt:', listed)), MADE)
-        # Each round begins with the argument 0, which is not counted: the first tells that it hears.
+        # Each round begins with the argument 0, which is not counted: the first one shows that bpftrace is
+        # attached.
         script = ('usdt:*:rt:dashed__name '
                   '{ if (arg0 == 0) { printf("armed\\n"); } else { @sum = sum(arg0); @hits = count(); } }')
         with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
@@ -201,7 +202,7 @@ class RuntimeProbes(support.DaemonTest):
                 support.wait_until(lambda: self.ask(program, 'fire 1') and
                                    select.select([witness.stdout], [], [], 0)[0], 'bpftrace')
                 self.assertEqual(self.ask(program, 'fire 101')['dashed__name'], 101)
-                program.send('exit')  # and with its target it ends
+                program.send('exit')  # it ends with its target
                 said = witness.communicate(timeout=60)[0]
             finally:
                 witness.kill()
@@ -210,7 +211,7 @@ class RuntimeProbes(support.DaemonTest):
         self.assertIn(f'@sum: {100 * 101 // 2}\n', said)
 
     def test_later_probes(self):
-        """What comes while others are armed changes nothing for those, and is there at once."""
+        """New probes do not disturb armed ones, and can be used at once."""
         program = self.program(NAME)
         self.arm(program, 'count', pattern='usdt:*usdt-rt*:rt:plain')
         self.assertEqual(self.ask(program, 'more late'), {'loaded': 0, 'errno': 0})
@@ -314,7 +315,7 @@ class RuntimeProbes(support.DaemonTest):
             self.daemon.json('session', 'new', 's')
             self.daemon.json('stage', 's', 'set', f'usdt:{file}:rt:plain', '-a', '--do', 'count')
             self.daemon.json('commit', 's')
-            programs.append(self.program(NAME))  # and in those that come
+            programs.append(self.program(NAME))  # and in later processes
             for number, program in enumerate(programs):
                 self.assertEqual(self.ask(program, f'fire {number + 1}')['plain'], number + 1)
             self.assertEqual(hits(self.daemon.json('read', 's')), {'plain': 6})
@@ -351,7 +352,7 @@ class RuntimeProbes(support.DaemonTest):
 
 @support.needs_root
 class Manual(support.DaemonTest):
-    """The examples of tracectl_runtime(3), as they stand there."""
+    """The unchanged examples of tracectl_runtime(3)."""
 
     def example(self, first):
         text = (support.ROOT / 'docs/man/tracectl_runtime.3').read_text()

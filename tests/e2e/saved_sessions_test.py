@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sessions that begin with the daemon: files of its directory of them."""
+"""Sessions that begin with the daemon: the files in its directory."""
 
 import json
 import pathlib
@@ -23,7 +23,7 @@ class SavedSessions(support.DaemonTest):
         self.daemon = support.Daemon('--sessions', folder.name)
 
     def begin_again(self):
-        """With what the directory has now; what the daemon has said until it listened."""
+        """Starts the daemon with the directory's current contents; returns its log until it listened."""
         self.assertEqual(self.daemon.end()[0], 0)
         self.daemon = support.Daemon('--sessions', str(self.folder), listens=False)
         said = []

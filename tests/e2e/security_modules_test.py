@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What Yama and AppArmor refuse a user, the daemon does not show that user. The kernel of the machines that run these
-tests has neither, so one of Debian's is booted. (Landlock: proofs_test.py)"""
+"""The daemon does not show a user what Yama and AppArmor refuse. The kernels of the test machines have neither,
+so one of Debian's is booted. (Landlock: proofs_test.py)"""
 
 import json
 import tempfile
@@ -10,12 +10,12 @@ import booted
 import support
 from users import DENIED
 
-SERIES = '6.18'  # the only one that both takes our programs and is packaged
+SERIES = '6.18'  # the only series that runs our programs and is packaged
 CALLS = 100
 SCOPES = range(4)  # Linux, Documentation/admin-guide/LSM/Yama.rst
 BY_ANCESTORS, BY_NOBODY = 1, 3
 
-# Everything is allowed but ptrace, which is what opening /proc/PID/mem asks for.
+# Allows everything except ptrace, which opening /proc/PID/mem requires.
 PROFILE = '''
 profile confined /opt/confined/tracectl flags=(attach_disconnected) {
   file,
@@ -115,7 +115,8 @@ class SecurityModules(unittest.TestCase):
         return json.loads(self.said[key])
 
     def sees(self, name):
-        """Of the process that was there before: whether she may name it, and how many of its calls are counted."""
+        """For the process that existed before: whether alice may name it, and how many of its calls are
+        counted."""
         self.assertIn(self.said[f'{name}.named'], ('0', str(DENIED)))
         self.assertEqual(self.said[f'{name}.deleted'], '0')
         named = self.said[f'{name}.named'] == '0'
@@ -130,7 +131,7 @@ class SecurityModules(unittest.TestCase):
         return self.said_json(f'{name}.shown').get('unproven')
 
     def what_it_starts(self, name):
-        """Exit status, and how many calls of what alice has started are counted."""
+        """Exit status of a command that alice starts, and how many of its calls are counted."""
         counted = self.said[f'{name}.counted']
         rows = json.loads(counted)['rows'] if counted else []
         return int(self.said[f'{name}.started']), sum(row['count'] for row in rows)

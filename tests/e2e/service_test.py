@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The daemon as a service of systemd, as its package installs it: its units, sandbox and log."""
+"""The daemon as a systemd service, installed from its package: its units, sandbox and log."""
 
 import json
 import re
@@ -13,9 +13,9 @@ STATE = '/var/lib/tracectl'
 CAPABILITIES = 1 << 19 | 1 << 38 | 1 << 39  # CAP_SYS_PTRACE, CAP_PERFMON, CAP_BPF
 HOT = FOLDER + '/hot'
 CALLS = 100
-EXPOSURE = 1.0  # of 10; that of systemd-analyze security, at most
+EXPOSURE = 1.0  # at most, of 10; from systemd-analyze security
 
-# What systemd-analyze would have otherwise, by the names that it has for it, and why it is so.
+# The settings that systemd-analyze rates otherwise, by its names for them, and the reasons.
 EXPOSED = {
     'AmbientCapabilities': 'a user other than root has capabilities by them',
     'CapabilityBoundingSet_CAP_BPF': 'it loads programs into the kernel',
@@ -28,8 +28,8 @@ EXPOSED = {
     'SystemCallFilter_privileged': 'bpf; and capset, by which reading processes drop what they have',
 }
 
-# Tries what somebody would who has taken over the daemon, and prints what became of each: as a program in the
-# daemon's place, with the number of a process of root's.
+# Tries what an attacker who has taken over the daemon would do, and prints each result: as a program in the
+# daemon's place, with the process id of a process of root's.
 ATTEMPTS = '''
 import ctypes, errno, json, mmap, os, pathlib, resource, shutil, subprocess, sys
 
@@ -104,7 +104,7 @@ print(json.dumps(said))
 '''
 ALLOWED = ['process_vm_readv', 'read by the root of init', 'write and execute by it']
 NOT_IN_CONTAINERS = {'add_key', 'keyctl', 'pidfd_getfd', 'setns'}
-# Whatever the filter says.
+# Independent of the system call filter.
 REFUSED = {'write its memory': 'EACCES', 'signal it': 'EPERM', 'execute what was written': 'EACCES',
            'execute what was written for a time': 'EACCES', 'have code of what was written': 'EPERM',
            'list /boot': 'EACCES', 'read what is not for everybody by it': 'EACCES',
@@ -119,7 +119,7 @@ class ServiceTest(installed.ServiceTest):
         self.container.path(CONFIGURATION).write_text(text, encoding='utf-8')
 
     def status_of_daemon(self):
-        """Of the process, as proc(5) has it."""
+        """From /proc/PID/status of the daemon."""
         lines = self.run_there('cat', f'/proc/{self.property("MainPID")}/status').splitlines()
         return dict(line.split(':\t', 1) for line in lines)
 
@@ -127,8 +127,8 @@ class ServiceTest(installed.ServiceTest):
         return json.loads(self.run_there('tracectl', '--json', 'status'))
 
     def counted(self):
-        """Calls of a command that makes CALLS of them, as `tracectl count` saw them; half of them at a
-        5-byte nop, for which a child of the daemon runs code."""
+        """The result of `tracectl count` for a command that makes CALLS calls; half of them at a 5-byte nop,
+        for which a child of the daemon runs code."""
         calls = f'hot_push {CALLS // 2}\nhot_nop5 {CALLS // 2}\nexit\n'
         out = self.tracectl('--json', 'count', 'uprobe::hot_*', '--', HOT, input=calls)
         document = next(line for line in out.splitlines() if '"rows"' in line)
@@ -225,7 +225,7 @@ class Sandbox(ServiceTest):
         self.assertEqual({row['json_field'] for row in rows if not row['set']}, set(EXPOSED))
 
     def attempts(self, *without):
-        """What becomes of ATTEMPTS with all that the unit sets, but for the settings that begin so."""
+        """The results of ATTEMPTS with the unit's settings, except those that begin with `without`."""
         _, victim = self.start_target('hot')
         self.container.path(FOLDER + '/attempts.py').write_text(ATTEMPTS)
         left_out = ['Requires', 'After', 'Type', 'Exec', 'Notify', 'Watchdog', 'Restart=', 'RestartSec', *without]
@@ -245,7 +245,7 @@ class Sandbox(ServiceTest):
         self.assertEqual((said.pop('secure bits'), said.pop('core')), (0x2f, [0, 0]))
         self.assertEqual(said, {**{name: 'EPERM' for name in said}, **REFUSED,
                                 **{name: 'done' for name in ALLOWED}})
-        # It is the filter that denies them, but for those that the container does not have.
+        # Without the filter they succeed, except those that the container does not support.
         without = self.attempts('SystemCallFilter')
         self.assertEqual({name for name, end in without.items() if end == 'EPERM' and name not in REFUSED},
                          NOT_IN_CONTAINERS)
@@ -336,7 +336,7 @@ class Sandbox(ServiceTest):
 @support.needs_root
 class Log(ServiceTest):
     def entry(self, *matches, of=lambda entry: True):
-        """The only one. A thread of the daemon's own writes them, maybe behind the answer."""
+        """The only matching entry. A thread of the daemon writes it, maybe after the answer."""
         found = lambda: [entry for entry in self.entries(*matches) if of(entry)]
         support.wait_until(found, 'an entry of the journal')
         entry, = found()
@@ -366,7 +366,7 @@ class Log(ServiceTest):
 @support.needs_root
 class Configuration(ServiceTest):
     def refused(self, text):
-        """What the journal says of a start with this."""
+        """The journal's error for a start with this configuration."""
         self.configure(text)
         self.systemctl('start', 'tracectld', check=False)
         self.assertEqual(self.property('ExecMainStatus'), '2')

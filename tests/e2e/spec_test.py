@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Conditions, aggregates and values on the command line, against what the traced program has worked
-out itself (tests/targets/values.cpp)."""
+"""Conditions, aggregates and values on the command line, compared with the results of the traced program itself
+(tests/targets/values.cpp)."""
 
 import json
 import re
@@ -13,7 +13,7 @@ PROBE = 'usdt::values:work'
 
 
 def bucket_of_log2(log):
-    """The bounds of the bucket for what the program calls the log2 of a value."""
+    """The bounds of the bucket for the log2 of a value, as the program reports it."""
     if log == -2:
         return (None, -1)
     return (0, 0) if log == -1 else (2**log, 2**(log + 1) - 1)
@@ -22,7 +22,7 @@ def bucket_of_log2(log):
 @support.needs_root
 class Specs(support.DaemonTest):
     def counted(self, *words):
-        """What the program says, and what tracectl printed behind that."""
+        """The program's report, and the output of tracectl after it."""
         done = self.daemon.run(*words, '--', target('values'), '2', '1000', input='go\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         _, _, said, printed = done.stdout.split('\n', 3)
@@ -33,7 +33,7 @@ class Specs(support.DaemonTest):
         return said, json.loads(printed)
 
     def session(self, action, *options):
-        """The session that was read when the program had ended, and what that says."""
+        """A session that is read after the program's end, and the program's report."""
         program = self.program('values', '2', '1000')
         self.daemon.json('session', 'new', 's')
         self.daemon.json('stage', 's', 'set', PROBE, '-p', str(program.pid), '--do', action,
@@ -139,7 +139,7 @@ class Specs(support.DaemonTest):
         pid = str(self.program('values', '1', '1').pid)
         self.daemon.json('session', 'new', 's')
         words = ['stage', 's', 'set', PROBE, '-p', pid, '--explain', '--do']
-        # One of the arguments is in memory, and a hit takes all of them or none.
+        # One argument is in memory, and a hit reads all arguments or none.
         for action, waits in (('count', False), ('count by str(arg3)', True), ('count', False),
                               ('sum(arg0)', True)):
             with self.subTest(action=action):
@@ -169,7 +169,7 @@ class Specs(support.DaemonTest):
                          [False, False])
 
     def refused(self, at, text, *words):
-        """Refused with a caret under byte `at` of the text."""
+        """Refused with a caret at byte `at` of the text."""
         done = self.daemon.run(*words)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(f'\n  {text}\n  {" " * at}^\n', done.stderr)
@@ -189,7 +189,7 @@ class Specs(support.DaemonTest):
 
 
 def of_bpftrace(said, name):
-    """The text that bpftrace printed for a map: one line a key, or a histogram."""
+    """The text that bpftrace printed for a map: one line per key, or a histogram."""
     return re.findall(rf'^@{name}(?:\[(.*)\])?: (.*(?:\n\[.*)*)', said, re.M)
 
 

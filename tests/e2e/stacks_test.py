@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks on the command line: counted in the kernel and from events, beside bpftrace, and with debug
-files from a server. The program's calls are those of its source (tests/targets/stacks.h)."""
+"""Stacks on the command line: counted in the kernel and from events, compared with bpftrace, and with debug
+files from a server. The expected calls are those of the program's source (tests/targets/stacks.h)."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ CHAIN = ['main', 'work', 'outer', 'middle', 'deep', 'leaf']
 
 
 def folded(text):
-    """What a flame graph is drawn of: count by functions, the outermost first."""
+    """The input of a flame graph: count by functions, the outermost first."""
     found = {}
     for line in text.splitlines():
         stack, count = line.rsplit(' ', 1)
@@ -31,7 +31,7 @@ def folded(text):
 
 
 class Server:
-    """debuginfod on the debug files of a folder."""
+    """debuginfod for the debug files of a directory."""
 
     def __init__(self, folder, work):
         with socket.socket() as probe:
@@ -58,7 +58,7 @@ class Server:
 @support.needs_root
 class Stacks(support.DaemonTest):
     def counted(self, path, *options, **environment):
-        """What a verb says of a run of the program."""
+        """The results of a verb for a run of the program."""
         with self.running(path) as program:
             with subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, '-p',
                                    str(program.pid)],
@@ -83,7 +83,7 @@ class Stacks(support.DaemonTest):
     def test_folded_counts_are_the_calls(self):
         found = folded(self.counted(target('stacks'), 'count', 'uprobe::leaf', '--folded'))
         [(stack, count)] = found.items()
-        # The C library below main keeps no frame pointers.
+        # The C library's frames outside of main have no frame pointers.
         self.assertEqual(list(stack[stack.index('main'):]), CHAIN)
         self.assertEqual(count, CALLS)
 
@@ -111,11 +111,11 @@ class Stacks(support.DaemonTest):
         [row] = [row for row in read['rows'] if 'stack' in row]
         ours = [frame['offset'] for frame in row['stack']
                 if not frame['inlined'] and frame.get('module') == target('stacks')]
-        # Where the program has ended bpftrace prints addresses.
+        # If the program has ended, bpftrace prints addresses.
         distances = [address - theirs[0] + ours[0] for address in theirs]
         self.assertEqual(int(count), row['count'])
         self.assertEqual(len(ours), len(CHAIN) - 1)  # middle is inlined
-        # It can leave out the caller of a function that has not set up its frame yet.
+        # bpftrace can miss the caller of a function that has not set up its frame yet.
         self.assertIn(ours, (distances[:len(ours)], ours[:2] + distances[1:len(ours) - 1]))
 
     @unittest.skipUnless(shutil.which('debuginfod'), 'no debuginfod')
@@ -150,10 +150,10 @@ class Stacks(support.DaemonTest):
 
 @support.needs_root
 class DeepestStacks(support.DaemonTest):
-    """The program's frames are those of tests/targets/deep_stacks.c, which says what they take."""
+    """The program's frames are those of tests/targets/deep_stacks.c, which knows their sizes."""
 
     def deepest(self, *options, levels='8'):
-        """What the verb prints of a run, and what the program says."""
+        """The verb's output for a run, and the program's report."""
         program = self.program('deep_stacks', '3', levels)
         with subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, 'stacks',
                                '--deepest', 'uprobe::hit', '-p', str(program.pid)], text=True,
@@ -168,7 +168,7 @@ class DeepestStacks(support.DaemonTest):
         return said, told
 
     def tables(self, text):
-        """By thread: the bytes in use, the rows of frames, and what stands behind them."""
+        """By thread: the bytes in use, the rows of frames, and the text after them."""
         found = {}
         for part in re.split('^thread ', text, flags=re.M)[1:]:
             head, titles, *rows = part.strip().splitlines()
@@ -227,8 +227,8 @@ class DeepestStacks(support.DaemonTest):
 
 @support.needs_root
 class OfOthersFiles(support.DaemonTest):
-    """Programs of a user whose executable or its folder the user may not read any more. The functions that are
-    probed are the C library's, which everybody may read."""
+    """Programs of a user who may not read their executable or its directory any more. The probed functions are
+    in the C library, which everybody may read."""
 
     USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
@@ -251,7 +251,7 @@ class OfOthersFiles(support.DaemonTest):
         return program
 
     def stack(self, who, program, *action):
-        """Of a call of the library's that the program makes, as `who` sees it."""
+        """The stack of one of the program's calls of the library, for the user `who`."""
         with open(f'/proc/{program.pid}/maps') as maps:
             library = re.search(r'(/\S*/libc\.so\.6)', maps.read())[1]
         with subprocess.Popen([*who, support.TRACECTL, '--socket', self.daemon.socket, '--json', *action,
@@ -259,7 +259,7 @@ class OfOthersFiles(support.DaemonTest):
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, 'DEBUGINFOD_URLS': ''}) as verb:
             self.addCleanup(verb.kill)
-            # Behind notes of what cannot be seen of the file.
+            # After notes about what cannot be read of the file.
             if not any('tracing ' in line for line in iter(verb.stderr.readline, '')):
                 self.fail('nothing was armed')
             program.send('go')
@@ -278,7 +278,7 @@ class OfOthersFiles(support.DaemonTest):
             self.allow()
 
     def check(self):
-        """Whoever looks first, as what files say is kept."""
+        """Whichever user asks first, because the contents of files are cached."""
         trace, callers, stacks = (('trace', '--do', 'event, stack'), ('count', '--by', 'caller'),
                                   ('count', '--by', 'stack'))
         for who, action in ((self.USER, trace), ([], trace), (self.USER, trace), ([], callers),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The client before a daemon that has always more to send than it can read."""
+"""The client with a daemon that always has more to send than the client can read."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 import support
 
-SO_SNDBUFFORCE = 32  # <asm-generic/socket.h>; Python does not name it
+SO_SNDBUFFORCE = 32  # <asm-generic/socket.h>; Python has no name for it
 
 EVENT = {'ts': 1, 'wall': '2026-01-01T00:00:00.000000000Z', 'epoch': 1, 'session': 's', 'cpu': 0,
          'pid': 1, 'tid': 1, 'comm': 'c', 'probe': 'uprobe:/p:f', 'kind': 'hit', 'args': []}
@@ -34,7 +34,7 @@ ANSWERS = {
 
 
 class Flood:
-    """Answers like a daemon, and from the commit to stage.remove sends events without a pause."""
+    """Answers like a daemon, and sends events without a pause from the commit to stage.remove."""
 
     def __init__(self, path):
         self.listener = socket.socket(socket.AF_UNIX)
@@ -44,13 +44,13 @@ class Flood:
                       + '\n').encode() * 2000
         self.flooding = threading.Event()
         self.methods = []
-        self.sent = 0  # times `lines`, far more than a socket holds
+        self.sent = 0  # times `lines`; much more than a socket holds
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
     def serve(self):
         peer, _ = self.listener.accept()
-        # What lies ready never runs out while this side waits for its turn.
+        # Large enough that data is ready even while this side waits for the CPU.
         peer.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 16 << 20)
         whole_lines = threading.Lock()
         flood = threading.Thread(target=self.flood, args=(peer, whole_lines), daemon=True)

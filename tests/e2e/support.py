@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the end-to-end tests share: the built programs, a daemon on a socket of its own, targets."""
+"""Shared by the end-to-end tests: the built programs, a daemon on its own socket, targets."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def target(name):
 
 
 def run(*words, **options):
-    """tracectl with these words: its exit status and what it printed."""
+    """Runs tracectl with these words; returns its exit status and output."""
     return subprocess.run([TRACECTL, *words], capture_output=True, text=True, timeout=120, **options)
 
 
@@ -37,20 +37,20 @@ def wait_until(condition, what, limit_s=60):
 
 
 def wait_for_poll(pid):
-    """Of a program that waits for nothing else in poll(2): what came before that is done."""
+    """Waits until a program is in poll(2), which must be its only wait: then it has finished its work."""
     call = pathlib.Path(f'/proc/{pid}/syscall')
     wait_until(lambda: call.read_text().startswith('7 '), f'{pid} to wait')
 
 
 class Program:
-    """A target program, driven by its line protocol."""
+    """A target program, controlled by its line protocol."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         line = self.process.stdout.readline()
         assert line.startswith('ready'), line
-        self.says_pid = line.partition(' ')[2].strip()  # which is another's in a container
+        self.says_pid = line.partition(' ')[2].strip()  # differs from ours in a container
 
     @property
     def pid(self):
@@ -79,7 +79,7 @@ class Daemon:
     def __init__(self, *options, program=TRACECTLD, first=(), socket_of=None, environment=None,
                  listens=True):
         """`first`: words of another program that executes it. `socket_of`: a daemon that has ended, whose
-        socket it takes over. `listens`: it says so first; else whoever starts it reads what it says."""
+        socket it takes over. `listens`: it logs first that it listens; otherwise the caller reads its log."""
         self.directory = socket_of.directory if socket_of else tempfile.TemporaryDirectory()
         self.taking = None
         self.socket = self.directory.name + '/tracectl.sock'
@@ -102,7 +102,7 @@ class Daemon:
         return Client(self.socket)
 
     def take_log(self):
-        """From now on, as it comes: a daemon that has filled its pipe stands still until somebody reads it."""
+        """From now on reads the log as it comes: a daemon whose pipe is full would block."""
         self.taken = []
         self.taking = threading.Thread(target=lambda: self.taken.extend(self.process.stderr))
         self.taking.start()
@@ -121,7 +121,7 @@ class Daemon:
 
 
 class Output:
-    """What a program prints into a file, as it comes: an object a line."""
+    """The output of a program in a file: one object per line, as they come."""
 
     def __init__(self, path):
         self.file = open(path, encoding='utf-8')
@@ -132,7 +132,8 @@ class Output:
         return [json.loads(line) for line in lines]
 
     def wait_for(self, calls, items=()):
-        """Events that have been delivered or are told as lost: how many of each. `items`: that were taken."""
+        """Waits for this many events, delivered or reported as lost; returns both numbers. `items`: those taken
+        before."""
         items = list(items)
         events = lambda: sum('probe' in item for item in items)
         lost = lambda: sum(item['lost']['count'] for item in items if 'lost' in item)
@@ -148,11 +149,11 @@ def line_of(message):
 
 
 class Client:
-    """A client of the protocol in the standard library alone."""
+    """A client of the protocol with only the standard library."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)  # which waits where many do
+        self.socket.connect(path)  # waits if the daemon's queue is full
         self.socket.settimeout(60)
         self.lines = self.socket.makefile('r')
         self.last_id = 0
@@ -166,7 +167,7 @@ class Client:
         return json.loads(line) if line else None
 
     def call(self, method, **params):
-        """The answer; what is notified before it goes to `notifications`."""
+        """The answer; notifications before it are added to `notifications`."""
         self.last_id += 1
         message = {'jsonrpc': '2.0', 'id': self.last_id, 'method': method, 'params': params}
         self.send(line_of(message))
@@ -203,15 +204,15 @@ class DaemonTest(unittest.TestCase):
         return program
 
     def beside_bpftrace(self, script, probes, name, *arguments, setting):
-        """A run of a target as bpftrace sees it, as a session with this setting does, and as the program
-        itself says: what bpftrace printed, what `read` returned, what the program printed. In the
-        script, which arms so many probes, PATH and PID stand for the program's own."""
+        """Runs a target with bpftrace and with a session of this setting; returns what bpftrace printed, the
+        reply to `read`, and the program's report. In the script, which arms this many probes, PATH and PID
+        stand for the program's own."""
         program = self.program(name, *arguments)
         script = script.replace('PATH', target(name)).replace('PID', str(program.pid))
         with subprocess.Popen(['bpftrace', '-p', str(program.pid), '-e', script], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as witness:
             try:
-                # Without CAP_SYS_RESOURCE it complains of a limit first, and goes on.
+                # Without CAP_SYS_RESOURCE it first complains about a limit, and goes on.
                 self.assertTrue(any('Attaching' in line
                                     for line in iter(witness.stdout.readline, '')))
                 wait_until(lambda: text_differs(program.pid, target(name)) >= probes, 'bpftrace')
@@ -221,7 +222,7 @@ class DaemonTest(unittest.TestCase):
                 program.send('go')
                 truth = program.result()
                 read = self.daemon.json('read', 's')
-                # It ends with its target; a signal that comes before its loop begins is lost on it.
+                # It ends with its target; a signal before its main loop would be lost.
                 program.send('exit')
                 return witness.communicate(timeout=60)[0], read, truth
             finally:
@@ -229,7 +230,7 @@ class DaemonTest(unittest.TestCase):
 
 
 def text_differs(pid, path, path_here=None):
-    """How many bytes of a process's code differ from its file, which may be at another path than it has in the
+    """How many bytes of a process's code differ from its file, whose path may differ from that in the
     process."""
     differing = 0
     with open(f'/proc/{pid}/maps') as maps, open(f'/proc/{pid}/mem', 'rb') as memory, \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many clients at once: commits that queue and share switches, clients that die, pauses of all."""
+"""Many clients at once: commits that queue and share switches, clients that die, pauses of all sessions."""
 
 import json
 import os
@@ -43,7 +43,7 @@ class Together(support.DaemonTest):
     def test_commits_that_come_while_one_is_done_share_a_switch(self):
         clients = [self.staged_client(f's{i}') for i in range(CLIENTS)]
         self.traced.send('go')
-        # The daemon stands still: when it goes on, all of them have come together.
+        # While the daemon is stopped: when it continues, all requests have arrived.
         pid = self.client.result('daemon.status')['pid']
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -55,7 +55,7 @@ class Together(support.DaemonTest):
         self.assertLess(len(set(epochs)), CLIENTS)
         paused = self.client.result('session.pause')
         self.assertEqual(paused['sessions'], CLIENTS)
-        for epoch in set(epochs):  # who began together has counted the same
+        for epoch in set(epochs):  # sessions of the same switch have equal counts
             counted = {self.hits(f's{i}') for i, one in enumerate(epochs) if one == epoch}
             self.assertEqual(len(counted), 1)
         self.client.result('session.resume')

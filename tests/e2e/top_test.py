@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tracectl top, against what the programs count."""
+"""tracectl top, compared with what the programs count."""
 
 import fcntl
 import json
@@ -53,8 +53,7 @@ class Top(support.DaemonTest):
         self.assertEqual(program.result()['calls'], times)
 
     def sums(self, top, wanted):
-        """What all tables come to by session, process and probe, up to the one in which there are so many
-        hits."""
+        """The sums of all tables by session, process and probe, up to the table that reaches this many hits."""
         sums = {}
         while True:
             table = self.table(top)
@@ -70,7 +69,7 @@ class Top(support.DaemonTest):
         first, second = self.program('hot'), self.program('hot')
         self.session('both', 'u::hot_*', '-p', str(first.pid), '-p', str(second.pid))
         self.session('all', 'u::hot_push', '-x', target('hot'))
-        self.call(first, 'hot_push', 77)  # before it looks
+        self.call(first, 'hot_push', 77)  # before it reads
         top = self.start('--json', '--interval', '50ms')
         self.table(top)
         self.call(first, 'hot_push', 1000)
@@ -106,7 +105,7 @@ class Top(support.DaemonTest):
         self.assertEqual(next(iter(rows)), 'busy_hot')
         ns = {name: row['percent'] / 100 * 1e9 / row['hits_per_second'] for name, row in rows.items()}
         self.assertAlmostEqual(ns['busy_hot'], ns['busy_cool'], delta=1)
-        self.assertTrue(100 < ns['busy_cool'] < 5000, ns)  # an estimate, but of nanoseconds
+        self.assertTrue(100 < ns['busy_cool'] < 5000, ns)  # an estimate, but in nanoseconds
         self.assertGreater(ns['busy_slow'], 1.5 * ns['busy_cool'])
         self.assertEqual({row['class'] for name, row in rows.items() if name != 'busy_slow'}, {'normal'})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A client that has much to ask at once: others are answered in between."""
+"""A client with many requests at once: others are answered in between."""
 
 import contextlib
 import os
@@ -11,8 +11,8 @@ import unittest
 
 import support
 
-MANY = 800               # requests, that take
-READ_AT_ONCE = 64 << 10  # bytes at most: what is behind them waits for others anyway
+MANY = 800               # requests that take time
+READ_AT_ONCE = 64 << 10  # bytes at most: later ones wait for others anyway
 
 
 def requests(*methods):
@@ -34,7 +34,7 @@ class Turns(support.DaemonTest):
 
     @contextlib.contextmanager
     def stopped(self):
-        """What comes meanwhile is all there when the daemon goes on."""
+        """Requests sent in this time have all arrived when the daemon continues."""
         os.kill(self.daemon.process.pid, signal.SIGSTOP)
         try:
             wait_for_stop(self.daemon.process.pid)
@@ -49,7 +49,7 @@ class Turns(support.DaemonTest):
         with self.stopped():
             for client in clients:
                 client.send(asked)
-        counts = []  # of requests that had come to an answer, at the first and the last of each
+        counts = []  # of answered requests, at the first and the last answer of each client
         for client in clients:
             answers = [client.receive() for _ in range(MANY + 2)]
             self.assertEqual([answer['id'] for answer in answers], list(range(MANY + 2)))
@@ -82,7 +82,7 @@ class Turns(support.DaemonTest):
             other.result('daemon.status')
             told += 1
         self.assertIn('result', busy.receive())
-        # Before it is begun, and with its answer on its way.
+        # Before it begins, and while its answer is on the way.
         self.assertGreater(told, 4)
 
 

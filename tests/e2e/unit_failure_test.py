@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Flight recorders are dumped when a unit of systemd's fails."""
+"""Flight recorders are dumped when a systemd unit fails."""
 
 import json
 import re
@@ -50,14 +50,14 @@ class UnitFailure(unittest.TestCase):
         return json.loads(self.tracectl('--json', *words))
 
     def session(self, name, *units):
-        """It records the calls of whoever makes any."""
+        """Records the calls of all processes."""
         causes = [word for unit in units for word in ('--dump-on', f'failed:{unit}')]
         self.tracectl('session', 'new', name, '--recorder', '1M', *causes)
         self.tracectl('stage', name, 'set', *CALL, '--do', 'event(arg0)')
         self.tracectl('commit', name)
 
     def wait_for_dumps(self, count, left_out=0, session='s'):
-        """Made of all sessions, and left out of this one as it had one just before."""
+        """Dumps of all sessions, and those left out for this session because of another one just before."""
         got = lambda: (self.json('stats')['dumps'],
                        self.json('session', 'show', session)['recorder']['dumps_left_out'])
         support.wait_until(lambda: got() >= (count, left_out), f'{count} and {left_out} dumps')
@@ -72,7 +72,7 @@ class UnitFailure(unittest.TestCase):
                                   f'_SYSTEMD_INVOCATION_ID={self.began}')
 
     def failures(self):
-        """What the daemon has logged, whether there was a dump of it or not: units and causes."""
+        """All failures that the daemon has logged, with a dump or without: units and causes."""
         return sorted(re.findall(r'the unit (\S+)\.service has failed: (.*)', self.log()))
 
     def main_pid(self, unit):
@@ -98,7 +98,7 @@ class UnitFailure(unittest.TestCase):
         self.session('s', 'again', 'crasher')
         self.systemctl('start', 'again')
         self.wait_for_dumps(1, left_out=1)
-        # It has given up by then, which is told before the other's failure.
+        # Then it has given up, which is reported before the other unit's failure.
         self.container.run('sh', '-c', 'until systemctl is-failed again; do :; done')
         self.systemctl('start', 'crasher')
         self.wait_for_dumps(1, left_out=2)
@@ -170,7 +170,7 @@ class UnitFailure(unittest.TestCase):
         left_out = lambda: self.json('session', 'show', 's')['recorder']['dumps_left_out']
         support.wait_until(lambda: left_out() >= 200, 'hundreds of failures')
         self.systemctl('stop', 'flapping')
-        # Each was another run of it.
+        # Each was another run of the unit.
         causes = [cause for _, cause in self.failures()]
         self.assertEqual(len(set(causes)), len(causes))
         self.assertGreater(len(causes), 200)
@@ -193,7 +193,7 @@ class UnitFailure(unittest.TestCase):
         self.assertIn("reach systemd by the system's bus", refused)
         self.systemctl('start', 'well')
         self.assertEqual(self.json('session', 'show', 's')['hits'], CALLS)
-        # Whoever asks next connects anew, also for the others.
+        # The next request connects again, also for the other sessions.
         self.systemctl('start', 'dbus.socket')
         self.session('t', 'well')
         self.systemctl('start', 'crasher')

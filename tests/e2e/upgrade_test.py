@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Saved sessions over what systemd and dpkg do to the daemon, held against what the traced program counted
-itself."""
+"""Saved sessions while systemd and dpkg restart and upgrade the daemon, compared with what the traced program
+counted."""
 
 import json
 import os
@@ -18,16 +18,16 @@ from installed import FOLDER
 SESSIONS = '/etc/tracectl/sessions.d'
 BUSY = FOLDER + '/busy'
 PPOLL = 271  # x86-64
-RESTARTS = 12  # in a row; more than anybody makes by hand
-# In a row, each with a restart behind it: `make soak-upgrade` makes 500.
+RESTARTS = 12  # in a row; more than anybody does by hand
+# In a row, each followed by a restart: `make soak-upgrade` makes 500.
 UPGRADES = int(os.environ.get('UPGRADES', '2'))
-UPGRADES_OF_A_TARGET = 25  # so that what goes wrong is told before the end
+UPGRADES_OF_A_TARGET = 25  # so that an error is reported before the end
 
 setUpModule = installed.boot
 
 
 def change_programs(tree):
-    """Of BPF, in the package's daemon: the name of a section that nobody reads."""
+    """Changes the BPF programs in the package's daemon: the name of a section that nobody reads."""
     daemon = tree / 'usr/sbin/tracectld'
     code = daemon.read_bytes()
     assert b'\0.llvm_addrsig\0' in code
@@ -35,7 +35,7 @@ def change_programs(tree):
 
 
 def is_in(call, thread):
-    """Whether a thread, in /proc, is in this system call."""
+    """A thread, in /proc, is in this system call."""
     try:
         return (thread / 'syscall').read_text().startswith(f'{call} ')
     except OSError:
@@ -53,7 +53,7 @@ class Upgrade(installed.ServiceTest):
         self.busy.stdin.flush()
 
     def truth(self):
-        """How often the target has called each of its functions, now that it has ended to."""
+        """How often the target has called each of its functions; its work has ended."""
         self.tell('stop')
         self.assertEqual(self.busy.stdout.readline(), 'done\n')
         return json.loads(self.busy.stdout.readline())
@@ -79,7 +79,7 @@ class Upgrade(installed.ServiceTest):
         support.wait_until(lambda: self.counts(name)['busy_cool'] > before, 'calls to be counted')
 
     def stop(self, name):
-        """Ends the target's work: what was counted of it, and what it has counted."""
+        """Ends the target's work; returns what was counted, and what the target has counted itself."""
         truth = self.truth()
         return self.counts(name), truth
 
@@ -90,7 +90,7 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual(shown['not_resumed'], [])
 
     def check_it_is_another(self, pid):
-        """Daemon, than this one; and that it runs."""
+        """A new daemon is running."""
         self.assertNotIn(self.property('MainPID'), ('0', pid))
 
     def test_restarts_miss_no_call(self):
@@ -105,7 +105,7 @@ class Upgrade(installed.ServiceTest):
         self.check_all_was_counted('s')
 
     def kept(self):
-        """Descriptors that systemd keeps of the daemon."""
+        """The number of the daemon's descriptors that systemd stores."""
         return int(self.property('NFileDescriptorStore'))
 
     def test_what_is_kept_of_a_session_goes_with_it(self):
@@ -118,11 +118,11 @@ class Upgrade(installed.ServiceTest):
             self.systemctl('restart', 'tracectld')
             left.append(self.kept())
             self.assertGreater(there, left[-1])
-        # The tables of the programs stay, once they are there.
+        # The programs' tables stay once they exist.
         self.assertEqual(left[0], left[1])
 
     def watch(self):
-        """tracectl in there, which has subscribed, its number here, and what it prints."""
+        """A tracectl in the container that has subscribed, its process id here, and its output."""
         file = tempfile.NamedTemporaryFile()
         self.addCleanup(file.close)
         out = support.Output(file.name)
@@ -210,7 +210,7 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual(self.differences(), 0)
 
     def upgrade(self, change=None):
-        """By dpkg, to another package, with what is there before behind it."""
+        """Upgrades by dpkg to another package; the original one is installed again at the end."""
         package = installed.newer_package('tracectld', self.container, change)
         self.container.install(package)
         self.addCleanup(self.container.install, container.package('tracectld'))
@@ -237,7 +237,7 @@ class Upgrade(installed.ServiceTest):
             self.busy, self.pid = self.start_target('busy')
 
     def renew(self, step):
-        """The daemon, while its session counts."""
+        """Replaces the daemon while its session counts."""
         self.systemctl('reset-failed', 'tracectld')  # systemd counts starts
         pid = self.property('MainPID')
         step()
@@ -248,7 +248,7 @@ class Upgrade(installed.ServiceTest):
         self.make_and_go('s')
         self.assertEqual(self.differences(), 4)
         threads = self.container.path(f'/proc/{self.property("MainPID")}/task')
-        waits = lambda: any(is_in(PPOLL, thread) for thread in threads.iterdir())  # the barrier of systemd's only
+        waits = lambda: any(is_in(PPOLL, thread) for thread in threads.iterdir())  # which is only systemd's barrier
         os.kill(self.container.init, signal.SIGSTOP)
         try:
             deleting = self.start('tracectl', 'session', 'delete', 's')
@@ -330,7 +330,7 @@ class Upgrade(installed.ServiceTest):
         self.assertEqual((shown['sites'], shown['hits']), (4, 0))
 
     def differences(self):
-        """In the target's code, to its file's."""
+        """Between the target's code and its file."""
         pid, = container.children(self.busy.pid)
         return support.text_differs(pid, BUSY, self.container.path(BUSY))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real users in a container, on a daemon whose socket all of them may connect to."""
+"""Real users in a container, with a daemon whose socket all of them may connect to."""
 
 import json
 import subprocess
@@ -9,8 +9,8 @@ import container
 import support
 
 ALICE, BOB, CAROL = 4001, 4002, 4003
-PROGRAM = '/opt/changes'      # root's, for everybody to execute
-SETUID = '/opt/changes-suid'  # the same, and executed as root
+PROGRAM = '/opt/changes'      # owned by root, executable for everybody
+SETUID = '/opt/changes-suid'  # the same file, setuid root
 DENIED = 4                    # exit status
 
 
@@ -41,7 +41,7 @@ class WithUsers(unittest.TestCase):
         holder = support.Program(*cls.container.command(
             *cls.alice.enter, 'unshare', '--user', f'--map-user={ALICE}', f'--map-group={ALICE}', PROGRAM))
         cls.addClassCleanup(holder.end)
-        cls.inside = User('inside', ALICE)  # alice, in a user namespace of hers
+        cls.inside = User('inside', ALICE)  # alice, in a user namespace of her own
         cls.inside.enter = [*cls.alice.enter, 'nsenter', '--target', holder.says_pid, '--user',
                             '--preserve-credentials']
 
@@ -69,7 +69,7 @@ class WithUsers(unittest.TestCase):
             process.result()
 
     def session(self, user, name, *words, recorder=('1M',)):
-        """With what is to be seen of these processes; its draft is in force."""
+        """Makes a session for the events of these processes; its draft is committed."""
         self.assertEqual(self.tracectl(user, 'session', 'new', name, '--recorder', *recorder)
                          .returncode, 0)
         self.addCleanup(self.tracectl, self.root, 'session', 'delete', name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the verifiers of other kernels make of our BPF programs. (This machine's: kernel Verifier.*)"""
+"""The verdict of other kernels' verifiers on our BPF programs. (For this machine's: kernel Verifier.*)"""
 
 import json
 import re
@@ -11,7 +11,7 @@ import support
 VERIFIER = support.BUILD / 'bench/verifier'
 MOST_INSTRUCTIONS = 100_000
 
-# By series: what each kernel refuses, and what it says of that.
+# By series: what each kernel refuses, and its message.
 SERIES = {
     '6.12': {
         'on_call_and_return': 'calling kernel function bpf_session_is_return is not allowed',
@@ -21,7 +21,7 @@ SERIES = {
 
 
 def figures(lines):
-    """By program: how many instructions, and what is said where it is refused."""
+    """By program: the number of instructions, and the message if it is refused."""
     found = {}
     for line in lines:
         if fits := re.fullmatch(r'(on_\w+|see_memory) +(\d+)  <= \d+  (?:met|MISSED)(  refused)?', line):
@@ -32,7 +32,7 @@ def figures(lines):
     return {name: (instructions, '\n'.join(said)) for name, (instructions, said) in found.items()}
 
 
-# How often a function was called with a string, of ten strings.
+# How often a function was called with each of ten strings.
 STRINGS = r'''
 mkfifo /tmp/in
 /opt/changes </tmp/in >/tmp/out &

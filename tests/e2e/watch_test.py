@@ -12,7 +12,7 @@ import support
 from support import target
 
 RESTARTS = 10
-BURST = 5000  # calls: more than small rings hold
+BURST = 5000  # more calls than small rings hold
 SMALL_RINGS = ('--ring-bytes', '65536')
 
 
@@ -38,7 +38,7 @@ class Watching(unittest.TestCase):
         self.service.json('commit', 's')
 
     def watch(self, *options):
-        """tracectl, which has subscribed, and what it prints."""
+        """A tracectl that has subscribed, and its output."""
         file = tempfile.NamedTemporaryFile()
         self.addCleanup(file.close)
         out = support.Output(file.name)
@@ -51,7 +51,7 @@ class Watching(unittest.TestCase):
         return watching, out
 
     def hears(self, watching, what):
-        """Its next line on standard error."""
+        """Its next line on standard error is this."""
         self.assertEqual(watching.stderr.readline(), f'tracectl: {what}\n')
 
     def hears_of_the_end(self, watching):
@@ -62,14 +62,14 @@ class Watching(unittest.TestCase):
         self.hears(watching, 'session s goes on')
 
     def end(self, watching, number=signal.SIGINT):
-        """Its status, and what else it has said."""
+        """Its exit status, and the rest of its standard error."""
         watching.send_signal(number)
         said = watching.communicate(timeout=60)[1]
         return watching.returncode, said
 
     def check_ends_with(self, watching, out, calls, items=()):
-        """That many were called: as many were delivered, or are told as lost; how many were lost.
-        `items`: that were taken of what is printed."""
+        """For this many calls: each was delivered as an event or is reported as lost; returns how many were
+        lost. `items`: those taken from the output before."""
         self.service.json('flush', 's')
         events, lost = out.wait_for(calls, items)
         status, said = self.end(watching)
@@ -101,7 +101,7 @@ class Watching(unittest.TestCase):
 
     def test_what_a_daemon_has_sent_is_taken_where_its_end_is_noticed_first(self):
         program = self.program('hot')
-        # For the budget the daemon is asked again and again: the first that fails when it has ended.
+        # Because of the budget the daemon is polled: the first request that fails after its end.
         self.make(program, 'hot_push', '--budget', '90')
         watching, out = self.watch()
         watching.send_signal(signal.SIGSTOP)
@@ -146,7 +146,7 @@ class Watching(unittest.TestCase):
         self.service.finish()
         calls = self.call(program, 10)
         self.service.start()
-        # As long as it does not come nothing is read.
+        # Nothing is read until it reconnects.
         self.assertEqual(self.recorded(), 0)
         watching.send_signal(signal.SIGCONT)
         self.hears_of_a_restart(watching)
