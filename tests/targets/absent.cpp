@@ -3,15 +3,15 @@
 //
 // absent FILE THREADS ROUNDS
 //
-// Fires probes with addresses of memory that is not there when they are hit: pages of FILE, which it
-// makes, dropped before each hit, every 64th time from the page cache, too; untouched pages; and pages
-// that nobody but a userfaultfd could bring, which says how many faults it was asked about. `brought`:
-// whether the untouched page was there behind the hit. It has thousands of mappings, and while it
-// reads the file one more thread maps and unmaps memory.
+// Fires probes with addresses of memory that is not present when they are hit: pages of FILE, which it makes
+// and drops before each hit, every 64th time also from the page cache; untouched pages; and pages that only a
+// userfaultfd can provide, with the number of faults that it got. `brought`: whether the untouched page was
+// present after the hit. It has thousands of mappings, and while it reads the file another thread maps and
+// unmaps memory.
 //
-// Expect: absent:file arg0 the address of a string, which can reach into the next page, arg1 its
-// number; string n is "string n of the file". absent:fresh arg0 an address where all is 0.
-// absent:held arg0 an address of which nothing can be read without asking.
+// Expect: absent:file arg0 the address of a string, which can extend into the next page, arg1 its number;
+// string n is "string n of the file". absent:fresh arg0 an address where all is 0. absent:held arg0 an
+// address that cannot be read without a fault.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ static std::atomic<uint64_t> calls, wrong;
 
 static std::string text(size_t n) { return "string " + std::to_string(n) + " of the file"; }
 
-// Each other string begins 7 bytes before the end of its page.
+// Every other string begins 7 bytes before the end of its page.
 static size_t place(size_t n) { return n * kPage + (n % 2 ? kPage - 7 : 16); }
 
 static int make_file(const char* path) {
@@ -78,7 +78,7 @@ static void change_mappings(const std::atomic<bool>& ended) {
   while (!ended) munmap(map(MAP_PRIVATE | MAP_ANONYMOUS, -1, kPage), kPage);
 }
 
-// Asked, it gives zeroes, so that nobody waits for ever.
+// Answers faults with zeroes, so that nobody waits for ever.
 static void answer(int faults, std::atomic<bool>& ended, uint64_t& asked) {
   while (!ended) {
     pollfd one{faults, POLLIN, 0};

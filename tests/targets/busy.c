@@ -1,12 +1,12 @@
 // build: -O2 -g -pthread -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// From `go` to `stop` three threads call one function each: busy_hot as fast as they can, which calls
-// busy_below now and then, busy_cool some hundred times a second, and busy_slow as often. Then the JSON
-// says how often that was.
+// From `go` to `stop` three threads call one function each: busy_hot as fast as possible, which sometimes
+// calls busy_below; busy_cool some hundred times a second; and busy_slow as often. Then the JSON has the
+// number of calls.
 //
-// Expect: busy_hot, busy_below and busy_cool begin with `push` (cost `normal`), busy_slow with an
-// instruction that is single-stepped and has no cheaper one behind it (`slow`).
+// Expect: busy_hot, busy_below and busy_cool begin with `push` (cost `normal`), busy_slow with an instruction
+// that is single-stepped and is not followed by a cheaper one (`slow`).
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ __attribute__((noipa)) void busy_below(void) {
 __attribute__((noipa)) void busy_hot(uint64_t seq) {
   PUSH_FIRST;
   ADD_TO(hot);
-  // Seldom enough that it stays cheap where nobody traces this function and it is as fast as it can.
+  // Rarely enough to stay cheap if nobody traces busy_hot and it runs at full speed.
   if (seq % 20000 == 0) busy_below();
 }
 
@@ -37,7 +37,7 @@ __attribute__((noipa)) void busy_cool(void) {
   ADD_TO(cool);
 }
 
-// A leaf that ends with its second instruction.
+// A leaf of two instructions.
 __asm__(
     ".text\n.globl busy_slow\n.type busy_slow, @function\nbusy_slow:\n"
     "  incq slow_calls(%rip)\n  ret\n.size busy_slow, . - busy_slow\n"

@@ -3,9 +3,9 @@
 //
 // calls ROUNDS
 //
-// Functions that are left in every way there is, on two threads at once. Each counts its own calls,
-// how many of them returned, and how many were left otherwise; `times` has the least and the most
-// that the calls of a function can have taken, by clocks within and around it.
+// Functions that are left in every possible way, on two threads at once. Each counts its calls, those that
+// returned, and those that were left otherwise; `times` has the least and the greatest time that the calls of
+// a function can have taken, by clocks within and around it.
 #include <cinttypes>
 #include <csetjmp>
 #include <cstdint>
@@ -46,7 +46,7 @@ static uint64_t now() {
 
 TRACED int calls_leaf(int a) { return a * 2 - 3; }
 
-TRACED int calls_loop(int n) {  // a leaf that goes round
+TRACED int calls_loop(int n) {  // a leaf with a loop
   int sum = 0;
   for (int i = 0; i < n; ++i) sum = sum * 31 + i;
   return sum;
@@ -141,7 +141,7 @@ TRACED int calls_tail(int a) {
   return calls_tail_end(a * 3);
 }
 
-// Leaves by a jump on a condition, and by a return.
+// Leaves by a conditional jump, and by a return.
 asm(".pushsection .text\n.globl calls_tail_if\n.type calls_tail_if, @function\n"
     "calls_tail_if:\n test %edi, %edi\n jne calls_tail_end\n mov $5, %eax\n ret\n"
     ".size calls_tail_if, . - calls_tail_if\n.popsection\n");
@@ -190,7 +190,7 @@ static void run_coroutines() {
 
 // ---- stacks that are moved ----
 
-// Copies what its caller has on the stack, up to `top`, to another stack and goes on there.
+// Copies its caller's part of the stack, up to `top`, to another stack and continues there.
 asm(".pushsection .text\n"
     "move_stack:\n"  // rdi: top of the old stack, rsi: top of the new one
     " mov %rdi, %rcx\n sub %rsp, %rcx\n mov %rsp, %rax\n"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A process that changes who it is. It answers each line with `done` and {"calls":...}, all so far:
+// A process that changes its identity. It answers each line with `done` and {"calls":...}, the total so far:
 //
 //   call N        calls changes_step N times; arg0 is the number of the call, from 0
-//   user UID      becomes that user and group for good; it must be privileged
-//   ids R,E,S,R,E,S   the same, with real, effective and saved ids of user and group of their own
+//   user UID      becomes that user and group permanently; it must be privileged
+//   ids R,E,S,R,E,S   the same, with separate real, effective and saved ids of user and group
 //   dumpable N    prctl(PR_SET_DUMPABLE, N)
-//   within N      calls changes_within, in which it does the same
-//   texts N       calls changes_text N times, with a text of its own each
-//   ways N        calls changes_end N times, each through other functions; N up to 65536
-//   exec PATH     executes that program, which says `ready` anew
+//   within N      calls changes_within, which does the same
+//   texts N       calls changes_text N times, each with a different text
+//   ways N        calls changes_end N times, each through a different chain of functions; N up to 65536
+//   exec PATH     executes that program, which prints `ready` again
 #define _GNU_SOURCE  // setresuid
 #include <grp.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static void call_with_texts(unsigned count) {
 
 __attribute__((noipa)) void changes_end(void) { __asm__ volatile("" ::: "memory"); }
 
-// Stacks that are keys are walked by frame pointers.
+// Stacks in keys are walked by frame pointers.
 #define WITH_FRAME __attribute__((noipa, optimize("no-omit-frame-pointer")))
 
 static void go(unsigned way, unsigned steps);
@@ -80,7 +80,7 @@ static int become_of(const char* ids) {
   return setgroups(0, NULL) || setresgid(id[3], id[4], id[5]) || setresuid(id[0], id[1], id[2]);
 }
 
-// Whether it went well.
+// Returns whether it succeeded.
 static int obey(const char* word, const char* argument) {
   unsigned number = 0;
   sscanf(argument, "%u", &number);
@@ -101,7 +101,7 @@ static int obey(const char* word, const char* argument) {
 }
 
 int main(void) {
-  // Nothing may be read before its turn: who executes another program leaves it the rest.
+  // Unbuffered: an executed program continues reading where this one has stopped.
   setvbuf(stdin, NULL, _IONBF, 0);
   printf("ready %d\n", (int)getpid());
   fflush(stdout);

@@ -3,7 +3,7 @@
 //
 // cold_parts
 //
-// Functions of which gcc puts a part elsewhere: `.cold`. Not run; its file is read.
+// Functions that gcc splits: one part is elsewhere, `.cold`. Not run; its file is read.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -19,7 +19,7 @@ __attribute__((cold, noinline)) void complain(const char* what, long n) {
 }
 }  // namespace
 
-// Goes there and back.
+// Jumps there and back.
 extern "C" KEPT long warns(long n) {
   if (n < 0) {
     complain("negative", n);
@@ -29,7 +29,7 @@ extern "C" KEPT long warns(long n) {
   return sink + n;
 }
 
-// Goes there for good.
+// Jumps there and does not come back.
 extern "C" KEPT long ends(long n) {
   if (n == 0) {
     complain("zero", n);

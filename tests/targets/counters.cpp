@@ -3,13 +3,13 @@
 //
 // counters THREADS ROUNDS [FUNCTIONS]
 //
-// Threads call f0000 ... f1999 (the first FUNCTIONS of them) in that order, ROUNDS times; ROUNDS 0:
-// until the line `stop`, to the end of the round. Each function counts its own calls: whatever is
-// recorded of them can be held against an exact number.
+// Threads call f0000 ... f1999 (the first FUNCTIONS of them) in that order, ROUNDS times; ROUNDS 0: until the
+// line `stop`, to the end of the round. Each function counts its own calls, so recordings can be compared
+// with exact numbers.
 //
-// Expect: every function begins with a 5-byte nop, so a probe there is `fast` and safe. arg0 is the
-// number of the call within its thread, from 0, without a gap; arg1 is the thread, from 0. f0007 is
-// called with arg0 = 7, 7 + FUNCTIONS, 7 + 2 * FUNCTIONS...
+// Expect: every function begins with a 5-byte nop, so a probe there is `fast` and safe. arg0 is the number of
+// the call within its thread, from 0, without gaps; arg1 is the thread, from 0. f0007 is called with arg0 =
+// 7, 7 + FUNCTIONS, 7 + 2 * FUNCTIONS...
 #include <atomic>
 #include <cstdint>
 #include <cstdio>

@@ -3,10 +3,10 @@
 //
 // crowded THREADS ROUNDS
 //
-// Fires a probe ROUNDS times with the addresses of pages that nobody has touched, while THREADS
-// others change the mappings without a pause, so that their lock is hardly ever free.
+// Fires a probe ROUNDS times with addresses of untouched pages, while THREADS others change the mappings
+// without a pause, so that their lock is rarely free.
 //
-// Expect: crowded:fire arg0 to arg11 addresses where all is 0. `longest_ms`: of one hit.
+// Expect: crowded:fire arg0 to arg11 addresses where all is 0. `longest_ms`: the longest hit.
 #include <sys/mman.h>
 #include <sys/sdt.h>
 

@@ -3,8 +3,8 @@
 //
 // cxx_names [ROUNDS]
 //
-// C++ functions whose names need demangling. Each is called ROUNDS times, and begins with
-// `push %rbp` (normal). The JSON gives the calls by demangled name.
+// C++ functions whose names need demangling. Each is called ROUNDS times, and begins with `push %rbp`
+// (normal). The JSON has the calls by demangled name.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -63,7 +63,8 @@ KEPT void hidden(int n) {
 }
 }  // namespace
 
-// Expect: int twice<int>(int) and long twice<long>(long): a template's name carries its result.
+// Expect: int twice<int>(int) and long twice<long>(long): a template function's name includes its result
+// type.
 template <class T> KEPT T twice(T value) {
   PUSH_FIRST;
   sink = sink + static_cast<uint64_t>(value);

@@ -3,15 +3,16 @@
 //
 // deep_stacks THREADS LEVELS
 //
-// The first thread and so many others call `hit` again and again from chains of up to LEVELS of the
-// functions small, large and grows, whose frames differ, those of grows from call to call, and once on
-// a stack that is not the thread's own. Says of each thread its number, how often it called hit on its
-// own stack, how often with more than kMuch bytes of it in use (`much`), how often each call was deeper
-// than all before (`records`), and of the deepest call the bytes in use and the functions from hit
-// outwards to `work` with what each takes.
+// The first thread and THREADS others call `hit` again and again from chains of up to LEVELS of the functions
+// small, large and grows, whose frames differ, those of grows from call to call, and once on a stack other
+// than the thread's. Reports for each thread its number, how often it called hit on its own stack, how often
+// with more than kMuch bytes of it in use (`much`), how often a call was deeper than all before (`records`),
+// and for the deepest call the bytes in use and the functions from hit outwards to `work` with the size of
+// each.
 //
-// Expect: at hit's entry the stack pointer is 8 below its CFA; a function takes from its callee's CFA to
-// its own; the stack's top is where the kernel began it, of other threads what pthread_self() points to.
+// Expect: at hit's entry the stack pointer is 8 below its CFA; a function extends from its callee's CFA to
+// its own; the top of the first thread's stack is where the kernel began it, that of other threads is where
+// pthread_self() points.
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@
 
 enum { kMostThreads = 8, kMostLevels = 100, kRounds = 60, kMuch = 2000, kOther = 64 * 1024 };
 
-// A call that is open, and the one around it.
+// An open call, and the one around it.
 struct link {
   const struct link* around;
   const char* function;
@@ -59,7 +60,7 @@ static void keep(struct thread* thread, const struct link* innermost, uint64_t b
     thread->frames[thread->frame_count++] = (struct frame){one->function, one->cfa};
 }
 
-// No thread: on another stack.
+// `thread` is null on another stack.
 NOIPA void hit(struct thread* thread, const struct link* around) {
   const struct link here = {around, "hit", (uintptr_t)__builtin_dwarf_cfa()};
   sum++;
@@ -116,7 +117,7 @@ static void switch_stacks(struct thread* thread) {
   swapcontext(&thread->own, &thread->other);
 }
 
-// Chains grow and shrink from round to round.
+// The depth of chains grows and shrinks from round to round.
 NOIPA void work(struct thread* thread) {
   const struct link here = {NULL, "work", (uintptr_t)__builtin_dwarf_cfa()};
   thread->tid = gettid();
@@ -133,7 +134,7 @@ static void* run_thread(void* argument) {
   return NULL;
 }
 
-// Field 28 of proc_pid_stat(5); the name in parentheses is one without spaces.
+// Field 28 of proc_pid_stat(5); the name in parentheses has no spaces here.
 static uintptr_t start_of_stack(void) {
   unsigned long long start = 0;
   FILE* file = fopen("/proc/self/stat", "r");

@@ -3,13 +3,12 @@
 //
 // demo_worker [SECONDS [THREADS]]     default: 25 s, 4 threads; the line `finish` ends it earlier
 //
-// Sieves the numbers below one million, over and over, on several threads, through some 220
-// functions: a demo::strike<P> for each prime below 1,000, a demo::count_residue<R> for each of the
-// 48 residues modulo 210 that a prime above 7 can have, and what drives them.
+// Sieves the numbers below one million, over and over, on several threads, in some 220 functions: a
+// demo::strike<P> for each prime below 1,000, a demo::count_residue<R> for each of the 48 residues modulo 210
+// of the primes above 7, and those that call them.
 //
-// Expect: `answer 78498`, the number of primes below one million, and 8169 pairs of twins, whatever
-// is switched on and off in it meanwhile; each round is checked, and `wrong` counts those that
-// differ.
+// Expect: `answer 78498`, the number of primes below one million, and 8169 twin pairs, whatever is switched
+// on and off meanwhile; each round is checked, and `wrong` counts those that differ.
 #include <sys/poll.h>
 
 #include <array>
@@ -43,7 +42,7 @@ constexpr bool is_prime(uint32_t n) {
   return n >= 2;
 }
 
-// One stretch of numbers, and the first two of the next for the twins that straddle the border.
+// One stretch of numbers, and the first two of the next for twins across the border.
 struct Segment {
   uint32_t first = 0;
   std::array<bool, kSegment + 2> composite;
@@ -77,7 +76,7 @@ template <uint32_t R> KEPT uint32_t count_residue(const Segment& segment) {
 
 KEPT uint32_t count_small(const Segment& segment) {
   PUSH_FIRST;
-  return segment.first == 0 ? 4 : 0;  // 2, 3, 5, 7 have no residue that is prime to 210
+  return segment.first == 0 ? 4 : 0;  // 2, 3, 5, 7 are not prime to 210
 }
 
 KEPT uint32_t count_twins(const Segment& segment) {
@@ -153,7 +152,7 @@ KEPT void work() {
   while (!finished);
 }
 
-// Until the time is up, or `finish` has been read; the end of input is no reason to end.
+// Waits until the time is up, or `finish` was read; the end of input does not end it.
 KEPT void wait_for_finish(std::chrono::seconds longest) {
   const auto deadline = std::chrono::steady_clock::now() + longest;
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};

@@ -3,7 +3,7 @@
 //
 // entries CALLS     calls each of the functions with (0, 1), (1, 2), ... (CALLS - 1, CALLS)
 //
-// Functions that begin with an instruction that would have to be single-stepped. Prints the calls.
+// Functions that begin with an instruction that would have to be single-stepped. Prints the number of calls.
 #include <stdint.h>
 
 #include "stdin_protocol.h"
@@ -13,18 +13,18 @@
 
 __asm__(
     ".text\n"
-    // Expect: probed at the push behind it, 4 bytes on: normal.
+    // Expect: probed at the following push, 4 bytes further: normal.
     FUNCTION(entry_endbr) "endbr64\npush %rbp\nadd %rsi, entry_sum(%rip)\npop %rbp\nret\n"
     END(entry_endbr)
-    // Expect: probed at the push, 9 bytes on: normal. The instructions before it change no argument.
+    // Expect: probed at the push, 9 bytes further: normal. The instructions before it change no argument.
     FUNCTION(entry_reads)
     "sub $8, %rsp\nmov %rdi, %rax\ncmp %esi, %edi\npush %rbp\nadd %rsi, entry_sum(%rip)\n"
     "pop %rbp\nadd $8, %rsp\nret\n" END(entry_reads)
-    // Expect: slow, at the entry: each call comes by the push three times.
+    // Expect: slow, at the entry: each call executes the push three times.
     FUNCTION(entry_loop)
     "sub $8, %rsp\n1: push %rbp\npop %rbp\ninc %eax\ncmp $3, %eax\njne 1b\n"
     "add %rsi, entry_sum(%rip)\nadd $8, %rsp\nret\n" END(entry_loop)
-    // Expect: slow, at the entry: the argument is gone when the push is reached.
+    // Expect: slow, at the entry: the argument is overwritten before the push.
     FUNCTION(entry_writes)
     "sub $8, %rsp\nxor %edi, %edi\npush %rbp\nadd %rsi, entry_sum(%rip)\npop %rbp\nadd $8, %rsp\nret\n"
     END(entry_writes));

@@ -3,17 +3,17 @@
 //
 // erlang_vm SCHEDULERS ROUNDS
 //
-// A small virtual machine with the probes of Erlang's (erlang_vm.d), each passed when there happens
-// what it tells of. Light-weight processes run code (erlang_vm_code.h) in frames of their own
-// (erlang_vm_code_runner.h), on heaps of their own that are collected (erlang_vm_heap.h); they send
-// messages, link and end (erlang_vm_process_life.h), own ports (erlang_vm_port.h), and move between
-// the threads that are its schedulers (erlang_vm_scheduler.h).
+// A small virtual machine with the probes of Erlang's (erlang_vm.d), each of which is passed when its event
+// happens. Light-weight processes run code (erlang_vm_code.h) in their own frames (erlang_vm_code_runner.h),
+// on their own garbage-collected heaps (erlang_vm_heap.h); they send messages, link and end
+// (erlang_vm_process_life.h), own ports (erlang_vm_port.h), and move between the threads that are the
+// schedulers (erlang_vm_scheduler.h).
 //
-// What the processes do, and so all that is no matter of time, depends on ROUNDS alone. When a process
-// waits, which thread runs it and how long does not.
+// The processes' work, and so everything that does not concern time, depends only on ROUNDS. When a process
+// waits, which thread runs it and how long varies.
 //
-// Expect: {"rounds", "received": [words, sum], "lists": sum, "wall": ns, "ledger": [[PROBE, [NAME...], {...}]...]}, as
-// erlang_vm_ledger.h has it.
+// Expect: {"rounds", "received": [words, sum], "lists": sum, "wall": ns, "ledger": [[PROBE, [NAME...],
+// {...}]...]}, as in erlang_vm_ledger.h.
 #include "erlang_vm_code_runner.h"
 #include "stdin_protocol.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The code that the processes run. Init starts a logger and a port; in each round it starts some
-// workers and a process that fails, has the port echo something, and waits for what they all send.
+// The code of the processes. Init starts a logger and a port; in each round it starts some workers and a
+// process that fails, lets the port echo something, and waits for all their messages.
 #pragma once
 
 #include <cstddef>
@@ -10,33 +10,33 @@
 #include <vector>
 
 enum class Op : uint8_t {
-  call_global,  // callee
-  call_local,   // callee
-  recurse,      // calls its own function until the stack is `number` deep
-  leave,        // returns
-  loop,   // back to `target`, until it was here `number` times; 0: as often as there are rounds
-  cons,   // a new object of `number` words in `reg`, the first of which is what was in `reg`
-  drop,   // nothing in `reg`
-  bif,    // words: one that does nothing more
-  nif,    // words: adds up the list in `reg`
-  spawn,  // callee, whom `reg` knows then
-  send,   // `number` words to whom `reg` knows
-  send_named,    // `number` words to whom has the name `words`
-  reply,         // `number` words to who sent the last message
-  send_stop,     // to whom `reg` knows
+  call_global,   // callee
+  call_local,    // callee
+  recurse,       // calls its own function until the stack is `number` deep
+  leave,         // returns
+  loop,          // jumps to `target`, `number` times in all; 0: as many times as there are rounds
+  cons,          // puts a new object of `number` words into `reg`, the first is the old value
+  drop,          // clears `reg`
+  bif,           // words: the name of one that does nothing else
+  nif,           // words: adds up the list in `reg`
+  spawn,         // callee; into `reg`
+  send,          // `number` words to the one in `reg`
+  send_named,    // `number` words to the one with the name `words`
+  reply,         // `number` words to the sender of the last message
+  send_stop,     // to the one in `reg`
   receive,       // waits for a message
-  stop_if_told,  // ends, if the last message was to stop
-  again,         // from the beginning of the function
-  link,          // to whom `reg` knows
+  stop_if_told,  // ends if the last message was to stop
+  again,         // repeats the function from its beginning
+  link,          // to the one in `reg`
   unlink,        //
   trap_exit,     // exit signals become messages from now on
-  do_register,   // words: whom `reg` knows
+  do_register,   // words: for the one in `reg`
   unregister,    // words
-  open_port,     // which `reg` knows then; linked
-  command,       // `number` words to the port that `reg` knows
+  open_port,     // into `reg`; linked
+  command,       // `number` words to the port in `reg`
   close_port,    //
-  label,  // messages bear a sequential trace token from now on: `number` and the turns of the caller
-  fail,   // words: the reason, of an error in a function
+  label,  // from now on messages carry a sequential trace token: `number` and the caller's turns
+  fail,   // words: the reason of an error in a function
   leave_process  // words: the reason
 };
 
@@ -68,12 +68,12 @@ struct Function {
   std::vector<Instruction> code;
 };
 
-// What a process knows under these numbers. Nobody but itself changes that.
+// What a process knows under these numbers. Only the process itself changes it.
 enum : uint8_t { kSelf, kParent, kFirst, kSecond, kPort, kKnown };
 
 constexpr uint32_t kWorkersPerRound = 3;
-// To init in a round: of each worker an answer and its exit, the exit of the process that fails, and
-// what the port echoes.
+// To init in a round: an answer and an exit of each worker, the exit of the process that fails, and the
+// port's echoes.
 constexpr uint32_t kEchoesPerRound = 2;
 constexpr uint32_t kMessagesPerRound = 2 * kWorkersPerRound + 1 + kEchoesPerRound;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How a process carries out its code, and keeps its heap.
+// How a process executes its code, and manages its heap.
 #pragma once
 
 #include "erlang_vm_process_life.h"
@@ -34,7 +34,7 @@ inline Process::After Process::carry_out(const Instruction& instruction) {
   return After::goes_on;
 }
 
-// A BIF that is entered and never left.
+// A BIF that does not return.
 inline Process::After Process::exit(std::string_view reason) {
   PASS_NAMES(BIF_ENTRY, name_, text_name("erlang:exit/1"));
   return ends_for(reason);
@@ -114,7 +114,7 @@ inline void Process::loop(const Instruction& instruction) {
     frame.turns = 0;
 }
 
-// Adds up a list, again and again to take a while. The sum tells whether collections have kept it.
+// Adds up a list, repeatedly, to take some time. The sum shows whether collections have preserved it.
 inline void Process::nif(std::string_view nif, uint8_t reg) {
   const Moment entered = PASS_NAMES(NIF_ENTRY, name_, text_name(nif));
   uint64_t sum = 0;
@@ -123,7 +123,7 @@ inline void Process::nif(std::string_view nif, uint8_t reg) {
   PASS_NAMES(NIF_RETURN, name_, text_name(nif)).since(entered);
 }
 
-// Of the small integers; the first word of each object leads to the next.
+// The sum of the small integers; the first word of each object leads to the next one.
 inline uint64_t Process::sum_of_list(Word word) const {
   uint64_t sum = 0;
   for (Word next; !is_small(word); word = next) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The heap of a process: words, and a collector that copies.
+// The heap of a process: words, and a copying collector.
 //
-// An object is a header, which says how many words follow, and these words. A word is a small integer
-// (odd), or the place of an object on the same heap (even). As nothing is ever changed once it is
-// made, objects only know older ones. So a minor collection need not look at what has survived one
-// before: nothing there knows of what is younger.
+// An object is a header, which has the number of words that follow, and these words. A word is a small
+// integer (odd), or the place of an object on the same heap (even). Objects are immutable, so they refer only
+// to older ones. So a minor collection need not look at objects that have survived an earlier one: none of
+// them refers to a younger one.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Heap {
     return {&words_[at + 1], value_of(words_[at])};
   }
 
-  // Room must be there. References among the words are of this heap.
+  // There must be room. References in the words must be to this heap.
   Word make(std::span<const Word> words) {
     const size_t at = words_.size();
     words_.push_back(small(words.size()));
@@ -38,8 +38,7 @@ class Heap {
     return at << 1;
   }
 
-  // Each keeps what the roots reach, makes them know where it is now, and returns how many words were
-  // reclaimed.
+  // Both keep what the roots reach, update the roots, and return how many words were reclaimed.
   size_t collect_young(std::span<Word> roots) { return collect(old_, roots); }
   size_t collect_all(std::span<Word> roots) { return collect(0, roots); }
 
@@ -61,7 +60,7 @@ class Heap {
     return before - old_;
   }
 
-  // Where the object will be; its header then tells that to who comes next.
+  // Where the object will be; its header then has this place for later references.
   Word moved(Word word, size_t from, std::vector<Word>& kept) {
     if (is_small(word) || value_of(word) < from) return word;
     Word& header = words_[value_of(word)];
@@ -74,5 +73,5 @@ class Heap {
 
   std::vector<Word> words_;
   size_t capacity_;
-  size_t old_ = 0;  // what lies below has survived a collection
+  size_t old_ = 0;  // objects below it have survived a collection
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Every probe of the virtual machine is passed by way of its ledger, which knows without any tracer
-// how often each was passed with which names, what its numbers come to in sum, and between which
-// bounds the time lies from the probe where something began to the one where it ended.
+// Every probe of the virtual machine is passed through its ledger, which counts without any tracer how often
+// each was passed with which names, sums up its numbers, and has bounds for the time from the probe at a
+// beginning to the probe at its end.
 //
-// A name is made into text only where a tracer asks for it.
+// A name becomes text only if a tracer asks for it.
 #pragma once
 
 #include <time.h>
@@ -24,8 +24,8 @@
 
 #include "targets/erlang_vm.h"
 
-// Of a process or a port; a number, as schedulers have; or a text: a function, a reason, a name that
-// was registered.
+// The name of a process or a port; a number, for schedulers; or a text: a function, a reason, a registered
+// name.
 struct Name {
   enum class Kind : uint8_t { none, process, port, number, text };
   Kind kind = Kind::none;
@@ -52,7 +52,7 @@ inline std::string text(const Name& name) {
   return std::string(name.words);
 }
 
-// The clock by which tracectl measures.
+// The clock that tracectl uses.
 inline uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_BOOTTIME, &t);
@@ -61,7 +61,7 @@ inline uint64_t now_ns() {
 
 inline uint64_t now_us() { return now_ns() / 1000; }
 
-// Just before and just after a probe: it was hit between the two.
+// The clock just before and just after a probe: the hit was in between.
 struct Moment {
   uint64_t before = 0, after = 0;
   bool has_been() const { return after != 0; }
@@ -74,7 +74,7 @@ struct Tally {
   uint64_t all = 0, enabled = 0;
   Numbers sums = {};
   int64_t greatest = 0;  // of the second number: the longest queue
-  // Of those whose beginning is known: how many, and the least and the most that they took in sum.
+  // Those whose beginning is known: their count, and the sums of their least and greatest times.
   uint64_t matched = 0, inner = 0, outer = 0;
 
   void add(const Tally& other) {
@@ -87,7 +87,7 @@ struct Tally {
 
 using Tallies = std::map<std::pair<std::string_view, Names>, Tally>;  // by probe and names
 
-// Each thread writes its own; they are added up when all threads have ended.
+// Each thread has its own; they are added up when all threads have ended.
 class Ledger {
  public:
   static Ledger& of_this_thread() {
@@ -115,7 +115,7 @@ class Ledger {
   Tallies tallies_;
 };
 
-// A probe that was passed. Ends what began at another moment, if that has been.
+// A probe that was passed. It ends what began at another moment, if that exists.
 class Passed {
  public:
   Passed(Moment moment, Tally& tally) : moment_(moment), tally_(tally) {}
@@ -149,13 +149,13 @@ Passed pass(std::string_view probe, const Names& names, const Numbers& numbers, 
   return {moment, tally};
 }
 
-// PROBE with NAMES and NUMBERS, as the ledger knows them, and as the probe takes them; the time is
-// the last argument of each. They are evaluated more than once.
+// PROBE with NAMES and NUMBERS for the ledger, and the arguments for the probe; the time is always the last
+// argument. They are evaluated more than once.
 #define PASS(PROBE, NAMES, NUMBERS, ...)                                 \
   pass(#PROBE, Names NAMES, Numbers NUMBERS, ERLANG_##PROBE##_ENABLED(), \
        [&] { ERLANG_##PROBE(__VA_ARGS__, now_us()); })
 
-// The probes with two names, and those with a name and a number.
+// Probes with two names, and those with a name and a number.
 #define PASS_NAMES(PROBE, A, B) PASS(PROBE, ({A, B}), ({}), text(A).c_str(), text(B).c_str())
 #define PASS_NUMBER(PROBE, A, N) PASS(PROBE, ({A}), ({N}), text(A).c_str(), int(N))
 
@@ -170,7 +170,7 @@ inline void print_tally(std::string_view probe, const Names& names, const Tally&
          tally.greatest, tally.matched, tally.inner, tally.outer);
 }
 
-// As a list of [PROBE, [NAME...], {what there was of it}].
+// As a list of [PROBE, [NAME...], {its figures}].
 inline void print_ledger() {
   const char* comma = "";
   for (const auto& [key, tally] : Ledger::total()) {

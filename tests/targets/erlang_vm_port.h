@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A port: a driver that is sent data, and sends them back in the reverse order. It is active from
-// its first command until it has carried out all.
+// A port: a driver that gets data, and sends it back in reverse order. It is active from its first command
+// until it has executed all.
 #pragma once
 
 #include "erlang_vm_process.h"

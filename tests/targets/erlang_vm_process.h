@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A process: frames, a heap, a mailbox, links. One scheduler at a time runs it, and goes on where
-// another has left it.
+// A process: frames, a heap, a mailbox, links. One scheduler at a time runs it, and continues where another
+// has stopped.
 //
-// What others may touch, the mailbox, the links, and whether it waits, is under its lock, and the
-// probes that tell of these are passed under the lock: so they come in the order in which it happened.
-// Nobody locks two processes at once.
+// Its lock protects what others may access: the mailbox, the links, and whether it waits. The probes about
+// these are passed under the lock, so they fire in the order of events. No thread locks two processes at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 class Process;
 class Port;
 
-// A sequential trace token: where messages come from that came of one another.
+// A sequential trace token: links a message to the one that caused it.
 struct Token {
   int label = 0, previous = 0, current = 0;
 };
@@ -33,7 +33,7 @@ struct Message {
   Token token = {};
 };
 
-// What all processes and ports share.
+// Shared by all processes and ports.
 class Vm {
  public:
   explicit Vm(uint32_t rounds) : rounds_(rounds) {}
@@ -46,7 +46,7 @@ class Vm {
   void process_ended(Name process);
   void port_closed(Name port);
 
-  // Null if it is not there any more.
+  // Null if it does not exist any more.
   std::shared_ptr<Process> process(Name name) { return found(processes_, name); }
   std::shared_ptr<Port> port(Name name) { return found(ports_, name); }
 
@@ -56,7 +56,7 @@ class Vm {
   // The names that a process still has when it ends.
   void unregister_all(Name who);
 
-  // What all messages that were received come to, and all lists that were added up.
+  // The sums of all received messages, and of all lists that were added up.
   std::atomic<uint64_t> words_received{0}, sum_received{0}, sum_of_lists{0};
 
  private:
@@ -85,7 +85,7 @@ class Process : public Runnable, public std::enable_shared_from_this<Process> {
 
   void run() override;
 
-  // By others. A message to a process that has ended is nobody's.
+  // For others. A message to a process that has ended is discarded.
   void begin(Name parent);
   void deliver(Message message);
   void get_linked(Name other);
@@ -104,7 +104,7 @@ class Process : public Runnable, public std::enable_shared_from_this<Process> {
   };
 
   static constexpr Word kNothing = small(0);
-  static constexpr int kReductions = 60;  // of these it may carry out so many at a time
+  static constexpr int kReductions = 60;  // at most, before it yields
 
   Name mfa() const { return text_name(frames_.back().function->mfa); }
   int depth() const { return int(frames_.size()); }
@@ -128,7 +128,7 @@ class Process : public Runnable, public std::enable_shared_from_this<Process> {
   void collect_young(size_t need);
   void collect_all(size_t need);
 
-  // Its life among others: erlang_vm_process_life.h.
+  // Interaction with others: erlang_vm_process_life.h.
   bool is_killed();
   After ends_for(std::string_view reason);
   After receive();
@@ -149,7 +149,7 @@ class Process : public Runnable, public std::enable_shared_from_this<Process> {
   Vm& vm_;
   const Name name_;
 
-  // Of the scheduler that runs it.
+  // For the scheduler that runs it.
   std::vector<Frame> frames_;
   Heap heap_{64};
   std::array<Word, 4> registers_;

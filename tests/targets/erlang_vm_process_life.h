@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The life of a process among others: when it runs and waits, messages, links, its end.
+// The interaction of a process with others: running and waiting, messages, links, its end.
 #pragma once
 
 #include "erlang_vm_port.h"
 
-// ---- to run and to wait ----
+// ---- running and waiting ----
 
 inline void Process::begin(Name parent) {
   spawned_at_ = PASS(PROCESS_SPAWN, ({name_, parent, mfa()}), ({}), text(name_).c_str(),
@@ -19,7 +19,7 @@ inline void Process::run() {
   if (is_killed()) return end();
   for (int left = kReductions; left > 0; --left) {
     const After after = step();
-    if (after == After::waits) return;  // another scheduler may have it already
+    if (after == After::waits) return;  // another scheduler may already run it
     if (after == After::ends) return end();
   }
   yield();
@@ -31,20 +31,20 @@ inline bool Process::is_killed() {
   return killed_by_.has_value();
 }
 
-// Goes on being active: it is in the queue again.
+// Stays active: it is in the queue again.
 inline void Process::yield() {
   unscheduled_at_ = PASS_NAMES(PROCESS_UNSCHEDULED, name_, mfa()).since(scheduled_at_);
   vm_.queue().push(shared_from_this());
 }
 
-// Locked. Whoever gets the lock next may have it run by another scheduler.
+// Called with the lock held. After it is released, another scheduler may run the process.
 inline void Process::rest() {
   state_ = State::waiting;
   inactive_at_ = PASS_NAMES(PROCESS_INACTIVE, name_, mfa()).since(active_at_);
   unscheduled_at_ = PASS_NAMES(PROCESS_UNSCHEDULED, name_, mfa()).since(scheduled_at_);
 }
 
-// Locked.
+// Called with the lock held.
 inline void Process::wake() {
   if (state_ != State::waiting) return;
   state_ = State::busy;
@@ -104,7 +104,7 @@ inline Message Process::message_of(size_t words, Message::Kind kind) {
   return message;
 }
 
-// Each message of a sequence knows the one before it.
+// Each message of a sequence refers to the one before it.
 inline Token Process::next_token() {
   if (!token_.label) return {};
   const Token next{token_.label, token_.current, token_.current + 1};
@@ -116,7 +116,7 @@ inline Process::After Process::receive() {
   std::unique_lock lock(mutex_);
   if (killed_by_) return ends_for(*killed_by_);
   if (mailbox_.empty()) {
-    go_to(frames_.back().next - 1);  // once more when there is one
+    go_to(frames_.back().next - 1);  // repeat it when there is one
     return rest(), After::waits;
   }
   last_message_ = std::move(mailbox_.front());
@@ -179,7 +179,8 @@ inline void Process::get_unlinked(Name other) {
   PASS_NAMES(PROCESS_GETTING_UNLINKED, name_, other);
 }
 
-// Of who was linked and has ended. A process that does not trap it ends too, unless that was normal.
+// From a linked process that has ended. A process that does not trap it ends too, unless the reason was
+// normal.
 inline void Process::get_exit_signal(Name from, std::string_view reason) {
   get_unlinked(from);
   Message message{

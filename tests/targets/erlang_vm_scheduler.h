@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Schedulers are threads that take what is to run from one queue. A scheduler that finds nothing there
-// is inactive until something comes. Its probes are passed while the queue is locked, so that the
-// number of active ones is true when they tell it.
+// Schedulers are threads that take runnables from one queue. A scheduler that finds the queue empty is
+// inactive until something comes. Its probes are passed while the queue is locked, so that their number of
+// active schedulers is right.
 #pragma once
 
 #include <condition_variable>
@@ -14,11 +14,11 @@
 
 #include "erlang_vm_ledger.h"
 
-// What a scheduler runs: a process or a port.
+// A process or a port.
 class Runnable {
  public:
   virtual ~Runnable() = default;
-  // Until it waits, ends, or has had its share; in the last case it puts itself into the queue again.
+  // Runs until it waits, ends, or has used its share; in the last case it puts itself into the queue again.
   virtual void run() = 0;
 };
 
@@ -30,14 +30,14 @@ class RunQueue {
     changed_.notify_one();
   }
 
-  // Nothing more will come.
+  // No more runnables will come.
   void stop() {
     const std::lock_guard guard(mutex_);
     stopped_ = true;
     changed_.notify_all();
   }
 
-  // Runs what there is, until nothing more will come.
+  // Runs what is in the queue, until stop().
   void serve(Name scheduler) {
     std::unique_lock lock(mutex_);
     Moment active_at = become_active(scheduler, {});

@@ -2,11 +2,11 @@
 //
 // exec_first CALLS [PROGRAM]    exec_second CALLS [PROGRAM]
 //
-// main, NAMED(caller) and NAMED(leaf) call one another CALLS times. With the line `exit` PROGRAM is
-// executed as `PROGRAM CALLS`, if there is one.
+// main, NAMED(caller) and NAMED(leaf) call one another CALLS times. On the line `exit`, PROGRAM is executed
+// as `PROGRAM CALLS`, if it was given.
 //
-// Two programs of this are alike but for the names of their functions, and lie at fixed addresses.
-// Expect: leaf has the same address in both, and so have its callers.
+// Two programs use this file, and differ only in the names of their functions; they are at fixed addresses.
+// Expect: leaf and its callers have the same addresses in both.
 #include <stdint.h>
 
 #include "stdin_protocol.h"

@@ -3,8 +3,8 @@
 //
 // forms
 //
-// Has 2,400 probes, forms:p0000 to forms:p2399, whose one argument is a constant of its own, so that
-// each is another form of arguments. Fires none; waits for the end of its input.
+// Has 2,400 probes, forms:p0000 to forms:p2399, each with a different constant as its argument, so that each
+// has its own form of arguments. Fires none; waits for the end of its input.
 #include <unistd.h>
 
 asm(".altmacro\n"

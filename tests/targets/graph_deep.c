@@ -3,9 +3,10 @@
 //
 // graph_deep DEPTH [ROUNDS [MANY]]
 //
-// Calls nested DEPTH deep and more, ROUNDS times each (once): deep(DEPTH) is DEPTH + 1 calls of deep that all
-// return. deep_land(DEPTH) calls deep_jump, and DEPTH + 1 calls of that are unwound at once by longjmp;
-// then it calls deep(0). deep_often(MANY), once at the end, calls deep(0) MANY times (none).
+// Calls nested DEPTH deep and more, ROUNDS times each (default: once): deep(DEPTH) makes DEPTH + 1 calls of
+// deep that all return. deep_land(DEPTH) calls deep_jump, and DEPTH + 1 calls of that are unwound at once by
+// longjmp; then it calls deep(0). deep_often(MANY), once at the end, calls deep(0) MANY times (default:
+// never).
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdint.h>

@@ -3,19 +3,19 @@
 //
 // graph_tree THREADS ROUNDS LOG [PAUSE_US]
 //
-// THREADS threads at once call tree_root ROUNDS times each, every time with another seed, which decides
-// the shape: 30 functions tree_00 to tree_29 below it, nested 8 deep. PAUSE_US after each round. Then
-// LOG tells what was called, with a line for each thread, `TID TREE TREE...`:
+// THREADS threads at once call tree_root ROUNDS times each, every time with another seed, which decides the
+// shape: 30 functions tree_00 to tree_29 below it, nested 8 deep. PAUSE_US after each round. Then LOG lists
+// the calls, with a line for each thread, `TID TREE TREE...`:
 //
-//     root(00(03()*7;)02(08(09()!)!10())...)   what a call called stands in its parentheses
+//     root(00(03()*7;)02(08(09()!)!10())...)   the calls of a call are in its parentheses
 //     !       after them: the call was unwound, by an exception or by longjmp
-//     >14()   entered by a tail call. Its caller has ended, hence both stand side by side, as for a
-//             tracer that sees a call end at each exit of the function. For a tracer that puts
-//             another address in place of the return address, it ends within the one before it.
+//     >14()   entered by a tail call. Its caller has ended, so both are side by side, as for a tracer
+//             for which a call ends at each exit of the function. For a tracer that replaces the
+//             return address, it ends within the call before it.
 //     *7;     usdt tree:mark, and its argument
 //
 // Expect: the names of functions are those of symbols; tree_15 and tree_16 are virtual members.
-// `checksum` of a thread: of what tree_root returned, in order, sum = sum * 1099511628211 + result.
+// `checksum` of a thread: over the results of tree_root, in order, sum = sum * 1099511628211 + result.
 #include <sys/syscall.h>
 #include <tracectl/usdt.h>
 #include <unistd.h>
@@ -36,24 +36,24 @@
 
 TRACECTL_PROBE_DECLARE(tree, mark, (int, number));
 
-// ---- the log: written by the functions themselves, in memory that is there before ----
+// ---- the log: written by the functions themselves, into memory allocated before ----
 
 enum class Kind : uint8_t {
   entered,
   left,    // by a return
-  jumped,  // left for the function that is entered next
-  landed,  // back in this function: the calls within it have been unwound
+  jumped,  // left by a jump to the function entered next
+  landed,  // back in this function after unwinding
   marked,
 };
 
 struct Entry {
   Kind kind;
-  uint8_t value;  // the function's number or the mark's
+  uint8_t value;  // the number of the function or of the mark
 };
 
 constexpr int kFunctions = 30;
 constexpr int kRoot = kFunctions;
-constexpr size_t kMostEntries = 1024;  // of one round
+constexpr size_t kMostEntries = 1024;  // for one round
 
 static thread_local Entry* next_entry;
 
@@ -67,12 +67,12 @@ INLINED void note(Kind kind, int value = 0) { *next_entry++ = {kind, uint8_t(val
     return result_;              \
   } while (false)
 
-// Small, so that numbers never overflow.
+// Small, so that nothing overflows.
 INLINED int mix(int a, int b) { return (a * 31 + b) & 0xffff; }
 
 // ---- leaves ----
 
-TRACED int tree_29(int a) {  // of many callers
+TRACED int tree_29(int a) {  // called by many
   ENTER(29);
   LEAVE(a ^ 5);
 }
@@ -120,7 +120,7 @@ TRACED int tree_28(int depth) {
   LEAVE(mix(depth, tree_27(depth - 1)));
 }
 
-TRACED int tree_27(int depth) {  // in turn with tree_28
+TRACED int tree_27(int depth) {  // alternates with tree_28
   ENTER(27);
   if (depth == 0) LEAVE(tree_29(depth));
   LEAVE(mix(tree_28(depth - 1), depth));
@@ -177,7 +177,7 @@ TRACED int tree_23(int a) {
   LEAVE(mix(tree_19(a), tree_29(a)));
 }
 
-TRACED int tree_14(int a) {  // entered by a jump only
+TRACED int tree_14(int a) {  // entered only by a jump
   ENTER(14);
   LEAVE(a % 2 ? tree_23(a) : a);
 }
@@ -204,7 +204,7 @@ TRACED int tree_07(int a) {
   LEAVE(mix(a, tree_17(a)));
 }
 
-// ---- left by an exception, and what is called after it from the same frame ----
+// ---- left by an exception; another call follows from the same frame ----
 
 TRACED int tree_10(int a) {
   ENTER(10);
@@ -261,7 +261,7 @@ TRACED int tree_20(int a) {
   LEAVE(mix(sum, tree_10(sum)));
 }
 
-// ---- those nearest to the root ----
+// ---- the functions nearest to the root ----
 
 TRACED int tree_11(int a) {
   ENTER(11);
@@ -311,7 +311,7 @@ TRACED int tree_root(int seed) {
   LEAVE(mix(sum, tree_13(seed / 7)));
 }
 
-// ---- what the log tells ----
+// ---- output of the log ----
 
 struct Thread {
   pid_t tid = 0;
@@ -320,12 +320,12 @@ struct Thread {
   uint64_t calls = 0, unwound = 0, marks = 0;
 };
 
-// Open calls are in `open`, the innermost last.
+// `open` has the open calls, the innermost last.
 struct Teller {
   Thread& thread;
   std::string text = {};
   std::vector<int> open = {};
-  bool is_jump = false;  // the next call is entered by one
+  bool is_jump = false;  // the next call is entered by a jump
 
   void enter(int function) {
     ++thread.calls;
@@ -372,7 +372,7 @@ static void write_log(Thread& thread, FILE* file) {
   fprintf(file, "%d%s\n", thread.tid, teller.text.c_str());
 }
 
-// Scattered, so that neither threads nor rounds are in step.
+// Scattered, so that threads and rounds differ.
 static int seed_of(uint32_t number) { return int((number * 2654435761u) >> 12); }
 
 static void work(Thread& thread, uint32_t first, uint32_t step, useconds_t pause_us,

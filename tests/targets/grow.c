@@ -4,11 +4,11 @@
 // grow PLUGIN THREADS
 //
 // THREADS threads call grow_root from `go` until the line `stop`. It calls functions by pointers that are
-// looked up by their names when the program runs, so nothing in the file says what they are, by every kind
-// of instruction that compilers make for it: grow_a, grow_b, grow_c and grow_e are of this file,
-// plugin_work is of PLUGIN, abs is of the C library, and a piece of code is of no file at all. One
-// more thread is in grow_root, in hold, from `go` to `stop`. Then how often grow_root was called is
-// printed; so often was each of the others but hold.
+// looked up by name at run time, so nothing in the file identifies them, with every kind of instruction that
+// compilers use for that: grow_a, grow_b, grow_c and grow_e are in this file, plugin_work is in PLUGIN, abs
+// is in the C library, and a piece of code is in no file at all. One more thread is in grow_root, in hold,
+// from `go` to `stop`. At the end the number of calls of grow_root is printed; each of the others except hold
+// was called as often.
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>

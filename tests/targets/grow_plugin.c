@@ -1,7 +1,7 @@
 // build: -O2 -g -fPIC -shared -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What grow loads and calls by pointers.
+// The plugin of grow, which calls it by pointers.
 #include <stdint.h>
 
 #define TRACED __attribute__((noipa))

@@ -1,8 +1,8 @@
 // build: -O2 -g -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// For each line `FUNCTION TIMES` calls hot_nop5 or hot_push that often, as fast as it can, and
-// answers with `done` and {"calls":..., "ns":...}. arg0 is the number of the call, from 0.
+// For each line `FUNCTION TIMES`, calls hot_nop5 or hot_push that often, as fast as possible, and answers
+// with `done` and {"calls":..., "ns":...}. arg0 is the number of the call, from 0.
 //
 // Expect: hot_nop5 begins with a 5-byte nop (cost `fast`), which is also the probe hot:fast;
 // hot_push begins with `push` (`normal`), and has the probe hot:normal, on a 1-byte nop.

@@ -3,10 +3,10 @@
 //
 // hot_usdt [FUNCTION TIMES]
 //
-// For each line `FUNCTION TIMES` calls plain, by_header, by_sdt or by_tag that often, as fast as it can, and
-// answers with `done` and {"calls":..., "ns":...}. They do the same, but for the probe: hot:header is
-// one of <tracectl/usdt.h>, hot:sdt one of <sys/sdt.h> with a semaphore, tested as dtrace(1) does; and
-// by_tag puts a tag.
+// For each line `FUNCTION TIMES`, calls plain, by_header, by_sdt or by_tag that often, as fast as possible,
+// and answers with `done` and {"calls":..., "ns":...}. They differ only in their probe: hot:header is a probe
+// of <tracectl/usdt.h>, hot:sdt one of <sys/sdt.h> with a semaphore, tested as by dtrace(1); by_tag sets a
+// tag.
 #define _SDT_HAS_SEMAPHORES 1
 #include <stdint.h>
 #include <sys/sdt.h>

@@ -4,7 +4,7 @@
 //
 // libcxx_strings ROUNDS
 //
-// Passes strings of libc++ of all lengths from 0 to 40, about the 22 characters that fit into one.
+// Passes libc++ strings of all lengths from 0 to 40, around the limit of 22 characters for inline storage.
 //
 // Expect: libcxx:work arg0 the address of a std::string, arg1 its length, arg2 the address of its
 // characters.

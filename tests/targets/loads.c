@@ -1,7 +1,7 @@
 // build: -O2 -g -rdynamic -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Lines that it reads, each answered by `done` and a line of JSON, until `exit`:
+// Input lines, each answered by `done` and a line of JSON, until `exit`:
 //   open PATH      loads the library, which has a function loads_work or plugin_work
 //   call N         calls that N times
 //   getppid N      calls the function of the C library N times

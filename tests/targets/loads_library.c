@@ -1,7 +1,7 @@
 // build: -O2 -g -fPIC -shared -fcf-protection=none -Iusdt/include
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What loads loads.
+// The library for loads.
 #include <stdint.h>
 #include <tracectl/usdt.h>
 

@@ -1,8 +1,8 @@
 // build: -O1 -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Ten thousand functions, m00000 ... m09999, each beginning with a 5-byte nop. Waits for the end of
-// its input.
+// Ten thousand functions, m00000 ... m09999, each of which begins with a 5-byte nop. Waits for the end of its
+// input.
 #include "stdin_protocol.h"
 #include "thousand.h"
 

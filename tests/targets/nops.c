@@ -3,12 +3,12 @@
 //
 // nops CALLS FORKS
 //
-// Calls each of its functions CALLS times, then has FORKS children do the same, one behind the other.
-// Each function begins with another form of a 5-byte nop, which a kernel may turn into a call; such a
-// call must work in a child too.
+// Calls each of its functions CALLS times, then has FORKS children do the same, one after another. Each
+// function begins with a different form of 5-byte nop, which a kernel may turn into a call; such a call must
+// also work in a child.
 //
-// Expect: of the JSON, `died` is 0. Each function is called CALLS times in the parent; `fork` is a
-// plain one, so the children run the parent's memory.
+// Expect: in the JSON, `died` is 0. Each function is called CALLS times in the parent; `fork` is a plain
+// fork, so the children run with the parent's memory.
 #include <stdint.h>
 #include <sys/wait.h>
 

@@ -3,9 +3,9 @@
 //
 // parameters
 //
-// Functions with parameters of many types, each called once. Beside each stands where the calling
-// convention puts its parameters. The JSON gives the values passed, null for those that no probe
-// can read, by function.
+// Functions with parameters of many types, each called once. The comment on each says where the calling
+// convention puts its parameters. The JSON has the values passed, by function; null for those that no probe
+// can read.
 #include <inttypes.h>
 #include <stdbool.h>
 

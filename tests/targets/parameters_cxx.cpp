@@ -3,8 +3,8 @@
 //
 // parameters_cxx
 //
-// C++ functions, each called once. The JSON gives the values passed by demangled name without its
-// parameters, null for those that no probe can read.
+// C++ functions, each called once. The JSON has the values passed, by demangled name without parameters; null
+// for those that no probe can read.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@
 
 namespace {
 volatile long sink;
-const void* given[2];  // the addresses of copies
+const void* given[2];  // addresses of copies
 }  // namespace
 
 namespace shop {
@@ -65,7 +65,7 @@ KEPT void objects(Copied copied, Trivial trivial, Empty, short after) {
   given[0] = &copied;
   sink = copied.number + trivial.n + after;
 }
-// Expect: %rdi by its bytes, the address of the copy in %rsi, %rdx
+// Expect: %rdi by value, the address of the copy in %rsi, %rdx
 KEPT void nested(Defaulted defaulted, Holder holder, int after) {
   given[1] = &holder;
   sink = defaulted.number + holder.held[0].number + after;

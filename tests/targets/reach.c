@@ -1,7 +1,7 @@
 // build: -O2 -g -fpie -pie
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// reach: loaded anywhere. What is expected stands in reach.h.
+// reach: loaded at any address. The expectations are in reach.h.
 #include "reach.h"
 
 int main(int count, char** arguments) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Functions that call one another in each way that there is. Not run; their files are read. Beside
-// each is how many calls it is away from start() at least, and whether only its address leads
-// there. Some have a part elsewhere, `.cold`, where gcc makes one.
+// Functions that call one another in every possible way. Not run; their files are read. The comment on each
+// has its least distance in calls from start(), and whether it is reached only by its address. Some have a
+// part elsewhere, `.cold`, if gcc makes one.
 #pragma once
 
 #include <stdio.h>
@@ -12,12 +12,12 @@
 
 typedef void (*action)(void);
 
-// A root of its own: who calls it must not be reached from start(). Expect, from alone(): leaf.
+// A separate root: its callers must not be reached from start(). Expect, from alone(): leaf.
 void alone(void);
 void start(int n);
-// Expect: 1. Exported: a library calls it by the linker's stub.
+// Expect: 1. Exported: a library calls it through the linker's stub.
 void exported(void);
-// Expect: 1, by address. Exported: a library has its address by the linker's table.
+// Expect: 1, by address. Exported: a library has its address in the linker's table.
 void exported_address(void);
 void row_one(void);
 void sets_hook(action what);
@@ -25,7 +25,7 @@ void way(void);
 
 volatile int reach_sum;
 
-// Expect: 1. A table that start() uses has its address, and it is called at 2.
+// Expect: 1. Its address is in a table that start() uses; called at 2.
 KEPT static void leaf(void) { ++reach_sum; }
 static action const kLeaves[] = {leaf, leaf};
 
@@ -57,24 +57,24 @@ KEPT static void pong(int n) {
 // Expect: 1, by address.
 KEPT static void by_lea(void) { ++reach_sum; }
 
-// Expect: 1. Calls what cannot be told.
+// Expect: 1. Makes an indirect call.
 KEPT static void call(action what) {
   what();
   ++reach_sum;
 }
 
-// Expect: 2, by address: of a row of a table that rows() uses. One is exported.
+// Expect: 2, by address: in a row of a table that rows() uses. One is exported.
 KEPT static void row_zero(void) { ++reach_sum; }
 KEPT void row_one(void) { reach_sum += 2; }
 static action const kRows[] = {row_zero, row_one};
 
-// Expect: 1. Calls what cannot be told.
+// Expect: 1. Makes an indirect call.
 KEPT static void rows(int n) {
   kRows[n & 1]();
   ++reach_sum;
 }
 
-// Expect: 2, by address: a structure of them, which another points to.
+// Expect: 2, by address: in a structure, to which another points.
 KEPT static void op_open(void) { ++reach_sum; }
 KEPT static void op_close(void) { reach_sum += 2; }
 struct ops {
@@ -88,7 +88,7 @@ struct device {
 static const struct ops kOps = {"ops", op_open, op_close};
 static struct device devices_made[] = {{0, NULL}, {1, &kOps}};
 
-// Expect: 2. Calls what cannot be told.
+// Expect: 2. Makes indirect calls.
 KEPT static void use(const struct device* which) {
   which->ops->open();
   which->ops->close();
@@ -101,22 +101,22 @@ KEPT static void devices(void) {
   ++reach_sum;
 }
 
-// Expect: 2, by address: what a variable begins with. Nothing else is known of it.
+// Expect: 2, by address: the initial value of a variable. Nothing else is known about it.
 KEPT static void first_hook(void) { ++reach_sum; }
 static action hook = first_hook;
 void sets_hook(action what) { hook = what; }
 
-// Expect: 1. Calls what cannot be told.
+// Expect: 1. Makes an indirect call.
 KEPT static void hooked(void) {
   hook();
   ++reach_sum;
 }
 
-// Expect: 2, of both: called in the part of unlikely().
+// Expect: 2, for both: called in the cold part of unlikely().
 KEPT static void only_in_part(int n) { reach_sum += n; }
 __attribute__((cold, noinline)) static void complain(int n) { reach_sum -= n; }
 
-// Expect: 1. Calls abort, of another file, in a part of it.
+// Expect: 1. Calls abort, of another file, in its cold part.
 KEPT static int unlikely(int n) {
   if (n < 0) {
     complain(n);
@@ -126,7 +126,7 @@ KEPT static int unlikely(int n) {
   return n + reach_sum;
 }
 
-// Expect: never. The table they are in is used by nobody that is reached.
+// Expect: never. No reached function uses the table they are in.
 KEPT static void unused_zero(void) { ++reach_sum; }
 __attribute__((used)) static action const kUnusedRows[] = {unused_zero};
 __attribute__((used)) KEPT static void unused(void) { unused_zero(); }
@@ -137,13 +137,13 @@ KEPT static void says(void) {
   ++reach_sum;
 }
 
-// Expect: 2, by address: one of them is called by way(), which the loader asks at 1.
+// Expect: 2, by address: way(), at 1, is one of them, chosen by the loader.
 KEPT static void long_way(void) { ++reach_sum; }
 KEPT static void short_way(void) { reach_sum += 2; }
 static action chosen_way(void) { return reach_sum ? long_way : short_way; }
 void way(void) __attribute__((ifunc("chosen_way")));
 
-// Expect: 0. It has the address of `rand`, of another file.
+// Expect: 0. Uses the address of `rand`, of another file.
 KEPT void start(int n) {
   direct(n);
   exported();

@@ -1,5 +1,5 @@
 // build: -O2 -fPIC -shared -s -Wl,-z,ibtplt -fcf-protection
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// reach_stripped: names its exported functions only. Its stubs begin with endbr64.
+// reach_stripped: has names only for its exported functions. Its stubs begin with endbr64.
 #include "reach.h"

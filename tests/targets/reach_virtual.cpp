@@ -1,8 +1,8 @@
 // build: -O2 -g
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Virtual functions and exceptions. Not run; its file is read. Beside each function is how many
-// calls it is away from starts() at least, and whether only its address leads there.
+// Virtual functions and exceptions. Not run; its file is read. The comment on each function has its least
+// distance in calls from starts(), and whether it is reached only by its address.
 #include <stdexcept>
 
 #define KEPT __attribute__((noipa))
@@ -15,7 +15,7 @@ struct Shape {
   virtual int area() const = 0;
 };
 
-// Expect: its functions 2, by address: who makes it has the address of the table they are in.
+// Expect: its functions 2, by address: its constructor uses the address of their table.
 struct Square : Shape {
   KEPT int area() const override { return reach_sum; }
 };
@@ -29,10 +29,10 @@ struct Circle : Shape {
 extern "C" KEPT Shape* makes_square() { return new Square; }
 extern "C" KEPT Shape* makes_circle() { return new Circle; }
 
-// Expect: 1. Calls what cannot be told.
+// Expect: 1. Makes an indirect call.
 extern "C" KEPT int measures(const Shape& shape) { return shape.area() + 1; }
 
-// Expect: 2: from where an exception lands, which is in a part of the function.
+// Expect: 2: called from a landing pad, which is in a part of the function.
 extern "C" KEPT void lands() { reach_sum = reach_sum + 1; }
 
 extern "C" KEPT void throws(int n) {

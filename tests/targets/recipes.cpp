@@ -3,14 +3,14 @@
 //
 // recipes opens | locks | exceptions | allocations | calls
 //
-// Does what a recipe tells of, and says how much of it, by its own count and clock.
+// Does the work that a recipe is about, and reports it by its own counts and clock.
 //
-// Expect, of opens: {"opens":{PATH: how often it was tried}}, by open, fopen and openat.
-// Of locks: {"locks":{NAME:{"address","contended","inner","outer"}}}: of those calls that had to wait,
-// their number, and in ns the least and the most that they can have taken in sum. Each waits >= 5 ms.
-// Of exceptions: {"types":{NAME: how often it was thrown}, "places":{FUNCTION: ...}}.
-// Of allocations: {"sizes":{FUNCTION:[how many, bytes]}}, each by one call of malloc in it.
-// Of calls: {"calls":{ARGUMENT:{"count","inner","outer"}}} of serve(ARGUMENT).
+// Expect for opens: {"opens":{PATH: number of attempts}}, by open, fopen and openat.
+// For locks: {"locks":{NAME:{"address","contended","inner","outer"}}}: the number of calls that had to wait,
+// and bounds of the sum of their times, in ns. Each waits >= 5 ms.
+// For exceptions: {"types":{NAME: how often it was thrown}, "places":{FUNCTION: ...}}.
+// For allocations: {"sizes":{FUNCTION:[how many, bytes]}}, each by one call of malloc in it.
+// For calls: {"calls":{ARGUMENT:{"count","inner","outer"}}} of serve(ARGUMENT).
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -88,7 +88,7 @@ bool sleeps(long tid) {
   return state && state[2] == 'S';
 }
 
-// One thread holds the lock until another has slept for it as long as is wanted.
+// One thread holds the lock until another has slept for it long enough.
 template <class Lock, class Wait, class Unlock>
 Waits contend(const void* address, int rounds, Lock lock, Wait wait, Unlock unlock) {
   Waits waits{address};
@@ -142,7 +142,7 @@ void locks() {
 
 // ---- exceptions ----
 
-struct Local {};  // compared by address: its name begins with a '*'
+struct Local {};  // types compared by address: the name begins with a '*'
 
 }  // namespace
 
@@ -218,7 +218,7 @@ void allocations() {
 
 // ---- calls ----
 
-// Its work is no jump at its end: that would end the call before.
+// Its work is not a tail call, which would end the call early.
 extern "C" __attribute__((noipa)) uint64_t serve(uint64_t tenths_ms) {
   work(tenths_ms * 100000);
   return tenths_ms + 1;

@@ -3,9 +3,9 @@
 //
 // redzone_leaf [ROUNDS]     ROUNDS 0: until the line `stop`
 //
-// Places at which a 5-byte nop lies. A kernel that turns a probe there into a call pushes a return
-// address below the stack pointer, over the red zone of a leaf that keeps data there. The checksum
-// shows whether that happened: `checksum` must equal `expected`, `wrong` must be 0.
+// Various places of 5-byte nops. A kernel that turns a probe there into a call pushes a return address below
+// the stack pointer, over the red zone of a leaf that keeps data there. The checksum shows whether that
+// happened: `checksum` must equal `expected`, `wrong` must be 0.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,7 +29,7 @@
   ".popsection\n"
 #define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", @function\n.balign 16\n" NAME ":\n"
 #define END(NAME) ".size " NAME ", . - " NAME "\n"
-// Three words of live data below the stack pointer, in the places a pushed address would hit...
+// Three words of live data below the stack pointer, where a pushed address would be written...
 #define FILL_RED_ZONE                               \
   "mov %rdi, -8(%rsp)\n"                            \
   "lea 1(%rdi,%rdi,2), %rax\nmov %rax, -16(%rsp)\n" \
@@ -50,19 +50,19 @@ __asm__(
     "leaf_mid_nop5_site:\n" NOP5
     SUM_RED_ZONE "ret\n"
     END("leaf_mid_nop5") NOTE("leaf_mid_nop5_site", "mid_nop5")
-    // Expect: armed at the 1-byte nop, as usdt redzone:mid_nop1, and not at the nop5 behind it.
+    // Expect: armed at the 1-byte nop, as usdt redzone:mid_nop1, not at the following nop5.
     FUNCTION("leaf_mid_nop1")
     FILL_RED_ZONE
     ".globl leaf_mid_nop1_site\n"
     "leaf_mid_nop1_site: nop\n" NOP5
     SUM_RED_ZONE "ret\n"
     END("leaf_mid_nop1") NOTE("leaf_mid_nop1_site", "mid_nop1")
-    // Expect: fast and safe: nothing lies below the stack pointer when a function is entered.
+    // Expect: fast and safe: nothing is below the stack pointer at a function's entry.
     FUNCTION("leaf_first_nop5") NOP5
     FILL_RED_ZONE SUM_RED_ZONE "ret\n"
     END("leaf_first_nop5") NOTE("leaf_first_nop5", "first_nop5")
-    // Expect: no harm at non_leaf_mid_nop5_site, as the frame is above the stack pointer; a tracer
-    // that cannot prove it refuses.
+    // Expect: no harm at non_leaf_mid_nop5_site, because the frame is above the stack pointer; a tracer that
+    // cannot prove it refuses.
     FUNCTION("non_leaf_mid_nop5")
     "push %rbx\n"
     "mov %rdi, %rbx\n"

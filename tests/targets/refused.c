@@ -3,9 +3,9 @@
 //
 // refused [ROUNDS]
 //
-// Functions whose first instruction the kernel's uprobes refuse, beside ten that they accept: one
-// bad site among many must be named, and the good ones must not be armed behind the user's back.
-// Each is called ROUNDS times.
+// Functions whose first instruction is refused by the kernel's uprobes, among ten that it accepts: one bad
+// site among many must be named, and the good ones must not be armed without the user's consent. Each is
+// called ROUNDS times.
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -17,14 +17,14 @@
 
 __asm__(
     ".text\n"
-    // Expect: refused, for the segment prefix (2e, %cs) of this 10-byte nop.
+    // Expect: refused, because of the segment prefix (2e, %cs) of this 10-byte nop.
     FUNCTION("refused_cs_nop10")
     ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
     "incq refused_calls(%rip)\nret\n" END("refused_cs_nop10")
-    // Expect: refused, for the lock prefix.
+    // Expect: refused, because of the lock prefix.
     FUNCTION("refused_lock")
     "lock incq refused_calls+8(%rip)\nret\n" END("refused_lock")
-    // Expect: refused, an int3 of the program's own (never called).
+    // Expect: refused, an int3 of the program itself (never called).
     FUNCTION("refused_int3")
     "int3\nret\n" END("refused_int3"));
 

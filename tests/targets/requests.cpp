@@ -3,13 +3,13 @@
 //
 // requests PAIRS ROUNDS
 //
-// Of each pair of threads one begins requests and the other ends them, in any order of the pairs.
-// Some never end, some end without having begun, some begin twice, and a few take long. By the
-// clock just before and just after each probe the program knows what each took, within bounds.
+// In each pair of threads one begins requests and the other ends them, in any order of the pairs. Some never
+// end, some end without having begun, some begin twice, and a few take long. By the clock just before and
+// just after each probe the program knows bounds for the time of each.
 //
-// Expect: requests:begin and requests:end, arg0 s64 the request's number, which differs between pairs,
-// arg1 the address of its name, r and the number. request_begins(number) and request_ends(number) are
-// called just after and just before these.
+// Expect: requests:begin and requests:end, arg0 s64 the request's number, which differs between pairs, arg1
+// the address of its name, r and the number. request_begins(number) is called just after the begin,
+// request_ends(number) just before the end.
 #include <sys/sdt.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,7 +26,7 @@
 
 struct Request {
   int64_t number = 0;
-  uint64_t before_begin = 0, after_begin = 0;  // of its last
+  uint64_t before_begin = 0, after_begin = 0;  // of the last beginning
   uint64_t before_end = 0, after_end = 0;
   long from_tid = 0, to_tid = 0;
   std::atomic<bool> begun{false};
@@ -38,11 +38,11 @@ struct Tally {
 
 struct Pair {
   std::vector<Request> requests;
-  std::atomic<size_t> passed{0};  // by the thread that ends them
+  std::atomic<size_t> passed{0};  // ended by the other thread
   Tally begins, ends;
 };
 
-constexpr size_t kAhead = 8;  // requests begun before one of them has ended
+constexpr size_t kAhead = 8;  // requests begun before the first of them ends
 
 static uint64_t now() {
   timespec t;
@@ -115,7 +115,7 @@ static void end_all(Pair& pair) {
   }
 }
 
-// Bounds of what it took.
+// Bounds of its duration.
 static uint64_t least(const Request& r) { return r.before_end - r.after_begin; }
 static uint64_t most(const Request& r) { return r.after_end - r.before_begin; }
 

@@ -3,9 +3,9 @@
 //
 // rounds THREADS ROUNDS
 //
-// Each thread handles ROUNDS requests, one after another: begin_round(N), then slow(N) or fast(N), as a
-// generator of its own decides, then some calls of step(SEQ). Before its first request it has made some
-// steps, too.
+// Each thread handles ROUNDS requests, one after another: begin_round(N), then slow(N) or fast(N), chosen by
+// a random generator of the thread, then some calls of step(SEQ). Before its first request it has already
+// made some steps.
 //
 // Expect: every function begins with a 5-byte nop. step's arg0 counts the steps of its thread from 0.
 #include <atomic>

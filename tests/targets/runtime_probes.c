@@ -3,25 +3,25 @@
 //
 // runtime_probes [later]
 //
-// Makes probes as it is told, a line each, and answers each with `done` and a line of JSON. A hit is
-// counted where an argument is computed, which is when the probe is enabled and so its site is called.
+// Makes probes on request, one line each, and answers each with `done` and a line of JSON. A hit is counted
+// when an argument is computed, that is, when the probe is enabled and its site is called.
 //
-//     make                      what it has made and loaded before `ready`, if not started with `later`:
+//     make                      makes and loads the probes; done before `ready` if not started with `later`:
 //                               {"loaded":0 or -1,"errno":...}
 //     fire TIMES                passes each probe of the provider rt: {"types":HITS,...}
-//     numbered TIMES SEED       passes probes user_trace__nN of any N: {"N":HITS,...} of those hit
+//     numbered TIMES SEED       passes probes user_trace__nN with random N: {"N":HITS,...} for those hit
 //     more NAME                 adds rt:NAME, with the argument `number`, and loads it
-//     again TIMES               passes the one added last: {"hits":HITS}
-//     spin                      passes all of rt in four threads, until
+//     again TIMES               passes the one that was added last: {"hits":HITS}
+//     spin                      passes all probes of rt in four threads, until
 //     stop                      {"hits":HITS}
-//     remove                    all of rt
-//     fork TIMES                passes those of rt in a child that stays: {"pid":PID,"hits":...} after
-//                               a line `go`; the child ends with the line `end`
-//     children TIMES            forks so many, each of which adds a probe and loads it, while a thread does
-//                               the same: {"failed":how many of them did not end well in 20 s}
+//     remove                    removes all probes of rt
+//     fork TIMES                passes those of rt in a child: {"pid":PID,"hits":...} after a line `go`;
+//                               the child stays until the line `end`
+//     children TIMES            forks TIMES children, each of which adds and loads a probe, while a thread
+//                               does the same: {"failed":how many did not succeed within 20 s}
 //     state                     {"raised":how many semaphores are not 0,"images":mappings of images}
-//     forbid memfd|code|write   from now on the kernel refuses memfd_create; mappings of code; what
-//                               could be both written and run
+//     forbid memfd|code|write   from now on the kernel refuses memfd_create; mappings of code; mappings
+//                               that are both writable and executable
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/audit.h>
@@ -74,7 +74,7 @@ static void make_probes(void) {
   trace = tracectl_user_trace_add(provider, TRACECTL_USER_TRACE_MANY);
 }
 
-// Expect: each extreme as it is; the texts "runtime" and none; arg11 counts the hits from 0.
+// Expect: extreme values unchanged; the texts "runtime" and null; arg11 counts the hits from 0.
 static void pass_all(struct hits* hits) {
   if (tracectl_probe_enabled(plain)) ++hits->plain;
   TRACECTL_FIRE(plain);
@@ -100,7 +100,7 @@ static void fire(unsigned long times) {
 
 // ---- dyntrace ----
 
-// Expect: as many integers 1, 2, ... and texts "1", "2", ... as the number's remainders say.
+// Expect: as many integers 1, 2, ... and texts "1", "2", ... as the remainders of the number say.
 static void pass_number(size_t number) {
   static const int64_t integers[] = {1, 2, 3, 4};
   static const char* const texts[] = {"1", "2", "3", "4"};
@@ -109,7 +109,7 @@ static void pass_number(size_t number) {
                            number % 5, texts, number % 3);
 }
 
-// A number behind the last is passed as well, and must do nothing.
+// The number after the last one is passed as well, and must do nothing.
 static void fire_numbers(unsigned long times, uint64_t state) {
   memset(by_number, 0, sizeof by_number);
   for (unsigned long i = 0; i < times; ++i) {
@@ -248,7 +248,7 @@ static void print_state(void) {
   printf("done\n{\"raised\":%u,\"images\":%u}\n", raised(), images());
 }
 
-// Of system call `number` those whose argument 2 has one of the bits (with none: all) fail with EACCES.
+// System calls `number` whose argument 2 has one of the bits (0: all of them) fail with EACCES.
 static int refuse(uint32_t number, uint32_t bits) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -291,7 +291,7 @@ static void obey(const char* command, const char* word, unsigned long number) {
 
 int main(int argc, char** argv) {
   (void)argv;
-  setvbuf(stdin, NULL, _IONBF, 0);  // a child reads on where its parent stopped
+  setvbuf(stdin, NULL, _IONBF, 0);  // a child continues reading where its parent stopped
   if (argc == 1) {
     make_probes();
     if (tracectl_provider_load(provider)) return 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the programs of the soak share. Each has a round: work that ends with the same checksum
-// every time. The right one is computed before `ready`, thus before anything is traced; from `go`
-// until `stop` each round is held against it. Said then: how many rounds there were and how many
-// came out wrong; behind `exit`, the sum of the semaphores.
+// Shared by the programs of the soak. Each has a round: work with the same checksum every time. The right one
+// is computed before `ready`, so before anything is traced; from `go` until `stop` each round is compared
+// with it. Then the numbers of rounds and of wrong ones are reported, and after `exit` the sum of the
+// semaphores.
 #pragma once
 
 #include <inttypes.h>
@@ -20,14 +20,13 @@ static inline uint64_t mixed(uint64_t sum, uint64_t value) {
   return sum ^ sum >> 29;
 }
 
-// True from the moment `stop` is there to be read. What stdio had read ahead poll could not see,
-// so stdin is unbuffered.
+// True as soon as `stop` can be read. stdin is unbuffered, because poll cannot see what stdio has read ahead.
 static inline bool input_waits(void) {
   struct pollfd input = {.fd = 0, .events = POLLIN, .revents = 0};
   return poll(&input, 1, 0) == 1;
 }
 
-// `semaphores`: ends with null.
+// `semaphores`: null-terminated.
 static inline int soak(uint64_t (*round)(void), const volatile unsigned short* const* semaphores) {
   setvbuf(stdin, NULL, _IONBF, 0);
   const uint64_t expected = round();

@@ -1,7 +1,7 @@
 // build: -O2 -g -fcf-protection=full
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A loop that lives in the vDSO: its time must go forward, and what it reads must fit together.
+// A loop in the vDSO: its time must never go backwards, and the values it reads must be consistent.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/time.h>

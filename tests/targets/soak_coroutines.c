@@ -1,7 +1,7 @@
 // build: -O0 -g -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Coroutines: a function is entered on one stack, left for another and gone on with later.
+// Coroutines: a function is entered on one stack, suspended for another and resumed later.
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 #include <ucontext.h>

@@ -1,7 +1,7 @@
 // build: -O2 -g -fcf-protection=full
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Exceptions that pass through traced frames with destructors, are caught, changed and thrown on.
+// Exceptions that pass through traced frames with destructors, are caught, changed and rethrown.
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 

@@ -1,9 +1,9 @@
 // build: -O2 -g -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A forked child calls a function that begins with a 5-byte nop. Of such a nop, probed, Linux 6.18
-// makes a call to a page of its own, and leaves that page out of a child it copies the call into: the
-// child lives only if the tracer keeps the kernel from it.
+// A forked child calls a function that begins with a 5-byte nop. Linux 6.18 turns a probed nop of that kind
+// into a call to a page of its own, and omits that page in a child to which it copies the call: the child
+// survives only if the tracer prevents the kernel from doing so.
 #include <sys/wait.h>
 
 #include "soak.h"

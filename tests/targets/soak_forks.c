@@ -1,9 +1,9 @@
 // build: -O2 -g -fcf-protection=none -fno-omit-frame-pointer
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Children that are forks only, that execute this program as `soak_forks child N`, and that share
-// the parent's memory until they do. A fork takes the parent's armed sites along; those at 5-byte
-// nops are in soak_forked_nop5.c.
+// Children that are plain forks, that execute this program as `soak_forks child N`, and that share the
+// parent's memory until then. A fork copies the parent's armed sites; those at 5-byte nops are in
+// soak_forked_nop5.c.
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ SOAK_FUNCTION uint64_t forks_work(uint64_t n) {
   return sum;
 }
 
-// What a child ended with: its exit status, or more than any where it was killed.
+// The child's exit status, or a greater number if it was killed.
 static uint64_t status_of(pid_t child) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return UINT64_MAX;

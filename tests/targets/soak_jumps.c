@@ -1,8 +1,8 @@
 // build: -O1 -g -fcf-protection=none -fpatchable-function-entry=1
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// longjmp out of traced frames, from the depths and from a signal handler. Each function begins
-// with a 1-byte nop.
+// longjmp out of traced frames, from deep calls and from a signal handler. Each function begins with a 1-byte
+// nop.
 #define _SDT_HAS_SEMAPHORES 1
 #include <setjmp.h>
 #include <signal.h>

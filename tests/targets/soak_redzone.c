@@ -1,8 +1,8 @@
 // build: -O2 -g -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Leaves that keep live data below the stack pointer, with each kind of instruction in the midst
-// of it: nops, jumps that the kernel emulates, and what it single-steps.
+// Leaves with live data below the stack pointer, and each kind of instruction in the middle: nops, jumps that
+// the kernel emulates, and instructions that it single-steps.
 #include "soak.h"
 
 #define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", @function\n.balign 16\n" NAME ":\n"
@@ -42,7 +42,7 @@ uint64_t redzone_mid_jmp(uint64_t n);
 uint64_t redzone_mid_jcc(uint64_t n);
 uint64_t redzone_mid_rip(uint64_t n);
 
-// As a compiler lays it out: eight words below the stack pointer, written and read in loops.
+// Compiled code: eight words below the stack pointer, written and read in loops.
 SOAK_FUNCTION uint64_t redzone_compiled(uint64_t n) {
   volatile uint64_t words[12];
   for (uint64_t i = 0; i < 12; ++i) words[i] = n * (i + 1);

@@ -1,9 +1,9 @@
 // build: -O2 -g -pthread -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Strict seccomp, under which any system call but read, write, exit and sigreturn is death: for a
-// thread of this process, and for a child that took the armed sites along when it was forked;
-// those at 5-byte nops are in soak_forked_nop5.c.
+// Strict seccomp, which kills on any system call except read, write, exit and sigreturn: for a thread of this
+// process, and for a child that inherited the armed sites when it was forked; those at 5-byte nops are in
+// soak_forked_nop5.c.
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -35,7 +35,7 @@ SOAK_FUNCTION uint64_t sandbox_work(uint64_t n) {
   return sum;
 }
 
-// Answers each number with its checksum, until there are no more.
+// Answers each number with its checksum, until the end of the questions.
 SOAK_FUNCTION void sandbox_serve(int questions, int answers) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
   uint64_t n;
@@ -56,7 +56,7 @@ static struct Box made_box(void) {
   return (struct Box){.ask = to[1], .questions = to[0], .answer = from[0], .answers = from[1]};
 }
 
-// Silence is the end of whoever should answer.
+// No answer means that the server has died.
 static uint64_t asked(const struct Box* box, uint64_t n) {
   struct pollfd answer = {.fd = box->answer, .events = POLLIN, .revents = 0};
   uint64_t sum = 0;

@@ -1,8 +1,8 @@
 // build: -O2 -g -fcf-protection=full
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Signals that the program sends itself, and a timer's that come at any instruction, a probed one
-// too; some on a stack of their own. What a handler interrupts must not notice.
+// Signals that the program sends itself, and a timer's at any instruction, also at a probed one; some on an
+// alternate stack. The interrupted code must not notice.
 #include <signal.h>
 #include <sys/time.h>
 

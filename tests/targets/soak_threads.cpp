@@ -1,8 +1,8 @@
 // build: -O2 -g -pthread -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Storms of threads, more than there are CPUs, that live for a few calls: sites change while
-// several run on them, start and end.
+// More threads than CPUs that live for a few calls: sites change while several threads run on them, start and
+// end.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,8 +1,8 @@
 // build: -O2 -g
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Probes of <tracectl/usdt.h> where a probe may do harm: in leaves that keep variables below the stack
-// pointer, on the way of an exception, in the handler of a signal, with more arguments than registers.
+// Probes of <tracectl/usdt.h> where a probe may do harm: in leaves with variables below the stack pointer, in
+// the path of an exception, in a signal handler, with more arguments than registers.
 #include <signal.h>
 #include <tracectl/usdt.h>
 
@@ -22,7 +22,7 @@ TRACECTL_PROBE_DECLARE(soak, nothing);
 
 namespace {
 
-// Without the probe a leaf, whose array lies in the red zone; with it no function is one.
+// Without the probe a leaf with its array in the red zone; with the probe it is not a leaf.
 SOAK_FUNCTION uint64_t typed_leaf(uint64_t n) {
   volatile uint64_t words[12];
   for (uint64_t i = 0; i < 12; ++i) words[i] = n * (i + 1);
@@ -32,7 +32,7 @@ SOAK_FUNCTION uint64_t typed_leaf(uint64_t n) {
   return sum;
 }
 
-// A leaf it stays, and the array where it was: the nop has one byte.
+// Still a leaf, and the array stays where it was: the nop has one byte.
 SOAK_FUNCTION uint64_t typed_inline(uint64_t n) {
   volatile uint64_t words[12];
   for (uint64_t i = 0; i < 12; ++i) words[i] = n * (i + 2);
@@ -42,7 +42,7 @@ SOAK_FUNCTION uint64_t typed_inline(uint64_t n) {
   return sum;
 }
 
-// All registers that a call may change are in use around it.
+// All caller-saved registers are in use around the probe.
 SOAK_FUNCTION uint64_t typed_many(uint64_t n) {
   uint64_t a = n, b = n * 3, c = n ^ 5, d = n + 7, e = n * 11, f = n - 13, g = ~n, h = n << 1;
   for (int i = 0; i < 4; ++i) {

@@ -4,8 +4,8 @@
 // spans REQUESTS
 //
 // Two threads serve REQUESTS requests each: spans_serve(TRACEPARENT, NUMBER) calls spans_query(NUMBER, PART)
-// NUMBER % 3 times, passes the probe spans:served(NUMBER), and takes a little time. It does so under the
-// tag "request NUMBER". Every other request has a traceparent of W3C's, the others have none.
+// NUMBER % 3 times, passes the probe spans:served(NUMBER), and takes a little time, under the tag "request
+// NUMBER". Every other request has a W3C traceparent, the others have none.
 //
 // Expect: a line for each request in the JSON, with the clocks (CLOCK_REALTIME, ns) around and within the call
 // of spans_serve.

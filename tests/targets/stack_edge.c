@@ -1,10 +1,10 @@
 // build: -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Calls on_edge on a new stack, from far down it, so that the stack pointer at its entry is less than
-// the 128 bytes of a red zone above a page that nobody has used. Says {"below": bytes}: how many.
+// Calls on_edge on a new stack, from far down it, so that at its entry the stack pointer is less than the 128
+// bytes of a red zone above a page that was never used. Reports {"below": bytes}, the distance.
 //
-// Expect: on_edge is called by above_edge, and the page below is not there while it runs.
+// Expect: on_edge is called by above_edge, and the page below is not present while it runs.
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ NOIPA void above_edge(volatile char* down) {
   (void)down;
 }
 
-// What is skipped is not touched.
+// The skipped part is not touched.
 NOIPA static void* go_down(void* none) {
   const uint64_t wanted = (stack_pointer() - kDown) / kPage * kPage + kAbove;
   above_edge(alloca(stack_pointer() - wanted));

@@ -2,12 +2,12 @@
 //
 // stacks CALLS [DEPTH]
 //
-// Calls a known chain CALLS times: main, work, outer, middle (inlined into outer), deep (DEPTH times
-// within itself), and of these the innermost calls leaf. Says what backtrace(3) finds in leaf the
-// first time: the return addresses from leaf's caller outwards, and leaf's own address.
+// Calls a known chain CALLS times: main, work, outer, middle (inlined into outer), deep (recursively, DEPTH
+// times), and the innermost of these calls leaf. Reports what backtrace(3) finds in leaf the first time: the
+// return addresses from leaf's caller outwards, and leaf's own address.
 //
-// Expect: leaf begins with `push %rbp` or another instruction, as the compiler likes; leaf_moved
-// begins with a slow instruction, behind which a probe is put, and calls nothing.
+// Expect: leaf begins with `push %rbp` or another instruction, depending on the compiler; leaf_moved begins
+// with a slow instruction, after which the probe is placed, and calls nothing.
 #include <execinfo.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How a test drives a target program: the program prints `ready PID`, waits for the line `go`,
-// works, prints `done` and one line of JSON, and stays until `exit` or the end of its input, so
-// that the test can still look at its memory. Lines that do not fit the moment are passed over.
+// How a test controls a target program: the program prints `ready PID`, waits for the line `go`, works,
+// prints `done` and one line of JSON, and stays until `exit` or the end of its input, so that the test can
+// still look at its memory. Unexpected lines are ignored.
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// True when the line came, false at the end of input.
+// True when the line was read, false at the end of input.
 static inline bool wait_for_line(const char* wanted) {
   char line[256];
   while (fgets(line, sizeof line, stdin)) {
@@ -27,7 +27,7 @@ static inline void ready_and_wait_for_go(void) {
   if (!wait_for_line("go")) exit(0);
 }
 
-// Call it when `done` and the JSON line have been printed.
+// Call it after printing `done` and the JSON line.
 static inline void wait_for_exit(void) {
   fflush(stdout);
   wait_for_line("exit");

@@ -3,8 +3,8 @@
 //
 // tag_signals ROUNDS
 //
-// Puts in turn, ROUNDS times: "one tag of many bytes, of 29.", "two", and none. A signal comes every 100 us,
-// and its handler calls work(0).
+// Sets these tags in turn, ROUNDS times: "one tag of many bytes, of 29.", "two", and none. A signal comes
+// every 100 us, and its handler calls work(0).
 //
 // Expect: work begins with a 5-byte nop.
 #include <signal.h>

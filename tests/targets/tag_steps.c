@@ -3,18 +3,18 @@
 //
 // tag_steps
 //
-// Does with the tag of its thread (<tracectl/tag.h>) what it is told, line by line, and says after each
-// {"tag":"..."}, the tag it has then:
+// Changes the tag of its thread (<tracectl/tag.h>) on request, line by line, and reports after each
+// {"tag":"..."}, the current tag:
 //     put TEXT    | put nothing
-//     spread      keeps what is spread
-//     restore     restores what is kept
+//     spread      stores the tag that is spread
+//     restore     restores the stored tag
 //     work N      calls work(N)
-//     thread N    another thread restores what is kept, and calls work(N)
-//     fork N      so does a child
-//     execute     executes tag_steps anew
-//     spoil       writes over what it keeps of its tag, as whoever gets the memory of a library that is gone
+//     thread N    another thread restores the stored tag, and calls work(N)
+//     fork N      the same in a child
+//     execute     executes tag_steps again
+//     spoil       overwrites its copy of the tag, as when the memory of an unloaded library is reused
 //
-// Expect: work begins with a 5-byte nop. A part of it that is executable is no file of a program.
+// Expect: work begins with a 5-byte nop. One executable part of it is not an ELF file.
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   (void)argc;
   if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
     return 1;
-  // Unbuffered: what is executed reads on where this has stopped.
+  // Unbuffered: the executed program continues reading where this one has stopped.
   setvbuf(stdin, NULL, _IONBF, 0);
   printf("ready %d\n", (int)getpid());
   fflush(stdout);

@@ -3,11 +3,11 @@
 //
 // tags CLIENTS WORKERS REQUESTS
 //
-// Each client makes REQUESTS requests, numbered from 0 over all clients, under the tag "request N": it
-// calls receive(N), puts the request into a queue, and spreads its tag with it. Workers, started before,
-// take requests from there under the tag that came along: handle(N), then part(N) under a tag of its
-// own, "part N of a request of many parts", which is cut to 31 bytes, then handle(N) again, and the probe
-// tags:handled(N). Between two requests they call idle(0), under no tag.
+// Each client makes REQUESTS requests, numbered from 0 over all clients, under the tag "request N": it calls
+// receive(N), and puts the request into a queue together with its tag. Workers, started before, take requests
+// from the queue under the tag that came with them: handle(N), then part(N) under a tag of its own, "part N
+// of a request of many parts", which is cut to 31 bytes, then handle(N) again, and the probe tags:handled(N).
+// Between two requests they call idle(0), without a tag.
 //
 // Expect: every function begins with a 5-byte nop and knows nothing of tags.
 #include <tracectl/tag.h>

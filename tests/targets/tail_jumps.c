@@ -1,7 +1,7 @@
 // build: -O2 -g -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Functions that leave by jumping to others, and one call instruction that calls each of them.
+// Functions that end by jumping to others, and one call instruction that calls each of them.
 #include <inttypes.h>
 #include <stdint.h>
 

@@ -2,12 +2,12 @@
 //
 // throws TIMES
 //
-// Two threads throw TIMES times each through throws_outer, from throws_inner, and every fourth
-// time return instead. Says how many calls of each function returned and how many were
-// left by an exception, by what the program itself saw.
+// Two threads throw TIMES times each through throws_outer, from throws_inner, and every fourth time return
+// instead. Reports how many calls of each function returned and how many were left by an exception, as
+// counted by the program.
 //
-// Expect: both functions are called 2 * TIMES times; a call is left by an exception where its
-// number is no multiple of 4.
+// Expect: both functions are called 2 * TIMES times; a call is left by an exception if its number is not a
+// multiple of 4.
 #include <atomic>
 #include <cstdint>
 #include <thread>

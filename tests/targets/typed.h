@@ -2,9 +2,9 @@
 //
 // typed [ROUNDS]
 //
-// Probes of <tracectl/usdt.h>, in C and in C++. At the end it prints, for each probe, how often its
-// arguments were computed, which is how often it was hit, and the arguments of the last time as a tracer
-// must show them.
+// Probes of <tracectl/usdt.h>, in C and in C++. At the end it prints, for each probe, how often its arguments
+// were computed, which is how often it was hit, and the arguments of the last time as a tracer must show
+// them.
 #pragma once
 
 #include <inttypes.h>
@@ -29,11 +29,11 @@ TRACECTL_PROBE_DECLARE(typed, twelve, (const char*, a), (int, b), (int, c), (int
                        (const char*, l));
 TRACECTL_PROBE_DECLARE(typed, two_places, (uint64_t, round));
 
-// Of probes without arguments, how often they were found enabled.
+// For probes without arguments, how often they were found enabled.
 static uint64_t none_computed, signed_computed, unsigned_computed, kinds_computed, query_computed,
     twelve_computed, places_computed, inline_passed;
 
-// Is an argument of the probe that it counts for.
+// An argument that counts the hits of its probe.
 static inline int counted(uint64_t* counter, int value) {
   ++*counter;
   return value;
@@ -66,7 +66,7 @@ __attribute__((noinline)) static void pass_twelve(void) {
                  11, "twelfth");
 }
 
-// One site, however many places.
+// One site, whatever the number of places.
 __attribute__((noinline)) static void pass_here(uint64_t round) {
   TRACECTL_PROBE(typed, two_places, (uint64_t)counted(&places_computed, 0) + round);
 }
@@ -74,7 +74,7 @@ __attribute__((noinline)) static void pass_there(uint64_t round) {
   TRACECTL_PROBE(typed, two_places, (uint64_t)counted(&places_computed, 0) + round);
 }
 
-// In a leaf that keeps its variables below the stack pointer: the nop has one byte.
+// In a leaf with its variables below the stack pointer: the nop has one byte.
 __attribute__((noinline)) static uint64_t pass_inline(uint64_t round) {
   volatile uint64_t kept[4] = {round, round + 1, round + 2, round + 3};
   TRACECTL_PROBE_INLINE(typed, inlined, round, (short)-5, kQuery);

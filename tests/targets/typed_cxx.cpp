@@ -3,8 +3,8 @@
 //
 // typed_cxx [ROUNDS]
 //
-// See typed.h; and what only C++ has: text that does not end with a 0, enumerations with a type, probes in
-// namespaces, templates and functions that are evaluated by the compiler.
+// See typed.h; and features of C++ only: text that does not end with a 0, enumerations with a type, probes in
+// namespaces, templates and functions that are evaluated at compile time.
 #include <string>
 #include <string_view>
 
@@ -18,7 +18,7 @@ TRACECTL_PROBE_DECLARE(typed, squared, (int64_t, of));
 
 static uint64_t order_enabled, order_computed, squared_computed;
 
-// The text is part of a longer one.
+// A part of a longer text.
 std::string_view customer() {
   ++order_computed;
   return std::string_view{"Ada Lovelace"}.substr(0, 3);

@@ -3,9 +3,9 @@
 //
 // usdt_all [ROUNDS]
 //
-// USDT probes of <sys/sdt.h> with arguments of each type and form. At the end it prints, for each
-// probe, how often it was passed while the semaphore let it, and the arguments of the last time,
-// as a tracer must show them (doubles: the 64 bits of their pattern).
+// USDT probes of <sys/sdt.h> with arguments of each type and form. At the end it prints, for each probe, how
+// often it was passed while the semaphore was set, and the arguments of the last time, as a tracer must show
+// them (doubles: their 64 bits).
 #define _SDT_HAS_SEMAPHORES 1
 #include <inttypes.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 __extension__ unsigned short all_guarded_semaphore __attribute__((unused, section(".probes")));
 
-// The probes that have no semaphore: sys/sdt.h knows only all or none of a file.
+// Probes without a semaphore: sys/sdt.h supports only all or none in a file.
 #pragma push_macro("_SDT_SEMAPHORE")
 #undef _SDT_SEMAPHORE
 #define _SDT_SEMAPHORE(provider, name) _SDT_ASM_1(_SDT_ASM_ADDR 0)
@@ -58,18 +58,18 @@ struct Record {
 };
 static volatile uint32_t global_word = 77;
 
-// Expect: operands in memory: off a register, indexed, and of a global (relative to %rip).
+// Expect: operands in memory: relative to a register, indexed, and a global (relative to %rip).
 __attribute__((noipa)) static void memory(struct Record* record, uint64_t index) {
   DTRACE_PROBE3(all, memory, record->id, record->array[index], global_word);
 }
 
-// Expect: twelve, more than the six registers of a call hold: 1, 2, 3 ... 12.
+// Expect: twelve arguments, more than the six registers of a call hold: 1, 2, 3 ... 12.
 __attribute__((noipa)) static void twelve(int32_t n) {
   DTRACE_PROBE12(all, twelve, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9,
                  n + 10, n + 11);
 }
 
-// Expect: two sites in one function, one of which is hit: the argument is 1 for odd, 0 for even.
+// Expect: two sites in one function, of which one is hit: the argument is 1 for odd, 0 for even.
 __attribute__((noipa)) static void two_sites(uint64_t n) {
   if (n & 1)
     DTRACE_PROBE2(all, two_sites, 1, n);
@@ -85,7 +85,7 @@ __attribute__((always_inline)) static inline void inlined(uint32_t caller) {
 __attribute__((noipa)) static void first_caller(void) { inlined(1); }
 __attribute__((noipa)) static void second_caller(void) { inlined(2); }
 
-// Expect: found by the name dashed-name as well as by dashed__name.
+// Expect: found both as dashed-name and as dashed__name.
 __attribute__((noipa)) static void dashed(uint32_t n) { DTRACE_PROBE1(all, dashed__name, n); }
 
 #pragma pop_macro("_SDT_SEMAPHORE")

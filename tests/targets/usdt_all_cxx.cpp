@@ -1,5 +1,5 @@
 // build: -O2 -g
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// usdt_all, compiled as C++: <sys/sdt.h> finds sizes and signs of arguments by templates there.
+// usdt_all, compiled as C++, where <sys/sdt.h> finds the size and sign of arguments by templates.
 #include "tests/targets/usdt_all.c"

@@ -3,12 +3,12 @@
 //
 // values THREADS ROUNDS
 //
-// Each thread fires the probe values:work ROUNDS times, with values of all kinds, and works out for
-// itself what conditions and aggregates of them come to, by the C++ beside each text.
+// Each thread fires the probe values:work ROUNDS times, with values of all kinds, and computes itself the
+// results of conditions and aggregates, by the C++ next to each text.
 //
-// Expect: arg0 s64, arg1 s32, arg2 u64, arg3 the address of a string, arg4 u8, arg5 an address that
-// cannot be read each seventh time, else that of a struct { int16_t a; uint32_t b; }; arg6 the address
-// of a std::string, the same string as that of arg3; arg7 the address of the bytes of arg2.
+// Expect: arg0 s64, arg1 s32, arg2 u64, arg3 the address of a string, arg4 u8, arg5 an address that cannot be
+// read each seventh time, else that of a struct { int16_t a; uint32_t b; }; arg6 the address of a
+// std::string, the same string as that of arg3; arg7 the address of the bytes of arg2.
 #include <sys/sdt.h>
 
 #include <cinttypes>
@@ -49,7 +49,7 @@ static const Condition kConditions[] = {
     {"arg0 < -500 || arg1 >= 700 || arg4 == 3",
      [](const Values& v) { return v.s < -500 || v.i >= 700 || v.byte == 3; }},
     {"arg2 > 0x8000000000000000", [](const Values& v) { return v.u > 0x8000000000000000; }},
-    // Unlike in C a number below 0 is less than any unsigned one.
+    // Unlike in C, a negative number is less than any unsigned one.
     {"arg0 < arg2", [](const Values& v) { return v.s < 0 || uint64_t(v.s) < v.u; }},
     {"(arg0 + arg1) % 7 == 3", [](const Values& v) { return (v.s + v.i) % 7 == 3; }},
     {"arg0 / -3 > 10", [](const Values& v) { return v.s / -3 > 10; }},
@@ -77,7 +77,7 @@ static const Condition kConditions[] = {
     {"s16(arg5) < 0", [](const Values& v) { return v.readable && v.pointed.a < 0; }},
     {"u32(arg5 + 4) >= 3000000000",
      [](const Values& v) { return v.readable && v.pointed.b >= 3000000000; }},
-    {"u32(arg5 + 4) >= 3000000000 || arg4 == 1",  // one that cannot be read is no match
+    {"u32(arg5 + 4) >= 3000000000 || arg4 == 1",  // an unreadable value does not match
      [](const Values& v) { return v.readable && (v.pointed.b >= 3000000000 || v.byte == 1); }},
     {"arg4 == 1 || u32(arg5 + 4) >= 3000000000",
      [](const Values& v) { return v.byte == 1 || (v.readable && v.pointed.b >= 3000000000); }},
@@ -176,7 +176,7 @@ static void add(const Tally& from, Tally& to) {
 __attribute__((noipa)) static void fire(const Values& v) {
   const char* const name = v.name.c_str();
   const void* const pointed = v.readable ? static_cast<const void*>(&v.pointed) : nullptr;
-  // In registers; the byte stays in memory.
+  // Local variables in registers; the byte stays in memory.
   int64_t s = v.s;
   int32_t i = v.i;
   uint64_t u = v.u;

@@ -3,10 +3,10 @@
 //
 // waits
 //
-// Threads with open calls. Lines:
-//   begin THREADS:DEPTH  once: so many threads begin, and each calls waits_nest DEPTH deep; `done` when the innermost calls
-//                        of all of them wait
-//   return 0             these calls return, and the threads go on, without one; `done` when all have
+// Threads with open calls. Input lines:
+//   begin THREADS:DEPTH  once: starts THREADS threads, and each calls waits_nest DEPTH deep; `done` when all of them
+//                        wait in the innermost call
+//   return 0             these calls return, and the threads continue without open calls; `done` when all have returned
 // Prints {"threads":N} after `done`: how many threads there are.
 #include <pthread.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t all_are_there = PTHREAD_COND_INITIALIZER, may_go = PTHREAD_COND_INITIALIZER;
-static unsigned threads, there, depth;  // there: in the innermost call, or behind the outermost one
+static unsigned threads, there, depth;  // there: in the innermost call, or after the outermost one
 static int may_return;
 
 static void arrive(void) {
@@ -59,7 +59,7 @@ static void begin(unsigned count) {
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
-  // Without a page to guard each, they are one mapping.
+  // Without guard pages, they are one mapping.
   pthread_attr_setguardsize(&attributes, 0);
   pthread_attr_setstacksize(&attributes, 32768 + (size_t)depth * BYTES_OF_CALL);
   pthread_mutex_lock(&mutex);
