@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How long users wait: from the command to the first probe armed, for ten thousand probes, for a
-// listing. And what the daemon takes from the machine while it does nothing.
+// How long users wait: from a command to the first armed probe, for ten thousand probes, for a listing. And
+// the daemon's use of the machine while it is idle.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -26,7 +26,7 @@ constexpr int kRounds = 11;
 constexpr int kToolRounds = 5;
 constexpr int kSlowToolRounds = 3;
 constexpr double kRestSeconds = 10;
-// 110 MB, 35,000 functions; the compiler that the BPF programs are built with brings it.
+// 110 MB, 35,000 functions; it is installed with the compiler of the BPF programs.
 constexpr const char* kLargeLibrary = "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1";
 
 double ms_since(uint64_t start_ns) { return static_cast<double>(now_ns() - start_ns) / 1e6; }
@@ -112,7 +112,7 @@ void ten_thousand(bool fast_nops) {
             reach(median(disarming), 200));
 }
 
-// ---- sites that are hit all the time, by more threads than there are CPUs ----
+// ---- sites that are hit constantly, by more threads than there are CPUs ----
 
 void busy() {
   Program counters{"counters", {"4", "0", "1000"}};

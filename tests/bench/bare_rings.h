@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The least with which events of all CPUs get to user space: a BPF program that writes a small record
+// The least effort that brings events of all CPUs to user space: a BPF program that writes a small record
 // into the ring of its CPU, and libbpf's own reader, which looks at each and keeps none.
 #pragma once
 
@@ -25,7 +25,7 @@ struct BareRecord {
   uint64_t ts_ns, pid_tid, args[3], spare[2];
 };
 
-// Instructions one after another (Documentation/bpf/standardization/instruction-set.rst).
+// Appends instructions (Documentation/bpf/standardization/instruction-set.rst).
 class Assembly {
  public:
   static constexpr uint8_t kStack = BPF_REG_10;
@@ -94,7 +94,7 @@ class BareRings {
     return arm_program(program_, kAttachUprobeMulti, target, offset_of(target.path(), site));
   }
 
-  // Reads all rings, on a thread, from its beginning to its end.
+  // Reads all rings, on a thread, during its lifetime.
   class Reading {
    public:
     explicit Reading(const BareRings& from) {
@@ -105,7 +105,7 @@ class BareRings {
       if (thread_.joinable()) end();
     }
 
-    // How many records there were.
+    // Returns the number of records.
     uint64_t end() {
       is_over_ = true;
       thread_.join();
@@ -128,7 +128,7 @@ class BareRings {
       ++reading.events_;
       return 0;
     }
-    // As often as the engine's reader looks.
+    // As often as the engine's reader.
     void run() {
       for (bool last = false; !last; ::usleep(1000)) {
         last = is_over_;

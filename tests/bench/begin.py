@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long it takes until something is traced: a daemon to be ready, a command without a daemon to arm its first site
-and to end, and a commit that is the first to follow returns. Beside bpftrace, in turn.
+"""How long it takes until something is traced: for a daemon to be ready, for a command without a daemon to arm its
+first site and to end, and for the first commit that follows returns. Compared with bpftrace, in turn.
 
     begin.py [RUNS]      10 of each, at least 2
 """
@@ -25,7 +25,7 @@ LIMIT_S = 10
 
 
 class Site:
-    """Where the target's function begins, in its memory."""
+    """The address of the target's function in its memory."""
 
     def __init__(self, program):
         symbols = subprocess.run(['nm', TARGET], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -57,7 +57,7 @@ def first_site_s(command, site):
     try:
         process.wait(LIMIT_S)
     except subprocess.TimeoutExpired:
-        process.kill()  # bpftrace sometimes waits for ever when it is ended as it begins
+        process.kill()  # bpftrace sometimes hangs when it is ended during its start
         process.wait()
     site.wait_until(False)
     return armed - began

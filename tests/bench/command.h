@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Another program that a measurement runs: tracectl, tracectld or the tool it is held against.
+// Another program that a measurement runs: tracectl, tracectld or the tool for comparison.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ class Command {
  public:
   static constexpr uint64_t kPatienceNs = 30'000'000'000;
 
-  // What it prints and what it says on stderr go to files.
+  // Its standard output and its standard error go to files.
   explicit Command(std::vector<std::string> words, const char* said_to = "/dev/null",
                    const char* prints_to = "/dev/null") {
     std::vector<char*> argv;
@@ -46,21 +46,21 @@ class Command {
 
   pid_t pid() const { return pid_; }
 
-  // The exit status, or -1 where a signal ended it.
+  // The exit status, or -1 if a signal ended it.
   int wait() {
     int status = 0;
     if (pid_ > 0) ::wait4(std::exchange(pid_, -1), &status, 0, &used_);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  // Until wait() was done.
+  // Valid after wait().
   const rusage& used() const { return used_; }
-  // Throws if it has ended: what is waited for will not come.
+  // Throws if it has ended: then the event that is waited for cannot come.
   void expect_running() {
     if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0) return;
     pid_ = -1;
     throw std::runtime_error("a tool ended before its time");
   }
-  // Asks again until it ends: bpftrace forgets a signal that comes before its loop begins.
+  // Sends the signal until it ends: bpftrace loses a signal that comes before its main loop.
   void end(int signal) {
     while (pid_ > 0 && ::kill(pid_, signal) == 0) {
       const uint64_t asked_ns = now_ns();

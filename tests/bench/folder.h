@@ -9,7 +9,7 @@
 
 namespace tracectl::bench {
 
-// A folder of its own, removed with all that is in it.
+// A new directory, removed with its contents at the end.
 class Folder {
  public:
   Folder() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a call costs in a graph, entry and return together: against a BPF program that does nothing at
-// both, against bpftrace with the usual pair of probes and a map, and against uftrace, which needs
-// the program to be compiled for it. And how many bytes a recorded call has.
+// The cost of a call in a graph, entry and return together: compared with a BPF program that does nothing at
+// both, with bpftrace with the usual pair of probes and a map, and with uftrace, for which the program must
+// be compiled. And the number of bytes of a recorded call.
 #include <fcntl.h>
 
 #include "daemon/process/command.h"
@@ -18,7 +18,7 @@ constexpr Site kCall{"normal", "hot_push", "push", false};
 constexpr const char* kPrinted = "printf(\"%d %d\\n\", tid, nsecs - @began[tid]);";
 constexpr const char* kSummed = "@took[func] = stats(nsecs - @began[tid]);";
 
-// `at_return`: what is done there with the time since the entry.
+// `at_return`: the statements there, with the time since the entry.
 std::vector<std::string> bpftrace_pair(const on_kernel::Program& target, const char* at_return) {
   const std::string function = target.path() + ":" + kCall.function;
   return {"bpftrace", "-p", std::to_string(target.pid()), "-e",
@@ -57,7 +57,7 @@ void graph_and_uftrace(Setup& setup, const char* way, Returns returns, const std
             in_turn(kToolRounds, ours, other), "");
 }
 
-constexpr uint64_t kRecordedCalls = 20'000;  // as many as the ring holds, so none is lost
+constexpr uint64_t kRecordedCalls = 20'000;  // fits into the ring, so none is lost
 
 double recorded_bytes(Setup& setup) {
   const Folder folder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a hit costs the traced program: counted, and streamed with three arguments, against a BPF
-// program that does nothing at the same site, and against bpftrace.
+// The cost of a hit for the traced program: counted, and streamed with three arguments, compared with a BPF
+// program that does nothing at the same site, and with bpftrace.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ void counted(Setup& setup, const Site& site) {
   print_row(row("counted, over bpftrace", site), in_turn(kToolRounds, ours, tool), "");
 }
 
-// What it costs that a child may be forked.
+// The cost of allowing the target to fork.
 void kept_breakpoint(Setup& fast) {
   Setup kept(KernelOptions{});
   const Pairs pairs = in_turn(
@@ -61,7 +61,7 @@ void streamed(Setup& setup, const Site& site) {
             "");
 }
 
-// What it costs to ask at each hit whether the session's user may see it, and of its quota.
+// The cost of checking at each hit whether the session's user may see it, and the user's quota.
 void of_user(Setup& setup, const Site& site) {
   for (const char* spec : {"count", "event"})
     print_row(row((std::string(spec) + " for a user, over everybody").c_str(), site),
@@ -71,7 +71,7 @@ void of_user(Setup& setup, const Site& site) {
               "");
 }
 
-// The last line of what tracectl says: `N events, M lost`.
+// The last line of tracectl's output: `N events, M lost`.
 std::string last_line(const std::string& path) {
   std::ifstream lines(path);
   std::string last;
@@ -79,7 +79,7 @@ std::string last_line(const std::string& path) {
   return last;
 }
 
-// One thread as fast as it can for ten seconds, every event formatted as JSON.
+// One thread at full speed for ten seconds, every event formatted as JSON.
 void streamed_for_long(Setup& setup, const Site& site) {
   const std::string said = build_folder() + "/bench/said";
   const auto trace = tracectl_trace(setup.target(), site);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A hit of one site of the program `hot`, or of another that has probes hot:*, under one thing after another: nothing, an empty BPF
-// program, a session with some spec, another tool.
+// A hit of one site of the program `hot`, or of another with probes hot:*, in various setups in turn:
+// nothing, an empty BPF program, a session with some spec, another tool.
 #pragma once
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ inline void wait_until_armed(const on_kernel::Program& target, Command& tool) {
 
 class Setup {
  public:
-  // What is traced here does not fork.
+  // The target does not fork.
   explicit Setup(const KernelOptions& options = {.fast_nops = true}, const char* program = "hot")
       : target_(program, {}),
         engine_(on_kernel::must(Engine::start(on_kernel::must(open_kernel(options)),
@@ -52,7 +52,7 @@ class Setup {
     return ns_of_a_call(target_, site, kCalls);
   }
 
-  // At the entry of the site's function, and when it returns.
+  // At the entry of the site's function, and at its return.
   double with_empty_session(const Site& site) {
     const Fd link = empty_session_.arm(target_, offset_of(target_.path(), site.function));
     return ns_of_a_call(target_, site, kCalls);
@@ -62,7 +62,7 @@ class Setup {
     return with_setting(site, std::string("usdt::hot:") + site.probe, spec, when);
   }
 
-  // In a session whose user may not trace every process, and may this one: who it is is asked at each hit.
+  // In a session whose user may not trace every process, but may trace this one: each hit checks that.
   double with_spec_of_user(const Site& site, const std::string& spec) {
     struct stat user_namespace {};
     ::stat("/proc/self/ns/user", &user_namespace);
@@ -73,7 +73,7 @@ class Setup {
     return ns;
   }
 
-  // On the entry of the site's function.
+  // At the entry of the site's function.
   double with_spec_of_call(const Site& site, const std::string& spec, Returns returns) {
     return with_setting(site, std::string("uprobe::") + site.function, spec, "", returns);
   }

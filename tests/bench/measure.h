@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the measurements share: values taken in turn, and a table that says how far they reach.
+// Shared by the measurements: alternating values, and a table with their spread.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline double quantile(Values values, double part) {
 
 inline double median(const Values& values) { return quantile(values, 0.5); }
 
-// Ours and what it is held against, measured in turn: A B A B.
+// Our values and those for comparison, measured in turn: A B A B.
 struct Pairs {
   Values ours, other;
 
@@ -67,7 +67,7 @@ inline void print_heading() {
               "ratio", "reach");
 }
 
-// A bound that is held against the median: `<= 1.06`, and whether it is met.
+// A bound for the median: `<= 1.06`, and whether it holds.
 inline std::string reach(double value, double bound, const char* format = "%g") {
   char text[48];
   std::snprintf(text, sizeof(text), format, bound);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long the page of a recording of a million events takes: to be written, and to be opened in
-headless Chromium, from the navigation until all of it is drawn.
+"""The time for the page of a recording of a million events: to write it, and to open it in headless Chromium,
+from the navigation until it is drawn completely.
 
     page.py [RUNS]      5 of them, at least 2
 """
@@ -23,11 +23,11 @@ import support  # noqa: E402
 
 EVENTS = 1_000_000
 MOST_MS = 3000  # until a page is drawn
-ROUNDS = 4000  # of each of two threads of graph_tree: some 130 events, by 533,254 calls
+ROUNDS = 4000  # of each of two threads of graph_tree: some 130 events each, from 533,254 calls
 
 
 def record(file, words, act):
-    """What `act` makes a program do, recorded."""
+    """Records what `act` makes a program do."""
     with tempfile.TemporaryDirectory() as directory:
         daemon = support.Daemon()
         verb = subprocess.Popen([support.TRACECTL, '--socket', daemon.socket, *words, '-o', file],
@@ -47,7 +47,7 @@ def record(file, words, act):
 def record_hits(file):
     program = support.Program(support.target('hot'))
 
-    # Some at a time, so that none is lost on a slow machine.
+    # In portions, so that none is lost on a slow machine.
     def act(_):
         for _ in range(20):
             program.send(f'hot_push {EVENTS // 20}')

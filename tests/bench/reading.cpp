@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What reading a recording takes of memory and time, however large it is. Of 512 MiB, or of as many GB as
-// TRACECTL_BENCH_RECORDING_GB says: then the disk needs six times as much room.
+// The memory and time for reading a recording, which must not depend on its size. The recording has 512 MiB,
+// or TRACECTL_BENCH_RECORDING_GB GB: then six times as much disk space is needed.
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -38,10 +38,10 @@ uint64_t wanted_bytes() {
   return gigabytes * 1'000'000'000;
 }
 
-// ---- a program that never was ----
+// ---- a simulated program ----
 
-// Threads that call functions of one another, some levels deep, and hit a probe now and then: three
-// million events a second.
+// Threads whose functions call each other, some levels deep, and sometimes hit a probe: three million events
+// a second.
 class BusyProgram {
  public:
   BusyProgram() {
@@ -77,7 +77,7 @@ class BusyProgram {
  private:
   static constexpr int kFunctions = 40;
   static constexpr unsigned kThreads = 4, kCpus = 2;
-  static constexpr uint64_t kTurn = 1000;  // events of a thread, until it is another's
+  static constexpr uint64_t kTurn = 1000;  // events of a thread before the next one
   static constexpr size_t kDeepest = 6;
   static constexpr pid_t kPid = 4711;
 
@@ -101,7 +101,7 @@ class BusyProgram {
     event_.source = probe_;
     event_.args = {turn_, chance % 1000, 7};
   }
-  // Each function calls two others: the ways are as many as those of a program, not of a die.
+  // Each function calls two others, so that the number of call chains is realistic, not random.
   void begin(Thread& thread, uint64_t chance) {
     const size_t caller = thread.open.empty() ? 0 : thread.open.back().function;
     const Call call{(2 * caller + 1 + (chance >> 5 & 1)) % kFunctions, ++thread.calls, now_ns_};
@@ -131,7 +131,7 @@ class BusyProgram {
   Event& event_ = std::get<Event>(item_);
 };
 
-// Its number of events.
+// Returns the number of events.
 uint64_t write_recording(const std::string& path, uint64_t bytes) {
   BlockFile file(Fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)},
                  recording::Compression::none);
@@ -154,7 +154,7 @@ struct Took {
   double seconds;
 };
 
-// A child's peak is at least what this program has when it begins, which is little.
+// A child's peak is at least that of this program at the fork, which is small.
 Took took(std::vector<std::string> words) {
   words.insert(words.begin(), {build_folder() + "/tracectl", "-q"});
   const uint64_t before_ns = now_ns();

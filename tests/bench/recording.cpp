@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Trace files of events with three arguments: how many bytes an event takes, how many a second are
-// recorded and what that costs, against a bare reader of rings, and how many a second are read.
+// Trace files of events with three arguments: bytes per event, events recorded per second and the cost of
+// that, compared with a bare reader of rings, and events read per second.
 #include "daemon/recording/reader.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ constexpr uint64_t kCallsAtFullSpeed = 2'000'000;  // of each thread
 constexpr uint64_t kEncoded = 2'000'000;
 constexpr int kSpeedRounds = 7;
 
-// ---- two threads as fast as they can, in a program each ----
+// ---- two threads at full speed, each in its own program ----
 
 class Pair {
  public:
@@ -38,10 +38,10 @@ class Pair {
     return target;
   }
 
-  // CPU time that both have taken.
+  // CPU time used by both.
   uint64_t cpu_ns() const { return cpu_ns_of(one_) + cpu_ns_of(other_); }
 
-  // Calls a second, of both together.
+  // Calls per second, of both together.
   double speed(const Site& site, uint64_t calls) {
     const std::string line = std::string(site.function) + " " + std::to_string(calls);
     one_.send(line);
@@ -67,11 +67,11 @@ class Pair {
 struct Recorded {
   uint64_t events = 0, lost = 0, bytes = 0;
   double calls_per_s = 0;
-  double cpu_ns = 0;      // of all threads but this one, an event
-  double hit_cpu_ns = 0;  // of the programs
+  double cpu_ns = 0;      // of all threads but this one, per event
+  double hit_cpu_ns = 0;  // of the programs, per event
 };
 
-// What has been taken by the threads beside this one, which only waits, and by the programs.
+// The CPU time used by the other threads of this process, as this one only waits, and by the programs.
 class CpuTime {
  public:
   explicit CpuTime(const Pair& programs) : programs_(programs) {}
@@ -157,7 +157,7 @@ class Recording {
 
 void bytes_of_an_event(Recording& setup, const std::string& path, Compression compression,
                        const char* how) {
-  constexpr uint64_t kFew = 40'000;  // as many as a ring holds, so none is lost
+  constexpr uint64_t kFew = 40'000;  // fits into a ring, so none is lost
   const auto bytes = [&] {
     const Recorded got = setup.record(path, compression, kFast, kFew);
     if (got.lost) throw std::runtime_error("events were lost");
@@ -192,7 +192,7 @@ void full_speed(Recording& setup, const std::string& path, Compression compressi
             reach(static_cast<double>(lost), 0));
 }
 
-// Of the file that was recorded last, by a program that looks at every event.
+// Reads the last recording with a program that looks at every event.
 void reading(const std::string& path, const char* how) {
   const auto speed = [&] {
     auto reader = must(recording::Reader::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}));
@@ -215,13 +215,13 @@ void reading(const std::string& path, const char* how) {
             "", reach_at_least(median(all), 10));
 }
 
-// The encoder by itself: events of two threads on two CPUs. `made` sets the members that they differ in.
+// The encoder alone: events of two threads on two CPUs. `made` sets the members in which they differ.
 template <class Item, class Made> void encoding(const char* what, Item& item, Made made) {
   const auto ns = [&] {
     recording::Encoder encoder;
     const uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (uint64_t i = 0; i < kEncoded; ++i) {
-      made(i, i / 1000 % 2);  // a ring is read for a while before the next one is
+      made(i, i / 1000 % 2);  // a ring is read for a while before the next one
       encoder.add(item);
       if (encoder.has_ended()) encoder.take();
     }

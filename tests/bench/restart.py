@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long nobody reads the rings when the daemon is restarted, with so many sites armed: from SIGTERM until the
-next daemon has answered who subscribes, which is told of the end by nobody and asks at once.
+"""How long nobody reads the rings when the daemon is restarted with this many armed sites: from SIGTERM until
+the next daemon has answered a subscriber, which does not wait for the end of the old one and asks at once.
 
     restart.py [RUNS]      9 of them, at least 2
 """
@@ -19,12 +19,12 @@ import rows  # noqa: E402
 import service_manager  # noqa: E402
 import support  # noqa: E402
 
-# Of the functions m00000 to m09999.
+# For the functions m00000 to m09999.
 PATTERNS = {1: 'm00000', 100: 'm000[0-9][0-9]', 1000: 'm00[0-9][0-9][0-9]'}
 
 
 def restart_s(service):
-    """All of it, and what of it is after the end of the one before."""
+    """The whole time, and its part after the end of the previous daemon."""
     began = time.monotonic()
     service.finish(signal.SIGTERM)
     ended = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rows as those of the benchmarks in C++ (measure.h)."""
+"""Rows like those of the C++ benchmarks (measure.h)."""
 
 import statistics
 
@@ -9,7 +9,7 @@ def heading():
 
 
 def row(name, times, reach_ms=None):
-    """Of times in seconds the median and the quartiles in ms; and what is to be reached."""
+    """The median and the quartiles of times in seconds, printed in ms; and the bound."""
     first, median, third = (f'{1000 * time_s:.0f}' for time_s in statistics.quantiles(times, n=4))
     reach = '' if reach_ms is None else \
         f'<= {reach_ms}  {"met" if float(median) <= reach_ms else "MISSED"}'

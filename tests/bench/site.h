@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a hit is measured with: the sites of the program `hot`, a BPF program that does nothing, and
-// the time of a call.
+// Tools for measuring hits: the sites of the program `hot`, a BPF program that does nothing, and the time of
+// a call.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -23,7 +23,7 @@
 
 namespace tracectl::bench {
 
-// A probe of the target, and the function that passes it once a call.
+// A probe of the target, and the function that passes it once per call.
 struct Site {
   const char* probe;
   const char* function;
@@ -41,7 +41,7 @@ inline uint64_t offset_of(const std::string& path, const Site& site) {
   throw std::runtime_error(std::string("no probe ") + site.probe);
 }
 
-// Of the first instruction of a function.
+// The offset of a function's first instruction.
 inline uint64_t offset_of(const std::string& path, const std::string& function) {
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   const auto file = on_kernel::must(ElfFile::open(fd.get(), path));
@@ -74,7 +74,7 @@ inline Fd arm_program(const Fd& program, unsigned attach_type, const on_kernel::
 // The least that a uprobe can run: `return 0`.
 class EmptyProgram {
  public:
-  // With kAttachUprobeSession it runs at the entry of a function and when that returns.
+  // With kAttachUprobeSession it runs at the entry of a function and at its return.
   explicit EmptyProgram(unsigned attach_type = kAttachUprobeMulti) : attach_type_(attach_type) {
     std::array<bpf_insn, 2> code{};
     code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
@@ -94,7 +94,7 @@ class EmptyProgram {
   Fd program_;
 };
 
-// Nanoseconds of a call of the function.
+// Nanoseconds per call of the function.
 inline double ns_of_a_call(on_kernel::Program& target, const Site& site, uint64_t calls) {
   target.send(std::string(site.function) + " " + std::to_string(calls));
   const auto said = nlohmann::json::parse(target.finish());

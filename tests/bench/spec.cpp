@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What conditions and aggregates cost a hit: against a BPF program that does nothing, and against
-// bpftrace asked the same.
+// The cost of conditions and aggregates for a hit: compared with a BPF program that does nothing, and with an
+// equivalent bpftrace script.
 #include <fstream>
 
 #include "tests/bench/hit_setup.h"
@@ -54,7 +54,8 @@ void aggregates(Setup& setup, const Site& site) {
   }
 }
 
-// The time of each call, by the kernel's trampoline on both sides; the call itself does next to nothing.
+// The time of each call, measured by the kernel's trampoline on both sides; the call itself does almost
+// nothing.
 constexpr const char* kTime =
     "@total = stats(nsecs - @begun[tid]); @times = hist(nsecs - @begun[tid]);";
 
@@ -78,7 +79,7 @@ void times(Setup& setup, const Site& site) {
   print_row(row("time by exits, over time", site), in_turn(kToolRounds, by_exits, ours), "");
 }
 
-// Of its own file, which it has in memory.
+// An address in the mapping of its own file.
 std::string first_address(Setup& setup) {
   std::ifstream maps("/proc/" + std::to_string(setup.target().pid()) + "/maps");
   std::string line;
@@ -86,7 +87,7 @@ std::string first_address(Setup& setup) {
   return "0x" + line.substr(0, line.find('-'));
 }
 
-// What it costs that a hit could wait for memory, which is there.
+// The cost of a hit that may wait for memory, which is present here.
 void memory(Setup& setup, Setup& awake, const Site& site) {
   const auto integer = [&](Setup& with) {
     return [&] { return with.with_spec(site, "sum(u8(" + first_address(with) + "))"); };

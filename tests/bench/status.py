@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / 'tests/e2e')]
 
-MOST_MS = 100  # of 99.9 % of the answers
+MOST_MS = 100  # for 99.9 % of the answers
 
 
 def main():

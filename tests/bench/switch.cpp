@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What switching costs: the switch itself for ten and for ten thousand sites, a commit that changes
-// what is set on armed sites, how far apart the CPUs see a switch, and what a hit costs where a
-// site is armed and silent.
+// The cost of switching: the switch itself for ten and for ten thousand sites, a commit that changes the
+// settings of armed sites, the differences between the times at which CPUs see a switch, and the cost of a
+// hit at a site that is armed but silent.
 #include <sched.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr unsigned kCpuOfSwitch = 0;
 double to_us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 double to_ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-// What is traced here does not fork.
+// The target does not fork.
 std::unique_ptr<Engine> start_engine(const EngineOptions& options = {}) {
   return must(Engine::start(must(open_kernel({.fast_nops = true})), options));
 }
@@ -49,7 +49,7 @@ class SilentSite {
     return ns_of_a_call(target_, site, kCalls);
   }
 
-  // Whose probes are in force, elsewhere.
+  // Its probes are in force, at other sites.
   void begin_another_session() {
     must(engine_->create_session("other"));
     must(engine_->stage_set("other", {{must(parse_pattern("usdt::hot:normal")),
@@ -133,7 +133,7 @@ class ManySites {
   Program many_{"many", {}};
 };
 
-// Off and on again; the mean of both switches.
+// Off and on again; returns the mean of both switches.
 double switch_us(ManySites& setup, const Part& part) {
   const auto off = must(setup.engine->pause(setup.name(part)));
   const auto on = must(setup.engine->resume(setup.name(part)));
@@ -157,9 +157,9 @@ void switches() {
   }
 }
 
-// ---- a commit that changes what is set on armed sites ----
+// ---- a commit that changes the settings of armed sites ----
 
-// What is not the kernel's: its grace period, arming, disarming.
+// Without the kernel's part: its grace period, arming, disarming.
 double own_ms(double whole_ms, const Phases& phases) {
   return whole_ms - to_ms(phases.wait + phases.arm + phases.disarm);
 }
@@ -175,7 +175,7 @@ void changes() {
     const CommitSummary done = setup.commit(all);
     const double whole = to_ms(now_ns() - middle);
     if (done.added + done.updated != all.sites) throw std::runtime_error("changed other sites");
-    if (i == 0) continue;  // that armed them
+    if (i == 0) continue;  // the first one arms them
     staged.push_back(to_ms(middle - start));
     committed.push_back(whole);
     own.push_back(own_ms(whole, done.figures.phases));
@@ -190,7 +190,7 @@ void changes() {
   row("stage a change of 10,000 armed sites, ms", staged, "");
 }
 
-// ---- what lingers ----
+// ---- lingering sites ----
 
 double set_ms(ManySites& setup, const Part& part, bool arms) {
   const uint64_t start = now_ns();
@@ -202,7 +202,7 @@ double set_ms(ManySites& setup, const Part& part, bool arms) {
   return took;
 }
 
-// What lingers for a nanosecond lingers until it is asked to end.
+// Sites that linger for a nanosecond linger until end_lingering().
 void lingering() {
   const Part& part = kParts[2];
   ManySites setup(EngineOptions{.linger_ns = 1});
@@ -221,7 +221,7 @@ void lingering() {
             "%.1f");
 }
 
-// ---- how far apart the CPUs see a switch ----
+// ---- differences between CPUs at a switch ----
 
 void bind_to_cpu(pid_t task, unsigned cpu) {
   cpu_set_t one;
@@ -231,11 +231,11 @@ void bind_to_cpu(pid_t task, unsigned cpu) {
     throw std::runtime_error("cannot bind a thread to a CPU");
 }
 
-// So that every CPU has as many of the threads that hit, whatever else the machine does.
+// Every CPU gets the same number of the hitting threads, whatever else the machine does.
 void spread_over_cpus(pid_t pid, unsigned threads) {
   const auto folder = "/proc/" + std::to_string(pid) + "/task";
   std::vector<pid_t> tasks;
-  while (tasks.size() < threads + 1) {  // the first of a program waits for its input
+  while (tasks.size() < threads + 1) {  // the program's first thread waits for its input
     tasks.clear();
     for (const auto& task : std::filesystem::directory_iterator(folder))
       tasks.push_back(std::stoi(task.path().filename()));
@@ -303,7 +303,7 @@ void print_skew(const std::string& what, const Values& values) {
   print_row(what, spread(values, "%.2f"), "", "", tail(values));
 }
 
-// The last of the rows: from here on this thread switches on one CPU.
+// The last rows: from here on this thread switches on one CPU.
 void skews() {
   if (std::thread::hardware_concurrency() < 2) return;
   bind_to_cpu(0, kCpuOfSwitch);

@@ -21,7 +21,7 @@ inline uint64_t bytes_in(const std::string& folder) {
   return sum;
 }
 
-// The program `hot`, as compiled for it, while it is recorded.
+// The program `hot`, compiled for uftrace, while it is recorded.
 class Uftraced {
  public:
   explicit Uftraced(const std::string& uftrace)
@@ -31,7 +31,7 @@ class Uftraced {
   ~Uftraced() { end(); }
 
   double ns(const Site& site, uint64_t calls) { return ns_of_a_call(program_, site, calls); }
-  // Of all it has recorded; it has ended then.
+  // The size of the complete recording; ends the program.
   uint64_t bytes() {
     end();
     return bytes_in(data());

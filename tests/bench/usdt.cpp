@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a probe of <tracectl/usdt.h> costs its program, off and on, against one of <sys/sdt.h> with a
-// semaphore; and what a tag of <tracectl/tag.h> costs it while nobody traces.
+// The cost of a probe of <tracectl/usdt.h> for its program, disabled and enabled, compared with a probe of
+// <sys/sdt.h> with a semaphore; and the cost of a tag of <tracectl/tag.h> while nobody traces.
 #include <fstream>
 
 #include "tests/bench/hit_setup.h"
@@ -29,7 +29,7 @@ void time_off(Setup& setup, const Site& site, bool has_reach) {
             has_reach ? reach(median(pairs.differences()), 1, "%g ns more") : "", "%.2f");
 }
 
-// All that the program executes, as callgrind counts it.
+// All instructions of the program, as counted by callgrind.
 uint64_t instructions(const std::string& path, const Site& site, uint64_t calls) {
   const std::string said = build_folder() + "/bench/callgrind";
   Command tool{{"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", path,
@@ -49,7 +49,7 @@ double instructions_of_a_call(const std::string& path, const Site& site) {
   return static_cast<double>(more) / kCounted;
 }
 
-// Of the function where the compiler put what is likely.
+// The size of the function's hot part.
 double bytes_of(const std::string& path, const Site& site) {
   const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   const auto file = must(ElfFile::open(fd.get(), path));
@@ -68,7 +68,7 @@ void more_than_plain(const char* what, const std::string& path, Measure of) {
   print_row(what, text(header), text(sdt), ratio, reach(header, sdt));
 }
 
-// Pairs differ much: where there is a bound, it takes many of them.
+// Pairs vary a lot: if there is a bound, many of them are needed.
 void counted(Setup& setup, const char* how, double bound) {
   const auto ours = [&] { return setup.with_spec(kHeader, "count"); };
   const auto tool = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the verifier of the running kernel walks of each BPF program, in instructions. Of one that it
-// refuses also what it says.
+// The number of instructions that the running kernel's verifier processes for each BPF program. And its
+// message, if it refuses one.
 #include "tests/support/verified.h"
 
 #include <unistd.h>
