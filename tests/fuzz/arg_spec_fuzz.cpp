@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The argument string of a USDT note.
+// Input: the argument string of a USDT note.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A stranger's file, asked what each of its functions reaches; and its bytes, what calls
-// they have as code.
+// Input: an ELF file, which is asked what each of its functions reaches; and the same bytes as code, with its
+// calls.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -19,8 +19,8 @@ bool is_in(const CodeRange& range, uint64_t address) {
   return address - range.address < range.bytes.size();
 }
 
-// Exits are in order, none twice, each an instruction of the function; and a jump that leaves does
-// not lead into it, but to its entry.
+// Exits are in order, without duplicates, and each is an instruction of the function; a jump that leaves the
+// function may lead back only to its entry.
 void check_exits(const FunctionCode& function, std::span<const uint8_t> code,
                  const Surroundings& surroundings) {
   auto exits = find_exits(function, surroundings);
@@ -51,7 +51,7 @@ void check_exits(const FunctionCode& function, std::span<const uint8_t> code) {
   check_exits(function, code, surroundings);
 }
 
-// What is called lies outside of the function, whose parts are all of `code`.
+// Call targets are outside of the function, whose parts are all of `code`.
 void check_call_targets(const FunctionCode& function, std::span<const uint8_t> code) {
   const CodeRange all{function.body.address, code};
   const auto found = call_targets(function);
@@ -63,8 +63,8 @@ void check_call_targets(const FunctionCode& function, std::span<const uint8_t> c
 
 }  // namespace
 
-// Input: one byte where to cut off the function's other part, one byte of offset, then code.
-// What is answered must lie within the function and be an instruction the room itself accepts.
+// Input: one byte where to cut off the function's other part, one byte of offset, then code. Answers must be
+// within the function, and instructions that the decoder accepts.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 3) return 0;
   std::span<const uint8_t> code{data + 2, size - 2};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The bytes of a section .note.tracectl.
+// Input: the bytes of a section .note.tracectl.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

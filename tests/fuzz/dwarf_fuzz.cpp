@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Damaged debug information: the input says which bytes of a program's debug sections become what.
-// Of what is said then of its functions every word must fit the calling convention.
+// Damaged debug information: the input says which bytes of a program's debug sections are overwritten. All
+// that is then reported about its functions must be possible in the calling convention.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -59,7 +59,7 @@ const Subject& subject(uint8_t number) {
   return kSubjects[number % kSubjects.size()];
 }
 
-// Four bytes each: which section, where in it (two), what.
+// Four bytes each: the section, the offset (two bytes), the new value.
 std::string damaged(const Subject& subject, const uint8_t* data, size_t size) {
   std::string bytes = subject.bytes;
   for (; size >= 4; data += 4, size -= 4) {

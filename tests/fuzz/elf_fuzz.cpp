@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A stranger's file, asked everything that the engine asks of one.
+// Input: an ELF file, which is asked everything that the engine asks.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ void check_data(const ElfFile& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Fd fd = file_of(data, size);
-  // Debug files are looked for where nothing is.
+  // Debug files are searched in a nonexistent directory.
   const auto file = ElfFile::open(fd.get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
   for (const Function& function : file->functions()) check_function(*file, function, size);

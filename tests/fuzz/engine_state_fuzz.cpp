@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a former daemon has left: a state that is read is the one that was written.
+// Input: the state of a previous daemon; if it can be read, writing it gives the same text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The first bytes say what arguments the site has, up to the first newline; the rest is a condition,
-// or keys.
+// Input: the site's arguments, up to the first line feed; the rest is a condition, or keys.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +65,7 @@ void check_outcome(const Expr& expr, const Result<ExprCode>& code, const Argumen
   must(code.error().spot->column < code.error().spot->text.size());
 }
 
-// Of any type, strings and bytes among them.
+// Keys of all types, also strings and bytes.
 void check_keys(std::string_view text, const Arguments& arguments) {
   const auto keys = parse_keys(text);
   if (!keys) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A byte stream as a stranger sends it to the daemon, and as a strange daemon sends it to a client or has
-// left it to the next one.
+// Input: a byte stream from an untrusted client to the daemon, from an untrusted daemon to a client, or from
+// a previous daemon to the next.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ void must(bool promise) {
   if (!promise) std::abort();
 }
 
-// What goes out is one line that the other side can read.
+// Output is one line that the other side can read.
 void check_line(const std::string& line) {
   must(line.find('\n') == line.size() - 1);
   must(line.size() - 1 <= kMaxMessageBytes);
@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   as_next_daemon(stream);
   LineBuffer buffer;
   while (!stream.empty()) {
-    // Pieces as a socket may cut them.
+    // In pieces, as from a socket.
     size_t piece = std::min<size_t>(stream.size(), 1 + static_cast<uint8_t>(stream[0]));
     buffer.feed(stream.substr(0, piece));
     stream.remove_prefix(piece);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The bytes of a section .note.stapsdt.
+// Input: the bytes of a section .note.stapsdt.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

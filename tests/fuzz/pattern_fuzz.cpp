@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The first line is a pattern, the rest a name it is compared with.
+// Input: the first line is a pattern, the rest a name to match.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ void must(bool promise) {
 
 void check_match(const Pattern& pattern, std::string_view name) {
   if (pattern.kind == ProbeKind::usdt) {
-    // A name with __ only gains matches.
+    // USDT rules for __ only add matches.
     if (glob_match(pattern.name, name)) must(usdt_name_match(pattern.name, name));
     return;
   }

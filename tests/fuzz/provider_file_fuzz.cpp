@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// A DTrace provider file, as it is or as the preprocessor leaves it.
+// Input: a DTrace provider file, original or preprocessed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -36,7 +36,7 @@ void check_error(const Error& error, std::string_view text) {
   must(text.find(error.spot->text) != text.npos);
 }
 
-// Such that the header says what was meant, and nothing of it can end a line of it or a comment.
+// The generated header is right, and no part of a probe can end a line or a comment in it.
 void check_probe(const ProbeDeclaration& probe) {
   must(is_name(probe.provider) && is_name(probe.name) && is_name(probe.macro));
   must(probe.arguments.size() <= kMostArguments);

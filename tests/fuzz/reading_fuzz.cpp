@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a process that reads files says of one: what is believed of it must be true of some file. And what
-// it is asked: a question that is understood is the one that was asked.
+// Input: a reply of a process that reads files: if it is accepted, it must be true for some file. And a
+// request: if it is understood, it is the one that was sent.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +51,7 @@ void check(const ProbeMatch& match) {
     must(probe.name.starts_with("uprobe:/f:") && !probe.sites.empty());
     for (const Site& site : probe.sites) check(site);
   }
-  // It can be said again, in the same words by who shares what is shared.
+  // Encoding it again gives the same bytes when decoded and encoded.
   const std::string said = wire::encode(Result<ProbeMatch>(match));
   const auto heard = wire::decode_match(said, {kPath, kFileBytes, ProbeKind::function});
   must(heard && wire::encode(heard) == said);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Records of a ring: a decoded one has no more than the record has bytes for.
+// Input: records of a ring; a decoded one has no more than fits into its bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -17,7 +17,7 @@ void must(bool promise) {
   if (!promise) std::abort();
 }
 
-// Source 1 has what any probe has, source 2 a string between numbers, and a stack.
+// Source 1 has members of any probe, source 2 a string between numbers, and a stack.
 const Sources& sources() {
   static const Sources all = [] {
     Argument number, string;
@@ -39,7 +39,7 @@ void check(const DecodedRecord& decoded, size_t size) {
   must(event.raw_stack->addresses.size() * 8 <= size && event.raw_stack->bytes.size() <= size);
 }
 
-// A hit that needs no Event is the one that would be made.
+// A hit that is decoded without an Event is equal to the Event.
 void check_plain(std::span<const std::byte> record) {
   PlainHit hit;
   KnownSource last;
@@ -53,7 +53,7 @@ void check_plain(std::span<const std::byte> record) {
          (hit.readable >> i & 1 && *decoded->event.args[i] == hit.args[i]));
 }
 
-// Each lies within, behind the one before.
+// Each record is within the buffer, after the one before.
 void check_kept(const KeptRecords& kept, std::span<const std::byte> record) {
   const std::byte* end = record.data();
   for (const WaitedRecord& waited : kept.records) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Trace files of anybody: the first byte says whether the rest stands for a whole file, or for the
-// records of a block whose header is in order, so that what checksums keep off is reached, too.
+// Input: trace files; the first byte says whether the rest is a whole file, or the records of a block with a
+// valid header, so that code behind checksums is reached, too.
 #include <sys/mman.h>
 #include <unistd.h>
 

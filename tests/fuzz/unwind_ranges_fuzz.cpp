@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The bytes of a section .eh_frame. What is kept of it lies in the file's code, in order, and no
-// two overlap.
+// Input: the bytes of a section .eh_frame. The resulting ranges are within the file's code, sorted, and do
+// not overlap.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace tracectl;
 
 namespace {
 
-// As in the program that the seed is of.
+// As in the seed's program.
 constexpr uint64_t kTable = 0x2150;
 constexpr uint64_t kStubs = 0x1020, kStubBytes = 0xd0;
 constexpr uint64_t kCode = 0x1100, kCodeBytes = 0x600;
@@ -23,7 +23,7 @@ void must(bool promise) {
   if (!promise) std::abort();
 }
 
-// 4 bytes of length and of the way to its CIE each, and two numbers of at least 2.
+// Each entry has 4 bytes of length, 4 bytes of distance to its CIE, and two numbers of at least 2 bytes.
 void check_entries(const uint8_t* data, size_t size) {
   const auto ranges = parse_unwind_ranges({data, size}, kTable);
   must(ranges.size() * 12 <= size);

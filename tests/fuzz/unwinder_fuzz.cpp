@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Damaged unwind and line tables, and a stack that is anything. The first byte says how many bytes
-// of damage follow, four each as in dwarf_fuzz.cpp; the rest is registers, then stack.
+// Damaged unwind and line tables, and an arbitrary stack. The first byte is the number of bytes of damage
+// that follow, four for each as in dwarf_fuzz.cpp; the rest is registers, then stack.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -57,7 +57,7 @@ std::string damaged(const Subject& subject, const uint8_t*& data, size_t& size) 
   return bytes;
 }
 
-// It runs in one of the file's functions: where it does not there is nothing to unwind.
+// The instruction pointer is in one of the file's functions: elsewhere there is nothing to unwind.
 RawStack stack_of(const Subject& subject, const uint8_t* data, size_t size) {
   RawStack stack;
   const size_t registers = std::min(size, sizeof(stack.registers));
