@@ -2,8 +2,8 @@
 //
 // soak SECONDS [SEED [PROGRAM...]]
 //
-// Everything in programs that compute checksums is switched on, over and off at random. None may
-// differ and no process may die. The same SEED gives the same operations in the same order.
+// Switches everything in programs that compute checksums on, over and off at random. No checksum may change
+// and no process may die. The same SEED gives the same operations in the same order.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -36,18 +36,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kSessions = 5;
 constexpr size_t kMostSettings = 8;          // of a draft
-constexpr uint64_t kLongestOffset = 48;      // bytes; most functions are not longer
-constexpr size_t kOperationsRemembered = 8;  // to be told when something is wrong
+constexpr uint64_t kLongestOffset = 48;      // in bytes; most functions are not longer
+constexpr size_t kOperationsRemembered = 8;  // to be printed with a failure
 constexpr uint64_t kLingerNs = 100'000'000;
 constexpr auto kBetweenProgress = std::chrono::seconds(10);
 
-// ---- what is traced ----
+// ---- the traced programs ----
 
 struct Kind {
   const char* name;
-  const char* functions;               // glob of those the rounds consist of
+  const char* functions;               // glob of the functions of the rounds
   bool usdt = false;                   // it has USDT probes
-  std::vector<const char*> more = {};  // patterns of libraries its rounds go through
+  std::vector<const char*> more = {};  // patterns of libraries that its rounds use
 };
 
 const std::vector<Kind>& kinds() {
@@ -83,7 +83,7 @@ std::string described(int status) {
                              : "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// ---- chance ----
+// ---- random choices ----
 
 class Chance {
  public:
@@ -122,7 +122,7 @@ class Soak {
   void end_tracing();
   void end_programs();
   void print_summary() const;
-  // What throws has failed, and is reported.
+  // An exception is a failure, and is reported.
   void attempt(const std::function<void()>& step);
   bool failed() const { return failed_; }
 
@@ -152,7 +152,7 @@ class Soak {
   void end_lingering(const std::string&);
 
   void step();
-  // What is wrong, and what was done just before.
+  // Prints what is wrong, and the last operations.
   void fail(const std::string& what);
   void expect_programs_alive();
   void print_progress();
@@ -228,7 +228,7 @@ void Soak::run_until(Clock::time_point end) {
     expect_programs_alive();
     if (Clock::now() >= progress_at_) print_progress();
   }
-  last_operations_.clear();  // what is wrong from here on they do not explain
+  last_operations_.clear();  // they do not explain later failures
 }
 
 void Soak::step() {
@@ -285,7 +285,7 @@ std::string Soak::any_pattern(const Kind& kind) {
   return functions;
 }
 
-// The process alone, or whoever runs its program: its children too. Nothing else runs it.
+// The process alone, or all that run its program, which adds only its children.
 Target Soak::any_target(const Subject& subject) {
   if (!chance_.once_in(4)) return process(subject.program.pid());
   Target target;
@@ -375,7 +375,7 @@ void Soak::end_programs() {
 void Soak::end(Subject& subject) {
   const std::string name = subject.kind.name;
   Program& program = subject.program;
-  if (program.end_status()) return;  // told already
+  if (program.end_status()) return;  // already reported
   const size_t changed = changed_code(program.pid(), program.path()).size();
   if (changed != 0)
     fail(name + ": " + std::to_string(changed) + " bytes of code are still changed");
