@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// probe.list and probe.info. The rules of these structs: daemon/protocol/messages.h.
+// probe.list and probe.info. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct ProbeList {
   std::vector<std::string> patterns;
   std::string scope = "local";
   TargetPart target;
-  std::vector<std::string> files = {};  // as of stage.set, for this request
-  // As of session.prove, for this request: behind those of `files`, 128 with these.
+  std::vector<std::string> files = {};  // as in stage.set, for this request
+  // As in session.prove, for this request: their descriptors follow those of `files`, at most 128 in all.
   uint64_t proofs = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("patterns", s.patterns);
@@ -42,40 +42,40 @@ struct ProbeList {
   }
 };
 
-// ---- probe.info: what is set on these probes ----
+// ---- probe.info: the settings of armed probes ----
 
-// One of the two copies that the sites keep of their settings, as the BPF programs read it.
+// One of the two copies of the sites' settings, as the BPF programs read it.
 struct GenerationPart {
   uint64_t generation = 0;  // 0 or 1
   bool active = false;      // the one in force
-  uint64_t sites = 0;       // at which it has this setting; 0 while the session is paused
+  uint64_t sites = 0;       // that have this setting in it; 0 while the session is paused
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("generation", s.generation);
     f("active", s.active);
     f("sites", s.sites);
   }
 };
-// What a session has set on a probe. With session, pattern, scope, target, do and when stage.set
-// sets it again.
+// The settings of a session on a probe. stage.set with its session, pattern, scope, target, do and when sets
+// the same again.
 struct ProbeSetting {
   std::string probe;
   std::string session;
-  std::string pattern;  // of the setting that holds here
+  std::string pattern;  // of the setting in force here
   std::string scope;
   std::string action;
   std::optional<std::string> when = {};
   TargetPart target;
-  bool paused = false;  // the session is
-  // How returns are seen, where they are: "trampoline" or "exits", and why so.
+  bool paused = false;  // the session is paused
+  // How returns are seen, if they are: "trampoline" or "exits", and why.
   std::optional<std::string> returns = {}, returns_because = {};
-  bool may_wait = false;  // hits wait for memory that is not there and that is read here
-  // Of one that measures from one probe to another, of which this is either.
+  bool may_wait = false;  // hits may wait for memory that is not resident and that is read here
+  // For settings that measure from one probe to another, of which this is either.
   std::optional<std::string> from = {}, by = {};
   std::optional<uint64_t> slowest = {};
   uint64_t sites = 0;
-  uint64_t epoch = 0;  // under which it came into force
+  uint64_t epoch = 0;  // in which it came into force
   uint64_t hits = 0;
-  std::optional<std::vector<GenerationPart>> generations;  // where they were asked for
+  std::optional<std::vector<GenerationPart>> generations;  // if requested
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("session", s.session);
@@ -104,9 +104,9 @@ struct ProbeInfoReply {
 struct ProbeInfo {
   static constexpr const char* kMethod = "probe.info";
   using Reply = ProbeInfoReply;
-  std::string pattern;  // compared with the names of armed probes
+  std::string pattern;  // matched against the names of armed probes
   std::string scope = "local";
-  bool generations = false;  // what each of the two has, too
+  bool generations = false;  // also return the two generations
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f.optional("scope", s.scope);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What `tracectl recipe` prints as JSON; no method has these. The rules of such structs:
+// The JSON output of `tracectl recipe`; no method has these. The rules for such structs:
 // daemon/protocol/messages.h.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace tracectl::protocol {
 
 struct RecipeOptionPart {
   std::string name;                          // without the dashes
-  std::string value;                         // what stands for its value in a usage text
+  std::string value;                         // placeholder of its value in usage texts
   std::optional<std::string> fallback = {};  // none: it must be given
   std::string tells;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -22,8 +22,8 @@ struct RecipeOptionPart {
     f("tells", s.tells);
   }
 };
-// The commands are as a shell reads them, without a target. An option that must be given and was not
-// stands in them as `value` has it.
+// The commands are quoted for a shell, and have no target. A required option that was not given appears as
+// its `value`.
 struct RecipePart {
   std::string name;
   std::string tells;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// record.start, show, stop, dump, dumped. The rules of these structs: daemon/protocol/messages.h.
+// record.start, show, stop, dump, dumped. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tracectl::protocol {
 
-// What has come of a recording.
+// The state of a recording.
 struct RecordingPart {
   std::string session;
   std::string state;    // "recording", "ending", "done", "failed"
@@ -17,8 +17,8 @@ struct RecordingPart {
   uint64_t lost = 0;    // the file has only their count: their ring was full, or the disk slow
   uint64_t bytes = 0;   // in the files
   std::optional<std::string> error;  // why it failed
-  // Of one with `rotate`: how many times a file was begun, and how many events are gone that were in
-  // files begun anew.
+  // With `rotate`: how many times a file was begun, and how many events were in files that have been
+  // overwritten.
   std::optional<uint64_t> files_begun = {}, overwritten = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -32,8 +32,8 @@ struct RecordingPart {
   }
 };
 
-// Several files, filled in turn: when one has so many bytes the next is begun, behind the last the
-// first anew. Each is a trace file of its own.
+// Several files, filled in turn: when one has this many bytes the next is begun, and after the last one the
+// first is overwritten. Each is a complete trace file.
 struct RotatePart {
   static constexpr uint64_t kLeastBytes = 1 << 20;
   static constexpr uint64_t kLeastFiles = 2, kMostFiles = 64;
@@ -45,15 +45,14 @@ struct RotatePart {
   }
 };
 
-// From now on the session's events go to a file: to the descriptor that comes with this request
-// (SCM_RIGHTS, one; with `rotate` so many as that says). It is to be of an empty regular file, and
-// open for writing without O_APPEND. A session has one recording at a time; it ends with the session,
-// or by record.stop.
+// From now on the session's events go to a file: to the descriptor that comes with this request (SCM_RIGHTS,
+// one; with `rotate` as many as that says). It must be of an empty regular file, open for writing without
+// O_APPEND. A session has one recording at a time; it ends with the session, or by record.stop.
 struct RecordStart {
   static constexpr const char* kMethod = "record.start";
   using Reply = RecordingPart;
   std::string session;
-  bool compress = false;  // by zstd
+  bool compress = false;  // with zstd
   std::optional<RotatePart> rotate = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -61,15 +60,15 @@ struct RecordStart {
     f("rotate", s.rotate);
   }
 };
-// How far a recording is. Known until the session is deleted, or another recording begun.
+// The state of a recording. Known until the session is deleted, or another recording is begun.
 struct RecordShow {
   static constexpr const char* kMethod = "record.show";
   using Reply = RecordingPart;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
-// No later event is recorded. What has come is being written: it is in the file when record.show says
-// that it is done. Does not wait for the disk.
+// Stops recording later events. Earlier ones are still being written: they are all in the file when
+// record.show reports "done". Does not wait for the disk.
 struct RecordStop {
   static constexpr const char* kMethod = "record.stop";
   using Reply = RecordingPart;
@@ -77,15 +76,15 @@ struct RecordStop {
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
 
-// What has come of a dump.
+// The state of a dump.
 struct DumpPart {
   std::string session;
-  uint64_t dump = 0;  // its number, which record.dumped takes
+  uint64_t dump = 0;  // its number, for record.dumped
   std::string state;  // "writing", "done", "failed"
   uint64_t events = 0;
-  uint64_t lost = 0;                 // of these the file tells only how many: their ring was full
+  uint64_t lost = 0;                 // the file has only their count: their ring was full
   uint64_t bytes = 0;                // in the file
-  std::string reason;                // for which it was made, as the file tells it
+  std::string reason;                // why it was made, as in the file
   std::optional<std::string> error;  // why it failed
   std::optional<std::string> note;   // what may be missing at its end, and why
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -101,22 +100,22 @@ struct DumpPart {
   }
 };
 
-// What the session's flight recorder holds now, every event fired before this request included, goes to a
-// file: to the descriptor that comes with this request, as that of record.start. The recorder goes on.
-// Waits neither for those that are on their way nor for the disk: the file is written when record.dumped says
-// that it is done. If the session is deleted before they came, the note of record.dumped says so. A session has
-// one dump being written at a time.
+// Writes the contents of the session's flight recorder to a file, every event fired before this request
+// included: to the descriptor that comes with this request, as for record.start. The recorder goes on. Waits
+// neither for those events to arrive nor for the disk: the file is complete when record.dumped reports
+// "done". If the session is deleted before they have arrived, the note of record.dumped says so. A session
+// can have one unfinished dump at a time.
 struct RecordDump {
   static constexpr const char* kMethod = "record.dump";
   using Reply = DumpPart;
   std::string session;
-  bool compress = false;  // by zstd
+  bool compress = false;  // with zstd
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f.optional("compress", s.compress);
   }
 };
-// How far a dump is. Known for some time after its end, also when its session is deleted.
+// The state of a dump. Known for some time after its end, also if its session is deleted.
 struct RecordDumped {
   static constexpr const char* kMethod = "record.dumped";
   using Reply = DumpPart;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// session.create, list, show, delete, pause, resume, restart. The rules of these structs: daemon/protocol/messages.h.
+// session.create, list, show, delete, pause, resume, restart. The rules for these structs:
+// daemon/protocol/messages.h.
 #pragma once
 
 #include <optional>
@@ -16,14 +17,15 @@ struct SessionCreate {
   using Reply = SessionPart;
   // None: an unnamed session, which ends with this connection.
   std::optional<std::string> name = {};
-  // What its hits may cost, in percent of one CPU: above 0, and at most 100 for each CPU. What costs more
-  // is left out. None: they may cost what they do.
+  // Limit for the cost of its hits, in percent of one CPU: above 0, and at most 100 for each CPU. Probes that
+  // cost more are left out. None: no limit.
   std::optional<double> budget = {};
-  // Its last events are kept in memory, for record.dump.
+  // Keeps its last events in memory, for record.dump.
   std::optional<RecorderBoundPart> recorder = {};
   // Only with a recorder.
   std::optional<DumpOnPart> dump_on = {};
-  // It goes on with the next daemon, with its settings. Has a name; refused where nobody keeps it.
+  // The session goes on with the next daemon, with its settings. Requires a name; refused if nothing keeps
+  // sessions for the next daemon.
   bool saved = false;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
@@ -51,7 +53,7 @@ struct SessionShow {
 
 struct ProveReply {
   bool needed = false;          // the session's user may not trace every process
-  std::vector<int64_t> proven;  // processes, as the daemon sees them
+  std::vector<int64_t> proven;  // process ids, as the daemon sees them
   UnprovenPart unproven;        // since the session was made
   std::vector<int64_t> wanted;  // unproven ones that were seen since the last time; at most 64
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -61,14 +63,16 @@ struct ProveReply {
     f("wanted", s.wanted);
   }
 };
-// Shows which processes the kernel lets the client trace. Of a user who may not trace every process a session sees
-// only hits of processes that were proven to it, and of those that they fork; an exec ends it.
+// Proves which processes the kernel lets the client trace. A session of a user who may not trace every
+// process sees only hits of processes that were proven to it, and of those that they fork; an exec ends a
+// proof.
 struct SessionProve {
   static constexpr const char* kMethod = "session.prove";
   using Reply = ProveReply;
   std::string session;
-  // So many descriptors come with the request (SCM_RIGHTS), 0 to 128: /proc/PID/mem, opened for reading, one of each
-  // process. One that is anything else, or of a program that the process executes no longer, proves nothing.
+  // The number of descriptors that come with the request (SCM_RIGHTS), 0 to 128: of /proc/PID/mem, opened for
+  // reading, one for each process. Any other descriptor, or one of a program that the process does not
+  // execute any more, proves nothing.
   uint64_t proofs = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -78,7 +82,7 @@ struct SessionProve {
 
 struct BudgetReply {
   std::optional<double> budget = {};       // in percent of one CPU
-  double percent = 0;                      // what the hits of the last period cost, by estimate
+  double percent = 0;                      // estimated cost of the hits in the last period
   uint64_t probes = 0;                     // armed
   std::vector<LeftOutPart> left_out = {};  // the earliest first
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -88,7 +92,7 @@ struct BudgetReply {
     f("left_out", s.left_out);
   }
 };
-// What became of the session's budget so far.
+// The state of the session's budget.
 struct SessionBudget {
   static constexpr const char* kMethod = "session.budget";
   using Reply = BudgetReply;
@@ -96,10 +100,10 @@ struct SessionBudget {
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
 
-// A switch of whole sessions.
+// The reply to a switch of whole sessions.
 struct SwitchReply {
   uint64_t epoch = 0;
-  uint64_t sessions = 0, sites = 0;  // that were changed; 0: they were so already, nothing was done
+  uint64_t sessions = 0, sites = 0;  // changed ones; 0: nothing had to be changed
   PhasesPart phases_us;
   std::vector<SkewPart> skew_ns;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -110,30 +114,30 @@ struct SwitchReply {
     f("skew_ns", s.skew_ns);
   }
 };
-// All its settings end in one step, and its results with it.
+// Ends all its settings in one step, and deletes its results.
 struct SessionDelete {
   static constexpr const char* kMethod = "session.delete";
   using Reply = SwitchReply;
   std::string session;
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
-// Stops counting and streaming, in one step, and keeps the counters; sites stay armed. What is
-// committed meanwhile is armed and silent until the session is resumed.
+// Stops counting and streaming, in one step, and keeps the counters; sites stay armed. Commits during the
+// pause arm their sites, which stay silent until the session is resumed.
 struct SessionPause {
   static constexpr const char* kMethod = "session.pause";
   using Reply = SwitchReply;
-  std::optional<std::string> session;  // none: all sessions, by one switch
+  std::optional<std::string> session;  // none: all sessions, in one switch
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
-// The reverse; counters go on from what they have.
+// Ends a pause; counters continue from their values.
 struct SessionResume {
   static constexpr const char* kMethod = "session.resume";
   using Reply = SwitchReply;
-  std::optional<std::string> session;  // none: all sessions, by one switch
+  std::optional<std::string> session;  // none: all sessions, in one switch
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
-// Sets the counters of a session to zero and resumes it, in one step. What had been counted is lost;
-// session.read with `clear` returns it.
+// Sets the counters of a session to zero and resumes it, in one step. The old counts are lost; session.read
+// with `clear` returns them.
 struct SessionRestart {
   static constexpr const char* kMethod = "session.restart";
   using Reply = SwitchReply;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// User stacks. The rules of these structs: daemon/protocol/messages.h.
+// User stacks. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace tracectl::protocol {
 
-// What is not known is not there. Of functions inlined at one address the innermost comes first.
+// Unknown members are absent. Among functions inlined at one address, the innermost comes first.
 struct FramePart {
-  // In the process: of the probed instruction, else where a call returns to. Not of what rows are kept
-  // by: they are of the code, whatever process runs it.
+  // In the process: of the probed instruction, or else the return address. Absent in keys of rows: these are
+  // about code, whatever process runs it.
   std::optional<uint64_t> address = {};
   std::optional<std::string> module = {};        // path of the file, as the process had it
-  std::optional<std::string> build_id = {};      // of it, hex
+  std::optional<std::string> build_id = {};      // of that file, hex
   std::optional<uint64_t> offset = {};           // `address` in the file's own address space
   std::optional<std::string> function = {};      // demangled
-  std::optional<uint64_t> function_offset = {};  // bytes from its start; not of what is inlined
+  std::optional<uint64_t> function_offset = {};  // bytes from its start; not if inlined
   std::optional<std::string> file = {};          // source
   std::optional<uint64_t> line = {};
   bool inlined = false;  // into the next frame
-  // Bytes of the stack that it takes up, with its return address; of stacks by unwind tables, and not
-  // of the last frame or what is inlined.
+  // The frame's size on the stack in bytes, with its return address; only for stacks by unwind tables, and
+  // not for the last frame or inlined functions.
   std::optional<uint64_t> size_bytes = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("address", s.address);

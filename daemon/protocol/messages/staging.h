@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// stage.*: drafts and commits. The rules of these structs: daemon/protocol/messages.h.
+// stage.*: drafts and commits. The rules for these structs: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tracectl::protocol {
 
-// What a spec says, in its canonical text, and what its expressions cost.
+// A spec in its canonical text, and the cost of its expressions.
 struct SpecPart {
   std::string action = {};
   std::optional<std::string> when = {}, keep_if = {};
-  uint64_t instructions = 0;  // of the machine in the kernel: the most that one hit runs
-  // How returns are seen: "trampoline" or "exits", and why so.
+  uint64_t instructions = 0;  // of the kernel's virtual machine: the most for one hit
+  // How returns are seen: "trampoline" or "exits", and why.
   std::optional<std::string> returns = {}, returns_because = {};
-  bool may_wait = false;  // hits wait for memory that is not there and that the spec reads
+  bool may_wait = false;  // hits may wait for memory that is not resident and that the spec reads
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("do", s.action);
     f("when", s.when);
@@ -30,13 +30,13 @@ struct SpecPart {
     f("may_wait", s.may_wait);
   }
 };
-// What a pattern covers, as far as it can be known before the commit.
+// The coverage of a pattern, as far as it is known before the commit.
 struct StageReply {
   uint64_t settings = 0;  // in the draft now
   uint64_t probes = 0, sites = 0;
   std::vector<RefusalPart> refused;
   std::vector<std::string> notes;
-  std::optional<SpecPart> spec = {};  // where it was asked for, at the first of these sites
+  std::optional<SpecPart> spec = {};  // if requested, for the first of these sites
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("settings", s.settings);
     f("probes", s.probes);
@@ -56,16 +56,17 @@ struct StageSet {
   std::string action = "event";
   std::optional<std::string> when = {};  // only hits for which this holds
   std::string returns = "auto";          // how returns are seen: "auto", "trampoline" or "exits"
-  // Measures the time from a hit of this probe to one of `patterns`, then one pattern, for which the
-  // keys in `by`, "tid" if none are given, have the same values.
+  // Measures the time from a hit of this probe to a hit of `patterns`, which must then be one pattern, with
+  // the same values of the keys in `by`, by default "tid".
   std::optional<std::string> from = {};
   std::optional<std::string> by = {};
-  std::optional<uint64_t> slowest = {};  // how many of the longest times are kept: 0 to 32, 5
-  std::optional<GraphPart> graph = {};   // what is shown below the calls, where `do` has `graph`
+  std::optional<uint64_t> slowest = {};  // longest times to keep: 0 to 32, default 5
+  std::optional<GraphPart> graph = {};   // what is shown below the calls, if `do` has `graph`
   bool explain = false;                  // answer with `spec`
   // Absolute paths of files whose descriptors come with the request, in this order (SCM_RIGHTS): opened for
-  // reading, regular, of no FUSE file system. Probes are looked for in these, and armed through them, when
-  // the session is committed too. Of any other file a user who may not trace every process gets nothing.
+  // reading, regular, not on a FUSE file system. Probes are searched in these files, and armed through them,
+  // also when the session is committed. A user who may not trace every process gets nothing from any other
+  // file.
   std::vector<std::string> files = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
@@ -83,7 +84,7 @@ struct StageSet {
     f.optional("files", s.files);
   }
 };
-// Takes settings with these patterns (and, if one is given, this target) out of the draft.
+// Removes settings with these patterns (and, if given, this target) from the draft.
 struct StageRemove {
   static constexpr const char* kMethod = "stage.remove";
   using Reply = StageReply;
@@ -103,10 +104,10 @@ struct CommitReply {
   uint64_t epoch = 0;
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
-  std::vector<RefusalPart> refused;              // with `partial`: what was left out
+  std::vector<RefusalPart> refused;              // with `partial`: the sites left out
   // For the user: for example, that a library is not covered in later processes.
   std::vector<std::string> notes;
-  uint64_t lingering = 0;  // sites, of all sessions: armed though nobody wants them any more
+  uint64_t lingering = 0;  // sites of all sessions: armed, but not used any more
   PhasesPart phases_us;
   std::vector<SkewPart> skew_ns;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -139,8 +140,8 @@ struct StageCommit {
 struct GrowReply {
   uint64_t epoch = 0;                // in force
   std::vector<std::string> added;    // functions shown from now on; none: there was no commit
-  std::vector<RefusalPart> refused;  // functions seen and not added, each told once
-  uint64_t unknown = 0;              // addresses called since the last time where none begins
+  std::vector<RefusalPart> refused;  // functions seen and not added, each reported once
+  uint64_t unknown = 0;              // addresses called since the last time that begin no function
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("epoch", s.epoch);
     f("added", s.added);
@@ -148,8 +149,8 @@ struct GrowReply {
     f("unknown", s.unknown);
   }
 };
-// Adds to graphs in force that have `grow` what they were seen to call by computed addresses. Busy where
-// the session has a draft.
+// Adds to graphs in force that have `grow` the functions that they were seen to call by computed addresses.
+// Error "busy" if the session has a draft.
 struct StageGrow {
   static constexpr const char* kMethod = "stage.grow";
   using Reply = GrowReply;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Members that are not always of one type. The rules of messages: daemon/protocol/messages.h.
+// Members that can have different types. The rules for messages: daemon/protocol/messages.h.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tracectl::protocol {
 
-// Of 64 bits, signed or not.
+// 64 bits, signed or unsigned.
 using Integer = std::variant<int64_t, uint64_t>;
 
-// What a row is kept by: null where it could not be read.
+// A key of a row: null if it could not be read.
 using Key = std::variant<std::monostate, int64_t, uint64_t, std::string>;
 
-// An argument's value: null where it could not be read; a string also where JSON has no number for
-// it ("NaN", "Infinity", "-Infinity").
+// An argument's value: null if it could not be read; a string also if JSON has no number for it ("NaN",
+// "Infinity", "-Infinity").
 using Scalar = std::variant<std::monostate, int64_t, uint64_t, double, std::string>;
 
 using tracectl::Named;
