@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The daemon as a service of systemd, as its packages install it, in a container."""
+"""The daemon as a systemd service, installed from its packages, in a container."""
 
 import json
 import pathlib
@@ -12,16 +12,16 @@ import container
 import support
 
 CONFIGURATION = '/etc/tracectl/tracectld.json'
-FOLDER = '/usr/local/bin'  # of targets: outside of what the sandbox hides
+FOLDER = '/usr/local/bin'  # for targets: not hidden by the sandbox
 
 
 def dumps_in(folder, session):
-    """Those that have been begun: until its events have come a dump's file is empty."""
+    """The dumps with content: a dump's file is empty until its events have come."""
     return [file for file in folder.glob(f'{session}-*.tct') if file.stat().st_size > 0]
 
 
 def boot():
-    """For the tests of a module: one container, which ends with them, with our packages in it."""
+    """For the tests of a module: one container with our packages, which ends after them."""
     ServiceTest.container = there = container.Container()
     unittest.addModuleCleanup(there.end)
     there.run('systemctl', 'is-system-running', '--wait')
@@ -30,8 +30,8 @@ def boot():
 
 
 def newer_package(name, there, change=None):
-    """Of a later version than our own, as a file in this container. `change`: is given the folder of what it
-    has, and may do something to it."""
+    """A package of a later version than our own, as a file in this container. `change` may modify the directory
+    with its contents."""
     with tempfile.TemporaryDirectory() as folder:
         tree, file = pathlib.Path(folder, name), pathlib.Path(folder, name + '.deb')
         subprocess.run(['dpkg-deb', '--raw-extract', container.package(name), tree], check=True)
@@ -46,7 +46,7 @@ def newer_package(name, there, change=None):
 
 
 class ServiceTest(unittest.TestCase):
-    container = None  # one for all
+    container = None  # one for all tests
 
     def setUp(self):
         self.container.path(CONFIGURATION).unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class ServiceTest(unittest.TestCase):
         return json.loads(self.tracectl('--json', *words))
 
     def start(self, *words, **options):
-        """A command in there, with its input and output."""
+        """Starts a command in the container, with its input and output."""
         program = subprocess.Popen(self.container.command(*words), stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True, **options)
         self.addCleanup(program.communicate)
@@ -81,14 +81,14 @@ class ServiceTest(unittest.TestCase):
         return program
 
     def start_target(self, name):
-        """A target of ours in there, which is ready, and the number that it has there."""
+        """Starts one of our targets in the container; returns it when it is ready, and its process id there."""
         program = self.start(f'{FOLDER}/{name}')
         word, pid = program.stdout.readline().split()
         self.assertEqual(word, 'ready')
         return program, pid
 
     def entries(self, *matches):
-        """Of the journal, since the service was started."""
+        """Entries of the journal since the service was started."""
         self.run_there('journalctl', '--sync')
         out = self.run_there('journalctl', '--output=json', '_SYSTEMD_INVOCATION_ID='
                              + self.property('InvocationID'), *matches)

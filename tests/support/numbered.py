@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A target program that gets the number of a process that has ended."""
+"""Runs a target program with the process id of one that has ended."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ CLONE3 = 435
 
 
 class Impostor(support.Program):
-    """Runs a command as the process of this number, which must be free (clone3(2) with set_tid)."""
+    """Runs a command with this process id, which must be free (clone3(2) with set_tid)."""
 
     def __init__(self, number, *command):
         child_reads, we_write = os.pipe()
@@ -20,7 +20,7 @@ class Impostor(support.Program):
         numbers = ctypes.c_int32(number)
         # struct clone_args: exit_signal is its fifth member, set_tid and set_tid_size the ninth and tenth.
         arguments = struct.pack('11Q', 0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, ctypes.addressof(numbers), 1, 0)
-        # PyDLL keeps the interpreter's lock, so that the child has it.
+        # PyDLL holds the interpreter's lock, so that the child has it, too.
         child = ctypes.PyDLL(None, use_errno=True).syscall(CLONE3, arguments, len(arguments))
         if child == 0:
             try:

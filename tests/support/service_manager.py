@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What systemd is to a service that keeps descriptors, as version 252 does it: a socket for its notices, a
-store of descriptors that outlives its processes, and a listening socket that each of them is given."""
+"""Acts like systemd 252 for a service that stores descriptors: a socket for its notifications, a store of
+descriptors that outlives its processes, and a listening socket that each process gets."""
 
 import ctypes
 import fcntl
@@ -20,7 +20,7 @@ FIRST_FD = 3
 
 
 def is_same_file(one, other):
-    """Whether both are one open file."""
+    """Both descriptors refer to one open file description."""
     order = ctypes.CDLL(None, use_errno=True).syscall(KCMP, os.getpid(), os.getpid(), KCMP_FILE,
                                                       ctypes.c_ulong(one), ctypes.c_ulong(other))
     assert order >= 0, os.strerror(ctypes.get_errno())
@@ -28,7 +28,7 @@ def is_same_file(one, other):
 
 
 class Service(support.Daemon):
-    """A tracectld that ends and is started again, and its store."""
+    """A tracectld that can be ended and started again, and its store."""
 
     def __init__(self, *options, program=support.TRACECTLD):
         self.options, self.program = options, program
@@ -42,8 +42,8 @@ class Service(support.Daemon):
         self.notices.bind(self.directory.name + '/notify')
         self.log_file = open(self.directory.name + '/log', 'w+', encoding='utf-8')
         self.pid = None
-        self.store = []  # names and descriptors, the last kept first
-        self.most = None  # of them; what is more is dropped. Its processes are told when they start
+        self.store = []  # names and descriptors, the latest first
+        self.most = None  # limit, which its processes get at their start; further ones are dropped
         self.dropped = 0
         self.ready = threading.Event()
         self.drained = threading.Event()
@@ -87,7 +87,7 @@ class Service(support.Daemon):
                     os.close(fd)
                 else:
                     self.store.insert(0, (name, fd))
-        elif 'BARRIER=1' in lines:  # who sent it waits until it is closed
+        elif 'BARRIER=1' in lines:  # the sender waits until it is closed
             for fd in fds:
                 os.close(fd)
         if 'READY=1' in lines:
@@ -106,7 +106,7 @@ class Service(support.Daemon):
         assert self.ready.is_set(), self.log()
 
     def launch(self):
-        """Without waiting for it."""
+        """Starts it without waiting until it is ready."""
         given = [('tracectld.socket', self.listening.fileno()), *self.store]
         copies = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FD + len(given)) for _, fd in given]
         actions = [(os.POSIX_SPAWN_DUP2, self.log_file.fileno(), fd) for fd in (1, 2)]
@@ -127,7 +127,8 @@ class Service(support.Daemon):
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def finish(self, number=signal.SIGTERM):
-        """Ends the process by the signal; its status. What it has sent is taken first, as systemd does."""
+        """Ends the process by the signal; returns its status. Its notifications are handled first, as by
+        systemd."""
         os.kill(self.pid, number)
         _, status = os.waitpid(self.pid, 0)
         self.drained.clear()
@@ -142,7 +143,7 @@ class Service(support.Daemon):
         return status
 
     def stop(self):
-        """The service ends, and its store with it."""
+        """Ends the service and its store."""
         status = self.finish()
         for _, fd in self.store:
             os.close(fd)
@@ -150,7 +151,7 @@ class Service(support.Daemon):
         return status
 
     def forget_what_is_armed(self):
-        """What is left is as a daemon finds it whose programs are not the same."""
+        """Leaves the store as for a daemon whose programs are different."""
         for one in [one for one in self.store if '.engine.' in one[0]]:
             self.store.remove(one)
             os.close(one[1])
@@ -175,7 +176,7 @@ class Service(support.Daemon):
 
 
 class Saving(unittest.TestCase):
-    """Has a daemon whose saved sessions go on."""
+    """With a daemon whose saved sessions go on."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
