@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The switch between two generations, as daemon/trace/staging.cpp makes it and bpf/tracer.bpf.c sees
- * it. tests/model/README.md says what is modelled, what is left out, and what the answers mean.
+ * it. tests/model/README.md says what is modelled, what is left out, and what the results mean.
  *
- * One slot; THREADS threads that hit it again and again, each of whose steps may come between any two
- * of the writer's; a writer that makes the commits of the scenario chosen with -D:
+ * One slot; THREADS threads that hit it again and again, with each step possibly between any two of the
+ * writer's; a writer that makes the commits of the scenario chosen with -D:
  *
- *   REPLACE   a spec by another, twice, so that numbers of hooks are used again
- *   SHRINK    the link that serves the slot is replaced by another
- *   REMOVE    the site is disarmed, and the slot is used again for another site
+ *   REPLACE   one spec replaces another, twice, so that numbers of hooks are reused
+ *   SHRINK    one link replaces another that serves the slot
+ *   REMOVE    the site is disarmed, and the slot is reused for another site
  *   FAIL      a commit is staged and armed, and undone before the switch
  *
- * -DWITHOUT_... takes one step of the protocol out: spin must find a trace then.
+ * -DWITHOUT_... removes one step of the protocol: then spin must find a trace.
  */
 #ifndef THREADS
 #define THREADS 2
@@ -31,23 +31,23 @@ byte gen_rest[2] = NONE;	/* the further hooks and counters that go with gen_hook
 byte gen_link[2] = 0;
 bool gen_handover[2] = false;
 
-/* Hooks 1 and 2, each with counters of its own. */
+/* Hooks 1 and 2, each with its own counters. */
 bool live[3] = false;
 byte counted[3] = 0;
-byte settled = 0;		/* counts of hooks that are gone: read as final */
+byte settled = 0;		/* counts of retired hooks: read as final */
 
 /* Links 0 and 1 are at the site that the threads hit; 1 is the newer one, at the head of the list. */
 bool armed[LINKS] = false;
-bool removed = false;		/* the answer to the removal of that site has been given */
+bool removed = false;		/* the removal of that site has been answered */
 
-/* What a grace period waits for: programs, and whole hits where a link is closed. */
+/* A grace period waits for these: programs, and whole hits when a link is closed. */
 bool in_program[THREADS] = false;
 bool in_hit[THREADS] = false;
 
 byte token[THREADS] = 255;	/* link that has taken the hit; 255: none */
 byte ended = 0;
 
-/* Returns when every program, or hit, that runs now has ended; a later one may run. */
+/* Returns when every program, or hit, that runs at the call has ended; later ones may run. */
 #define WAIT_FOR(running)						\
 	i = 0;								\
 	do								\
@@ -114,7 +114,7 @@ proctype thread(byte me) {
 		n++;
 		taken = 0;
 		in_hit[me] = true;
-		/* The list is walked from its head: what is put there later is not seen. */
+		/* The list is walked from its head: later additions are not seen. */
 		if
 		:: armed[1] -> run_program(1)
 		:: else
@@ -136,7 +136,7 @@ proctype thread(byte me) {
 
 /* ---- the writer ---- */
 
-/* Field by field; a program that reads between is what the waits are for. */
+/* Field by field; the waits protect programs that read in between. */
 inline write_generation(g, hook, l, handed) {
 	gen_hook[g] = hook;
 	gen_rest[g] = hook;
@@ -177,13 +177,13 @@ inline take_hook(h) {
 	live[h] = true
 }
 
-/* The old counters are read as final; whoever takes the number next begins at zero. */
+/* The old counters are read as final; the next user of the number begins at zero. */
 inline retire_hook(h) {
 	settled = settled + counted[h];
 	live[h] = false
 }
 
-/* One slot, one spec by another: what each commit does to each slot that it changes. */
+/* One slot, one spec replaced by another: as in each commit for each slot that it changes. */
 inline replace_by(new, old) {
 	take_hook(new);
 #ifdef SWITCH_BEFORE_STAGING
@@ -198,7 +198,7 @@ inline replace_by(new, old) {
 	copy_back()
 }
 
-/* Of somebody else, who does not touch this slot. */
+/* A commit of another session, which does not touch this slot. */
 inline commit_elsewhere() {
 	epoch++;
 	wait_after_switch()
@@ -233,7 +233,7 @@ proctype writer() {
 	retire_hook(1);
 	copy_back();
 	removed = true;
-	/* The slot's number is free: at once it stands for a site of another link. */
+	/* The slot's number is free: it is reused at once for a site of another link. */
 	take_hook(2);
 	write_generation(STAGING, 2, 2, false);
 	armed[2] = true;
@@ -253,7 +253,7 @@ proctype writer() {
 #endif
 	(ended == THREADS);
 #ifdef ALWAYS_COUNTED
-	/* Under the old settings and under the new: the calls made, exactly. */
+	/* The old counts and the new ones add up exactly to the calls made. */
 	i = 1;
 	do
 	:: i < 3 ->
