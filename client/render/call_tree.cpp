@@ -233,8 +233,7 @@ std::vector<CallTree::Function> CallTree::functions() const {
   for (auto& [name, met] : by_name) {
     if (!met.function.figures.calls) continue;
     met.function.name = name;
-    // The function was called only within a call of its own that has no end: its own time is all that is
-    // known.
+    // If the outer calls of the function have no end, its own time is all that is known.
     met.function.total_ns = std::max(met.function.total_ns, met.function.figures.self_ns);
     functions.push_back(std::move(met.function));
   }
