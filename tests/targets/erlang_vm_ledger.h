@@ -115,7 +115,7 @@ class Ledger {
   Tallies tallies_;
 };
 
-// A probe that was passed. It ends what began at another moment, if that exists.
+// A probe that was passed. It may be the end of something that began at another moment.
 class Passed {
  public:
   Passed(Moment moment, Tally& tally) : moment_(moment), tally_(tally) {}
