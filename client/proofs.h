@@ -34,7 +34,7 @@ class Proofs {
 
   Proofs(Backend& backend, std::string session) : backend_(backend), session_(std::move(session)) {}
 
-  // Does nothing if the user may trace every process.
+  // Makes no proofs for a user who may trace every process.
   Status prove(const std::vector<pid_t>& processes);
   // Proves the processes that were seen and left out since the last call. Call it every kEveryMs if
   // are_needed(), which the first call finds out.
