@@ -23,7 +23,7 @@ import urllib.request
 import support
 from prometheus_client import parser
 
-sys.path.insert(0, str(support.ROOT / 'client/python'))  # the exporter's, if it is imported
+sys.path.insert(0, str(support.ROOT / 'client/python'))  # for the exporter's modules, if it is imported
 EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
 MOST_DATA_BYTES = 128 << 20  # limit for its anonymous memory; half of its unit's limit
 SCRAPERS = 3

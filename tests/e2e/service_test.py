@@ -15,7 +15,7 @@ HOT = FOLDER + '/hot'
 CALLS = 100
 EXPOSURE = 1.0  # at most, of 10; from systemd-analyze security
 
-# The settings that systemd-analyze rates otherwise, by its names for them, and the reasons.
+# The settings that systemd-analyze complains about, by its names for them, and why they stay.
 EXPOSED = {
     'AmbientCapabilities': 'a user other than root has capabilities by them',
     'CapabilityBoundingSet_CAP_BPF': 'it loads programs into the kernel',

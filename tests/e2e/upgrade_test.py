@@ -248,7 +248,7 @@ class Upgrade(installed.ServiceTest):
         self.make_and_go('s')
         self.assertEqual(self.differences(), 4)
         threads = self.container.path(f'/proc/{self.property("MainPID")}/task')
-        waits = lambda: any(is_in(PPOLL, thread) for thread in threads.iterdir())  # which is only systemd's barrier
+        waits = lambda: any(is_in(PPOLL, thread) for thread in threads.iterdir())  # only for systemd's barrier
         os.kill(self.container.init, signal.SIGSTOP)
         try:
             deleting = self.start('tracectl', 'session', 'delete', 's')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Input: the state of a previous daemon; if it can be read, writing it gives the same text.
+// Input: the state of a previous daemon; if it can be read, writing it and reading it again gives the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
