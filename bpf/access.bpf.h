@@ -15,38 +15,13 @@
 #ifndef TRACECTL_ACCESS_BPF_H
 #define TRACECTL_ACCESS_BPF_H
 
-/* include/linux/mm_types.h: the lowest bits of the flags say who may look at the memory. */
-enum { DUMPABLE_MASK = 3, DUMPABLE_BY_USER = 1 };
-
-/* Since Linux 6.18 the flags are a bitmap in a struct of their own. */
-static __always_inline bool is_dumpable(struct mm_struct *mm)
-{
-	struct mm_struct___bitmap *with_bitmap = (void *)mm;
-	struct mm_struct___word *with_word = (void *)mm;
-	unsigned long flags;
-
-	/* A thread that is about to end has no memory any more. */
-	if (!mm)
-		return true;
-	if (bpf_core_field_exists(with_bitmap->flags.__mm_flags))
-		flags = with_bitmap->flags.__mm_flags[0];
-	else
-		flags = with_word->flags;
-	return (flags & DUMPABLE_MASK) == DUMPABLE_BY_USER;
-}
-
-static __always_inline bool runs_as(const struct cred *cred, const struct tc_owner *owner)
-{
-	return cred->uid.val == owner->uid && cred->euid.val == owner->uid &&
-	       cred->suid.val == owner->uid && cred->gid.val == owner->gid &&
-	       cred->egid.val == owner->gid && cred->sgid.val == owner->gid;
-}
-
-/* Eight bytes, whatever the kernel's type for them is. */
-static __always_inline __u64 permitted_to(const struct cred *cred)
-{
-	return *__builtin_preserve_access_index((const __u64 *)&cred->cap_permitted);
-}
+#include "bpf/abi.h"
+#include "bpf/credentials.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/unproven.bpf.h"
 
 /* Closed where there is no such session. */
 __on_its_own bool owner_may_see_current(__u32 session)
@@ -82,8 +57,6 @@ static __always_inline bool is_hidden(const struct tc_hook *hook)
 	return hook->flags & TC_OWNED &&
 	       !(owner_may_see_current(hook->session) && is_current_proven_to(hook->session));
 }
-
-__on_its_own int count_unproven(__u32 session);
 
 /* Of a hit. Those that only the proof is missing of are counted. */
 static __always_inline bool is_hit_hidden(const struct tc_hook *hook)

@@ -6,53 +6,25 @@
 #ifndef TRACECTL_ACT_BPF_H
 #define TRACECTL_ACT_BPF_H
 
-static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
-{
-	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
-
-	return bpf_map_lookup_elem(&stats, &index);
-}
-
-static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
-{
-	struct tc_rate *rate = bpf_map_lookup_elem(&rates, &stat);
-
-	if (!rate)
-		return false;
-	if (spec->sample && __sync_fetch_and_add(&rate->matched, 1) % spec->sample)
-		return false;
-	return !spec->limit || take_within(&rate->in_second, spec->limit, 1);
-}
-
-/* A condition that cannot be worked out does not hold. */
-static __always_inline bool meets_condition(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-					    const struct tc_spec *spec, const struct ended *ended)
-{
-	__u64 holds = 0;
-
-	return spec->condition_kind == TC_NO_CONDITION ||
-	       (evaluate(ctx, code_of(hook), packed(&spec->condition), &holds, ended) && holds);
-}
-
-/* Whether a hit that meets the condition is taken. */
-static __always_inline bool lets_pass(const struct tc_hook *hook, const struct tc_spec *spec)
-{
-	return !(spec->sample || spec->limit) || within_rate(spec, hook->stat);
-}
-
-static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				      __u32 count, struct tc_stat *stat, const struct ended *ended)
-{
-	__u32 i;
-
-	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
-		if (i >= count)
-			return;
-		if (!add_to_aggregate(ctx, code_of(hook), hook->stat,
-				      packed_which(i, 0, hook->words_below_caller), ended))
-			__sync_fetch_and_add(&stat->dropped_keys, 1);
-	}
-}
+#include "bpf/abi.h"
+#include "bpf/aggregate.bpf.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/deepest.bpf.h"
+#include "bpf/delay.bpf.h"
+#include "bpf/desk.bpf.h"
+#include "bpf/ends.bpf.h"
+#include "bpf/graph.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/hook.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/marks.bpf.h"
+#include "bpf/match.bpf.h"
+#include "bpf/own_tags.bpf.h"
+#include "bpf/pairs.bpf.h"
+#include "bpf/stream.bpf.h"
+#include "bpf/terms.bpf.h"
 
 /* Nobody will see how the call goes on. */
 static __noinline void count_cut(__u32 stat)
@@ -143,13 +115,6 @@ static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *h
 	else if (answer != YES || !only_counts(hook, spec))
 		act_by_spec(hit->ctx, hook, hit->epoch, answer | CUTS_CALLS);
 }
-
-/* Whether the hit of a side of a pair ends one, which the desk then has: bpf/pairs.bpf.h. */
-__on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook);
-
-/* bpf/ends.bpf.h */
-__on_its_own int act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-			    struct calls *calls, __u64 under, const struct ended *ended);
 
 static __always_inline void act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 					__u64 under)

@@ -7,6 +7,17 @@
 #ifndef TRACECTL_AGGREGATE_BPF_H
 #define TRACECTL_AGGREGATE_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/desk.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/key_stack.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/shares.bpf.h"
+#include "bpf/value_text.bpf.h"
+
 enum { RAISE_TRIES = 16 };	/* each that fails was preempted by one that raised it */
 
 __on_its_own int raise(__u64 *most, __u64 value)

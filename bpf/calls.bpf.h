@@ -13,6 +13,14 @@
 #ifndef TRACECTL_CALLS_BPF_H
 #define TRACECTL_CALLS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/own_stack.bpf.h"
+#include "bpf/shares.bpf.h"
+
 enum way { BY_TRAMPOLINE, BY_EXITS };
 
 struct call {

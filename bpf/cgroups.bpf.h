@@ -9,6 +9,12 @@
 #ifndef TRACECTL_CGROUPS_BPF_H
 #define TRACECTL_CGROUPS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/members.bpf.h"
+
 /* The hierarchy of version 2; those of version 1 have ids of their own. */
 static __always_inline bool is_of_version_2(const struct cgroup *cgroup)
 {

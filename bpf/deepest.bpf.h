@@ -7,6 +7,10 @@
 #ifndef TRACECTL_DEEPEST_BPF_H
 #define TRACECTL_DEEPEST_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
 #include "bpf/own_stack.bpf.h"
 
 struct depth {

@@ -6,6 +6,8 @@
 #ifndef TRACECTL_DELAY_BPF_H
 #define TRACECTL_DELAY_BPF_H
 
+#include "bpf/helpers.bpf.h"
+
 #ifdef TC_TEST_DELAY
 enum {
 	TC_DELAY_ONE_IN = 4096,		/* hits */

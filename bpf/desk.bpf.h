@@ -7,6 +7,11 @@
 #ifndef TRACECTL_DESK_BPF_H
 #define TRACECTL_DESK_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/text.bpf.h"
+
 struct desk {
 	__u64 registers[TC_REGISTERS];	/* of the machine */
 	struct string string;		/* that the machine compares */

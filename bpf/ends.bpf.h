@@ -3,6 +3,21 @@
 #ifndef TRACECTL_ENDS_BPF_H
 #define TRACECTL_ENDS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/access.bpf.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/held.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/hook.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/marks.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/stream.bpf.h"
+#include "bpf/streamed.bpf.h"
+#include "bpf/values.bpf.h"
+
 enum { END_WORDS = sizeof(struct tc_end) / 8 };
 
 static __always_inline void fill_end(struct tc_record *record, const struct ended *ended)

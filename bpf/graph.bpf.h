@@ -8,6 +8,15 @@
 #ifndef TRACECTL_GRAPH_BPF_H
 #define TRACECTL_GRAPH_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/shares.bpf.h"
+#include "bpf/streamed.bpf.h"
+#include "bpf/values.bpf.h"
+
 /* How many calls of the session's graphs are open in the current thread. */
 static __always_inline __u32 graph_depth_of(const struct calls *calls)
 {

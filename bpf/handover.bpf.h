@@ -20,6 +20,9 @@
 #ifndef TRACECTL_HANDOVER_BPF_H
 #define TRACECTL_HANDOVER_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+
 struct token {
 	__u32 link;	/* that took the hit; 0: none */
 	__u32 slot;

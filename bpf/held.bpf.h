@@ -8,6 +8,14 @@
 #ifndef TRACECTL_HELD_BPF_H
 #define TRACECTL_HELD_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/quota.bpf.h"
+#include "bpf/shares.bpf.h"
+
 struct held_block {
 	__u64 count;		/* records in it */
 	struct tc_kept kept;

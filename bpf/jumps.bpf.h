@@ -3,6 +3,8 @@
 #ifndef TRACECTL_JUMPS_BPF_H
 #define TRACECTL_JUMPS_BPF_H
 
+#include "bpf/helpers.bpf.h"
+
 /* Intel SDM, volume 2, appendix B, "Encoding of Conditional Test (tttn) Field". */
 static __always_inline bool condition_holds(__u64 flags, __u8 condition)
 {

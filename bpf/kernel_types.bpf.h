@@ -3,6 +3,8 @@
 #ifndef TRACECTL_KERNEL_TYPES_BPF_H
 #define TRACECTL_KERNEL_TYPES_BPF_H
 
+#include "bpf/abi.h"
+
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;

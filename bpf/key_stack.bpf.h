@@ -8,6 +8,14 @@
 #ifndef TRACECTL_KEY_STACK_BPF_H
 #define TRACECTL_KEY_STACK_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/shares.bpf.h"
+#include "bpf/thread.bpf.h"
+#include "bpf/walk.bpf.h"
+
 static const struct tc_key_stack no_key_stack;
 
 /* In one word, as a function has five parameters. */

@@ -3,6 +3,20 @@
 #ifndef TRACECTL_LEFT_BPF_H
 #define TRACECTL_LEFT_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/access.bpf.h"
+#include "bpf/aggregate.bpf.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/ends.bpf.h"
+#include "bpf/held.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/hook.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/marks.bpf.h"
+#include "bpf/shares.bpf.h"
+#include "bpf/streamed.bpf.h"
+
 /* Of keys only the path is known of a call: the others are worked out at a hit. */
 static __always_inline bool add_left(struct tc_key *key, const struct tc_aggregate *aggregate,
 				     const struct ended *ended)

@@ -7,6 +7,12 @@
 #ifndef TRACECTL_LINKERS_BPF_H
 #define TRACECTL_LINKERS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/notices.bpf.h"
+#include "bpf/thread.bpf.h"
+
 struct tc_linker linkers[TC_MAX_LINKERS];
 
 /* A child that was forked has the breakpoint, too, until the kernel finds that it is not for it. */

@@ -7,6 +7,8 @@
 #ifndef TRACECTL_LOOP_BPF_H
 #define TRACECTL_LOOP_BPF_H
 
+#include "bpf/helpers.bpf.h"
+
 struct bpf_iter_num {
 	__u64 opaque[1];
 } __attribute__((aligned(8)));

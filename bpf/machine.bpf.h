@@ -8,6 +8,16 @@
 #ifndef TRACECTL_MACHINE_BPF_H
 #define TRACECTL_MACHINE_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/desk.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/operands.bpf.h"
+#include "bpf/own_tags.bpf.h"
+#include "bpf/text.bpf.h"
+
 enum machine_state { RUNNING, DONE, FAILED };
 
 struct machine {

@@ -11,6 +11,10 @@
 #ifndef TRACECTL_MAPPING_BPF_H
 #define TRACECTL_MAPPING_BPF_H
 
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+
 enum {
 	MAPLE_ROOT_KIND = 3,		/* the lowest bits of the root, */
 	MAPLE_ROOT_IS_NODE = 2,		/*   unless it is the only mapping */

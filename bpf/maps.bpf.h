@@ -3,6 +3,9 @@
 #ifndef TRACECTL_MAPS_BPF_H
 #define TRACECTL_MAPS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+
 /* Set before loading. */
 const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
 const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */

@@ -14,6 +14,12 @@
 #ifndef TRACECTL_MARKS_BPF_H
 #define TRACECTL_MARKS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/notices.bpf.h"
+
 struct thread_marks {
 	struct tc_mark of[TC_MAX_SESSIONS];
 };

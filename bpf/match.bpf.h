@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Who hit the probe, and is it for them. */
+/* Whether a hit is for a hook, by who hits the probe. */
 #ifndef TRACECTL_MATCH_BPF_H
 #define TRACECTL_MATCH_BPF_H
 
-struct thread {
-	__u32 pid;
-	__u32 tid;
-};
+#include "bpf/abi.h"
+#include "bpf/access.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/thread.bpf.h"
 
 /* One hit of a site. */
 struct hit {
@@ -17,31 +19,6 @@ struct hit {
 	bool taken;	/* by a hook of the group */
 	__u32 followed;	/* the call is, by a hook */
 };
-
-/* Ids as the engine sees them: in a container the kernel's own are the host's. */
-static __always_inline void learn_ids(struct thread *thread, struct task_struct *task)
-{
-	struct bpf_pidns_info ids = {};
-
-	if (in_own_pid_namespace) {
-		/* Zeroed where it fails: the thread is not seen from there. */
-		bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode, &ids,
-					    sizeof(ids));
-		thread->pid = ids.tgid;
-		thread->tid = ids.pid;
-	} else {
-		thread->pid = task->tgid;
-		thread->tid = task->pid;
-	}
-}
-
-static __always_inline struct thread ids_of_current(void)
-{
-	struct thread thread;
-
-	learn_ids(&thread, bpf_get_current_task_btf());
-	return thread;
-}
 
 static __always_inline bool has_set(const struct tc_sets *sets, __u32 target)
 {

@@ -15,6 +15,12 @@
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/notices.bpf.h"
+
 static __always_inline bool add_sets(struct tc_sets *to, const struct tc_sets *more)
 {
 	__u32 i;

@@ -5,6 +5,14 @@
 
 #include <asm/signal.h>
 
+#include "bpf/abi.h"
+#include "bpf/credentials.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/thread.bpf.h"
+
 __u32 watches_crashes;	/* user space wants to hear of them */
 
 static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_struct *task)

@@ -3,6 +3,14 @@
 #ifndef TRACECTL_OPERANDS_BPF_H
 #define TRACECTL_OPERANDS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/own_stack.bpf.h"
+#include "bpf/thread.bpf.h"
+
 /* Compilers would make one load at a computed offset of all these, and the verifier wants constants. */
 #define CASE_REGISTER(number, name)                                                         \
 	case number:                                                                        \

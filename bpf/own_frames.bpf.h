@@ -13,6 +13,9 @@
 #ifndef TRACECTL_OWN_FRAMES_BPF_H
 #define TRACECTL_OWN_FRAMES_BPF_H
 
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+
 struct no_programs {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);

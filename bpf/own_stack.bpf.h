@@ -3,6 +3,9 @@
 #ifndef TRACECTL_OWN_STACK_BPF_H
 #define TRACECTL_OWN_STACK_BPF_H
 
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
 #include "bpf/mapping.bpf.h"
 
 struct own_stack {

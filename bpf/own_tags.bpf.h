@@ -12,6 +12,13 @@
 #ifndef TRACECTL_OWN_TAGS_BPF_H
 #define TRACECTL_OWN_TAGS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/marks.bpf.h"
+#include "bpf/text.bpf.h"
+
 /* No other thread writes it. */
 struct own_tag_place {
 	__u64 state;		/* address of the thread's struct tc_own_tag_state */

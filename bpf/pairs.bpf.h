@@ -16,6 +16,17 @@
 #ifndef TRACECTL_PAIRS_BPF_H
 #define TRACECTL_PAIRS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/aggregate.bpf.h"
+#include "bpf/desk.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/operands.bpf.h"
+#include "bpf/shares.bpf.h"
+#include "bpf/thread.bpf.h"
+
 enum {
 	START_LOCK_BITS = 10,
 	LOCK_TRIES = 1 << 18,	/* about a millisecond; a lock is held for less than a microsecond, */
@@ -268,6 +279,7 @@ static __always_inline void end_pair(struct desk *desk, const struct meeting *me
 	desk->matched.arg_valid = 0;
 }
 
+/* Whether the hit of a side of a pair ends one, which the desk then has. */
 __on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
 	struct desk *desk = desk_of_thread();

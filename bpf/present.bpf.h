@@ -25,6 +25,19 @@
 #ifndef TRACECTL_PRESENT_BPF_H
 #define TRACECTL_PRESENT_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/act.bpf.h"
+#include "bpf/desk.bpf.h"
+#include "bpf/gate.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/mapping.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/match.bpf.h"
+#include "bpf/text.bpf.h"
+
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 

@@ -3,6 +3,11 @@
 #ifndef TRACECTL_QUOTA_BPF_H
 #define TRACECTL_QUOTA_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+
 enum { TAKE_TRIES = 16 };	/* each that fails was preempted by one that took */
 
 /* Of seconds since boot; *in_second has the second above, and how many were taken in it. Who is

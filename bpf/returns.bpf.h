@@ -12,10 +12,26 @@
 #ifndef TRACECTL_RETURNS_BPF_H
 #define TRACECTL_RETURNS_BPF_H
 
-extern bool bpf_session_is_return(void) __ksym __weak;
-
+#include "bpf/abi.h"
+#include "bpf/act.bpf.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/delay.bpf.h"
 #include "bpf/ends.bpf.h"
+#include "bpf/gate.bpf.h"
+#include "bpf/graph.bpf.h"
+#include "bpf/held.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/hook.bpf.h"
 #include "bpf/jumps.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/match.bpf.h"
+#include "bpf/operands.bpf.h"
+#include "bpf/own_frames.bpf.h"
+#include "bpf/stream.bpf.h"
+#include "bpf/terms.bpf.h"
+
+extern bool bpf_session_is_return(void) __ksym __weak;
 
 /* Closes calls of the thread that are over though they have not returned. */
 __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
@@ -402,7 +418,5 @@ int on_call_and_return(struct pt_regs *ctx)
 	leave(ctx, end_of(bpf_get_attach_cookie(ctx), BY_TRAMPOLINE));
 	return 0;
 }
-
-#include "bpf/left.bpf.h"
 
 #endif

@@ -11,6 +11,11 @@
 #ifndef TRACECTL_SHARES_BPF_H
 #define TRACECTL_SHARES_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+
 static __always_inline __u32 share_of(const struct tc_room *room, __u32 account)
 {
 	return account ? room->share_of_user : room->share_of_root;

@@ -3,6 +3,14 @@
 #ifndef TRACECTL_STACK_BPF_H
 #define TRACECTL_STACK_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/streamed.bpf.h"
+#include "bpf/values.bpf.h"
+#include "bpf/walk.bpf.h"
+
 struct few_frames {
 	struct tc_frames head;
 	__u64 address[TC_FEW_FRAMES];

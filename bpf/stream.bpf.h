@@ -1,89 +1,21 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Hits on their way into a ring: a record is built in its reserved memory. */
+/* Hits on their way into a ring. */
 #ifndef TRACECTL_STREAM_BPF_H
 #define TRACECTL_STREAM_BPF_H
 
-/* `before`: words that are not for arguments. */
-static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
-				      struct pt_regs *ctx, const __u32 room, const __u32 before)
-{
-	__u16 valid = 0;
-	__u32 i;
-
-	for (i = 0; i < room; i++) {
-		__u64 value = 0;
-		bool well = i < layout->arg_count && read_arg(ctx, &layout->args[i], &value);
-
-		valid |= well << i;
-		record->args[before + i] = well ? value : 0;
-	}
-	record->arg_valid = valid;
-	record->arg_count = room ? layout->arg_count : 0;
-	record->arg_room = room;
-}
-
-/* A hit on its way into a ring. */
-struct streamed {
-	bpf_user_pt_regs_t *ctx;
-	__u64 epoch;
-	__u64 code;
-	__u32 source;
-	__u8 session;
-	__u8 flags;	/* of the hook, the lowest of them */
-	__u8 words_below_caller;
-	const struct tc_spec *spec;
-	const struct tc_layout *layout;
-	const struct tc_ring_loss *loss;
-	const struct ended *ended;	/* the call that ends by it, or null */
-	__u64 call;			/* of a graph, that begins by it: as tc_end has it */
-	void *ring;
-	struct held_block *held;	/* where it waits for the end of a call; else null */
-};
-
-static __always_inline void describe_thread(struct tc_record *record)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	const __u64 *comm = __builtin_preserve_access_index((const __u64 *)&task->comm);
-	struct thread thread;
-
-	learn_ids(&thread, task);
-	record->pid = thread.pid;
-	record->tid = thread.tid;
-	__builtin_memcpy(record->comm, (__u64[]){ comm[0], comm[1] }, sizeof(record->comm));
-}
-
-static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
-{
-	const __u32 bytes = sizeof(struct tc_record) + room * 8;
-	struct tc_record *record;
-
-	if (!hit->held && hit->flags & TC_OWNED && !owner_may_stream(hit->session, 1))
-		return 0;
-	record = hit->held ? begin_held(hit->held, bytes) :
-			     bpf_ringbuf_reserve(hit->ring, bytes, 0);
-	if (!record)
-		return 0;
-	/* After reserving: see events/merger.h for what the order of these two is good for. */
-	record->ts_ns = bpf_ktime_get_boot_ns();
-	record->epoch = hit->epoch;
-	record->ring_dropped = hit->held ? bpf_get_smp_processor_id() :
-					   *(volatile __u64 *)&hit->loss->dropped;
-	record->source = hit->source;
-	describe_thread(record);
-	record->kind = TC_RECORD_HIT;
-	record->flags = 0;
-	record->tag = tag_of_thread(hit->session);
-	record->stack_words = 0;
-	return record;
-}
-
-static __always_inline void submit(const struct streamed *hit, struct tc_record *record)
-{
-	if (hit->held)
-		end_held(hit->held, record);
-	else
-		bpf_ringbuf_submit(record, wakeup_flag());
-}
+#include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
+#include "bpf/graph.bpf.h"
+#include "bpf/held.bpf.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/marks.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/streamed.bpf.h"
+#include "bpf/values.bpf.h"
 
 static __always_inline bool emit_sized(const struct streamed *hit, const __u32 room)
 {
@@ -107,11 +39,6 @@ static __always_inline bool emit_args(const struct streamed *hit)
 		return emit_sized(hit, 6);
 	return emit_sized(hit, TC_MAX_ARGS);
 }
-
-#include "bpf/values.bpf.h"
-#include "bpf/stack.bpf.h"
-
-#include "bpf/graph.bpf.h"
 
 static __always_inline bool emit(const struct streamed *hit)
 {

@@ -6,6 +6,15 @@
 #ifndef TRACECTL_TERMS_BPF_H
 #define TRACECTL_TERMS_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/match.bpf.h"
+#include "bpf/operands.bpf.h"
+#include "bpf/thread.bpf.h"
+
 enum answer { NO, YES, ASK_THE_MACHINE };
 
 /* False where the argument is not in a register: sites that share a spec can differ in that. */

@@ -3,6 +3,12 @@
 #ifndef TRACECTL_TEXT_BPF_H
 #define TRACECTL_TEXT_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/shares.bpf.h"
+
 /* What is behind its length is 0. */
 struct string {
 	__u32 length;

@@ -6,6 +6,12 @@
 #ifndef TRACECTL_VALUE_TEXT_BPF_H
 #define TRACECTL_VALUE_TEXT_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/own_tags.bpf.h"
+#include "bpf/text.bpf.h"
+
 static __always_inline bool is_text(const struct tc_value *value)
 {
 	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR ||

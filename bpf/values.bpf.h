@@ -3,6 +3,14 @@
 #ifndef TRACECTL_VALUES_BPF_H
 #define TRACECTL_VALUES_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/loop.bpf.h"
+#include "bpf/machine.bpf.h"
+#include "bpf/record.bpf.h"
+#include "bpf/streamed.bpf.h"
+#include "bpf/value_text.bpf.h"
+
 enum { STR_WORDS = TC_STR_LEN / 8 };
 
 /* Words that a value has taken; nothing behind the record's room is touched. */

@@ -10,6 +10,11 @@
 #ifndef TRACECTL_WALK_BPF_H
 #define TRACECTL_WALK_BPF_H
 
+#include "bpf/abi.h"
+#include "bpf/helpers.bpf.h"
+#include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
+
 struct walk {
 	__u64 address;		/* of the frame found last */
 	__u64 frame_pointer;

@@ -4,7 +4,7 @@
 import dataclasses
 
 STAGING = 'daemon/trace/staging.cpp'
-SWITCHING = (STAGING, 'bpf/handover.bpf.h', 'bpf/tracer.bpf.c')
+SWITCHING = (STAGING, 'bpf/handover.bpf.h', 'bpf/gate.bpf.h', 'bpf/tracer.bpf.c')
 NO_SEAM = 'NoSeam.AThousandReplacementsLoseAndDoubleNothing'
 SHRINKING = 'NoSeam.LinksThatLoseSites*'
 GOING_OVER = 'OneCommand.MissesNoCallWhereItsHooksComeToDoMore'
@@ -116,7 +116,7 @@ class Mutation:
 MUTATIONS = [
     Mutation('no-wait-after-the-switch', STAGING,
              '    kernel_.wait_for_progress();\n', '', NO_SEAM),
-    Mutation('gate-ignored', 'bpf/tracer.bpf.c',
+    Mutation('gate-ignored', 'bpf/gate.bpf.h',
              '.generation[hit->epoch & 1]', '.generation[0]', WHOLE),
     Mutation('no-copy-back', STAGING, '  copy_active();\n  reached(', '  reached(', NEXT_COMMIT),
     Mutation('failed-commit-leaves-what-it-staged', STAGING,
@@ -134,7 +134,7 @@ MUTATIONS = [
     Mutation('older-link-takes-never', 'bpf/handover.bpf.h',
              '\treturn !take_token(handover, newer, slot);', '\treturn false;', SHRINKING,
              is_short=False),
-    Mutation('counts-by-settings-it-does-not-serve', 'bpf/tracer.bpf.c',
+    Mutation('counts-by-settings-it-does-not-serve', 'bpf/gate.bpf.h',
              'if (counts && (__u32)served_by != link) {', 'if (false) {', GOING_OVER, is_short=False),
     Mutation('wait-for-programs-only', STAGING,
              'hands_over() ? Progress::of_hits', 'false ? Progress::of_hits', HANDED_OVER,
@@ -275,7 +275,7 @@ MUTATIONS = [
     Mutation('stacks-named-by-what-the-process-executes-now', 'daemon/events/symbolizer.cpp',
              'ProcessImage::of(*process, program.image, files_)',
              'ProcessImage::of(*process, process->image().value_or(0), files_)', NOT_SEEN),
-    Mutation('each-hit-is-a-sample', 'bpf/act.bpf.h',
+    Mutation('each-hit-is-a-sample', 'bpf/hook.bpf.h',
              '__sync_fetch_and_add(&rate->matched, 1) % spec->sample)', 'false)', RATES),
     Mutation('no-limit', 'bpf/quota.bpf.h', '(__u32)now + count > limit', '!limit', RATES),
     Mutation('each-hit-is-the-deepest', 'bpf/deepest.bpf.h',
@@ -308,12 +308,12 @@ MUTATIONS = [
              '      if (!paused) Hooks::forget_starts(one.hook);\n', '', RESUMED),
     Mutation('users-see-every-process', 'bpf/access.bpf.h',
              '\tif (!(hook->flags & TC_OWNED))\n\t\treturn false;\n', '\treturn false;\n', ACCESS),
-    Mutation('real-users-ignored', 'bpf/access.bpf.h', 'cred->uid.val == owner->uid', '1', ACCESS),
-    Mutation('effective-users-ignored', 'bpf/access.bpf.h', 'cred->euid.val == owner->uid', '1', ACCESS),
-    Mutation('saved-users-ignored', 'bpf/access.bpf.h', 'cred->suid.val == owner->uid', '1', ACCESS),
-    Mutation('real-groups-ignored', 'bpf/access.bpf.h', 'cred->gid.val == owner->gid', '1', ACCESS),
-    Mutation('effective-groups-ignored', 'bpf/access.bpf.h', 'cred->egid.val == owner->gid', '1', ACCESS),
-    Mutation('saved-groups-ignored', 'bpf/access.bpf.h', 'cred->sgid.val == owner->gid', '1', ACCESS),
+    Mutation('real-users-ignored', 'bpf/credentials.bpf.h', 'cred->uid.val == owner->uid', '1', ACCESS),
+    Mutation('effective-users-ignored', 'bpf/credentials.bpf.h', 'cred->euid.val == owner->uid', '1', ACCESS),
+    Mutation('saved-users-ignored', 'bpf/credentials.bpf.h', 'cred->suid.val == owner->uid', '1', ACCESS),
+    Mutation('real-groups-ignored', 'bpf/credentials.bpf.h', 'cred->gid.val == owner->gid', '1', ACCESS),
+    Mutation('effective-groups-ignored', 'bpf/credentials.bpf.h', 'cred->egid.val == owner->gid', '1', ACCESS),
+    Mutation('saved-groups-ignored', 'bpf/credentials.bpf.h', 'cred->sgid.val == owner->gid', '1', ACCESS),
     Mutation('user-namespaces-ignored', 'bpf/access.bpf.h',
              'cred->user_ns->ns.inum == of->owner.user_namespace &&', '1 &&', ACCESS),
     Mutation('capabilities-ignored', 'bpf/access.bpf.h',
@@ -322,7 +322,7 @@ MUTATIONS = [
              'return member->proven.words[word] >> (session % 64) & 1;', 'return true;', PROOFS),
     Mutation('proofs-outlive-an-exec', 'bpf/proofs.bpf.h',
              '(void *)task->mm != memory', 'false', PROOFS),
-    Mutation('undumpable-processes-seen', 'bpf/access.bpf.h',
+    Mutation('undumpable-processes-seen', 'bpf/credentials.bpf.h',
              '(flags & DUMPABLE_MASK) == DUMPABLE_BY_USER;', '(flags | DUMPABLE_BY_USER) != 0;', ACCESS),
     Mutation('ends-of-calls-seen-by-all', 'bpf/ends.bpf.h', ' || is_hidden(hook))', ')', ACCESS),
     Mutation('quota-of-events-is-endless', 'bpf/quota.bpf.h',
