@@ -150,11 +150,12 @@ build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $
 # ---- BPF object -> skeleton ----
 
 # The kernel defines the parameters of callbacks, so some are unused.
+bpf_flags := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I. -I/usr/include/x86_64-linux-gnu \
+	-Wall -Wextra -Wno-unused-parameter -Werror
 define bpf_object
 	$(call say,BPF,$<)
 	$(V)mkdir -p $(@D)
-	$(V)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 $(1) -I. -I/usr/include/x86_64-linux-gnu \
-		-Wall -Wextra -Wno-unused-parameter -Werror -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(V)$(CLANG) $(1) $(bpf_flags) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 	$(V)$(LLVM_STRIP) -g $@  # the DWARF; BTF stays
 endef
 
@@ -433,9 +434,16 @@ lint-changed: check-includes check-format
 		$(foreach part,$(product_parts),$(if $(filter $($(part)_src),$(changed_src)),$(B)/lint/parts/$(part).tidy)) nothing
 nothing:
 
-check-includes:
+check-includes: $(B)/lint/bpf-headers
 	@/usr/bin/python3 scripts/check-includes --self-test
 	@/usr/bin/python3 scripts/check-includes
+
+# Each header of the BPF programs compiles alone.
+$(B)/lint/bpf-headers: $(wildcard bpf/*.h)
+	$(call say,ALONE,"bpf/*.h")
+	$(V)mkdir -p $(@D)
+	$(V)$(CLANG) $(bpf_flags) -Wno-unused-function -fsyntax-only $^
+	$(V)touch $@
 
 check-format:
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted)
