@@ -16,60 +16,16 @@
 #include "bpf/record.bpf.h"
 #include "bpf/stream.bpf.h"
 #include "bpf/streamed.bpf.h"
-#include "bpf/values.bpf.h"
-
-enum { END_WORDS = sizeof(struct tc_end) / 8 };
-
-static __always_inline void fill_end(struct tc_record *record, const struct ended *ended)
-{
-	struct tc_end *end = (struct tc_end *)record->args;
-
-	record->kind = ended->kind;
-	record->flags = (ended->has_retval ? TC_RECORD_HAS_RETVAL : 0) |
-			(ended->call ? TC_RECORD_CALL : 0);
-	end->retval = ended->retval;
-	end->duration_ns = ended->duration_ns;
-	end->call = ended->call;
-}
-
-static __always_inline bool emit_ended(struct streamed *end, const __u32 room)
-{
-	struct tc_record *record = begin_record(end, END_WORDS + room);
-	__u32 i;
-
-	if (!record)
-		return false;
-	fill_end(record, end->ended);
-	for (i = 0; i < room; i++)
-		record->args[END_WORDS + i] = end->ended->args[i];
-	record->arg_valid = room ? end->ended->arg_valid : 0;
-	record->arg_count = room && end->layout->arg_count < room ? end->layout->arg_count : room;
-	record->arg_room = room;
-	submit(end, record);
-	return true;
-}
-
-static __always_inline bool emit_ended_values(struct streamed *end, const __u32 room)
-{
-	struct tc_record *record = begin_record(end, END_WORDS + room);
-
-	if (!record)
-		return false;
-	fill_values(end, record, END_WORDS + room, END_WORDS);
-	fill_end(record, end->ended);
-	submit(end, record);
-	return true;
-}
 
 static __always_inline bool emit_end(struct streamed *end)
 {
 	if (!(end->spec->at_return & TC_EVENT_AT_RETURN))
-		return emit_ended(end, 0);
+		return write_record(end, END_WORDS, KEPT_ARGS, 0);
 	if (!end->spec->value_count)
-		return emit_ended(end, TC_CALL_ARGS);
+		return write_record(end, END_WORDS, KEPT_ARGS, TC_CALL_ARGS);
 	if (end->spec->value_words <= TC_MAX_VALUES)
-		return emit_ended_values(end, TC_MAX_VALUES);
-	return emit_ended_values(end, TC_MAX_RECORD_WORDS);
+		return write_record(end, END_WORDS, SPEC_VALUES, TC_MAX_VALUES);
+	return write_record(end, END_WORDS, SPEC_VALUES, TC_MAX_RECORD_WORDS);
 }
 
 /* Streams a record of the end of a call, as stream() does of a hit. */
@@ -117,7 +73,7 @@ __on_its_own int hold_end(const struct tc_hook *hook, struct calls *calls, __u64
 	end.session = hook->session;
 	end.held = block_with_room(calls, sizeof(struct tc_record) + sizeof(struct tc_end));
 	if (end.held)
-		emit_ended(&end, 0);
+		write_record(&end, END_WORDS, KEPT_ARGS, 0);
 	return 0;
 }
 

@@ -12,10 +12,7 @@
 #include "bpf/calls.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/record.bpf.h"
 #include "bpf/shares.bpf.h"
-#include "bpf/streamed.bpf.h"
-#include "bpf/values.bpf.h"
 
 /* How many calls of the session's graphs are open in the current thread. */
 static __always_inline __u32 graph_depth_of(const struct calls *calls)
@@ -86,49 +83,6 @@ static __always_inline __u64 path_of(struct calls *calls, const struct tc_spec *
 	around = calls->depth ? call_at(calls, calls->depth - 1) : 0;
 	so_far = around ? around->path : 0;
 	return spec->at_return & TC_KEEP_PATH ? path_to(so_far, source, spec->session) : so_far;
-}
-
-static __always_inline void mark_call(struct tc_record *record, const struct streamed *hit)
-{
-	record->flags = TC_RECORD_CALL;
-	record->args[0] = hit->call;
-}
-
-static __always_inline bool emit_call_args(const struct streamed *hit, const __u32 room)
-{
-	struct tc_record *record = begin_record(hit, 1 + room);
-
-	if (!record)
-		return false;
-	fill_args(record, hit->layout, hit->ctx, room, 1);
-	mark_call(record, hit);
-	submit(hit, record);
-	return true;
-}
-
-static __always_inline bool emit_call_values(const struct streamed *hit, const __u32 room)
-{
-	struct tc_record *record = begin_record(hit, 1 + room);
-
-	if (!record)
-		return false;
-	fill_values(hit, record, 1 + room, 1);
-	mark_call(record, hit);
-	submit(hit, record);
-	return true;
-}
-
-/* The beginning of a call, with its arguments if they were asked for. */
-static __always_inline bool emit_call(const struct streamed *hit)
-{
-	const struct tc_spec *spec = hit->spec;
-
-	if (!(hit->flags & TC_EVENT))
-		return emit_call_args(hit, 0);
-	if (!spec || !spec->value_count)
-		return emit_call_args(hit, TC_MAX_ARGS);
-	return spec->value_words <= TC_MAX_VALUES ? emit_call_values(hit, TC_MAX_VALUES) :
-						    emit_call_values(hit, TC_MAX_RECORD_WORDS);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/marks.bpf.h"
+#include "bpf/record.bpf.h"
 #include "bpf/shares.bpf.h"
 #include "bpf/streamed.bpf.h"
 
@@ -62,7 +63,7 @@ static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
 	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	if (!end.ring || !loss)
 		return false;
-	if (emit_ended(&end, 0))
+	if (write_record(&end, END_WORDS, KEPT_ARGS, 0))
 		return true;
 	__sync_fetch_and_add(&loss->dropped, 1);
 	return false;

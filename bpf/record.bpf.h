@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Records, as they are built in memory that is reserved in a ring, or in which they wait. */
+/*
+ * Records of hits, and of the ends of calls and pairs. All are written by write_with_stack(), in memory that is
+ * reserved in a ring, or in which they wait for the end of a call.
+ */
 #ifndef TRACECTL_RECORD_BPF_H
 #define TRACECTL_RECORD_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/calls.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
@@ -11,27 +15,19 @@
 #include "bpf/operands.bpf.h"
 #include "bpf/own_tags.bpf.h"
 #include "bpf/quota.bpf.h"
+#include "bpf/stack.bpf.h"
 #include "bpf/streamed.bpf.h"
 #include "bpf/thread.bpf.h"
+#include "bpf/values.bpf.h"
 
-/* `before`: words that are not for arguments. */
-static __always_inline void fill_args(struct tc_record *record, const struct tc_layout *layout,
-				      struct pt_regs *ctx, const __u32 room, const __u32 before)
-{
-	__u16 valid = 0;
-	__u32 i;
+enum { CALL_WORDS = 1, END_WORDS = sizeof(struct tc_end) / 8 };
 
-	for (i = 0; i < room; i++) {
-		__u64 value = 0;
-		bool well = i < layout->arg_count && read_arg(ctx, &layout->args[i], &value);
-
-		valid |= well << i;
-		record->args[before + i] = well ? value : 0;
-	}
-	record->arg_valid = valid;
-	record->arg_count = room ? layout->arg_count : 0;
-	record->arg_room = room;
-}
+/* What the values of a record are. */
+enum body {
+	ARGS,		/* the probe's arguments */
+	KEPT_ARGS,	/* those of the call that ends, as they were when it began */
+	SPEC_VALUES,	/* what the spec asks for */
+};
 
 static __always_inline void describe_thread(struct tc_record *record)
 {
@@ -45,37 +41,143 @@ static __always_inline void describe_thread(struct tc_record *record)
 	__builtin_memcpy(record->comm, (__u64[]){ comm[0], comm[1] }, sizeof(record->comm));
 }
 
-static __always_inline struct tc_record *begin_record(const struct streamed *hit, const __u32 room)
+/* All but what depends on head, body and stack. `words`: after the struct tc_record. */
+static __always_inline struct tc_record *begin_record(const struct streamed *of, const __u32 words)
 {
-	const __u32 bytes = sizeof(struct tc_record) + room * 8;
+	const __u32 bytes = sizeof(struct tc_record) + words * 8;
 	struct tc_record *record;
 
-	if (!hit->held && hit->flags & TC_OWNED && !owner_may_stream(hit->session, 1))
+	if (!of->held && of->flags & TC_OWNED && !owner_may_stream(of->session, 1))
 		return 0;
-	record = hit->held ? begin_held(hit->held, bytes) :
-			     bpf_ringbuf_reserve(hit->ring, bytes, 0);
+	record = of->held ? begin_held(of->held, bytes) : bpf_ringbuf_reserve(of->ring, bytes, 0);
 	if (!record)
 		return 0;
 	/* After reserving: see events/merger.h for what the order of these two is good for. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
-	record->epoch = hit->epoch;
-	record->ring_dropped = hit->held ? bpf_get_smp_processor_id() :
-					   *(volatile __u64 *)&hit->loss->dropped;
-	record->source = hit->source;
+	record->epoch = of->epoch;
+	record->ring_dropped = of->held ? bpf_get_smp_processor_id() :
+					  *(volatile __u64 *)&of->loss->dropped;
+	record->source = of->source;
 	describe_thread(record);
-	record->kind = TC_RECORD_HIT;
-	record->flags = 0;
-	record->tag = tag_of_thread(hit->session);
+	record->tag = tag_of_thread(of->session);
 	record->stack_words = 0;
 	return record;
 }
 
-static __always_inline void submit(const struct streamed *hit, struct tc_record *record)
+static __always_inline void fill_end(struct tc_record *record, const struct ended *ended)
 {
-	if (hit->held)
-		end_held(hit->held, record);
+	struct tc_end *end = (struct tc_end *)record->args;
+
+	record->kind = ended->kind;
+	record->flags = (ended->has_retval ? TC_RECORD_HAS_RETVAL : 0) |
+			(ended->call ? TC_RECORD_CALL : 0);
+	end->retval = ended->retval;
+	end->duration_ns = ended->duration_ns;
+	end->call = ended->call;
+}
+
+static __always_inline void fill_head(const struct streamed *of, struct tc_record *record,
+				      const __u32 head)
+{
+	if (head == END_WORDS) {
+		fill_end(record, of->ended);
+		return;
+	}
+	record->kind = TC_RECORD_HIT;
+	record->flags = head == CALL_WORDS ? TC_RECORD_CALL : 0;
+	if (head == CALL_WORDS)
+		record->args[0] = of->call;
+}
+
+/* `before`: words that are not for arguments. Without room there need not be a layout. */
+static __always_inline void fill_args(const struct streamed *of, struct tc_record *record,
+				      const __u32 before, const __u32 room)
+{
+	const struct tc_layout *layout = of->layout;
+	__u16 valid = 0;
+	__u32 i;
+
+	for (i = 0; i < room; i++) {
+		__u64 value = 0;
+		bool well = i < layout->arg_count && read_arg(of->ctx, &layout->args[i], &value);
+
+		valid |= well << i;
+		record->args[before + i] = well ? value : 0;
+	}
+	record->arg_valid = valid;
+	record->arg_count = room ? layout->arg_count : 0;
+	record->arg_room = room;
+}
+
+static __always_inline void fill_kept_args(const struct streamed *of, struct tc_record *record,
+					   const __u32 before, const __u32 room)
+{
+	__u32 i;
+
+	for (i = 0; i < room; i++)
+		record->args[before + i] = of->ended->args[i];
+	record->arg_valid = room ? of->ended->arg_valid : 0;
+	record->arg_count = room && of->layout->arg_count < room ? of->layout->arg_count : room;
+	record->arg_room = room;
+}
+
+static __always_inline void fill_body(const struct streamed *of, struct tc_record *record,
+				      const __u32 head, const enum body body, const __u32 room)
+{
+	if (body == SPEC_VALUES)
+		fill_values(of, record, head, room);
+	else if (body == KEPT_ARGS)
+		fill_kept_args(of, record, head, room);
 	else
+		fill_args(of, record, head, room);
+}
+
+/* What waits takes no more room than it needs. */
+static __always_inline void end_record(const struct streamed *of, struct tc_record *record,
+				       const enum body body, const __u32 room)
+{
+	if (!of->held) {
 		bpf_ringbuf_submit(record, wakeup_flag());
+		return;
+	}
+	if (room)
+		record->arg_room = body == SPEC_VALUES ? of->spec->value_words :
+							 of->layout->arg_count;
+	end_held(of->held, record);
+}
+
+/*
+ * Writes a record of so many words:
+ *
+ *   head    before its values: 0, CALL_WORDS or END_WORDS
+ *   room    for its values
+ *   stack   after them: 0, or one of the sizes of bpf/stack.bpf.h
+ *
+ * The compiler has to know them, as a ring wants sizes that the verifier knows; only the head of a hit that
+ * waits need not be known. False where there is no room for the record, or its owner may stream no more.
+ */
+static __always_inline bool write_with_stack(const struct streamed *of, const __u32 head,
+					     const enum body body, const __u32 room,
+					     const __u32 stack)
+{
+	/* Of a hit that waits it is known at most. */
+	const __u32 most_head = of->held && head < END_WORDS ? CALL_WORDS : head;
+	struct tc_record *record = begin_record(of, most_head + room + stack);
+
+	if (!record)
+		return false;
+	fill_head(of, record, head);
+	fill_body(of, record, head, body, room);
+	if (stack)
+		fill_stack(of, record, head + room, stack);
+	end_record(of, record, body, room);
+	return true;
+}
+
+static __always_inline bool write_record(const struct streamed *of, const __u32 head,
+					 const enum body body, const __u32 room)
+{
+	return write_with_stack(of, head, body, room, 0);
 }
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Records with the user stack behind their arguments. */
+/* The user stack that a record has behind its values. */
 #ifndef TRACECTL_STACK_BPF_H
 #define TRACECTL_STACK_BPF_H
 
 #include "bpf/abi.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
-#include "bpf/record.bpf.h"
 #include "bpf/streamed.bpf.h"
-#include "bpf/values.bpf.h"
 #include "bpf/walk.bpf.h"
 
 struct few_frames {
@@ -136,49 +134,20 @@ enum {
 	WORDS_OF_MOST = sizeof(struct most_frames) / 8,
 };
 
-/* `words`: which of the sizes above; it says the kind as well. */
-static __always_inline bool emit_stack_sized(const struct streamed *hit, const __u32 room,
-					     const bool own_values, const __u32 words)
+/* `words`: which of the sizes above; it says the kind as well. `before`: words that are not for the stack. */
+static __always_inline void fill_stack(const struct streamed *hit, struct tc_record *record,
+				       const __u32 before, const __u32 words)
 {
-	struct tc_record *record = begin_record(hit, room + words);
-	void *stack;
+	void *stack = &record->args[before];
 
-	if (!record)
-		return false;
-	if (own_values)
-		fill_values(hit, record, room, 0);
-	else
-		fill_args(record, hit->layout, hit->ctx, room, 0);
-	stack = &record->args[room];
 	if (words == COPY_WORDS)
 		fill_copy(hit->ctx, stack);
 	else if (words == WORDS_OF_FEW)
-		fill_few(hit->ctx, stack, hit->words_below_caller,
-			 hit->spec->stack_frames);
+		fill_few(hit->ctx, stack, hit->words_below_caller, hit->spec->stack_frames);
 	else
-		fill_most(hit->ctx, stack, hit->words_below_caller,
-			 hit->spec->stack_frames);
+		fill_most(hit->ctx, stack, hit->words_below_caller, hit->spec->stack_frames);
 	record->flags |= words == COPY_WORDS ? TC_RECORD_STACK_COPY : TC_RECORD_FRAMES;
 	record->stack_words = words;
-	submit(hit, record);
-	return true;
-}
-
-static __always_inline bool emit_stack(const struct streamed *hit, const __u32 room,
-				       const bool own_values)
-{
-	if (hit->flags & TC_COPY_STACK)
-		return emit_stack_sized(hit, room, own_values, COPY_WORDS);
-	if (hit->spec->stack_frames <= TC_FEW_FRAMES)
-		return emit_stack_sized(hit, room, own_values, WORDS_OF_FEW);
-	return emit_stack_sized(hit, room, own_values, WORDS_OF_MOST);
-}
-
-/* Beside a stack it matters little how much room arguments and values have. */
-static __always_inline bool emit_with_stack(const struct streamed *hit)
-{
-	return hit->spec->value_count ? emit_stack(hit, TC_MAX_RECORD_WORDS, true)
-				      : emit_stack(hit, TC_MAX_ARGS, false);
 }
 
 #endif

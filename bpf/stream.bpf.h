@@ -5,7 +5,6 @@
 
 #include "bpf/abi.h"
 #include "bpf/calls.bpf.h"
-#include "bpf/graph.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -15,29 +14,61 @@
 #include "bpf/record.bpf.h"
 #include "bpf/stack.bpf.h"
 #include "bpf/streamed.bpf.h"
-#include "bpf/values.bpf.h"
 
-static __always_inline bool emit_sized(const struct streamed *hit, const __u32 room)
-{
-	struct tc_record *record = begin_record(hit, room);
-
-	if (!record)
-		return false;
-	fill_args(record, hit->layout, hit->ctx, room, 0);
-	submit(hit, record);
-	return true;
-}
-
-/* A ring wants sizes known to the verifier: a few classes, so that small records stay small. */
+/* A few sizes, so that small records stay small. */
 static __always_inline bool emit_args(const struct streamed *hit)
 {
 	if (hit->layout->arg_count == 0)
-		return emit_sized(hit, 0);
+		return write_record(hit, 0, ARGS, 0);
 	if (hit->layout->arg_count <= 3)
-		return emit_sized(hit, 3);
+		return write_record(hit, 0, ARGS, 3);
 	if (hit->layout->arg_count <= 6)
-		return emit_sized(hit, 6);
-	return emit_sized(hit, TC_MAX_ARGS);
+		return write_record(hit, 0, ARGS, 6);
+	return write_record(hit, 0, ARGS, TC_MAX_ARGS);
+}
+
+static __always_inline bool emit_values(const struct streamed *hit)
+{
+	__u32 words = hit->spec->value_words;
+
+	if (words <= 3)
+		return write_record(hit, 0, SPEC_VALUES, 3);
+	if (words <= TC_MAX_VALUES)
+		return write_record(hit, 0, SPEC_VALUES, TC_MAX_VALUES);
+	if (words <= 36)
+		return write_record(hit, 0, SPEC_VALUES, 36);
+	return write_record(hit, 0, SPEC_VALUES, TC_MAX_RECORD_WORDS);
+}
+
+static __always_inline bool emit_stack(const struct streamed *hit, const enum body body,
+				       const __u32 room)
+{
+	if (hit->flags & TC_COPY_STACK)
+		return write_with_stack(hit, 0, body, room, COPY_WORDS);
+	if (hit->spec->stack_frames <= TC_FEW_FRAMES)
+		return write_with_stack(hit, 0, body, room, WORDS_OF_FEW);
+	return write_with_stack(hit, 0, body, room, WORDS_OF_MOST);
+}
+
+/* Beside a stack it matters little how much room arguments and values have. */
+static __always_inline bool emit_with_stack(const struct streamed *hit)
+{
+	return hit->spec->value_count ? emit_stack(hit, SPEC_VALUES, TC_MAX_RECORD_WORDS)
+				      : emit_stack(hit, ARGS, TC_MAX_ARGS);
+}
+
+/* The beginning of a call, with its arguments if they were asked for. */
+static __always_inline bool emit_call(const struct streamed *hit)
+{
+	const struct tc_spec *spec = hit->spec;
+
+	if (!(hit->flags & TC_EVENT))
+		return write_record(hit, CALL_WORDS, ARGS, 0);
+	if (!spec || !spec->value_count)
+		return write_record(hit, CALL_WORDS, ARGS, TC_MAX_ARGS);
+	if (spec->value_words <= TC_MAX_VALUES)
+		return write_record(hit, CALL_WORDS, SPEC_VALUES, TC_MAX_VALUES);
+	return write_record(hit, CALL_WORDS, SPEC_VALUES, TC_MAX_RECORD_WORDS);
 }
 
 static __always_inline bool emit(const struct streamed *hit)
@@ -51,28 +82,19 @@ static __always_inline bool emit(const struct streamed *hit)
 	return spec && spec->value_count ? emit_values(hit) : emit_args(hit);
 }
 
-enum { MOST_HELD_WORDS = 1 + TC_MAX_RECORD_WORDS };
+enum { MOST_HELD_WORDS = CALL_WORDS + TC_MAX_RECORD_WORDS };
 
-/* The same of a part of a graph, which has no stack; here sizes need not be known to the verifier. */
+/* The same of a part of a graph, which has no stack. */
 static __always_inline void emit_held(const struct streamed *hit)
 {
-	struct tc_record *record = begin_record(hit, MOST_HELD_WORDS);
-	__u32 before = hit->flags & TC_IN_GRAPH ? 1 : 0;
+	__u32 head = hit->flags & TC_IN_GRAPH ? CALL_WORDS : 0;
 
-	if (!record)
-		return;
-	if (before && !(hit->flags & TC_EVENT)) {
-		fill_args(record, hit->layout, hit->ctx, 0, 0);
-	} else if (hit->spec && hit->spec->value_count) {
-		fill_values(hit, record, MOST_HELD_WORDS, before);
-		record->arg_room = hit->spec->value_words;
-	} else {
-		fill_args(record, hit->layout, hit->ctx, TC_MAX_ARGS, before);
-		record->arg_room = hit->layout->arg_count;
-	}
-	if (before)
-		mark_call(record, hit);
-	submit(hit, record);
+	if (head && !(hit->flags & TC_EVENT))
+		write_record(hit, head, ARGS, 0);
+	else if (hit->spec && hit->spec->value_count)
+		write_record(hit, head, SPEC_VALUES, TC_MAX_RECORD_WORDS);
+	else
+		write_record(hit, head, ARGS, TC_MAX_ARGS);
 }
 
 /* What records are made of, by the arguments of stream(). */
