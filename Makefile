@@ -83,7 +83,7 @@ test_libs := -lgmock -lgtest -lgtest_main
 
 # ---- what there is ----
 
-engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp)) $(wildcard usdt/*.cpp)
+engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp))
 daemon_src := $(wildcard daemon/main.cpp)
 client_main := $(wildcard client/main.cpp)
 client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cpp))
@@ -99,7 +99,7 @@ soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
 # The sources that call reached(), directly or by an inline member of Switch. The test build compiles its own.
-step_src := daemon/trace/staging.cpp daemon/trace/engine_switches.cpp
+step_src := daemon/switching/staging.cpp daemon/sessions/engine_switches.cpp
 
 # Up to eight sources of a folder are compiled as one part, because most of the time goes to headers and
 # templates that they share. So names in unnamed namespaces must be unique within a folder.

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "daemon/model/stack.h"
+#include "daemon/object/object_symbols.h"
 #include "daemon/protocol/messages.h"
-#include "usdt/object_symbols.h"
 
 struct debuginfod_client;
 

@@ -15,9 +15,9 @@
 #include "daemon/control/log.h"
 #include "daemon/control/server.h"
 #include "daemon/kernel/bpf_kernel.h"
-#include "daemon/reading/confined_reading.h"
-#include "daemon/reading/reading_main.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sandbox/confined_reading.h"
+#include "daemon/sandbox/reading_main.h"
+#include "daemon/sessions/engine.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "client/render/call_names.h"
 
 #include "daemon/model/pattern.h"
-#include "usdt/demangle.h"
+#include "daemon/object/demangle.h"
 
 namespace tracectl {
 namespace {

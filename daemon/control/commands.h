@@ -20,8 +20,8 @@
 #include "daemon/control/kept_sessions.h"
 #include "daemon/control/parts.h"
 #include "daemon/protocol/messages.h"
-#include "daemon/sinks/recorder.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
+#include "daemon/stream/recorder.h"
 
 namespace tracectl {
 

@@ -9,7 +9,7 @@
 #include "daemon/base/result.h"
 #include "daemon/control/dump_folder.h"
 #include "daemon/protocol/configuration.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 

@@ -3,7 +3,7 @@
 
 #include "daemon/spec/compile.h"
 #include "daemon/spec/names.h"
-#include "daemon/trace/hooks.h"
+#include "daemon/switching/hooks.h"
 
 namespace tracectl {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/process/core_file.h"
-#include "daemon/sinks/block_file.h"
+#include "daemon/stream/block_file.h"
 
 namespace tracectl {
 namespace {

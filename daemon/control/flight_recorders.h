@@ -17,9 +17,9 @@
 #include "daemon/control/dump_folder.h"
 #include "daemon/process/unit_failures.h"
 #include "daemon/protocol/messages.h"
-#include "daemon/sinks/dump.h"
-#include "daemon/sinks/flight_recorder.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
+#include "daemon/stream/dump.h"
+#include "daemon/stream/flight_recorder.h"
 
 namespace tracectl {
 

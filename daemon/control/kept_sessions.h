@@ -15,7 +15,7 @@
 #include "daemon/base/descriptor_store.h"
 #include "daemon/control/flight_recorders.h"
 #include "daemon/protocol/kept_state.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 

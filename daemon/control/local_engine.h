@@ -10,8 +10,8 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
-#include "daemon/sinks/item_queue.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
+#include "daemon/stream/item_queue.h"
 
 namespace tracectl {
 

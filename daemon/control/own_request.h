@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "daemon/protocol/messages.h"
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 

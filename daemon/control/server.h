@@ -22,7 +22,7 @@
 #include "daemon/control/rights.h"
 #include "daemon/process/unit_failures.h"
 #include "daemon/protocol/frames.h"
-#include "daemon/sinks/client_stream.h"
+#include "daemon/stream/client_stream.h"
 
 namespace tracectl {
 

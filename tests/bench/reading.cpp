@@ -12,7 +12,7 @@
 #include <random>
 
 #include "daemon/recording/encoder.h"
-#include "daemon/sinks/block_file.h"
+#include "daemon/stream/block_file.h"
 #include "tests/bench/command.h"
 #include "tests/bench/folder.h"
 #include "tests/bench/measure.h"

@@ -11,7 +11,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/recording/encoder.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/recorder.h"
 #include "tests/bench/bare_rings.h"
 #include "tests/bench/folder.h"
 #include "tests/bench/hit_setup.h"

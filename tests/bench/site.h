@@ -16,10 +16,10 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/kernel/uprobe_multi.h"
+#include "daemon/object/elf_file.h"
+#include "daemon/object/notes.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
-#include "usdt/elf_file.h"
-#include "usdt/notes.h"
 
 namespace tracectl::bench {
 

@@ -14,8 +14,8 @@
 
 #include "daemon/kernel/bpf_kernel.h"
 #include "daemon/model/pattern.h"
+#include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
-#include "daemon/trace/engine.h"
 #include "tests/bench/command.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/site.h"

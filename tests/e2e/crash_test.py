@@ -22,7 +22,7 @@ THREADS = 2
 # and adds sites. It makes ten new sites and one, arms four links and closes two.
 COMMITS, SITES, LINKS = 2, 10 + 20 + 3, 1 + 2
 
-# (the last thing done, the number of its step in daemon/trace/steps.h, which occurrence of it). Steps 4, 6 and
+# (the last thing done, the number of its step in daemon/switching/steps.h, which occurrence of it). Steps 4, 6 and
 # 10 of the sequence are waits that are not needed on BPF, so the daemon cannot die in them.
 MOMENTS = [
     ('the lock was taken', 1, COMMITS + 1),

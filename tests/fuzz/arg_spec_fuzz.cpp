@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "usdt/arg_spec.h"
+#include "daemon/object/arg_spec.h"
 
 using namespace tracectl;
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
-#include "daemon/code/indirect_calls.h"
-#include "daemon/reading/call_graph.h"
+#include "daemon/object/call_graph.h"
+#include "daemon/object/x86_64/indirect_calls.h"
 
 using namespace tracectl;
 

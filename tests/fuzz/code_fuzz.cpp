@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "daemon/code/call_targets.h"
-#include "daemon/code/exits.h"
-#include "daemon/code/instruction.h"
-#include "daemon/code/placement.h"
+#include "daemon/object/x86_64/call_targets.h"
+#include "daemon/object/x86_64/exits.h"
+#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/x86_64/placement.h"
 
 namespace {
 

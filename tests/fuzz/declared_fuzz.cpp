@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "usdt/declared.h"
+#include "daemon/object/declared.h"
 
 using namespace tracectl;
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
+#include "daemon/object/arg_spec.h"
+#include "daemon/object/parameters.h"
 #include "tests/support/program.h"
-#include "usdt/arg_spec.h"
-#include "usdt/parameters.h"
 
 using namespace tracectl;
 

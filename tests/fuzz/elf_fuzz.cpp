@@ -9,9 +9,9 @@
 #include <cstdlib>
 
 #include "daemon/base/fd.h"
-#include "usdt/elf_file.h"
-#include "usdt/notes.h"
-#include "usdt/pointers.h"
+#include "daemon/object/elf_file.h"
+#include "daemon/object/notes.h"
+#include "daemon/object/pointers.h"
 
 using namespace tracectl;
 

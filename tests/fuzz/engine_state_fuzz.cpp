@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "daemon/trace/engine_state.h"
+#include "daemon/saved/engine_state.h"
 
 using namespace tracectl;
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "usdt/notes.h"
+#include "daemon/object/notes.h"
 
 using namespace tracectl;
 

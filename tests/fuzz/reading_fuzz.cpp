@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/reading/stack_wire.h"
-#include "daemon/reading/wire.h"
+#include "daemon/sandbox/stack_wire.h"
+#include "daemon/sandbox/wire.h"
 
 using namespace tracectl;
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "bpf/abi.h"
-#include "daemon/events/decoder.h"
+#include "daemon/stream/decoder.h"
 
 using namespace tracectl;
 

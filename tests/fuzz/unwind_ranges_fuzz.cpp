@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "daemon/object/unwind_ranges.h"
 #include "tests/support/elf_builder.h"
-#include "usdt/unwind_ranges.h"
 
 using namespace tracectl;
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "daemon/object/object_symbols.h"
+#include "daemon/object/unwinder.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/program.h"
-#include "usdt/object_symbols.h"
-#include "usdt/unwinder.h"
 
 using namespace tracectl;
 

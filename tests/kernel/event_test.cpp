@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "daemon/events/merger.h"
 #include "daemon/protocol/events.h"
+#include "daemon/stream/merger.h"
 #include "tests/support/collected.h"
 #include "tests/support/collector.h"
 #include "tests/support/tracer.h"

@@ -3,9 +3,9 @@
 // Named parameters, compared with the values that the program reports to have passed.
 #include <mutex>
 
+#include "daemon/object/demangle.h"
 #include "daemon/protocol/events.h"
 #include "tests/support/tracer.h"
-#include "usdt/demangle.h"
 
 namespace tracectl::on_kernel {
 namespace {

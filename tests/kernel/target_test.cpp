@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <set>
 
+#include "daemon/object/elf_file.h"
 #include "tests/support/tracer.h"
-#include "usdt/elf_file.h"
 
 namespace tracectl::on_kernel {
 namespace {

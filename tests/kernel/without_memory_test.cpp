@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 
 #include "daemon/model/event.h"
-#include "daemon/sinks/dump.h"
-#include "daemon/sinks/flight_recorder.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/dump.h"
+#include "daemon/stream/flight_recorder.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/memory_limit.h"
 #include "tests/support/must.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The switch between two generations, as daemon/trace/staging.cpp makes it and bpf/gate.bpf.h sees
+ * The switch between two generations, as daemon/switching/staging.cpp makes it and bpf/gate.bpf.h sees
  * it. tests/model/README.md says what is modelled, what is left out, and what the results mean.
  *
  * One slot; THREADS threads that hit it again and again, with each step possibly between any two of the

@@ -23,8 +23,8 @@
 
 #include "daemon/kernel/bpf_kernel.h"
 #include "daemon/model/pattern.h"
+#include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
-#include "daemon/trace/engine.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/events/sink.h"
+#include "daemon/stream/sink.h"
 
 namespace tracectl::on_kernel {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/events/sink.h"
+#include "daemon/stream/sink.h"
 
 namespace tracectl::on_kernel {
 

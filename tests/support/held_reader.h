@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 #include "tests/support/collector.h"
 #include "tests/support/must.h"
 

@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "daemon/trace/steps.h"
+#include "daemon/switching/steps.h"
 
 namespace tracectl::on_kernel {
 

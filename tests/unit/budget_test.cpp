@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/trace/budget.h"
+#include "daemon/switching/budget.h"
 
 #include <gtest/gtest.h>
 
+#include "daemon/sessions/hit_cost.h"
 #include "daemon/spec/parse.h"
-#include "daemon/trace/hit_cost.h"
 #include "tests/support/must.h"
 
 namespace tracectl {

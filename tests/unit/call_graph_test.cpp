@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
-#include "daemon/reading/call_graph.h"
+#include "daemon/object/call_graph.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/must.h"
 #include "tests/support/output_of.h"

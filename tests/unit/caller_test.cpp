@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "daemon/code/caller.h"
+#include "daemon/object/x86_64/caller.h"
 
 using namespace tracectl;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The amount that waits for a client that does not read.
-#include "daemon/sinks/client_stream.h"
+#include "daemon/stream/client_stream.h"
 
 #include <gtest/gtest.h>
 

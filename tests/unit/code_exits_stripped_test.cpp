@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "daemon/code/exits.h"
+#include "daemon/object/elf_file.h"
+#include "daemon/object/unwind_ranges.h"
+#include "daemon/object/x86_64/exits.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
-#include "usdt/elf_file.h"
-#include "usdt/unwind_ranges.h"
 
 // The unwind table adds gcc's .cold parts whose symbols are stripped.
 namespace tracectl {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/code/exits.h"
+#include "daemon/object/x86_64/exits.h"
 #include "tests/support/hex_code.h"
 
 namespace tracectl {

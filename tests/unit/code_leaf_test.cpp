@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "daemon/code/pushed.h"
+#include "daemon/object/x86_64/pushed.h"
 
 namespace tracectl {
 namespace {

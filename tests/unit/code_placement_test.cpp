@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/code/placement.h"
+#include "daemon/object/x86_64/placement.h"
 #include "tests/support/hex_code.h"
 
 namespace tracectl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/reading/debug_file_door.h"
+#include "daemon/sandbox/debug_file_door.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

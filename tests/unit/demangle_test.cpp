@@ -3,7 +3,7 @@
 // The symbols of Rust are from RFC 2603 and from its own tests.
 #include <gtest/gtest.h>
 
-#include "usdt/demangle.h"
+#include "daemon/object/demangle.h"
 
 using tracectl::demangle;
 using tracectl::demangle_name;

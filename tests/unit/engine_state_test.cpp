@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/trace/engine_state.h"
+#include "daemon/saved/engine_state.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The events that a flight recorder keeps, and the files written from it.
-#include "daemon/sinks/flight_recorder.h"
+#include "daemon/stream/flight_recorder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "daemon/base/clock.h"
-#include "daemon/sinks/dump.h"
+#include "daemon/stream/dump.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bpf/abi.h"
-#include "daemon/events/decoder.h"
+#include "daemon/stream/decoder.h"
 
 using namespace tracectl;
 

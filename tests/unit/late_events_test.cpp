@@ -8,7 +8,7 @@
 
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/reader.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include "daemon/trace/engine.h"
+#include "daemon/sessions/engine.h"
 
 using namespace tracectl;
 

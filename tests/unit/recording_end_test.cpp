@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "daemon/sinks/dump.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/dump.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/recordings.h"
 #include "tests/support/small_disk.h"
 

@@ -13,7 +13,7 @@
 #include "daemon/recording/bytes.h"
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/format.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;

@@ -3,7 +3,7 @@
 // Recordings into several files that are filled in turn.
 #include <gtest/gtest.h>
 
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/recordings.h"
 
 using namespace tracectl;

@@ -10,9 +10,9 @@ extern "C" {
 #include <cstring>
 #include <memory>
 
+#include "daemon/object/elf_image.h"
+#include "daemon/object/notes.h"
 #include "tests/support/elf_builder.h"
-#include "usdt/elf_image.h"
-#include "usdt/notes.h"
 
 namespace tracectl {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Sites with equal specs and layouts share an entry in the kernel's tables.
-#include "daemon/trace/specs.h"
+#include "daemon/switching/specs.h"
 
 #include <gtest/gtest.h>
 
 #include "daemon/spec/parse.h"
-#include "daemon/trace/slots.h"
+#include "daemon/switching/slots.h"
 #include "tests/support/fake_kernel.h"
 #include "tests/support/must.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bpf/abi.h"
-#include "daemon/events/decoder.h"
+#include "daemon/stream/decoder.h"
 
 using namespace tracectl;
 

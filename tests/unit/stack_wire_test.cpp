@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/reading/stack_wire.h"
+#include "daemon/sandbox/stack_wire.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/reading/wire.h"
+#include "daemon/sandbox/wire.h"
 #include "tests/support/must.h"
 
 namespace tracectl {

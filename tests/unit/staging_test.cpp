@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/trace/staging.h"
+#include "daemon/switching/staging.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/reading/own_reading.h"
+#include "daemon/object/own_reading.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/fake_kernel.h"
 #include "tests/support/must.h"

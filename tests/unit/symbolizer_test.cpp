@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Stacks of this process, resolved by readers that are slow, fail, or do not answer.
-#include "daemon/events/symbolizer.h"
+#include "daemon/stream/symbolizer.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

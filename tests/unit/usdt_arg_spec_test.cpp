@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "usdt/arg_spec.h"
+#include "daemon/object/arg_spec.h"
 
 #include <gtest/gtest.h>
 

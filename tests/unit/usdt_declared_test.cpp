@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "usdt/declared.h"
+#include "daemon/object/declared.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/object/notes.h"
 #include "tests/support/elf_builder.h"
-#include "usdt/notes.h"
 
 namespace tracectl {
 namespace {

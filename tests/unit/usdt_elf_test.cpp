@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "daemon/object/elf_file.h"
+#include "daemon/object/notes.h"
 #include "tests/support/elf_builder.h"
-#include "usdt/elf_file.h"
-#include "usdt/notes.h"
 
 namespace tracectl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "usdt/notes.h"
+#include "daemon/object/notes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

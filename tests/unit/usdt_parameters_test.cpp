@@ -8,11 +8,11 @@
 
 #include <map>
 
+#include "daemon/object/calling_convention.h"
+#include "daemon/object/demangle.h"
+#include "daemon/object/parameters.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
-#include "usdt/calling_convention.h"
-#include "usdt/demangle.h"
-#include "usdt/parameters.h"
 
 namespace tracectl {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/object/pointers.h"
 #include "tests/support/elf_builder.h"
-#include "usdt/pointers.h"
 
 namespace tracectl {
 namespace {

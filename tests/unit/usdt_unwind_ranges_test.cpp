@@ -13,11 +13,11 @@
 #include <set>
 #include <string>
 
-#include "daemon/reading/object_file.h"
+#include "daemon/object/object_file.h"
+#include "daemon/object/unwind_ranges.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
-#include "usdt/unwind_ranges.h"
 
 namespace tracectl {
 

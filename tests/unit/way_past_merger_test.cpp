@@ -12,11 +12,11 @@
 #include <random>
 
 #include "daemon/base/clock.h"
-#include "daemon/events/reader.h"
+#include "daemon/object/own_stacks.h"
 #include "daemon/protocol/events.h"
-#include "daemon/reading/own_stacks.h"
 #include "daemon/recording/reader.h"
-#include "daemon/sinks/recorder.h"
+#include "daemon/stream/reader.h"
+#include "daemon/stream/recorder.h"
 #include "tests/support/fake_kernel.h"
 #include "tests/support/must.h"
 

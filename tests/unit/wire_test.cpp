@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/reading/wire.h"
+#include "daemon/sandbox/wire.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/reading/own_reading.h"
+#include "daemon/object/own_reading.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
 

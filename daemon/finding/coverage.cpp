@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/finding/coverage.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+#include "bpf/abi.h"
+
+namespace tracectl {
+namespace {
+
+bool same_probe(const Want& a, const Want& b) {
+  if (a.setting().spec.learns_tags != b.setting().spec.learns_tags) return false;
+  if (a.setting().spec.sees_callees != b.setting().spec.sees_callees) return false;
+  return a.probe == b.probe || a.probe->name == b.probe->name;
+}
+
+// Whether the later one takes every hit that the earlier one would.
+bool covers(const Want& later, const Want& earlier) {
+  if (!same_probe(later, earlier)) return false;
+  if (!later.part->process && !later.part->executable && !later.part->cgroup) return true;
+  const bool same_children =
+      later.part->follow == earlier.part->follow || later.part->follow == Follow::children;
+  return same_children && same_process(later.part->process, earlier.part->process) &&
+         later.executable() == earlier.executable() && later.part->cgroup == earlier.part->cgroup;
+}
+
+bool same_setting(const Want& a, const Want& b) { return a.part->setting == b.part->setting; }
+
+// A probe that is both sides of a pair is wanted once.
+Want joined_sides(Want want, const Wants& wants) {
+  for (const Want& other : wants)
+    if (same_setting(want, other) && covers(want, other)) want.sides |= other.sides;
+  return want;
+}
+
+// Where of two settings only one would hold, a pair that lost a side would measure nothing.
+std::optional<Error> one_side_lost(const Wants& wants, const Want& want) {
+  for (const Want& other : wants) {
+    if (same_setting(want, other) || !same_probe(want, other)) continue;
+    if (!want.sides && !other.sides) continue;
+    if (!covers(want, other) && !covers(other, want)) continue;
+    const Setting& pair = want.sides ? want.setting() : other.setting();
+    return Error{Code::invalid,
+                 want.probe->name + " is one end of the latency from " +
+                     to_string(pair.latency->from) + " to " + to_string(pair.pattern) +
+                     ", and another setting of the session has it too: give that another session",
+                 "patterns"};
+  }
+  return std::nullopt;
+}
+
+void add_last(Wants& wants, Want want) {
+  if (want.sides) want = joined_sides(want, wants);
+  std::erase_if(wants, [&](const Want& earlier) { return covers(want, earlier); });
+  const auto group = std::find_if(wants.begin(), wants.end(),
+                                  [&](const Want& other) { return same_probe(want, other); });
+  wants.insert(group, want);
+}
+
+using OneWant = std::pair<SlotKey, Want>;
+
+void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
+  const FileIdentity& file = part.object->identity();
+  const Process* filter = part.filter();
+  for (const Probe& probe : *part.probes)
+    for (const Site& site : probe.sites) {
+      const SlotKey key{.device = file.device,
+                        .inode = file.inode,
+                        .filter = filter ? filter->pid() : 0,
+                        .filter_birth = filter ? filter->birth() : 0,
+                        .offset = site.offset,
+                        .semaphore = site.semaphore};
+      wants.push_back({key, {.part = &part, .probe = &probe, .site = &site, .sides = part.sides}});
+    }
+}
+
+// Each slot's in the order of the settings.
+Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
+  std::vector<OneWant> wants;
+  for (const WantedPart& part : parts) list_wants(part, wants);
+  std::stable_sort(wants.begin(), wants.end(),
+                   [](const OneWant& a, const OneWant& b) { return a.first < b.first; });
+  std::vector<SlotWants> slots;
+  slots.reserve(wants.size());
+  for (const auto& [key, want] : wants) {
+    if (slots.empty() || slots.back().key != key) slots.push_back({key, {}});
+    if (auto lost = one_side_lost(slots.back().wants, want)) return *lost;
+    add_last(slots.back().wants, want);
+  }
+  return slots;
+}
+
+void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Coverage& coverage) {
+  for (const auto& process : processes)
+    if (std::none_of(coverage.awaiting.begin(), coverage.awaiting.end(),
+                     [&](const auto& known) { return same_process(known, process); }))
+      coverage.awaiting.push_back(process);
+}
+
+// A setting, and whose it is.
+struct Source {
+  size_t of = 0;
+  Beside what = Beside::nothing;
+  std::shared_ptr<const Setting> setting;
+  bool of_one_file = false;
+};
+
+// `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
+Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const Source& source,
+                   uint32_t sides, Coverage& coverage, const Below* below = nullptr) {
+  const Setting& setting = *source.setting;
+  const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
+  const bool awaits = source.what == Beside::nothing;
+  auto resolved = resolver.resolve(pattern, setting.target, returns, below, awaits);
+  if (!resolved) return resolved.error();
+  await_in(resolved->awaiting, coverage);
+  for (Resolved& part : resolved->parts)
+    coverage.parts.push_back(
+        {std::move(part), source.of, source.what, source.of_one_file, sides, source.setting});
+  std::move(resolved->refused.begin(), resolved->refused.end(),
+            std::back_inserter(coverage.refused));
+  std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
+  return ok();
+}
+
+// What cannot be shown below is no reason to show nothing.
+void note_refused(std::vector<Refusal> refused, Coverage& coverage) {
+  constexpr size_t kMostNamed = 3;
+  auto& notes = coverage.notes;
+  for (size_t i = 0; i < std::min(refused.size(), kMostNamed); ++i)
+    notes.push_back("not shown: " + refused[i].probe + ": " + refused[i].reason);
+  if (refused.size() > kMostNamed)
+    notes.push_back("not shown: " + std::to_string(refused.size() - kMostNamed) +
+                    " more, for reasons like these");
+  std::move(refused.begin(), refused.end(), std::back_inserter(coverage.not_shown));
+}
+
+// Of all levels the first is the root's.
+std::optional<uint32_t> levels_below(const Spec& root) {
+  if (!root.graph_depth) return std::nullopt;
+  return *root.graph_depth - 1;
+}
+
+size_t probes_in(const std::list<WantedPart>& parts) {
+  std::unordered_set<std::string_view> names;
+  for (const WantedPart& part : parts)
+    for (const Probe& probe : *part.probes) names.insert(probe.name);
+  return names.size();
+}
+
+bool is_of(const std::list<WantedPart>& parts, const std::string& path) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const WantedPart& part) { return part.object->path() == path; });
+}
+
+// As the target of a setting for each of the processes: a file that only some of them map can be given
+// for these.
+std::vector<Target> one_by_one(const Target& target) {
+  if (target.pids.size() < 2) return {target};
+  std::vector<Target> each(target.pids.size(), target);
+  for (size_t i = 0; i < each.size(); ++i) {
+    each[i].pids = {target.pids[i]};
+    if (!target.births.empty()) each[i].births = {target.births[i]};
+  }
+  return each;
+}
+
+// A user's setting, by its place.
+struct Root {
+  size_t place;
+  const Setting& setting;
+
+  Source source(Beside what) const {
+    return {place, what, std::make_shared<const Setting>(beside(setting, what))};
+  }
+};
+
+// What a graph has grown into beside its root's files. A process may have such a file no longer, or not yet.
+void add_grown_files(const ResolverFor& resolver, const Setting& root, const Source& within,
+                     Below below, Coverage& found) {
+  std::vector<std::string> paths;
+  for (const Pattern& grown : root.graph.grown)
+    if (!is_of(found.parts, grown.object) &&
+        std::find(paths.begin(), paths.end(), grown.object) == paths.end())
+      paths.push_back(grown.object);
+  for (const std::string& path : paths) {
+    Pattern of_file;  // which names no function
+    of_file.object = path;
+    below.most = kMostReached - std::min(kMostReached, probes_in(found.parts));
+    for (Target& target : one_by_one(within.setting->target)) {
+      Setting setting = *within.setting;
+      setting.target = std::move(target);
+      const Source source{within.of, within.what,
+                          std::make_shared<const Setting>(of_one_file(std::move(setting), nullptr)),
+                          true};
+      auto added = add_pattern(resolver, of_file, source, 0, found, &below);
+      if (!added && added.error().code != Code::not_found)
+        found.refused.push_back({path, std::nullopt, std::nullopt, added.error().message});
+    }
+  }
+}
+
+// The root's functions below, or the calls in them, as `below` says.
+Status add_reached(const ResolverFor& resolver, const Root& root, Beside what, const Below& below,
+                   Coverage& coverage) {
+  const Source within = root.source(what);
+  const auto patterns = below.reached ? std::vector{root.setting.pattern} : root.setting.graph.only;
+  Coverage found;
+  for (const Pattern& pattern : patterns) {
+    auto added = add_pattern(resolver, pattern, within, 0, found, &below);
+    if (!added) return added;
+  }
+  add_grown_files(resolver, root.setting, within, below, found);
+  note_refused(std::move(found.refused), coverage);
+  coverage.parts.splice(coverage.parts.end(), found.parts);
+  return ok();
+}
+
+Status add_functions_below(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const GraphScope& graph = root.setting.graph;
+  Below below{.reached = graph.only.empty(),
+              .skip = graph.skip,
+              .most_calls = levels_below(root.setting.spec),
+              .grown = graph.grown};
+  auto added = add_reached(resolver, root, Beside::below, below, coverage);
+  if (!added || !graph.grow) return added;
+  below.unknown_calls = true;
+  return add_reached(resolver, root, Beside::callees, below, coverage);
+}
+
+Status add_probes_within(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const Source within = root.source(Beside::within);
+  for (const Pattern& pattern : root.setting.graph.beside) {
+    auto added = add_pattern(resolver, pattern, within, 0, coverage);
+    if (!added) return added;
+  }
+  return ok();
+}
+
+Status add_below(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  if (auto added = add_functions_below(resolver, root, coverage); !added) return added;
+  return add_probes_within(resolver, root, coverage);
+}
+
+Status check(const Setting& setting) {
+  if (setting.target.empty())
+    return Error{Code::invalid,
+                 "choose the processes for " + to_string(setting.pattern) +
+                     ": -p PID, -x PATH, -u UNIT, --cgroup PATH, -a, or -- COMMAND",
+                 "target"};
+  if (setting.spec.graph && setting.latency)
+    return Error{Code::invalid, "a graph is of calls, and has no other probe as its start", "from"};
+  return ok();
+}
+
+Status add_setting(const ResolverFor& resolver, const Root& root, Coverage& coverage) {
+  const Source source = root.source(Beside::nothing);
+  const Setting& setting = root.setting;
+  if (!setting.latency) return add_pattern(resolver, setting.pattern, source, 0, coverage);
+  auto from = add_pattern(resolver, setting.latency->from, source, TC_PAIR_FROM, coverage);
+  if (!from) return from;
+  return add_pattern(resolver, setting.pattern, source, TC_PAIR_TO, coverage);
+}
+
+// They come before all others.
+void add_tags(const ResolverFor& resolver, const std::vector<Setting>& settings,
+              Coverage& coverage) {
+  std::vector<Setting> added;
+  for (size_t i = 0; i < settings.size(); ++i) {
+    if (!uses_tags(settings[i])) continue;
+    const Source learning = Root{i, settings[i]}.source(Beside::tags);
+    if (std::find(added.begin(), added.end(), *learning.setting) != added.end()) continue;
+    Coverage found;
+    const auto done = add_pattern(resolver, learning.setting->pattern, learning, 0, found);
+    added.push_back(*learning.setting);
+    if (!done && done.error().code != Code::not_found)
+      coverage.notes.push_back(tags_not_seen(done.error().message));
+    for (const Refusal& refusal : found.refused)
+      coverage.notes.push_back(tags_not_seen(refusal.probe + ": " + refusal.reason));
+    coverage.parts.splice(coverage.parts.end(), found.parts);
+  }
+}
+
+Result<Wants> in_order(Wants wants, const Wants& more) {
+  wants.insert(wants.end(), more.begin(), more.end());
+  std::stable_sort(wants.begin(), wants.end(),
+                   [](const Want& a, const Want& b) { return a.part->order() < b.part->order(); });
+  Wants joined;
+  for (const Want& want : wants) {
+    if (auto lost = one_side_lost(joined, want)) return *lost;
+    add_last(joined, want);
+  }
+  return joined;
+}
+
+// Where a setting for one process meets one for many, both go to the slot of the many: two links
+// would each take the hit, and only one of the settings holds. The commit that brings a site of the
+// one process there, or back, hands no hit over: one that a thread is in at the switch can be missed
+// or counted twice.
+Status join_slots(Coverage& coverage) {
+  for (SlotWants& one : coverage.wants) {
+    if (!one.key.filter) continue;
+    SlotKey unfiltered = one.key;
+    unfiltered.filter = 0;
+    unfiltered.filter_birth = 0;
+    const auto twin = coverage.find(unfiltered);
+    if (twin == coverage.wants.end()) continue;
+    auto joined = in_order(std::move(twin->wants), one.wants);
+    if (!joined) return joined.error();
+    twin->wants = std::move(*joined);
+    one.wants.clear();
+  }
+  std::erase_if(coverage.wants, [](const SlotWants& one) { return one.wants.empty(); });
+  return ok();
+}
+
+// `coverage`: what comes before the settings; so does what is below a graph, as its root may be below
+// another.
+Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings,
+                       Coverage coverage) {
+  for (const Setting& setting : settings)
+    if (auto checked = check(setting); !checked) return checked.error();
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (settings[i].spec.graph)
+      if (auto added = add_below(resolver, {i, settings[i]}, coverage); !added)
+        return added.error();
+  for (size_t i = 0; i < settings.size(); ++i)
+    if (auto added = add_setting(resolver, {i, settings[i]}, coverage); !added)
+      return added.error();
+  // What was left out above for want of an answer is not left out for good.
+  if (auto read = resolver.check_all_read(); !read) return read.error();
+  auto wants = by_slot(coverage.parts);
+  if (!wants) return wants.error();
+  coverage.wants = std::move(*wants);
+  if (auto joined = join_slots(coverage); !joined) return joined.error();
+  return coverage;
+}
+
+}  // namespace
+
+std::vector<FollowedFile> followed_files(const Coverage& coverage) {
+  std::vector<FollowedFile> files;
+  for (const WantedPart& part : coverage.parts) {
+    const std::string cgroup = part.cgroup.value_or("");
+    const auto is_it = [&](const FollowedFile& file) {
+      return file.cgroup == cgroup && file.object->path() == part.object->path() &&
+             file.object->identity().device == part.object->identity().device &&
+             file.object->identity().inode == part.object->identity().inode;
+    };
+    if (part.process || part.probes->empty()) continue;
+    if (std::none_of(files.begin(), files.end(), is_it)) files.push_back({cgroup, part.object});
+  }
+  return files;
+}
+
+std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage) {
+  std::vector<FollowedLibrary> libraries;
+  size_t most_unmapped = kMostUnmapped;
+  for (const WantedPart& part : coverage.parts) {
+    const auto& process = part.process;
+    if (!process || part.probes->empty()) continue;
+    const auto is_it = [&](const FollowedLibrary& library) {
+      return library.pid == process->pid() && library.birth == process->birth() &&
+             library.object->path() == part.object->path() &&
+             library.object->identity().device == part.object->identity().device &&
+             library.object->identity().inode == part.object->identity().inode;
+    };
+    if (std::any_of(libraries.begin(), libraries.end(), is_it)) continue;
+    if (part.unmapped && most_unmapped == 0) continue;
+    most_unmapped -= part.unmapped;
+    libraries.push_back({process->pid(), process->birth(), part.object, !part.unmapped});
+  }
+  return libraries;
+}
+
+std::string tags_not_seen(const std::string& why) {
+  return "tags of the program's own are not seen: " + why;
+}
+
+std::optional<std::pair<dev_t, ino_t>> Want::executable() const {
+  if (!part->executable) return std::nullopt;
+  const FileIdentity& file = part->object->identity();
+  return std::pair{file.device, file.inode};
+}
+
+std::vector<SlotWants>::iterator Coverage::find(const SlotKey& key) {
+  const auto at = std::lower_bound(
+      wants.begin(), wants.end(), key,
+      [](const SlotWants& one, const SlotKey& sought) { return one.key < sought; });
+  return at != wants.end() && at->key == key ? at : wants.end();
+}
+
+size_t Coverage::probe_count() const {
+  std::unordered_set<std::string_view> names;
+  names.reserve(wants.size());
+  for (const auto& [key, at_slot] : wants)
+    for (const Want& want : at_slot)
+      if (!want.setting().spec.sees_callees) names.insert(want.probe->name);
+  return names.size();
+}
+
+bool Coverage::needs_rings() const {
+  for (const auto& [key, at_slot] : wants)
+    for (const Want& want : at_slot)
+      if (has_events(want.setting().spec) || has_stack_keys(want.setting().spec)) return true;
+  return false;
+}
+
+Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings) {
+  resolver.begin_count();
+  return cover(resolver, settings, {});
+}
+
+Result<Coverage> cover_with_tags(const ResolverFor& resolver,
+                                 const std::vector<Setting>& settings) {
+  resolver.begin_count();
+  Coverage coverage;
+  add_tags(resolver, settings, coverage);
+  return cover(resolver, settings, std::move(coverage));
+}
+
+}  // namespace tracectl

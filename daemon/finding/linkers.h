@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The dynamic linkers of processes, armed where they tell debuggers of what they have mapped, so that libraries
+// which a process loads later are looked for when it does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/id_pool.h"
+#include "daemon/base/result.h"
+#include "daemon/finding/resolver.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/process/process.h"
+
+namespace tracectl {
+
+// Of one process alone, armed while it is there. Shared by the sessions that wait for libraries of the process.
+class Linker {
+ public:
+  // `numbers` and `kernel` are borrowed.
+  Linker(Kernel& kernel, IdPool& numbers, uint32_t number, std::shared_ptr<const Process> process)
+      : kernel_(kernel), numbers_(numbers), number_(number), process_(std::move(process)) {}
+  ~Linker();
+  Linker(const Linker&) = delete;
+  Linker& operator=(const Linker&) = delete;
+
+  Status arm(const Object& file, std::span<const uint64_t> offsets);
+  // Its next hit is told.
+  void listen() const;
+  const Process& process() const { return *process_; }
+
+ private:
+  Kernel& kernel_;
+  IdPool& numbers_;
+  uint32_t number_;
+  std::shared_ptr<const Process> process_;
+  Fd link_;
+};
+
+using LinkerPtr = std::shared_ptr<const Linker>;
+
+class Linkers {
+ public:
+  explicit Linkers(Kernel& kernel) : kernel_(kernel) {}
+
+  // Armed; one that is new is listened to. Fails with Code::not_found where the process has no dynamic linker, or one that has no
+  // place for debuggers; and, for now, where its file is still being read.
+  Result<LinkerPtr> arm(const std::shared_ptr<const Process>& process, Resolver& resolver,
+                        const Access& access);
+
+ private:
+  using Key = std::tuple<pid_t, uint64_t, dev_t, ino_t>;  // of the process, and of the file
+
+  Kernel& kernel_;
+  IdPool numbers_{0, TC_MAX_LINKERS};
+  std::map<Key, std::weak_ptr<const Linker>> armed_;
+};
+
+}  // namespace tracectl

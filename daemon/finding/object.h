@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/object/file_identity.h"
+#include "daemon/object/file_reader.h"
+
+namespace tracectl {
+
+// A file in which probes are armed, in the state in which it was opened. Shared.
+class Object {
+ public:
+  static Result<std::shared_ptr<const Object>> open(Reading& reading, Fd fd,
+                                                    const std::string& path);
+
+  // What was read of it before, and the state in which it was opened then.
+  static Result<std::shared_ptr<const Object>> known(Reading& reading, Fd fd,
+                                                     const std::string& path,
+                                                     const FileFacts& facts,
+                                                     const FileIdentity& identity);
+
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_.get(); }
+  const FileIdentity& identity() const { return identity_; }
+  const FileFacts& facts() const { return facts_; }
+  // What else it says.
+  FileReader& reader() const { return *reader_; }
+
+  // Up to `size` bytes, fewer at the file's end, or none.
+  std::vector<uint8_t> read_at_most(uint64_t offset, size_t size) const;
+
+ private:
+  Object() = default;
+  static Result<std::shared_ptr<Object>> with_reader(Reading& reading, Fd fd,
+                                                     const std::string& path);
+
+  std::string path_;
+  Fd fd_;
+  FileIdentity identity_;
+  FileFacts facts_;
+  std::shared_ptr<FileReader> reader_;
+};
+
+using ObjectPtr = std::shared_ptr<const Object>;
+
+// Keeps the objects last used, so that staging and committing read a file once.
+class Objects {
+ public:
+  explicit Objects(Reading& reading) : reading_(reading) {}
+
+  // The same file under another path is another object: its probes bear the path in their names.
+  Result<ObjectPtr> open(Fd fd, const std::string& path);
+  void forget_all() { recent_.clear(); }
+  // What is opened from now on is found there again, too. Borrowed; null: nowhere.
+  void learn_into(std::vector<ObjectPtr>* learned) { learned_ = learned; }
+
+ private:
+  ObjectPtr known(const FileIdentity& identity, const std::string& path);
+
+  static constexpr size_t kMostKept = 8;
+  Reading& reading_;
+  std::list<ObjectPtr> recent_;  // last used first
+  std::vector<ObjectPtr>* learned_ = nullptr;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/id_pool.h"
+#include "daemon/base/result.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/model/target.h"
+#include "daemon/process/process.h"
+
+namespace tracectl {
+
+// Sets of processes: those that run an executable (`-x`), a process with its children (`-f`), and those in a
+// cgroup (`-u`, `--cgroup`). The
+// programs in the kernel keep a set true from the moment it exists; this adds the processes that were
+// there before, and ends sets that nobody uses.
+class SetTargets {
+ public:
+  explicit SetTargets(Kernel& kernel) : kernel_(kernel) {}
+
+  // The number of the executable's set, for tc_hook.set_target.
+  // `former`: that of a former daemon, which is true already; or 0.
+  Result<uint16_t> take(dev_t device, ino_t inode, uint16_t former = 0);
+  // Of the process, which is one of the target, and the children that the target says. Each session has
+  // its own: when it begins decides which children are its.
+  Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
+                               uint16_t former = 0);
+  // Of the cgroup at this path from the root of its hierarchy. It need not be there.
+  Result<uint16_t> take(const std::string& cgroup, uint16_t former = 0);
+  // Those of a former daemon that go on; all others end.
+  void adopt(const std::vector<uint32_t>& numbers);
+  // Of these, those that nobody has taken end.
+  void end_adoption();
+  void give_back(uint16_t set_target);
+
+ private:
+  using Executable = std::pair<dev_t, ino_t>;
+  struct Family {
+    uint16_t session = 0;
+    pid_t pid = 0;
+    uint64_t birth = 0;
+    Follow follow = Follow::none;
+    Executable executable;  // what a child may execute and stay of it
+
+    auto operator<=>(const Family&) const = default;
+  };
+  struct Cgroup {
+    std::string path;
+
+    auto operator<=>(const Cgroup&) const = default;
+  };
+  using Key = std::variant<Executable, Family, Cgroup>;
+  struct Set {
+    uint32_t number = 0;
+    size_t users = 0;
+  };
+
+  Result<uint16_t> take(const Key& key, uint16_t former);
+  Result<uint32_t> make(const Key& key);
+  Status begin(const Executable& executable, uint32_t number);
+  Status begin(const Family& family, uint32_t number);
+  Status begin(const Cgroup& cgroup, uint32_t number);
+  void end(const Executable& executable, uint32_t number);
+  void end(const Family& family, uint32_t number);
+  void end(const Cgroup& cgroup, uint32_t number);
+  Status add_cgroups(const std::string& path, uint32_t number);
+  void add_running(const Executable& executable, uint32_t number);
+
+  Kernel& kernel_;
+  IdPool numbers_{0, TC_MAX_SET_TARGETS};
+  std::map<Key, Set> sets_;
+  std::vector<uint32_t> adopted_;
+};
+
+}  // namespace tracectl

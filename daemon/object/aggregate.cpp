@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Classes of structs and unions passed by value: psABI 3.2.3, "Classification". One of at most 16
+// bytes is passed like its two eightbytes: one with an integer in it in an integer register, one
+// with only floating-point numbers in a vector register. A longer one, or one with an unaligned
+// member, goes onto the stack. If this interpretation of the rules is not certain, the answer is
+// `unknown`.
+#include <algorithm>
+#include <array>
+
+#include "daemon/object/parameter_type.h"
+
+namespace tracectl {
+namespace {
+
+using dwarf::Die;
+
+constexpr uint64_t kMostInRegisters = 16;
+constexpr int kDeepestMember = 16;
+constexpr uint64_t kMostMembers = 4096;
+
+enum class Class : uint8_t { none, vector, integer };  // an eightbyte takes the later one
+
+class Classifier {
+ public:
+  Passing run(const Die& type, uint64_t size) {
+    add_members(type, 0, 0);
+    if (size > kMostInRegisters) in_memory_ = true;
+    Passing passing;
+    passing.size_bytes = size;
+    passing.alignment = std::max<uint64_t>(alignment_, 8);
+    passing.way = way(size);
+    passing.integer_registers = count(Class::integer);
+    passing.vector_registers = count(Class::vector);
+    return passing;
+  }
+
+ private:
+  uint8_t count(Class what) const {
+    return static_cast<uint8_t>(std::count(eightbytes_.begin(), eightbytes_.end(), what));
+  }
+
+  Passing::Way way(uint64_t size) const {
+    if (unknown_) return Passing::Way::unknown;
+    if (in_memory_) return Passing::Way::stack;
+    const bool has_first = eightbytes_[0] != Class::none;
+    const bool has_second = eightbytes_[1] != Class::none;
+    if (!has_first && !has_second && size <= 1) return Passing::Way::nothing;
+    // An eightbyte of only padding: rare, and compilers differ.
+    if (!has_first || has_second != (size > 8)) return Passing::Way::unknown;
+    return Passing::Way::registers;
+  }
+
+  void add_members(const Die& type, uint64_t offset, int depth) {
+    align_as_declared(type);
+    const bool whole = dwarf::each_child(type, [&](const Die& member) {
+      add_member(member, offset, depth);
+      return !unknown_;
+    });
+    if (!whole || depth > kDeepestMember) unknown_ = true;
+  }
+
+  void align_as_declared(const Die& die) {
+    if (const auto alignment = dwarf::number(die, DW_AT_alignment))
+      alignment_ = std::max(alignment_, *alignment);
+  }
+
+  void add_member(const Die& member, uint64_t offset, int depth) {
+    const unsigned tag = dwarf::tag_of(member);
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return;
+    if (dwarf::flag(member, DW_AT_external) || dwarf::flag(member, DW_AT_declaration)) return;
+    align_as_declared(member);
+    if (dwarf::has(member, DW_AT_bit_size)) return add_bits(member, offset);
+    uint64_t at = 0;
+    if (dwarf::has(member, DW_AT_data_member_location)) {
+      const auto location = dwarf::number(member, DW_AT_data_member_location);
+      if (!location) return give_up();  // it is computed, for a virtual base
+      at = *location;
+    }
+    add(dwarf::type_of(member), offset + at, depth + 1);
+  }
+
+  // DWARF 4 counts from the storage unit's highest bit, DWARF 5 from the struct's first.
+  void add_bits(const Die& member, uint64_t offset) {
+    const auto size = dwarf::number(member, DW_AT_bit_size);
+    auto first = dwarf::number(member, DW_AT_data_bit_offset);
+    if (!first) {
+      const auto unit = dwarf::number(member, DW_AT_byte_size);
+      const auto below = dwarf::number(member, DW_AT_bit_offset);
+      if (!unit || !below || !size) return give_up();
+      first = dwarf::number(member, DW_AT_data_member_location).value_or(0) * 8 + *unit * 8 -
+              *below - *size;
+    }
+    if (!size || *size == 0 || *size > 64) return give_up();
+    const uint64_t start = offset * 8 + *first;
+    put(Class::integer, start / 8, (start + *size - 1) / 8 - start / 8 + 1);
+  }
+
+  void add(const std::optional<Die>& declared, uint64_t offset, int depth) {
+    const auto type = stripped(declared);
+    if (!type || depth > kDeepestMember || ++members_ > kMostMembers) return give_up();
+    switch (dwarf::tag_of(*type)) {
+      case DW_TAG_structure_type:
+      case DW_TAG_class_type:
+      case DW_TAG_union_type:
+        if (dwarf::flag(*type, DW_AT_declaration)) return give_up();
+        return add_members(*type, offset, depth);
+      case DW_TAG_array_type: return add_array(*type, offset, depth);
+      default: return add_scalar(*type, offset);
+    }
+  }
+
+  void add_scalar(const Die& type, uint64_t offset) {
+    const Passing passing = passing_of_scalar(type);
+    if (passing.way == Passing::Way::unknown) return give_up();
+    // long double, which fits no register's class
+    if (passing.way == Passing::Way::stack) in_memory_ = true;
+    const uint64_t natural = std::min(passing.size_bytes, passing.alignment);
+    if (natural && offset % natural) in_memory_ = true;
+    alignment_ = std::max(alignment_, natural);
+    put(passing.integer_registers ? Class::integer : Class::vector, offset, passing.size_bytes);
+  }
+
+  void add_array(const Die& type, uint64_t offset, int depth) {
+    if (dwarf::has(type, DW_AT_GNU_vector)) return give_up();
+    const auto element = stripped(dwarf::type_of(type));
+    const auto count = count_of(type);
+    Dwarf_Word size = 0;
+    if (!element || !count || ::dwarf_aggregate_size(const_cast<Die*>(&*element), &size) != 0)
+      return give_up();
+    // An array that is too long for registers affects only the alignment, and each element has the
+    // same.
+    const uint64_t looked_at = std::min<uint64_t>(*count, kMostInRegisters);
+    if (size > (1u << 30) || *count > (1u << 30)) return give_up();
+    for (uint64_t i = 0; i < looked_at && !unknown_; ++i)
+      add(element, offset + i * size, depth + 1);
+  }
+
+  // The number of elements in all dimensions; none if a dimension is not a number, as for a
+  // flexible member.
+  static std::optional<uint64_t> count_of(const Die& array) {
+    std::optional<uint64_t> all;
+    const bool whole = dwarf::each_child(array, [&](const Die& range) {
+      if (dwarf::tag_of(range) != DW_TAG_subrange_type) return true;
+      auto count = dwarf::number(range, DW_AT_count);
+      if (!count)
+        if (const auto last = dwarf::number(range, DW_AT_upper_bound)) count = *last + 1;
+      const bool sound = count && *count <= (1u << 30) && all.value_or(1) <= (1u << 30);
+      all = sound ? std::optional(all.value_or(1) * *count) : std::nullopt;
+      return sound;
+    });
+    return whole ? all : std::nullopt;
+  }
+
+  void put(Class what, uint64_t offset, uint64_t size) {
+    if (size == 0 || offset >= kMostInRegisters || size > kMostInRegisters - offset) {
+      in_memory_ = true;
+      return;
+    }
+    for (uint64_t i = offset / 8; i <= (offset + size - 1) / 8; ++i)
+      eightbytes_[i] = std::max(eightbytes_[i], what);
+  }
+
+  void give_up() { unknown_ = true; }
+
+  std::array<Class, 2> eightbytes_{};
+  uint64_t alignment_ = 1;
+  uint64_t members_ = 0;
+  bool in_memory_ = false;
+  bool unknown_ = false;
+};
+
+}  // namespace
+
+Passing passing_of_aggregate(const Die& type) {
+  const auto size = dwarf::number(type, DW_AT_byte_size);
+  if (!size || dwarf::flag(type, DW_AT_declaration)) return {};
+  return Classifier{}.run(type, *size);
+}
+
+}  // namespace tracectl

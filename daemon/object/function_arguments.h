@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "daemon/model/argument.h"
+#include "daemon/object/elf_file.h"
+#include "daemon/object/parameters.h"
+
+namespace tracectl {
+
+// The arguments of probes on functions of one file. Reads the debug information on first use.
+class FunctionArguments {
+ public:
+  explicit FunctionArguments(const ElfFile& file) : file_(file) {}
+
+  // For a probe for the entry of the function, placed `moved_bytes` after it: its parameters, or
+  // else the integer argument registers. `code` is the function's.
+  std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
+                                            std::span<const uint8_t> code);
+
+  // The type of the function's result, if it is known.
+  std::optional<Argument> result_of(const Function& function);
+
+ private:
+  const ElfFile& file_;
+  std::optional<FunctionParameters> parameters_;
+};
+
+// The six integer argument registers of the System V calling convention, psABI 3.2.3.
+std::shared_ptr<const Arguments> argument_registers();
+
+}  // namespace tracectl

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string>
+
+#include "daemon/object/probes.h"
+
+namespace tracectl {
+
+void MatchCount::add(const Probe& probe) {
+  matches_ += probe.sites.size();
+  bytes_ += probe.name.size() + (probe.demangled ? probe.demangled->size() : 0);
+}
+
+void MatchCount::add(const Refusal& refusal) {
+  ++matches_;
+  bytes_ += refusal.probe.size() + refusal.reason.size();
+}
+
+void MatchCount::add(const ProbeMatch& match) {
+  for (const Probe& probe : match.probes) add(probe);
+  for (const Refusal& refusal : match.refused) add(refusal);
+}
+
+Status MatchCount::check(const MatchBounds& most) const {
+  if (matches_ > most.matches)
+    return Error{Code::exhausted,
+                 "more than " + std::to_string(most.matches) +
+                     " sites match, which is what one request may have: ask for fewer, by "
+                     "narrower patterns (quota.matches in tracectld.json bounds users)",
+                 "patterns"};
+  if (bytes_ > most.bytes)
+    return Error{Code::exhausted,
+                 "the names of what matches have more than the " +
+                     std::to_string(most.bytes >> 20) +
+                     " MiB that one request may have: ask for fewer, by narrower patterns",
+                 "patterns"};
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/object/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <string_view>
+
+#include "daemon/object/arg_spec.h"
+#include "daemon/object/calling_convention.h"
+#include "daemon/object/debug_info.h"
+#include "daemon/object/elf_image.h"
+#include "daemon/object/parameter_type.h"
+
+namespace tracectl {
+namespace {
+
+using dwarf::Die;
+using Kind = Argument::Kind;
+
+constexpr size_t kMostCounted = 64;  // parameters
+constexpr int kDeepestPack = 4;
+
+// ---- finding the function, and whether it follows the convention ----
+
+// Compilers name changed copies of f `f.constprop.0`, `f.isra.0`, `f.part.0`. A copy that was only
+// renamed for the linker has the declared parameters.
+bool keeps_convention(std::string_view symbol) {
+  const size_t dot = symbol.find('.');
+  if (dot == std::string_view::npos) return true;
+  const std::string_view suffix = symbol.substr(dot);
+  return (suffix.starts_with(".lto_priv.") || suffix.starts_with(".llvm.")) &&
+         suffix.substr(1).find_first_not_of("0123456789", suffix.find('.', 1)) ==
+             std::string_view::npos;
+}
+
+bool has_linkage_name(const Die& function, const std::string& symbol) {
+  auto linkage = dwarf::attribute(function, DW_AT_linkage_name);
+  const char* text = linkage ? ::dwarf_formstring(&*linkage) : nullptr;
+  return text ? symbol == text : symbol == dwarf::name_of(function);
+}
+
+std::optional<Die> choose(const std::vector<Die>& functions, const std::string& symbol) {
+  if (functions.size() == 1) return functions.front();
+  for (const Die& one : functions)
+    if (has_linkage_name(one, symbol)) return one;
+  return std::nullopt;
+}
+
+enum class Language { c, cxx, other };  // others have a different, or an unknown convention
+
+Language language_of(const Die& function) {
+  Die unit;
+  if (!::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr)) return Language::other;
+  constexpr int kC17 = 0x2c, kCxx17 = 0x2a, kCxx20 = 0x2b;  // later than this dwarf.h
+  switch (::dwarf_srclang(&unit)) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case kC17: return Language::c;
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case kCxx17:
+    case kCxx20: return Language::cxx;
+    default: return Language::other;
+  }
+}
+
+bool has_usual_convention(const Die& function) {
+  if (!dwarf::has(function, DW_AT_calling_convention)) return true;
+  return dwarf::number(function, DW_AT_calling_convention) == DW_CC_normal;
+}
+
+// clang drops parameters of local functions that it optimises, and does not record it.
+bool may_lack_parameters(const Die& function) {
+  constexpr unsigned kGnuAllCallSites = 0x2117;
+  const bool optimised =
+      dwarf::has(function, DW_AT_call_all_calls) || dwarf::has(function, kGnuAllCallSites);
+  Die unit;
+  if (dwarf::flag(function, DW_AT_external) || !optimised) return false;
+  if (!::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr)) return true;
+  auto producer = dwarf::attribute(unit, DW_AT_producer);
+  const char* text = producer ? ::dwarf_formstring(&*producer) : nullptr;
+  return !text || std::strstr(text, "GNU") == nullptr;
+}
+
+// ---- the function's list of parameters ----
+
+// Includes those of a template's parameter pack. False if the list cannot be read.
+bool add_parameters(const Die& parent, int depth, std::vector<Die>& to) {
+  return dwarf::each_child(parent, [&](const Die& child) {
+    const unsigned tag = dwarf::tag_of(child);
+    if (tag == DW_TAG_formal_parameter) to.push_back(child);
+    if (tag == DW_TAG_GNU_formal_parameter_pack && depth < kDeepestPack)
+      return add_parameters(child, depth + 1, to);
+    return to.size() <= kMostCounted;
+  });
+}
+
+// The code of a function that is also inlined elsewhere refers to its single description.
+std::optional<std::vector<Die>> parameters_of(const Die& function) {
+  std::vector<Die> own, described;
+  if (!add_parameters(function, 0, own)) return std::nullopt;
+  const auto description = dwarf::referred(function, DW_AT_abstract_origin);
+  if (!description) return own;
+  if (!add_parameters(*description, 0, described) || own.size() != described.size())
+    return std::nullopt;
+  return own;
+}
+
+// Hidden parameters of constructors and destructors, which not all copies of them have.
+bool is_of_some_copies(const std::string& name) {
+  return name == "__in_chrg" || name == "__vtt_parm";
+}
+
+// Whether the name can be written in an expression.
+bool is_identifier(const std::string& name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+// ---- the place at the entry, according to the compiler ----
+
+// DWARF's register numbers: psABI, figure 3.36.
+std::optional<Register> general_register(uint64_t number) {
+  static constexpr std::array kNumbers{Register::rax, Register::rdx, Register::rcx, Register::rbx,
+                                       Register::rsi, Register::rdi, Register::rbp, Register::rsp,
+                                       Register::r8,  Register::r9,  Register::r10, Register::r11,
+                                       Register::r12, Register::r13, Register::r14, Register::r15};
+  if (number >= kNumbers.size()) return std::nullopt;
+  return kNumbers[number];
+}
+
+bool passes_parameters(Register reg) {
+  return reg == Register::rdi || reg == Register::rsi || reg == Register::rdx ||
+         reg == Register::rcx || reg == Register::r8 || reg == Register::r9;
+}
+
+enum class Said { nothing, this_place, another_place };
+
+// A location list has a place for each instruction. A single expression for the whole function is
+// not valid before its prologue, unless it is a register that passes parameters.
+Said said_of(const Die& parameter, uint64_t entry, const Seat& seat) {
+  auto location = dwarf::attribute(parameter, DW_AT_location);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!location || ::dwarf_getlocation_addr(&*location, entry, &ops, &count, 1) != 1 || count != 1)
+    return Said::nothing;
+  const bool is_register = ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
+  if (!is_register) return Said::nothing;
+  const auto reg = general_register(ops[0].atom - DW_OP_reg0);
+  if (reg && *reg == seat.integer) return Said::this_place;
+  const bool is_list = ::dwarf_whatform(&*location) == DW_FORM_sec_offset ||
+                       ::dwarf_whatform(&*location) == DW_FORM_loclistx;
+  const bool holds_at_entry = is_list || (reg && passes_parameters(*reg));
+  return holds_at_entry && (reg || seat.integer != Register::none) ? Said::another_place
+                                                                   : Said::nothing;
+}
+
+// ---- from seats to arguments ----
+
+std::string unreadable_because(const Argument& value, const Seat& seat) {
+  switch (seat.where) {
+    case Seat::Where::lost: return "its place depends on a type that is not understood";
+    case Seat::Where::nothing: return "an empty object: nothing is passed";
+    case Seat::Where::stack: return "passed by value, on the stack";
+    case Seat::Where::registers: break;
+  }
+  return value.is_float || seat.integer == Register::none ? "in a vector register"
+                                                          : "passed by value, in registers";
+}
+
+Argument seated(Argument value, const Seat& seat) {
+  const bool is_number = value.kind != Kind::aggregate;
+  if (is_number && seat.where == Seat::Where::registers && seat.integer != Register::none) {
+    value.place = Argument::Place::in_register;
+    value.base = seat.integer;
+    value.text = name_of(seat.integer);
+  } else if (is_number && seat.where == Seat::Where::stack) {
+    value.place = Argument::Place::memory;
+    value.base = Register::rsp;
+    value.offset = static_cast<int64_t>(seat.stack_offset);
+    value.text = std::to_string(seat.stack_offset) + "(%rsp)";
+  } else {
+    value.text = unreadable_because(value, seat);
+  }
+  return value;
+}
+
+class Reading {
+ public:
+  Reading(const Die& function, uint64_t entry, bool cxx, TypeReader& types)
+      : function_(function),
+        entry_(entry),
+        cxx_(cxx),
+        must_be_said_(may_lack_parameters(function)),
+        types_(types) {}
+
+  std::optional<Arguments> run() {
+    const auto parameters = parameters_of(function_);
+    if (!parameters || !seat_result()) return std::nullopt;
+    for (const Die& parameter : *parameters)
+      if (arguments_.size() < kMostArguments && !add(parameter)) return std::nullopt;
+    return std::move(arguments_);
+  }
+
+ private:
+  // False if it is not certain whether the result's address is passed.
+  bool seat_result() {
+    if (!dwarf::has(function_, DW_AT_type)) return true;
+    const ParameterType result = types_.read(dwarf::type_of(function_), cxx_);
+    if (result.passing.way == Passing::Way::unknown) return false;
+    if (result.by_reference || (result.is_aggregate && result.passing.way == Passing::Way::stack))
+      seating_.take_result_address();
+    return true;
+  }
+
+  bool add(const Die& parameter) {
+    const std::string name = dwarf::name_of(parameter);
+    if (is_of_some_copies(name) || dwarf::has(parameter, DW_AT_const_value)) return false;
+    const ParameterType type = types_.read(dwarf::type_of(parameter), cxx_);
+    const Seat seat = seating_.next(type.passing);
+    Argument argument = seated(type.value, seat);
+    if (argument.kind != Kind::aggregate && seat.where != Seat::Where::lost) {
+      const Said said = said_of(parameter, entry_, seat);
+      if (said == Said::another_place) return false;
+      if (must_be_said_ && said != Said::this_place) return false;
+    }
+    if (is_identifier(name)) argument.name = name;
+    arguments_.push_back(std::move(argument));
+    return true;
+  }
+
+  const Die& function_;
+  const uint64_t entry_;
+  const bool cxx_;
+  const bool must_be_said_;
+  TypeReader& types_;
+  Seating seating_;
+  Arguments arguments_;
+};
+
+// A function that follows the calling convention.
+struct Known {
+  Die die;
+  bool is_cxx;
+};
+
+Argument no_result(std::string why) {
+  Argument none;
+  none.text = std::move(why);
+  return none;
+}
+
+}  // namespace
+
+struct FunctionParameters::Impl {
+  std::optional<Known> find(const Function& function);
+
+  std::optional<DebugInfo> info;
+  TypeReader types;
+};
+
+FunctionParameters::FunctionParameters(const ElfFile& file) : impl_(std::make_unique<Impl>()) {
+  if (auto image = file.open_debug_info())
+    impl_->info = DebugInfo::open(std::move(*image), file.debug_root());
+}
+FunctionParameters::FunctionParameters(FunctionParameters&&) noexcept = default;
+FunctionParameters& FunctionParameters::operator=(FunctionParameters&&) noexcept = default;
+FunctionParameters::~FunctionParameters() = default;
+
+std::optional<Known> FunctionParameters::Impl::find(const Function& function) {
+  if (!info || !keeps_convention(function.name)) return std::nullopt;
+  const auto found = choose(info->functions_at(function.address), function.name);
+  if (!found || !has_usual_convention(*found)) return std::nullopt;
+  const Language language = language_of(*found);
+  if (language == Language::other) return std::nullopt;
+  return Known{*found, language == Language::cxx};
+}
+
+std::optional<Arguments> FunctionParameters::of(const Function& function) {
+  const auto known = impl_->find(function);
+  if (!known) return std::nullopt;
+  return Reading(known->die, function.address, known->is_cxx, impl_->types).run();
+}
+
+std::optional<Argument> FunctionParameters::result_of(const Function& function) {
+  const auto known = impl_->find(function);
+  if (!known) return std::nullopt;
+  if (!dwarf::has(known->die, DW_AT_type)) return no_result("the function returns nothing");
+  const ParameterType type = impl_->types.read(dwarf::type_of(known->die), known->is_cxx);
+  const Passing& passing = type.passing;
+  if (type.is_aggregate || type.by_reference || passing.way != Passing::Way::registers ||
+      passing.integer_registers + passing.vector_registers != 1)
+    return no_result("the function returns a " + text_of_type(dwarf::type_of(known->die)) +
+                     ", which is no integer");
+  Argument result = type.value;
+  result.place = Argument::Place::in_register;
+  result.base = Register::rax;
+  return result;
+}
+
+}  // namespace tracectl

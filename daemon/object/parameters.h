@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The parameters of functions, from the debug information of their file.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "daemon/model/argument.h"
+#include "daemon/object/elf_file.h"
+
+namespace tracectl {
+
+class FunctionParameters {
+ public:
+  // A file without debug information (or with damaged or absurd information) has no known
+  // functions.
+  explicit FunctionParameters(const ElfFile& file);
+  FunctionParameters(FunctionParameters&&) noexcept;
+  FunctionParameters& operator=(FunctionParameters&&) noexcept;
+  ~FunctionParameters();
+
+  // The parameters of a function before its first instruction runs, in their order: places, names
+  // and types, at most kMostArguments. The `text` of one that cannot be read says why. Those on the
+  // stack are at offsets from rsp. The list is empty if there are no parameters. None if the
+  // function is unknown, or if it may not follow the calling convention.
+  std::optional<Arguments> of(const Function& function);
+
+  // The type of the function's result in rax at a return; it has no place. If the result is
+  // elsewhere, or if there is none, it is unreadable, with the reason in `text`. None if the
+  // function is unknown.
+  std::optional<Argument> result_of(const Function& function);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/object/probes.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "daemon/object/call_graph.h"
+#include "daemon/object/data_map.h"
+#include "daemon/object/demangle.h"
+#include "daemon/object/function_arguments.h"
+#include "daemon/object/return_planner.h"
+#include "daemon/object/x86_64/caller.h"
+#include "daemon/object/x86_64/indirect_calls.h"
+#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/x86_64/placement.h"
+
+namespace tracectl {
+namespace {
+
+// The names of functions that are sites of USDT probes (<tracectl/usdt.h>).
+constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
+constexpr size_t kMostUnknownCalls = kMostReached;  // probes at them are slow
+constexpr uint64_t kMostFunctionBytes = 1 << 20;    // of code read to place one probe
+constexpr uint64_t kReadWithoutSizeBytes = 4096;    // read if a symbol has no size
+
+// A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
+struct FunctionBytes {
+  std::vector<uint8_t> body;
+  std::vector<std::vector<uint8_t>> other_bytes;
+  std::vector<CodeRange> others;
+  FunctionCode view;
+
+  // The code of the body or the part that begins there.
+  std::span<const uint8_t> at(uint64_t address) const {
+    for (const CodeRange& other : others)
+      if (other.address == address) return other.bytes;
+    return view.body.bytes;
+  }
+};
+
+class FunctionFinder {
+ public:
+  FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
+                 std::optional<Returns> returns)
+      : object_(object),
+        pattern_(pattern),
+        all_(object->elf().functions()),
+        arguments_(object->elf()) {
+    if (returns) return_planner_.emplace(*object, all_, *returns);
+    index_cold_parts();
+  }
+
+  ProbeMatch run() {
+    for (const Function& function : all_)
+      if (matches(function)) add(function);
+    return finish();
+  }
+
+  ProbeMatch run(const Below& below) {
+    if (!below.reached) return run_without(below.skip);
+    for (const Pattern& grown : below.grown)
+      if (grown.object == object_->path()) grown_.insert(grown.function);
+    const auto functions = nearest_first(below);
+    if (below.unknown_calls)
+      add_unknown_calls(functions, below.most);
+    else if (functions.size() > below.most)
+      add_most(functions, below.most);
+    else
+      for (const Function* function : functions) add(*function);
+    return finish();
+  }
+
+ private:
+  // gcc and clang name the unlikely part of f `f.cold` or `f.cold.N`.
+  void index_cold_parts() {
+    for (const Function& function : all_) names_.insert(function.name);
+    for (const Function& function : all_)
+      if (const size_t at = function.name.find(".cold"); at != std::string::npos)
+        cold_parts_.emplace(std::string_view(function.name).substr(0, at), &function);
+  }
+
+  // Whether it is the cold part of another function in the table. It is jumped to, and never
+  // called.
+  bool is_cold_part(const Function& function) const {
+    const size_t at = function.name.find(".cold");
+    return at != std::string::npos &&
+           names_.contains(std::string_view(function.name).substr(0, at));
+  }
+
+  // A part of a function matches only by its full name.
+  bool matches(const Function& function) const {
+    if (function.name.starts_with(kSiteOfUsdt)) return false;
+    if (function.name != pattern_.function && is_cold_part(function)) return false;
+    if (pattern_.scope == Scope::global && !function.exported) return false;
+    return is_named(pattern_, function);
+  }
+
+  static bool is_named(const Pattern& pattern, const Function& function) {
+    if (!wants_demangled(pattern)) return glob_match(pattern.function, function.name);
+    const auto plain = demangle(function.name);
+    return plain && glob_match(pattern.function, *plain);
+  }
+
+  static bool is_any_of(const std::vector<std::string>& globs, const Function& function) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+      Pattern pattern;
+      pattern.function = glob;
+      return is_named(pattern, function);
+    });
+  }
+
+  ProbeMatch run_without(const std::vector<std::string>& skip) {
+    for (const Function& function : all_)
+      if (matches(function) && !is_any_of(skip, function)) add(function);
+    return finish();
+  }
+
+  bool is_grown(const Function& function) const { return grown_.contains(function.name); }
+
+  std::vector<uint64_t> roots() const {
+    std::vector<uint64_t> addresses;
+    for (const Function& function : all_)
+      if (matches(function) || is_grown(function)) addresses.push_back(function.address);
+    return addresses;
+  }
+
+  // Roots have a setting of their own, except those that the user did not name.
+  bool is_below(const Reached& reached, const Below& below) const {
+    const Function& function = *reached.function;
+    if (reached.distance == 0 && !is_grown(function)) return false;
+    if (reached.distance > below.most_calls.value_or(UINT32_MAX)) return false;
+    return !function.name.starts_with(kSiteOfUsdt) && !is_cold_part(function) &&
+           !is_any_of(below.skip, function);
+  }
+
+  std::vector<const Function*> nearest_first(const Below& below) const {
+    std::vector<const Function*> direct, by_address;
+    const auto from = roots();
+    if (from.empty()) return direct;
+    for (const Reached& reached : CallGraph(object_).reach(from).functions)
+      if (is_below(reached, below))
+        (reached.by_address ? by_address : direct).push_back(reached.function);
+    direct.insert(direct.end(), by_address.begin(), by_address.end());
+    return direct;
+  }
+
+  void add_most(const std::vector<const Function*>& functions, size_t most) {
+    const std::string many = std::to_string(functions.size()) + " functions can be reached";
+    std::vector<const Function*> others;
+    for (const Function* function : functions)
+      if (is_slow(*function))
+        leave_out(*function, many + ", and a probe here would be slow");
+      else
+        others.push_back(function);
+    for (size_t i = 0; i < others.size(); ++i)
+      if (i < most)
+        add(*others[i]);
+      else
+        leave_out(*others[i], many + ", and " + std::to_string(most) +
+                                  " are nearer; name it, or fewer by --only, --skip or --depth");
+  }
+
+  // Adds them in the named functions, then in as many of the reached ones as are shown.
+  void add_unknown_calls(const std::vector<const Function*>& below, size_t most) {
+    const DataMap data(*object_);
+    for (const Function& function : all_)
+      if (matches(function) && !add_unknown_calls(function, data)) return;
+    for (size_t i = 0; i < std::min(below.size(), most); ++i)
+      if (!add_unknown_calls(*below[i], data)) return;
+  }
+
+  // Returns false when the limit is reached.
+  bool add_unknown_calls(const Function& function, const DataMap& data) {
+    const auto code = read_code(function);
+    if (!code) return true;
+    for (const IndirectCall& call : indirect_calls(code->view, reader_of(object_->elf()))) {
+      const bool is_known = call.slot && data.is_of_linker(*call.slot);
+      if (is_known) continue;
+      if (probes_.size() == kMostUnknownCalls) {
+        leave_out(function, "its calls by pointers, and those of functions further away: " +
+                                std::to_string(kMostUnknownCalls) + " are looked at in a file");
+        return false;
+      }
+      add_unknown_call(part_around(function, call.address), *code, call);
+    }
+    return true;
+  }
+
+  // The function, or that part of it elsewhere which contains the address.
+  const Function& part_around(const Function& function, uint64_t address) const {
+    const auto [first, last] = cold_parts_.equal_range(function.name);
+    for (auto part = first; part != last; ++part)
+      if (address - part->second->address < part->second->size) return *part->second;
+    return function;
+  }
+
+  void add_unknown_call(const Function& part, const FunctionBytes& code, const IndirectCall& call) {
+    const uint64_t within = call.address - part.address;
+    Pattern exact = pattern_;
+    exact.object = object_->path();
+    exact.function = part.name;
+    exact.offset = within;
+    const std::string name = to_string(exact);
+    const auto placed = place(code.at(part.address), within);
+    if (!placed) {
+      match_.refused.push_back({name, part.offset + within, std::nullopt, placed.error().message});
+      return;
+    }
+    Probe& probe = probes_[name];
+    probe.name = name;
+    probe.sites = {{.offset = part.offset + within,
+                    .cost = placed->cost,
+                    .args = std::make_shared<const Arguments>(Arguments{call.callee}),
+                    .returns = nullptr}};
+  }
+
+  bool is_slow(const Function& function) {
+    const auto code = read_code(function);
+    if (!code) return false;
+    const auto placed = place_entry(code->view);
+    return placed && placed->cost == CostClass::slow;
+  }
+
+  void leave_out(const Function& function, const std::string& why) {
+    match_.refused.push_back({name_of(function), function.offset, std::nullopt, why});
+  }
+
+  std::string name_of(const Function& function) const {
+    Pattern exact = pattern_;
+    exact.object = object_->path();
+    exact.function = function.name;
+    return to_string(exact);
+  }
+
+  void add(const Function& function) {
+    const std::string name = name_of(function);
+    Probe& probe = probes_[name];
+    if (probe.name.empty()) {
+      probe.name = name;
+      probe.demangled = demangle(function.name);
+    }
+    auto code = read_code(function);
+    auto placed = code ? place_call(function, *code) : code.error();
+    if (!placed)
+      match_.refused.push_back(
+          {probe.name, function.offset + pattern_.offset, std::nullopt, placed.error().message});
+    else
+      add_site(probe, function, *placed, *code);
+  }
+
+  using Planned = ReturnPlanner::Planned;
+
+  Result<Planned> place_call(const Function& function, const FunctionBytes& code) {
+    auto placed = place_in(function, code);
+    if (!placed) return placed.error();
+    if (!return_planner_) return Planned{*placed, nullptr};
+    if (pattern_.offset)
+      return Error{Code::unsupported, "within a function there is no call to follow: leave +" +
+                                          std::to_string(pattern_.offset) + " away"};
+    if (is_cold_part(function))
+      return Error{Code::unsupported, "this is a part of a function, which is jumped to: follow " +
+                                          function.name.substr(0, function.name.find(".cold"))};
+    return return_planner_->plan(function, code.view, *placed, arguments_.result_of(function));
+  }
+
+  // A symbol and its version alias name the same instruction.
+  void add_site(Probe& probe, const Function& function, const Planned& planned,
+                const FunctionBytes& code) {
+    const Placement& placed = planned.placement;
+    Site site{.offset = function.offset + pattern_.offset + placed.moved_bytes,
+              .moved_bytes = placed.moved_bytes,
+              .semaphore = 0,
+              .cost = placed.cost,
+              .args = nullptr,
+              .returns = planned.plan};
+    const auto same = [&](const Site& other) { return other.offset == site.offset; };
+    if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
+    site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
+                                     : argument_registers();
+    site.words_below_caller = words_below_caller(code.body, pattern_.offset + placed.moved_bytes);
+    probe.sites.push_back(std::move(site));
+  }
+
+  Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
+    if (pattern_.offset == 0) return place_entry(code.view);
+    if (function.size && pattern_.offset >= function.size)
+      return Error{Code::invalid, "the offset lies behind the function's end (" +
+                                      std::to_string(function.size) + " bytes)"};
+    auto placed = place(code.view.body.bytes, pattern_.offset);
+    if (!placed || placed->cost != CostClass::fast) return placed;
+    if (auto safe = nop5_is_safe(code.view, pattern_.offset); !safe) return safe.error();
+    return placed;
+  }
+
+  Result<FunctionBytes> read_code(const Function& function) {
+    FunctionBytes code;
+    const uint64_t wanted = function.size ? function.size : kReadWithoutSizeBytes;
+    auto body = object_->elf().read_at_most(function.offset, std::min(wanted, kMostFunctionBytes));
+    if (!body) return body.error();
+    code.body = std::move(*body);
+    read_cold_parts(function, code);
+    const bool whole = function.size != 0 && code.body.size() == function.size;
+    code.view = {
+        {function.address, code.body}, whole ? Extent::whole : Extent::unknown, code.others};
+    return code;
+  }
+
+  void read_cold_parts(const Function& function, FunctionBytes& code) {
+    const auto [first, last] = cold_parts_.equal_range(function.name);
+    for (auto it = first; it != last; ++it) {
+      auto bytes = object_->elf().read_at_most(it->second->offset,
+                                               std::min(it->second->size, kMostFunctionBytes));
+      if (bytes) code.other_bytes.push_back(std::move(*bytes));
+      if (bytes) code.others.push_back({it->second->address, {}});
+    }
+    for (size_t i = 0; i < code.others.size(); ++i) code.others[i].bytes = code.other_bytes[i];
+  }
+
+  ProbeMatch finish() {
+    for (auto& [name, probe] : probes_)
+      if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
+    return std::move(match_);
+  }
+
+  const ObjectFilePtr& object_;
+  const Pattern& pattern_;
+  const std::vector<Function>& all_;
+  FunctionArguments arguments_;
+  std::optional<ReturnPlanner> return_planner_;
+  std::unordered_set<std::string_view> names_;
+  std::unordered_set<std::string_view> grown_;
+  std::multimap<std::string_view, const Function*> cold_parts_;
+  std::map<std::string, Probe> probes_;
+  ProbeMatch match_;
+};
+
+class UsdtFinder {
+ public:
+  UsdtFinder(const ObjectFile& object, const Pattern& pattern, const std::vector<UsdtSite>& all)
+      : object_(object), pattern_(pattern), all_(all) {}
+
+  ProbeMatch run() {
+    for (const UsdtSite& site : all_)
+      if (glob_match(pattern_.provider, site.provider) && usdt_name_match(pattern_.name, site.name))
+        add(site);
+    for (auto& [name, probe] : probes_)
+      if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
+    return std::move(match_);
+  }
+
+ private:
+  void add(const UsdtSite& site) {
+    Pattern exact = pattern_;
+    exact.object = object_.path();
+    exact.provider = site.provider;
+    exact.name = site.name;
+    const std::string name = to_string(exact);
+    auto cost = check(site);
+    if (!cost) {
+      match_.refused.push_back({name, site.offset, std::nullopt, cost.error().message});
+      return;
+    }
+    Probe& probe = probes_[name];
+    probe.name = name;
+    probe.sites.push_back({.offset = site.offset,
+                           .moved_bytes = 0,
+                           .semaphore = site.semaphore.value_or(0),
+                           .cost = *cost,
+                           .args = readable_arguments(site),
+                           .returns = nullptr,
+                           .words_below_caller = words_to_return(site)});
+  }
+
+  // None if the code does not show where the return address is.
+  std::optional<unsigned> words_to_return(const UsdtSite& site) const {
+    const auto bytes = object_.elf().read_at_most(site.offset, 16);
+    if (bytes && is_nop5_and_return(*bytes)) return 0;
+    return std::nullopt;
+  }
+
+  // The function around the site proves that an instruction starts there, and that the red zone is
+  // not live. Without a symbol, a one-byte nop, which the note's own macro put there, is proof
+  // enough, and so is a 5-byte nop with a return.
+  Result<CostClass> check(const UsdtSite& site) {
+    auto bytes = object_.elf().read_at_most(site.offset, 16);
+    if (!bytes) return bytes.error();
+    auto instruction = decode_instruction(*bytes);
+    if (!instruction) return instruction.error();
+    if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
+    const auto function = object_.elf().function_at(site.address);
+    if (!function || function->size > kMostFunctionBytes)
+      return without_function(*bytes, *instruction);
+    auto body = object_.elf().read_at_most(function->offset, function->size);
+    if (!body) return body.error();
+    auto placed = place(*body, site.address - function->address);
+    if (!placed) return placed.error();
+    const FunctionCode code{{function->address, *body}, Extent::whole, {}};
+    if (placed->cost == CostClass::fast)
+      if (auto safe = nop5_is_safe(code, site.address - function->address); !safe)
+        return safe.error();
+    return placed->cost;
+  }
+
+  Result<CostClass> without_function(std::span<const uint8_t> bytes, const Instruction& found) {
+    if (bytes[0] == 0x90 || is_nop5_and_return(bytes)) return found.cost;
+    return Error{Code::unsupported,
+                 is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
+                                  "can corrupt the red zone on this kernel; install the program's "
+                                  "debug symbols"
+                                : "no symbol tells where instructions start around it; install "
+                                  "the program's debug symbols"};
+  }
+
+  // An address within the file is made relative to the instruction, so it holds wherever the file
+  // is loaded.
+  std::shared_ptr<const Arguments> readable_arguments(const UsdtSite& site) {
+    Arguments arguments = site.args;
+    for (Argument& argument : arguments) {
+      if (!argument.link_relative) continue;
+      if (argument.base != Register::none) {  // known only after the file is loaded
+        argument.place = Argument::Place::unreadable;
+        continue;
+      }
+      argument.link_relative = false;
+      argument.base = Register::rip;
+      argument.offset -= static_cast<int64_t>(site.address);
+    }
+    return std::make_shared<const Arguments>(std::move(arguments));
+  }
+
+  const ObjectFile& object_;
+  const Pattern& pattern_;
+  const std::vector<UsdtSite>& all_;
+  std::map<std::string, Probe> probes_;
+  ProbeMatch match_;
+};
+
+bool fits_object(const std::string& object, const std::string& path) {
+  if (object.empty() || object == path) return true;
+  return glob_match(object, std::string_view(path).substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+bool names_probe(const Pattern& pattern, const std::string& probe_name) {
+  const auto probe = parse_pattern(probe_name);
+  if (!probe || probe->kind != pattern.kind || !fits_object(pattern.object, probe->object))
+    return false;
+  if (pattern.kind == ProbeKind::usdt)
+    return glob_match(pattern.provider, probe->provider) &&
+           usdt_name_match(pattern.name, probe->name);
+  if (probe->offset != pattern.offset) return false;
+  if (!wants_demangled(pattern)) return glob_match(pattern.function, probe->function);
+  const auto plain = demangle(probe->function);
+  return plain && glob_match(pattern.function, *plain);
+}
+
+Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
+                               std::optional<Returns> returns, const Below* below) {
+  if (pattern.kind == ProbeKind::usdt) {
+    if (returns)
+      return Error{Code::invalid, to_string(pattern) +
+                                      " is no function: it has no return, retval, duration or "
+                                      "time; --from and --to measure between two probes"};
+    const auto& sites = object->usdt_sites();
+    if (!sites) return sites.error();
+    return UsdtFinder(*object, pattern, *sites).run();
+  }
+  FunctionFinder finder(object, pattern, returns);
+  return below ? finder.run(*below) : finder.run();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "daemon/model/pattern.h"
+#include "daemon/model/probe.h"
+#include "daemon/model/setting.h"
+#include "daemon/object/object_file.h"
+
+namespace tracectl {
+
+// The matches of a pattern in one object. Each site was checked as far as the file allows: it is an
+// instruction's start, the kernel accepts it, and it has no live red zone. Others are refused with
+// the reason.
+struct ProbeMatch {
+  std::vector<Probe> probes;  // sorted by name
+  std::vector<Refusal> refused;
+};
+
+// The limits of an answer: sites and refusals, and the bytes of their texts.
+struct MatchBounds {
+  size_t matches = SIZE_MAX;
+  size_t bytes = SIZE_MAX;
+
+  bool operator==(const MatchBounds&) const = default;
+};
+
+// Counts against these limits.
+class MatchCount {
+ public:
+  void add(const Probe& probe);
+  void add(const Refusal& refusal);
+  void add(const ProbeMatch& match);
+  // Fails with Code::exhausted beyond the limits.
+  Status check(const MatchBounds& most) const;
+  size_t matches() const { return matches_; }
+
+ private:
+  size_t matches_ = 0;
+  size_t bytes_ = 0;
+};
+
+inline constexpr size_t kMostReached = 1000;
+
+// Selects functions below those that the pattern names.
+struct Below {
+  // Functions that can be reached by calls from those that the pattern names, without these; at
+  // most `most`, those nearest by direct calls first. If there are more, slow ones are left out.
+  bool reached = false;
+  std::vector<std::string> skip = {};       // not these; globs
+  std::optional<uint32_t> most_calls = {};  // on the way there
+  std::vector<Pattern> grown = {};          // functions of the file to be added as roots
+  size_t most = kMostReached;
+  // Not the functions, but those calls, in them and in the functions that the pattern names, whose
+  // targets the file does not show. Argument 0 is the target.
+  bool unknown_calls = false;
+
+  bool operator==(const Below&) const = default;
+};
+
+// With `returns`, the sites are those at which calls can be followed until they return; others are
+// refused. With `below`, the functions are those that it selects.
+Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
+                               std::optional<Returns> returns = std::nullopt,
+                               const Below* below = nullptr);
+
+// Whether the pattern names the probe with this canonical name.
+bool names_probe(const Pattern& pattern, const std::string& probe_name);
+
+}  // namespace tracectl

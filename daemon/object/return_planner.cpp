@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/object/return_planner.h"
+
+#include <algorithm>
+
+#include "daemon/object/x86_64/pushed.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint64_t kMostPartBytes = 1 << 20;
+
+// Every Go program has this table of functions from the linker: src/runtime/symtab.go.
+bool is_go(const ElfFile& file) {
+  return file.section(".gopclntab") || file.section(".data.rel.ro.gopclntab");
+}
+
+}  // namespace
+
+ReadFile reader_of(const ElfFile& file) {
+  return [&file](uint64_t address, std::span<uint8_t> into) {
+    const auto offset = file.offset_of(address);
+    if (!offset) return size_t{0};
+    const auto bytes = file.read_at_most(*offset, into.size());
+    if (!bytes) return size_t{0};
+    std::ranges::copy(*bytes, into.begin());
+    return bytes->size();
+  };
+}
+
+ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all,
+                             Returns choice)
+    : object_(object), file_(object.elf()), choice_(choice), moves_stacks_(is_go(object.elf())) {
+  for (const Function& function : all)
+    if (function.name.find(".cold") == std::string::npos) starts_.insert(function.address);
+}
+
+Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
+                                                   const FunctionCode& code,
+                                                   const Placement& placed,
+                                                   std::optional<Argument> result) {
+  const bool takes_trampoline = choice_ == Returns::trampoline ||
+                                (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
+  auto planned =
+      takes_trampoline
+          ? by_trampoline(code, placed, choice_ == Returns::trampoline ? kAsAsked : kCallsNothing)
+          : by_exits(function, code, placed);
+  if (!planned) return planned;
+  auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
+  with_result->result = std::move(result);
+  with_result->moved_bytes = static_cast<uint32_t>(planned->placement.moved_bytes);
+  planned->plan = std::move(with_result);
+  return planned;
+}
+
+// The kernel takes the word on top of the stack as the return address.
+Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& code,
+                                                            const Placement& placed,
+                                                            const char* reason) const {
+  if (moves_stacks_)
+    return Error{Code::unsupported,
+                 "a Go program moves its stacks, and would be killed by a return trampoline"};
+  Planned planned{placed, nullptr};
+  if (pushed_before(code.body, placed.moved_bytes) != 0) {
+    auto unmoved = place(code.body.bytes, 0);
+    if (!unmoved) return unmoved.error();
+    planned.placement = *unmoved;
+  }
+  planned.plan = std::make_shared<ReturnPlan>(ReturnPlan{.way = Way::trampoline, .reason = reason});
+  return planned;
+}
+
+Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
+                                                       const FunctionCode& code,
+                                                       const Placement& placed) {
+  auto exits = exits_of(code);
+  if (!exits)
+    return Error{Code::unsupported,
+                 "its returns cannot be seen: " + exits.error().message +
+                     "; --returns trampoline sees them, and kills a program that leaves " +
+                     function.name + " by an exception or switches stacks"};
+  Planned planned{placed, nullptr};
+  auto pushed = pushed_before(code.body, placed.moved_bytes);
+  if (!pushed) {
+    auto unmoved = place(code.body.bytes, 0);
+    if (!unmoved) return unmoved.error();
+    planned.placement = *unmoved;
+    pushed = 0;
+  }
+  planned.plan = std::make_shared<ReturnPlan>(
+      ReturnPlan{.way = Way::exits,
+                 .reason = choice_ == Returns::exits ? kAsAsked : kMayBeUnwound,
+                 .pushed_bytes = *pushed,
+                 .exits = std::move(*exits)});
+  return planned;
+}
+
+Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code) {
+  parts_.clear();
+  auto exits = find_exits(
+      code, {.read = reader_of(file_),
+             .part_at = [this](uint64_t address) { return part_at(address); },
+             .is_function = [this](uint64_t address) { return starts_.contains(address); }});
+  if (!exits) return exits.error();
+  std::vector<ExitSite> sites;
+  for (const Exit& exit : *exits) {
+    auto site = site_of(exit);
+    if (!site) return site.error();
+    sites.push_back(*site);
+  }
+  return sites;
+}
+
+std::optional<CodeRange> ReturnPlanner::part_at(uint64_t address) {
+  const auto range = object_.unwind_ranges().range_at(address);
+  if (!range || range->size > kMostPartBytes) return std::nullopt;
+  const auto [part, fresh] = parts_.try_emplace(range->address);
+  if (fresh) {
+    const auto offset = file_.offset_of(range->address);
+    auto bytes = offset ? file_.read_at_most(*offset, range->size) : Error{};
+    if (bytes) part->second = std::move(*bytes);
+  }
+  if (part->second.size() != range->size) return std::nullopt;
+  return CodeRange{range->address, part->second};
+}
+
+Result<ExitSite> ReturnPlanner::site_of(const Exit& exit) const {
+  const auto offset = file_.offset_of(exit.address);
+  if (!offset) return Error{Code::unsupported, "an exit is not in the file"};
+  if (exit.refusal)
+    return Error{Code::unsupported,
+                 std::string{"no probe can sit on one of its exits: "} + exit.refusal};
+  ExitSite site{.offset = *offset, .has_result = exit.kind == ExitKind::ret};
+  if (exit.kind == ExitKind::conditional_tail_jump) site.condition = exit.condition;
+  if (exit.target != 0) site.jump_bytes = exit.length;
+  return site;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/model/probe.h"
+#include "daemon/model/setting.h"
+#include "daemon/object/object_file.h"
+#include "daemon/object/x86_64/exits.h"
+#include "daemon/object/x86_64/placement.h"
+
+namespace tracectl {
+
+// The values of ReturnPlan::reason: why a function's returns are traced in the way of its plan.
+inline constexpr const char* kAsAsked = "as asked for";
+inline constexpr const char* kCallsNothing = "it calls nothing";
+inline constexpr const char* kMayBeUnwound = "it may be unwound";
+inline constexpr std::array kReturnReasons{"", kAsAsked, kCallsNothing, kMayBeUnwound};
+
+// Borrows the file.
+ReadFile reader_of(const ElfFile& file);
+
+// Plans how the returns of functions of one file are traced, and where their probes then are.
+//
+// The kernel's trampoline replaces the return address. Code that reads return addresses finds it
+// there: an exception ends in std::terminate, and a program that switches stacks without the kernel
+// returns to the wrong place. A file does not show whether its program does such things, so by
+// default this uses the trampoline only for functions in which no other code runs.
+class ReturnPlanner {
+ public:
+  ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice);
+
+  struct Planned {
+    Placement placement;
+    std::shared_ptr<const ReturnPlan> plan;
+  };
+  // `placed` is the probe's place without returns. Fails with the reason if returns cannot be
+  // traced in the chosen way, or in no safe way.
+  Result<Planned> plan(const Function& function, const FunctionCode& code, const Placement& placed,
+                       std::optional<Argument> result);
+
+ private:
+  Result<Planned> by_trampoline(const FunctionCode& code, const Placement& placed,
+                                const char* reason) const;
+  Result<Planned> by_exits(const Function& function, const FunctionCode& code,
+                           const Placement& placed);
+  Result<std::vector<ExitSite>> exits_of(const FunctionCode& code);
+  Result<ExitSite> site_of(const Exit& exit) const;
+
+  std::optional<CodeRange> part_at(uint64_t address);
+
+  const ObjectFile& object_;
+  const ElfFile& file_;
+  Returns choice_;
+  bool moves_stacks_ = false;
+  std::unordered_set<uint64_t> starts_;             // of functions
+  std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function being planned
+};
+
+}  // namespace tracectl

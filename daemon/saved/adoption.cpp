@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/saved/adoption.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "daemon/base/mapping.h"
+#include "daemon/saved/kept_names.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint32_t kLinkBits = 0xffffffff;  // of tc_generation.link; above it is the handover
+
+std::optional<EngineState> read_state(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || status.st_size <= 0) return std::nullopt;
+  const auto mapping =
+      Mapping::map(fd, 0, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE);
+  if (!mapping) return std::nullopt;
+  auto state = decode_engine_state(
+      {static_cast<const char*>(mapping->data()), static_cast<size_t>(status.st_size)});
+  if (!state) return std::nullopt;
+  return std::move(*state);
+}
+
+std::vector<uint32_t> numbers_of(const std::vector<KeptDescriptor>& kept) {
+  std::vector<uint32_t> all;
+  for (const KeptDescriptor& one : kept)
+    for (const uint32_t each : numbers_in(one.name)) all.push_back(each);
+  return all;
+}
+
+void sort_unique(std::vector<uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+// An object that a user has given is one open file with the descriptor that the session keeps of it, and a store
+// may have that only.
+Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
+  for (KeptDescriptor& one : store.look("file.")) {
+    struct stat status {};
+    if (::fstat(one.fd.get(), &status) == 0 && status.st_dev == wanted.identity.device &&
+        status.st_ino == wanted.identity.inode)
+      return std::move(one.fd);
+  }
+  return Fd{};
+}
+
+}  // namespace
+
+// The former daemon may have died right behind its switch: programs may still run under the epoch before.
+Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& reading, Slots& slots,
+                         Keeper& keeper) {
+  Adoption adoption;
+  auto states = store.take("engine.");
+  auto objects = store.take("object.");
+  const auto object_numbers = numbers_of(objects);
+  keeper.go_on(numbers_of(states), object_numbers.empty() ? 0 : std::ranges::max(object_numbers));
+  for (KeptDescriptor& one : store.take("link."))
+    if (const auto numbers = numbers_in(one.name); numbers.size() == 2)
+      adoption.links_[numbers[0]] = {static_cast<Way>(numbers[1]), std::move(one.fd), {}};
+  for (KeptDescriptor& one : store.take("beside."))
+    if (const auto numbers = numbers_in(one.name); numbers.size() == 1)
+      adoption.links_[numbers[0]].beside.push_back(std::move(one.fd));
+  for (KeptDescriptor& one : store.take("ring."))
+    if (const auto numbers = numbers_in(one.name); numbers.size() == 2)
+      adoption.rings_[numbers[0]][numbers[1]] = std::move(one.fd);
+  if (kernel.prepare_wait(Progress::of_hits)) kernel.wait_for_progress();
+  if (adoption.take_state(std::move(states), kernel.epoch()) &&
+      adoption.take_objects(std::move(objects), store, reading))
+    adoption.take_slots(kernel, slots);
+  else
+    adoption.state_ = {};
+  adoption.take_links(kernel, slots, keeper);
+  clear_others(kernel, slots);
+  for (size_t i = 0; i < adoption.objects_.size(); ++i)
+    keeper.went_on(adoption.objects_[i], adoption.state_.objects[i].number);
+  return adoption;
+}
+
+// Two of a commit are there where the daemon was killed in its midst: that which the switch has made true holds.
+bool Adoption::take_state(std::vector<KeptDescriptor> states, uint64_t epoch) {
+  for (auto kept = states.rbegin(); kept != states.rend(); ++kept) {
+    auto state = read_state(kept->fd.get());
+    if (!state || state->epoch != epoch) continue;
+    state_ = std::move(*state);
+    return true;
+  }
+  return false;
+}
+
+bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
+                            Reading& reading) {
+  for (const ObjectState& wanted : state_.objects) {
+    const auto kept = std::find_if(objects.begin(), objects.end(), [&](const auto& one) {
+      return one.name == name_of_object(wanted.number);
+    });
+    Fd fd = kept != objects.end() ? std::move(kept->fd) : given_by_user(store, wanted);
+    if (!fd) return false;
+    auto object = Object::known(reading, std::move(fd), wanted.path, wanted.facts, wanted.identity);
+    if (!object) return false;
+    objects_.push_back(std::move(*object));
+  }
+  return true;
+}
+
+void Adoption::take_slots(Kernel& kernel, Slots& slots) {
+  uint32_t in_force = 0;
+  for (const SlotState& one : state_.slots)
+    if (take_slot(one, kernel, slots)) in_force += kernel.slots()[one.id].generation[0].hook_count;
+  kernel.in_force()[0] = kernel.in_force()[1] = in_force;
+  for (const SessionState& session : state_.sessions)
+    for (const SlotWantsState& at : session.wants)
+      for (const WantState& want : at.wants) stat_ids_.push_back(want.former.stat);
+  for (auto* ids : {&slot_ids_, &hook_ids_, &stat_ids_, &numbers_.specs, &numbers_.set_targets})
+    sort_unique(*ids);
+  std::erase(numbers_.specs, 0u);
+  slots.slot_ids.adopt(slot_ids_);
+  slots.hook_ids.adopt(hook_ids_);
+  slots.stat_ids.adopt(stat_ids_);
+  slots.layouts.adopt(state_.layouts);
+  slots.last_incarnation = state_.last_incarnation;
+  numbers_.last_source = state_.last_source;
+  numbers_.last_serial = state_.last_serial;
+  numbers_.last_pair = state_.last_pair;
+}
+
+// Both its generations become what is in force.
+bool Adoption::take_slot(const SlotState& state, Kernel& kernel, Slots& slots) {
+  tc_slot& in_kernel = kernel.slots()[state.id];
+  tc_generation& active = in_kernel.generation[kernel.epoch() & 1];
+  const auto link = static_cast<uint32_t>(active.link & kLinkBits);
+  const auto kept = links_.find(link);
+  if (kept == links_.end() || !kept->second.fd) return false;
+  active.link = link;
+  in_kernel.generation[(kernel.epoch() & 1) ^ 1] = active;
+  Slot slot;
+  slot.key = state.key;
+  slot.object = objects_[state.object];
+  slot.nop5 = state.nop5;
+  slot.link = link;
+  slot.way = kept->second.way;
+  take_hooks(active, kernel.hooks(), slot);
+  slots.slots_of_link[link].push_back(state.id);
+  slots.by_key.emplace(slot.key, state.id);
+  slots.by_id.emplace(state.id, std::move(slot));
+  slot_ids_.push_back(state.id);
+  return true;
+}
+
+void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks,
+                          Slot& slot) {
+  const tc_hook* at = &generation.first;
+  const uint32_t count = std::min<uint32_t>(generation.hook_count, TC_MAX_HOOKS_OF_SLOT);
+  for (uint32_t i = 0; i < count; ++i) {
+    Hook& hook = slot.hooks.emplace_back();
+    hook.session = at->session;
+    hook.stat = at->stat;
+    hook.way = slot.way;
+    stat_ids_.push_back(at->stat);
+    numbers_.specs.push_back(at->spec);
+    if (at->set_target) numbers_.set_targets.push_back(at->set_target - 1u);
+    if (i + 1 == count || at->next >= hooks.size()) break;
+    slot.rest.push_back(at->next);
+    hook_ids_.push_back(at->next);
+    at = &hooks[at->next];
+  }
+}
+
+// Those of no slot are closed.
+void Adoption::take_links(Kernel& kernel, Slots& slots, Keeper& keeper) {
+  for (auto& [incarnation, kept] : links_) {
+    keeper.went_on(incarnation);
+    if (!slots.slots_of_link.contains(incarnation)) continue;
+    slots.links.emplace(incarnation, Link{kernel.long_work(), std::move(kept.fd), incarnation,
+                                          std::move(kept.beside)});
+  }
+  links_.clear();
+}
+
+// Numbers that will be given to others.
+void Adoption::clear_others(Kernel& kernel, const Slots& slots) {
+  if (slots.by_id.empty()) kernel.in_force()[0] = kernel.in_force()[1] = 0;
+  for (SlotId id = 0; id < kernel.slots().size(); ++id) {
+    tc_slot& slot = kernel.slots()[id];
+    const bool is_used = slot.generation[0].link || slot.generation[1].link;
+    if (is_used && !slots.by_id.contains(id)) slot = tc_slot{};
+  }
+}
+
+const SessionState* Adoption::find(const std::string& session) const {
+  for (const SessionState& one : state_.sessions)
+    if (one.name == session) return &one;
+  return nullptr;
+}
+
+std::vector<Fd> Adoption::take_rings(uint32_t session, unsigned cpus) {
+  std::vector<Fd> by_cpu;
+  auto& kept = rings_[session];
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+    if (!kept[cpu]) return {};
+    by_cpu.push_back(std::move(kept[cpu]));
+  }
+  return by_cpu;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/saved/keeper.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/saved/kept_names.h"
+
+namespace tracectl {
+namespace {
+
+Result<Fd> in_memory(const std::string& bytes) {
+  Fd file{::memfd_create("tracectl-engine", MFD_CLOEXEC)};
+  if (!file) return Error::from_errno("memfd_create");
+  for (size_t written = 0; written < bytes.size();) {
+    const ssize_t count = ::write(file.get(), bytes.data() + written, bytes.size() - written);
+    if (count <= 0) return Error::from_errno("write the state that outlives the daemon");
+    written += static_cast<size_t>(count);
+  }
+  return file;
+}
+
+}  // namespace
+
+Status Keeper::keep_kernel(Kernel& kernel) {
+  if (has_kernel_) return ok();
+  auto kept = kernel.keep_in(store_);
+  has_kernel_ = kept.has_value();
+  return kept;
+}
+
+Status Keeper::keep_link(const Link& link, Way way) {
+  // From the first part of it on there is something to be forgotten.
+  if (!links_.insert(link.incarnation()).second) return ok();
+  // What stands beside it first: whoever finds the link finds all of it.
+  for (const Fd& beside : link.beside())
+    if (auto kept = store_.keep(name_of_beside(link.incarnation()), beside.get()); !kept)
+      return kept;
+  return store_.keep(name_of_link(link.incarnation(), way), link.fd());
+}
+
+void Keeper::forget_link(uint32_t incarnation) {
+  for (const Way way : {Way::counting, Way::entry, Way::sleeping, Way::trampoline, Way::exits})
+    store_.forget(name_of_link(incarnation, way));
+  store_.forget(name_of_beside(incarnation));
+}
+
+Status Keeper::keep_rings(uint32_t session, const std::vector<Fd>& by_cpu) {
+  for (unsigned cpu = 0; cpu < by_cpu.size(); ++cpu)
+    if (auto kept = store_.keep(name_of_ring(session, cpu), by_cpu[cpu].get()); !kept) {
+      forget_rings(session, cpu);
+      return kept;
+    }
+  return ok();
+}
+
+void Keeper::forget_rings(uint32_t session, unsigned cpus) {
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) store_.forget(name_of_ring(session, cpu));
+}
+
+Result<uint32_t> Keeper::keep_object(const ObjectPtr& object) {
+  if (const auto known = objects_.find(object); known != objects_.end()) return known->second;
+  if (auto kept = store_.keep(name_of_object(last_object_ + 1), object->fd()); !kept)
+    return kept.error();
+  return objects_[object] = ++last_object_;
+}
+
+Status Keeper::keep_state(const EngineState& state) {
+  auto file = in_memory(encode(state));
+  if (!file) return file.error();
+  states_.reserve(states_.size() + 1);
+  auto kept = store_.keep_state(name_of_state(last_state_ + 1), file->get());
+  if (!kept) return kept;
+  states_.push_back(++last_state_);
+  objects_of_last_.clear();
+  for (const ObjectState& object : state.objects) objects_of_last_.insert(object.number);
+  return ok();
+}
+
+void Keeper::forget_but(const std::set<uint32_t>& links) {
+  for (; states_.size() > 1; states_.erase(states_.begin()))
+    store_.forget(name_of_state(states_.front()));
+  if (std::erase_if(links_, [&](uint32_t link) {
+        if (links.contains(link)) return false;
+        forget_link(link);
+        return true;
+      }))
+    waiting_.run([this] { store_.wait_until_forgotten(); });
+  for (auto at = objects_.begin(); at != objects_.end();) {
+    if (objects_of_last_.contains(at->second)) {
+      ++at;
+      continue;
+    }
+    store_.forget(name_of_object(at->second));
+    at = objects_.erase(at);
+  }
+}
+
+}  // namespace tracectl

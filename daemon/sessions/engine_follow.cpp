@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What comes after the commit that chose it. A program that is executed in a cgroup is armed for all that run
+// it there, so that each file runs unobserved once, between the exec and the switch, and that time is told.
+// A file that is put in place at a path, as by an upgrade, is armed beside the one that was there. A library is
+// armed in the process that has mapped it (engine_await.cpp).
+#include <fcntl.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "daemon/base/clock.h"
+#include "daemon/process/running.h"
+#include "daemon/sessions/engine.h"
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostTold = 64;       // of a session
+constexpr size_t kMostExecuted = 256;  // that wait to be looked at
+
+constexpr size_t kMostFollowed = 256;  // files of a session
+
+// A program that loads and closes libraries without end costs a look each time. Two may come together: the
+// function for debuggers is called before a library is mapped and behind.
+constexpr uint64_t kBetweenLooksNs = 100'000'000;
+
+// For an owner the daemon opens no file, and those of a container could be without end.
+bool may_follow(const Session& session) {
+  return !session.access.owner && session.access.followed.size() < kMostFollowed;
+}
+
+// Its times change when another takes its name.
+bool is_same_file(const Object& a, const Object& b) {
+  return a.identity().device == b.identity().device && a.identity().inode == b.identity().inode;
+}
+
+bool is_known(const std::vector<FollowedFile>& files, const FollowedFile& sought) {
+  return std::any_of(files.begin(), files.end(), [&](const FollowedFile& file) {
+    return file.cgroup == sought.cgroup && is_same_file(*file.object, *sought.object);
+  });
+}
+
+// By which the session has chosen what is armed for more than one process.
+std::set<std::string> paths_of(const Session& session) {
+  std::set<std::string> paths;
+  for (const FollowedFile& file : session.access.followed)
+    if (file.cgroup.empty()) paths.insert(file.object->path());
+  return paths;
+}
+
+// Not that of another mount namespace which is called the same there.
+bool was_at(const std::string& path, const Session& session) {
+  return std::any_of(session.access.followed.begin(), session.access.followed.end(),
+                     [&](const FollowedFile& file) {
+                       if (!file.cgroup.empty() || file.object->path() != path) return false;
+                       const auto now = FileIdentity::of(file.object->fd());
+                       return now && !(*now == file.object->identity());
+                     });
+}
+
+// What is there now, instead of what the session was given. `session`: whose user may trace everything.
+bool take_up(const std::string& path, Session& session) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  return fd && session.access.give(std::move(fd), path);
+}
+
+bool take_up_if_replaced(const std::string& path, Session& session) {
+  return may_follow(session) && was_at(path, session) && take_up(path, session);
+}
+
+// Who runs the file that was put in place, the earliest.
+std::optional<ExecutedFile> first_that_runs(const Object& object) {
+  const FileIdentity& file = object.identity();
+  std::optional<ExecutedFile> first;
+  for (const pid_t pid : processes_running(file.device, file.inode))
+    if (const auto start_ns = started_ns(pid); start_ns && (!first || *start_ns < first->ts_ns))
+      first = ExecutedFile{.inode = file.inode, .pid = pid, .ts_ns = *start_ns};
+  return first;
+}
+
+// What a look is at: what was told since `since_ns`. Where not all was heard, who runs a file tells the rest.
+struct Heard {
+  std::vector<ExecutedFile> executed;
+  uint64_t since_ns = 0;
+  bool all = true;
+};
+
+// Who has executed it first.
+std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const Heard& heard) {
+  if (file.cgroup.empty()) return first_that_runs(*file.object);
+  const auto by = std::find_if(
+      heard.executed.begin(), heard.executed.end(),
+      [&](const ExecutedFile& one) { return one.inode == file.object->identity().inode; });
+  if (by != heard.executed.end()) return *by;
+  auto first = heard.all ? std::nullopt : first_that_runs(*file.object);
+  if (first) first->ts_ns = std::max(first->ts_ns, heard.since_ns);
+  return first;
+}
+
+// Those that the session has come to follow.
+std::vector<Followed> newly_followed(const Session& session,
+                                     const std::vector<FollowedFile>& before, const Heard& heard) {
+  const uint64_t now_ns = boot_ns();
+  std::vector<Followed> added;
+  for (const FollowedFile& file : session.access.followed) {
+    if (is_known(before, file)) continue;
+    Followed followed{.path = file.object->path(), .cgroup = file.cgroup};
+    if (const auto by = first_to_run(file, heard)) {
+      followed.pid = by->pid;
+      followed.ts_ns = by->ts_ns;
+      followed.unobserved_ns = now_ns > by->ts_ns ? now_ns - by->ts_ns : 0;
+    }
+    added.push_back(std::move(followed));
+  }
+  return added;
+}
+
+bool is_known(const std::vector<FollowedLibrary>& libraries, const FollowedLibrary& sought) {
+  return std::any_of(libraries.begin(), libraries.end(), [&](const FollowedLibrary& library) {
+    return library.pid == sought.pid && library.birth == sought.birth &&
+           is_same_file(*library.object, *sought.object);
+  });
+}
+
+// Those that were mapped since, at the earliest when their process was heard of first, and else at `since_ns`.
+void add_libraries(const Session& session, const std::vector<FollowedLibrary>& before,
+                   const std::vector<MapperSeen>& seen, uint64_t since_ns,
+                   std::vector<Followed>& added) {
+  const uint64_t now_ns = boot_ns();
+  for (const FollowedLibrary& library : session.access.libraries) {
+    if (!library.is_mapped || is_known(before, library)) continue;
+    const auto by = std::find_if(seen.begin(), seen.end(),
+                                 [&](const MapperSeen& one) { return one.pid == library.pid; });
+    const uint64_t ts_ns = by == seen.end() ? since_ns : by->ts_ns;
+    added.push_back({.path = library.object->path(),
+                     .cgroup = {},
+                     .pid = library.pid,
+                     .ts_ns = ts_ns,
+                     .unobserved_ns = now_ns > ts_ns ? now_ns - ts_ns : 0});
+  }
+}
+
+uint64_t next_look_ns(uint64_t due_ns, uint64_t now_ns) {
+  return std::max(due_ns, now_ns - std::min(now_ns, kBetweenLooksNs)) + kBetweenLooksNs;
+}
+
+bool awaits_look(const Session& session) {
+  return !session.awaited.seen.empty() || session.awaited.again;
+}
+
+void remember(Session& session, const std::vector<Followed>& added) {
+  auto& told = session.followed;
+  told.insert(told.end(), added.begin(), added.end());
+  if (told.size() > kMostTold)
+    told.erase(told.begin(), told.end() - static_cast<std::ptrdiff_t>(kMostTold));
+}
+
+}  // namespace
+
+// What does not fit is found by the look that is due anyway; only who executed it is not told.
+void Engine::note_exec(const tc_notice& notice) {
+  for (auto& [name, session] : sessions_)
+    for (const auto& [path, set] : session.cgroup_sets)
+      if (has_set(notice, set) && may_follow(session) && session.executed.size() < kMostExecuted) {
+        session.executed.push_back({.inode = notice.file.inode,
+                                    .pid = static_cast<pid_t>(notice.pid),
+                                    .ts_ns = notice.ts_ns});
+        break;
+      }
+}
+
+// It comes behind the switch. What there is no memory for is watched by the next commit.
+void Engine::watch_what_is_chosen(Session& session) try {
+  hooks_.leave_cgroups(session, session.settings);
+  hooks_.leave_executables(session, session.settings);
+  std::set<std::string> all;
+  for (const auto& [name, each] : sessions_) all.merge(paths_of(each));
+  replaced_.watch(std::move(all));
+} catch (const std::bad_alloc&) {}
+
+void Engine::take_replaced() {
+  const auto replaced = replaced_.take();
+  for (auto& [name, session] : sessions_)
+    for (const std::string& path : paths_of(session))
+      if (replaced.contains(path)) session.was_replaced |= take_up_if_replaced(path, session);
+}
+
+bool Engine::more_may_come(const Session& session) {
+  return session.access.awaits_libraries ||
+         std::any_of(session.settings.begin(), session.settings.end(),
+                     [](const Setting& setting) { return setting.target.follows_cgroups(); });
+}
+
+bool Engine::is_due(const Session& session, uint64_t now_ns) const {
+  if (!session.executed.empty() || session.was_replaced || session.follow_learned) return true;
+  return awaits_look(session) && now_ns >= session.awaited.next_look_ns;
+}
+
+uint64_t Engine::next_follow_ns() const {
+  uint64_t next = 0;
+  for (const auto& [name, session] : sessions_) {
+    if (!awaits_look(session) || session.follow_learned) continue;
+    const uint64_t due = std::max<uint64_t>(session.awaited.next_look_ns, 1);
+    next = next ? std::min(next, due) : due;
+  }
+  return next;
+}
+
+std::vector<FollowSummary> Engine::follow() {
+  std::vector<FollowSummary> done;
+  for (auto& [name, session] : sessions_)
+    if (is_due(session, boot_ns()))
+      if (auto summary = follow(session)) done.push_back(std::move(*summary));
+  return done;
+}
+
+// The user's draft stays what it is. None where a file is still being read.
+std::optional<FollowSummary> Engine::follow(Session& session) {
+  const auto before = session.access.followed;
+  const auto libraries_before = session.access.libraries;
+  const uint64_t looked_ns = session.awaited.looked_ns;
+  const bool was_unseen = session.awaited.again;
+  if (was_unseen)
+    for (const std::string& path : paths_of(session)) (void)take_up_if_replaced(path, session);
+  auto draft = std::exchange(session.draft, std::nullopt);
+  if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
+  begin(session.follow_learned);
+  for (Setting& setting : session.settings) pass_over_ended(setting.target);
+  session.awaited.next_look_ns = next_look_ns(session.awaited.next_look_ns, boot_ns());
+  auto committed = commit_as_draft(session, session.settings, true);
+  session.draft = std::move(draft);
+  if (!committed && reading_->awaited()) return std::nullopt;
+  session.follow_learned.reset();
+  session.was_replaced = false;
+  if (!committed) session.awaited.again = false;
+  const Heard heard{std::exchange(session.executed, {}), looked_ns, !was_unseen};
+  const auto seen = std::exchange(session.awaited.seen, {});
+  FollowSummary summary{session.name, newly_followed(session, before, heard), ok()};
+  const uint64_t since_ns = was_unseen || seen.empty() ? looked_ns : seen.front().ts_ns;
+  add_libraries(session, libraries_before, seen, since_ns, summary.files);
+  const bool has_ended = !committed && committed.error().code == Code::not_found;
+  if (!committed && !(has_ended && heard.executed.empty())) summary.done = committed.error();
+  remember(session, summary.files);
+  return summary;
+}
+
+}  // namespace tracectl

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Sessions that the hits of others let speak: trigger(SESSION). Of one with a flight recorder it asks
+// for a dump instead (engine_notices.cpp), and the session has no gate.
+//
+// A session that some setting in force triggers has a gate, one word that the programs read and write.
+// Its hooks are then in both generations whether it is paused or not, and in force while the gate is
+// open. So that a hit of every other paused session costs nothing, a session gets its gate by the very
+// switch that puts the first such setting in force, and loses it with the last.
+#include <algorithm>
+#include <set>
+
+#include "daemon/sessions/engine.h"
+
+namespace tracectl {
+namespace {
+
+bool triggers(const std::vector<Setting>& settings, const std::string& session) {
+  return std::any_of(settings.begin(), settings.end(), [&](const Setting& setting) {
+    const auto& all = setting.spec.triggers;
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Trigger& one) { return one.session == session; });
+  });
+}
+
+}  // namespace
+
+bool Engine::is_paused(const Session& session) const {
+  return session.gated ? !kernel_->gate_is_open(session.id) : session.paused;
+}
+
+std::vector<std::string> Engine::triggered_by(const Session& session) const {
+  std::vector<std::string> by;
+  for (const auto& [name, other] : sessions_)
+    if (triggers(other.settings, session.name)) by.push_back(name);
+  return by;
+}
+
+// A session that ends with its connection would take the setting's meaning with it.
+Result<std::map<std::string, Triggered>> Engine::triggers_of(
+    const Session& session, const std::vector<Setting>& settings) const {
+  std::map<std::string, Triggered> named;
+  for (const Setting& setting : settings)
+    for (const Trigger& trigger : setting.spec.triggers) {
+      const auto found = sessions_.find(trigger.session);
+      if (found == sessions_.end())
+        return Error{Code::not_found,
+                     "there is no session \"" + trigger.session +
+                         "\" to trigger; tracectl session new " + trigger.session + " makes one",
+                     "do"};
+      if (session.access.owner && session.access.owner != found->second.access.owner)
+        return Error{Code::denied, "session \"" + trigger.session + "\" is another user's", "do"};
+      if (!found->second.named)
+        return Error{Code::invalid,
+                     "session \"" + trigger.session +
+                         "\" ends with its connection; trigger takes one that was given a name",
+                     "do"};
+      if (found->second.is_dumped && !trigger.speaks)
+        return Error{Code::invalid,
+                     "session \"" + trigger.session + "\" has a flight recorder: trigger(" +
+                         trigger.session + ") dumps it, and there is nothing to switch off",
+                     "do"};
+      named[trigger.session] = {found->second.id, found->second.is_dumped};
+    }
+  return named;
+}
+
+Status Engine::name_triggers(std::span<Intent> intents) const {
+  for (Intent& intent : intents) {
+    auto named = triggers_of(*intent.session, intent.settings);
+    if (!named) return named.error();
+    intent.session->triggers = std::move(*named);
+  }
+  return ok();
+}
+
+// When the intents are in force.
+bool Engine::is_triggered(const Session& session, std::span<const Intent> intents) const {
+  if (session.is_dumped) return false;
+  std::set<const Session*> changing;
+  for (const Intent& intent : intents) {
+    if (triggers(intent.settings, session.name)) return true;
+    changing.insert(intent.session);
+  }
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return !changing.contains(&entry.second) && triggers(entry.second.settings, session.name);
+  });
+}
+
+// No hook looks at a gate that is being made: it can be set before the switch.
+void Engine::give_gate(Commit& commit, const Session& session, bool gated) {
+  if (gated == session.gated) return;
+  const bool paused = is_paused(session);
+  if (gated) kernel_->set_gate(session.id, !paused);
+  commit.set_gated(gated, paused);
+}
+
+// Of the sessions beside those that commit.
+Status Engine::plan_gates(std::span<const Intent> intents, Switch& change) {
+  std::set<const Session*> changing;
+  for (const Intent& intent : intents) changing.insert(intent.session);
+  for (auto& [name, session] : sessions_) {
+    const bool gated = is_triggered(session, intents);
+    if (changing.contains(&session) || gated == session.gated) continue;
+    const bool paused = is_paused(session);
+    Commit& commit = change.commit_of(session);
+    give_gate(commit, session, gated);
+    if (auto planned = commit.plan_pause(paused); !planned) return planned;
+  }
+  return ok();
+}
+
+}  // namespace tracectl

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Saved sessions, as they outlive the daemon. Before each switch all that a later daemon needs to go on with what
+// is then in force is in the store, as a state that says under which epoch it is true: so a daemon that is killed
+// before the switch leaves the one that holds, and behind it the other. How the later one goes on: engine_go_on.cpp.
+#include <algorithm>
+
+#include "daemon/saved/said.h"
+#include "daemon/sessions/engine.h"
+#include "daemon/sessions/table_shares.h"
+
+namespace tracectl {
+namespace {
+
+// What a session will have behind a switch, or has.
+struct InForce {
+  const std::vector<Setting>& settings;
+  const Coverage* coverage;
+  const std::unordered_map<SlotId, SessionHooks>& hooks;
+  bool paused, gated;
+};
+
+InForce in_force(const Session& session, const Commit* change) {
+  if (change)
+    return {change->settings(), change->coverage(), change->hooks(), change->is_paused(),
+            change->is_gated()};
+  return {session.settings, session.coverage.get(), session.hooks, session.paused, session.gated};
+}
+
+// Objects and parts by their places in a state's lists.
+class StateWriter {
+ public:
+  StateWriter(EngineState& state, const Slots& slots) : state_(state), slots_(slots) {}
+
+  Status add(const Session& session, const InForce& will_be, Keeper& keeper);
+  Status add_slot(SlotId id, Keeper& keeper);
+
+ private:
+  Result<uint32_t> number_of(const ObjectPtr& object, Keeper& keeper);
+  static SlotWantsState wants_of(SlotId slot, const Wants& wants, const SessionHooks& held,
+                                 const std::unordered_map<const WantedPart*, uint32_t>& parts);
+
+  EngineState& state_;
+  const Slots& slots_;
+  std::map<const Object*, uint32_t> objects_;
+};
+
+Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Keeper& keeper) {
+  if (const auto known = objects_.find(object.get()); known != objects_.end()) return known->second;
+  auto number = keeper.keep_object(object);
+  if (!number) return number.error();
+  state_.objects.push_back({.number = *number,
+                            .path = object->path(),
+                            .facts = object->facts(),
+                            .identity = object->identity()});
+  return objects_[object.get()] = static_cast<uint32_t>(state_.objects.size() - 1);
+}
+
+Status StateWriter::add_slot(SlotId id, Keeper& keeper) {
+  const Slot& slot = slots_.by_id.at(id);
+  auto object = number_of(slot.object, keeper);
+  if (!object) return object.error();
+  state_.slots.push_back({id, slot.key, *object, slot.nop5});
+  return ok();
+}
+
+// Of wants some may have no hook, as they were left out for what they cost.
+SlotWantsState StateWriter::wants_of(SlotId slot, const Wants& wants, const SessionHooks& held,
+                                     const std::unordered_map<const WantedPart*, uint32_t>& parts) {
+  SlotWantsState kept{.slot = slot, .wants = {}};
+  auto one = held.begin();
+  for (const Want& want : wants) {
+    if (one == held.end()) break;
+    if (*one->probe != want.probe->name || one->hook.pair_sides != want.sides) continue;
+    const Hook& hook = one++->hook;
+    kept.wants.push_back(
+        {.part = parts.at(want.part),
+         .probe = static_cast<uint32_t>(want.probe - want.part->probes->data()),
+         .site = static_cast<uint32_t>(want.site - want.probe->sites.data()),
+         .sides = want.sides,
+         .former = {.stat = hook.stat,
+                    .source = hook.source,
+                    .pair = hook.pair ? hook.pair->number() : 0,
+                    .serial = hook.flags & TC_CALL ? hook.flags >> TC_SERIAL_SHIFT : 0,
+                    .set_target = hook.set_target}});
+  }
+  return kept;
+}
+
+Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& keeper) {
+  SessionState kept{.name = session.name,
+                    .id = session.id,
+                    .epoch = session.epoch,
+                    .paused = will_be.paused,
+                    .gated = will_be.gated,
+                    .is_dumped = session.is_dumped,
+                    .marks = session.marks,
+                    .has_rings = session.has_rings,
+                    .tags = session.tags,
+                    .settings = {},
+                    .left_out = {},
+                    .parts = {},
+                    .wants = {}};
+  if (session.budget) kept.left_out = session.budget->left_out;
+  for (const Setting& setting : will_be.settings)
+    kept.settings.push_back({said_in(setting), setting.target.unit_cgroups, setting.graph.grown});
+  std::unordered_map<const WantedPart*, uint32_t> parts;
+  for (const WantedPart& part : will_be.coverage->parts) {
+    auto object = number_of(part.object, keeper);
+    if (!object) return object.error();
+    parts.emplace(&part, static_cast<uint32_t>(kept.parts.size()));
+    kept.parts.push_back({.object = *object,
+                          .of = part.of,
+                          .what = part.what,
+                          .of_one_file = part.of_one_file,
+                          .sides = part.sides,
+                          .pid = part.process ? part.process->pid() : 0,
+                          .birth = part.process ? part.process->birth() : 0,
+                          .unmapped = part.unmapped,
+                          .follow = part.follow,
+                          .executable = part.executable,
+                          .cgroup = part.cgroup,
+                          .probes = part.probes});
+  }
+  for (const SlotWants& at : will_be.coverage->wants) {
+    const auto slot = slots_.by_key.find(at.key);
+    if (slot == slots_.by_key.end()) continue;
+    const auto held = will_be.hooks.find(slot->second);
+    if (held == will_be.hooks.end()) continue;
+    kept.wants.push_back(wants_of(slot->second, at.wants, held->second, parts));
+  }
+  kept.past = session.past;
+  state_.sessions.push_back(std::move(kept));
+  return ok();
+}
+
+}  // namespace
+
+Status Engine::build(Switch& change) {
+  if (!adoption_)
+    if (auto within =
+            check_shares(sessions_, change, static_cast<uint32_t>(options_.quota.most_users));
+        !within)
+      return within;
+  if (auto built = change.build(); !built) return built;
+  if (auto within = check_kept(change); !within) return within;
+  auto kept = keep(&change);
+  if (!kept && !adoption_) keeper_->forget_but(kept_links_);
+  return kept;
+}
+
+// What the switch brings about for saved sessions; none: what holds.
+Status Engine::keep(const Switch* change) {
+  if (!keeper_) return ok();
+  const bool any = std::any_of(sessions_.begin(), sessions_.end(),
+                               [](const auto& entry) { return entry.second.saved; });
+  if (!any && !keeper_->has_state()) return ok();
+  if (any)
+    if (auto kept = keeper_->keep_kernel(*kernel_); !kept) return kept;
+  EngineState state{.epoch = epoch() + (change ? 1 : 0),
+                    .ring_bytes = options_.ring_bytes,
+                    .last_source = hooks_.last_source(),
+                    .last_serial = hooks_.last_serial(),
+                    .last_pair = hooks_.last_pair(),
+                    .last_incarnation = slots_.last_incarnation,
+                    .layouts = slots_.layouts.all(),
+                    .objects = {},
+                    .slots = {},
+                    .sessions = {}};
+  const Staging as_it_is(*kernel_, slots_);
+  const Staging& staging = change ? change->staging() : as_it_is;
+  StateWriter writer(state, slots_);
+  std::set<uint32_t> links;
+  for (const auto& [name, session] : sessions_) {
+    if (!session.saved) continue;
+    const InForce will_be = in_force(session, change ? change->commit_of(session) : nullptr);
+    if (!will_be.coverage) continue;
+    if (auto added = writer.add(session, will_be, *keeper_); !added) return added;
+    for (const auto& [slot, held] : will_be.hooks) links.insert(staging.link_of(slot));
+  }
+  for (const uint32_t link : links) {
+    const auto& slots = staging.slots_of(link);
+    for (const SlotId slot : slots)
+      if (auto added = writer.add_slot(slot, *keeper_); !added) return added;
+    const Way way = staging.way_of(slots.front());
+    if (auto kept = keeper_->keep_link(staging.link(link), way); !kept) return kept;
+  }
+  auto kept = keeper_->keep_state(state);
+  if (kept) kept_links_ = std::move(links);
+  return kept;
+}
+
+// Where there is no room for it the counts of hooks that are gone are lost with the daemon.
+void Engine::keep_past() {
+  if (!keeper_ || !keeper_->has_state()) return;
+  if (keep(nullptr)) keeper_->forget_but(kept_links_);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What the programs tell beside events: a hit asks for a dump, a process has crashed.
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/process/credentials.h"
+#include "daemon/sessions/engine.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint32_t kSignal = 0x7f, kHasCore = 0x80;  // of an exit code, as wait(2) has it
+
+bool is_control(char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; }
+
+// A program can give itself any name. This one gets into the log, where a line end would begin a line.
+std::string name_in(const tc_notice& notice) {
+  std::string name{notice.comm, ::strnlen(notice.comm, sizeof(notice.comm))};
+  std::replace_if(name.begin(), name.end(), is_control, '?');
+  return name;
+}
+
+Crash crash_of(const tc_notice& notice) {
+  return {.ts_ns = notice.ts_ns,
+          .pid = static_cast<pid_t>(notice.pid),
+          .own_pid = static_cast<pid_t>(notice.own_pid),
+          .initial_pid = static_cast<pid_t>(notice.initial_pid),
+          .uid = notice.as.uid,
+          .gid = notice.as.gid,
+          .name = name_in(notice),
+          .signal = static_cast<int>(notice.exit_code & kSignal),
+          .has_core = (notice.exit_code & kHasCore) != 0};
+}
+
+bool is_for(const SessionHook& held, const tc_notice& notice) {
+  if (held.process && held.process->pid() == static_cast<pid_t>(notice.pid)) return true;
+  return held.hook.set_target && has_set(notice, held.hook.set_target);
+}
+
+bool has_chosen(const Session& session, const tc_notice& notice) {
+  return std::any_of(session.hooks.begin(), session.hooks.end(), [&](const auto& slot) {
+    return std::any_of(slot.second.begin(), slot.second.end(),
+                       [&](const SessionHook& held) { return is_for(held, notice); });
+  });
+}
+
+Credentials credentials_of(const tc_notice& notice) {
+  const uid_t uid = notice.as.uid;
+  const gid_t gid = notice.as.gid;
+  return {.uids = {uid, uid, uid},
+          .gids = {gid, gid, gid},
+          .capabilities = notice.as.capabilities,
+          .user_namespace = notice.as.user_namespace,
+          .dumpable = !notice.is_hidden};
+}
+
+// What has become another since it was chosen is not told of to who could not look at it.
+bool may_hear(const Session& session, const tc_notice& notice) {
+  return !session.access.owner || !is_hidden_from(*session.access.owner, credentials_of(notice));
+}
+
+}  // namespace
+
+const Session* Engine::session_of(uint32_t id) const {
+  const auto found = std::find_if(sessions_.begin(), sessions_.end(),
+                                  [&](const auto& entry) { return entry.second.id == id; });
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+void Engine::dump_at_triggers(const std::string& session) {
+  auto found = find(session);
+  if (!found) return;
+  (*found)->is_dumped = true;
+  kernel_->listen_for_dumps((*found)->id);
+}
+
+void Engine::listen_for_dumps(const std::string& session) {
+  if (auto found = find(session); found && (*found)->is_dumped)
+    kernel_->listen_for_dumps((*found)->id);
+}
+
+std::vector<Notice> Engine::take_notices() {
+  std::vector<Notice> taken;
+  for (const tc_notice& notice : kernel_->take_notices()) {
+    if (notice.kind == TC_NOTICE_CRASH) {
+      SeenCrash seen{crash_of(notice), {}};
+      for (const auto& [name, session] : sessions_)
+        if (session.is_dumped && has_chosen(session, notice) && may_hear(session, notice))
+          seen.sessions.push_back(name);
+      if (!seen.sessions.empty()) taken.emplace_back(std::move(seen));
+      continue;
+    }
+    if (notice.kind == TC_NOTICE_EXEC) {
+      note_exec(notice);
+      continue;
+    }
+    if (notice.kind == TC_NOTICE_MAPPED) {
+      note_mapped(notice);
+      continue;
+    }
+    if (notice.kind == TC_NOTICE_JOINED) {
+      note_joined(notice);
+      continue;
+    }
+    if (notice.kind == TC_NOTICE_UNPROVEN) {
+      note_unproven(notice);
+      continue;
+    }
+    const Session* session = session_of(notice.session);
+    const Session* by = session_of(notice.asking_session);
+    if (session && session->is_dumped)
+      taken.emplace_back(DumpAsked{session->name, by ? by->name : "",
+                                   static_cast<pid_t>(notice.pid), name_in(notice)});
+  }
+  return taken;
+}
+
+}  // namespace tracectl

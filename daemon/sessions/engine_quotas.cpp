@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What one user may have in all its sessions, who may not trace every process.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "daemon/sessions/engine.h"
+
+namespace tracectl {
+namespace {
+
+Error over_quota(size_t most, const std::string& of, const std::string& field) {
+  return Error{Code::exhausted,
+               "a user may have " + std::to_string(most) + " " + of +
+                   ": delete some, or ask for more (quota in tracectld.json)",
+               field};
+}
+
+// Of two drafts that follow each other the greater counts: both are kept until the commit.
+size_t settings_of(const Session& session) {
+  return std::max(session.settings.size(), session.draft ? session.draft->size() : 0);
+}
+
+bool is_of(const Session& session, uid_t user) {
+  return session.access.owner && session.access.owner->uid == user;
+}
+
+using SetsByUser = std::map<uid_t, size_t>;
+
+// How many sessions of each user have rings, with one more of this user.
+SetsByUser sets_of_rings(const std::map<std::string, Session>& sessions, uid_t user) {
+  SetsByUser sets;
+  ++sets[user];
+  for (const auto& [name, session] : sessions)
+    if (session.has_rings && session.access.owner) ++sets[session.access.owner->uid];
+  return sets;
+}
+
+// Half of the sets that all users together may have is divided among those who may have sessions. The rest is for
+// whoever comes first.
+Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quota, size_t each) {
+  const size_t places = quota.of_all(quota.ring_bytes) / each;
+  const size_t share = quota.most_users ? places / 2 / quota.most_users : 0;
+  if (sets.at(user) <= share) return ok();
+  size_t beyond = 0;
+  for (const auto& [one, count] : sets) beyond += count - std::min(count, share);
+  if (beyond <= places - share * quota.most_users) return ok();
+  return Error{Code::exhausted,
+               "there is no room for more rings of events: a user has " + std::to_string(share) +
+                   " sessions with events of " + std::to_string(places) +
+                   ", and what nobody uses of the rest (quota.most-users in tracectld.json): "
+                   "delete some",
+               "session"};
+}
+
+}  // namespace
+
+template <class Count>
+size_t Engine::sum_of_user(uid_t user, const Session* but, Count count) const {
+  size_t sum = 0;
+  for (const auto& [name, session] : sessions_)
+    if (is_of(session, user) && &session != but) sum += count(session);
+  return sum;
+}
+
+Status Engine::check_sessions(const std::optional<Owner>& owner) const {
+  if (!owner) return ok();
+  const size_t there = sum_of_user(owner->uid, nullptr, [](const Session&) { return 1; });
+  if (there < options_.quota.sessions) return ok();
+  return over_quota(options_.quota.sessions, "sessions", "name");
+}
+
+Status Engine::check_settings(const Session& session, size_t settings) const {
+  if (!session.access.owner) return ok();
+  const size_t others = sum_of_user(session.access.owner->uid, &session, settings_of);
+  if (others + settings <= options_.quota.settings) return ok();
+  return over_quota(options_.quota.settings, "settings in all sessions", "patterns");
+}
+
+// Of commits that are to take force together: each may be within the quota where their sum is not.
+Status Engine::check_sites(std::span<const Intent> intents) const {
+  const auto sites_then = [&](const Session& session) {
+    for (const Intent& intent : intents)
+      if (intent.session == &session) return intent.coverage.wants.size();
+    return session.hooks.size();
+  };
+  for (const Intent& intent : intents) {
+    const auto& owner = intent.session->access.owner;
+    if (owner && sum_of_user(owner->uid, nullptr, sites_then) > options_.quota.sites)
+      return over_quota(options_.quota.sites, "sites in all sessions", "session");
+  }
+  return ok();
+}
+
+Status Engine::check_rings(const Session& session) const {
+  if (!session.access.owner) return ok();
+  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+  const MemoryWanted wanted = rings_wanted(session);
+  if (wanted.of_user > options_.quota.ring_bytes)
+    return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
+  if (auto within =
+          options_.quota.check_memory("rings of events", wanted, options_.quota.ring_bytes);
+      !within)
+    return within;
+  return check_share_of_rings(sets_of_rings(sessions_, session.access.owner->uid),
+                              session.access.owner->uid, options_.quota, each);
+}
+
+// With those of this one, which has none.
+MemoryWanted Engine::rings_wanted(const Session& session) const {
+  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+  MemoryWanted wanted{each, each};
+  for (const auto& [name, other] : sessions_) {
+    if (!other.has_rings || !other.access.owner) continue;
+    wanted.of_all += each;
+    if (is_of(other, session.access.owner->uid)) wanted.of_user += each;
+  }
+  return wanted;
+}
+
+// Descriptors that outlive the daemon for the user's sessions, after the switch or as it is: links, what stands
+// beside them, rings and files. A link that serves others, too, counts whole.
+size_t Engine::kept_of_user(uid_t user, const Switch* change) {
+  const Staging as_it_is(*kernel_, slots_);
+  const Staging& staging = change ? change->staging() : as_it_is;
+  std::set<uint32_t> links;
+  size_t sum = 0;
+  for (const auto& [name, session] : sessions_) {
+    if (!session.saved || !is_of(session, user)) continue;
+    const Commit* commit = change ? change->commit_of(session) : nullptr;
+    for (const auto& [slot, held] : commit ? commit->hooks() : session.hooks)
+      links.insert(staging.link_of(slot));
+    sum += session.access.files.all().size() + (session.has_rings ? kernel_->cpu_count() : 0);
+  }
+  for (const uint32_t link : links) sum += 1 + staging.link(link).beside().size();
+  return sum;
+}
+
+// Of the users whose sessions the switch is for: nobody is refused for what another has.
+Status Engine::check_kept(const Switch& change) {
+  if (!keeper_) return ok();
+  std::set<uid_t> users;
+  for (const auto& [name, session] : sessions_)
+    if (session.saved && session.access.owner && change.commit_of(session))
+      users.insert(session.access.owner->uid);
+  for (const uid_t user : users)
+    if (kept_of_user(user, &change) > options_.quota.kept)
+      return over_quota(options_.quota.kept, "descriptors of saved sessions", "session");
+  return ok();
+}
+
+Status Engine::check_kept_file(const Session& session) {
+  if (!keeper_ || !session.saved || !session.access.owner) return ok();
+  if (kept_of_user(session.access.owner->uid, nullptr) < options_.quota.kept) return ok();
+  return over_quota(options_.quota.kept, "descriptors of saved sessions", "files");
+}
+
+// A former daemon may have let in more users than this one does.
+void Engine::share_out() {
+  const size_t users = std::max<size_t>(options_.quota.most_users, account_ids_.used());
+  kernel_->share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
+}
+
+// One for all its sessions, given back with the last.
+Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
+  if (!owner) return uint32_t{0};
+  for (const auto& [name, session] : sessions_)
+    if (is_of(session, owner->uid)) return session.account;
+  const size_t most = options_.quota.most_users;
+  const auto number = account_ids_.used() < most ? account_ids_.take() : std::optional<uint32_t>{};
+  if (!number)
+    return Error{Code::exhausted,
+                 "there are sessions of " + std::to_string(account_ids_.used()) +
+                     " other users, and no more than " + std::to_string(most) +
+                     " have a share of the tables (quota.most-users in tracectld.json)"};
+  kernel_->begin_account(*number, options_.quota.events_per_second);
+  return *number;
+}
+
+// Of a session that is gone already.
+void Engine::give_back_account(uint32_t account) {
+  const bool is_used = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second.account == account;
+  });
+  if (account && !is_used) account_ids_.give_back(account);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/stream/client_stream.h"
+
+#include <algorithm>
+
+namespace tracectl {
+namespace {
+
+constexpr size_t kMostIdleBytes = 1 << 20;  // kept by an empty buffer
+
+}  // namespace
+
+void ClientStream::append(const StreamItem& item) {
+  const auto* event = std::get_if<Event>(&item);
+  if (!event) return protocol::append_lost_line(lines_, std::get<Lost>(item), session_);
+  if (describe_) describe(event->source);
+  protocol::append_event_line(lines_, *event, wall_);
+}
+
+void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
+  const auto is_worth_telling = [](const EventSource& one) {
+    return one.result || std::any_of(one.arguments.begin(), one.arguments.end(),
+                                     [](const Argument& a) { return !a.name.empty(); });
+  };
+  auto& told = told_[source->probe];
+  if (told == source) return;
+  const bool was_told = told && is_worth_telling(*told);
+  told = source;
+  if (was_told || is_worth_telling(*source)) protocol::append_probe_line(lines_, *source);
+}
+
+void ClientStream::drain(std::string& to) {
+  const std::lock_guard lock(mutex_);
+  // Reports a loss at the end now, not with the next event.
+  report_loss();
+  to += lines_;
+  unsent_bytes_ += lines_.size();
+  lines_.clear();
+  if (lines_.capacity() > kMostIdleBytes) lines_.shrink_to_fit();
+  wall_.sample();
+}
+
+void ClientStream::set_unsent(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  unsent_bytes_ = std::min(unsent_bytes_, bytes);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/stream/process_image.h"
+
+#include <algorithm>
+
+#include "daemon/object/file_identity.h"
+
+namespace tracectl {
+
+namespace {
+
+Status still_executes(const Process& process, uint64_t program) {
+  if (process.image() == program) return ok();
+  return Error{Code::not_found,
+               "process " + std::to_string(process.pid()) + " executes another program now"};
+}
+
+// Checks the program before and after, because the process may execute another one in between.
+Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t program) {
+  if (auto executes = still_executes(process, program); !executes) return executes.error();
+  auto mapped = executable_files(process);
+  if (auto executes = still_executes(process, program); !executes) return executes.error();
+  return mapped;
+}
+
+}  // namespace
+
+std::shared_ptr<const OpenedFile> MappedFiles::share(Fd fd, const std::string& path) {
+  OpenedFile opened{std::move(fd), path, {}};
+  if (::fstat(opened.fd.get(), &opened.status) != 0) return nullptr;
+  const auto identity = FileIdentity::of(opened.status);
+  const Inode inode{opened.status.st_dev, opened.status.st_ino};
+  const auto [first, last] = files_.equal_range(inode);
+  for (auto at = first; at != last; ++at) {
+    const auto known = at->second.lock();
+    if (known && known->path == path && FileIdentity::of(known->status) == identity) return known;
+  }
+  auto file = std::make_shared<const OpenedFile>(std::move(opened));
+  files_.emplace(inode, file);
+  return file;
+}
+
+size_t MappedFiles::count() {
+  std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
+  return files_.size();
+}
+
+Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
+                                      MappedFiles& files) {
+  auto mapped = files_of(process, program);
+  if (!mapped) return mapped.error();
+  ProcessImage image;
+  FileAccesses accesses(process);
+  const std::span<const MappedFile> all = *mapped;
+  for (auto rest = all.first(std::min(all.size(), kMostFiles)); !rest.empty();) {
+    const size_t some = std::min(rest.size(), kMostOpenAtOnce);
+    image.add(process, rest.first(some), files, accesses);
+    rest = rest.subspan(some);
+  }
+  std::sort(image.places_.begin(), image.places_.end(),
+            [](const Place& a, const Place& b) { return a.start < b.start; });
+  return image;
+}
+
+// First opens all files, and does nothing else: when a process ends, its files can no longer be
+// reached.
+void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
+                       MappedFiles& files, FileAccesses& accesses) {
+  std::vector<Result<Fd>> fds;
+  for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    if (!fds[i]) continue;
+    auto file = files.share(std::move(*fds[i]), mapped[i].path);
+    if (!file) continue;
+    FileAccess access = accesses.of(file->path, file->status);
+    add(mapped[i], std::move(file), std::make_shared<const FileAccess>(std::move(access)));
+  }
+}
+
+void ProcessImage::add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file,
+                       std::shared_ptr<const FileAccess> access) {
+  LoadedFile& loaded = files_.emplace_back(LoadedFile{file, {}});
+  for (const ExecutableRange& range : mapped.ranges) {
+    loaded.ranges.push_back({range.start, range.end, range.file_offset});
+    places_.push_back({range.start, range.end, file, access});
+  }
+}
+
+const ProcessImage::Place* ProcessImage::place_at(uint64_t address) const {
+  const auto after = std::upper_bound(places_.begin(), places_.end(), address,
+                                      [](uint64_t a, const Place& p) { return a < p.start; });
+  if (after == places_.begin()) return nullptr;
+  const Place& place = *std::prev(after);
+  return address < place.end ? &place : nullptr;
+}
+
+const std::string* ProcessImage::path_at(uint64_t address) const {
+  const Place* place = place_at(address);
+  return place ? &place->file->path : nullptr;
+}
+
+bool ProcessImage::may_be_read_by(const Owner& user, uint64_t address) const {
+  const Place* place = place_at(address);
+  return place && place->access->may_be_read_by(user);
+}
+
+}  // namespace tracectl
