@@ -134,6 +134,7 @@ programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl
 	$(if $(generator_main),$(B)/tracectl-usdt)
 runtime := $(B)/libtracectl-usdt.a
 runtime_so := $(B)/libtracectl-usdt.so.0
+schema := $(B)/protocol.schema.json
 targets := $(patsubst tests/targets/%,$(B)/targets/%,$(basename $(target_src)))
 unit_bin := $(if $(unit_src),$(B)/unit-tests)
 asan_bin := $(if $(unit_src),$(B)/asan/unit-tests)
@@ -143,7 +144,7 @@ fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
 soak_bin := $(if $(soak_src),$(B)/soak)
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
-build: $(skeleton) $(B)/libtracectl-engine.a $(runtime) $(runtime_so) $(programs)
+build: $(skeleton) $(B)/libtracectl-engine.a $(runtime) $(runtime_so) $(programs) $(schema)
 all: build $(targets)
 build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $(bench_bins) $(soak_bin)
 
@@ -304,6 +305,10 @@ $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
 $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 	$(call link)
+# The JSON Schema of the protocol, made from the messages in daemon/protocol.
+$(schema): $(B)/tracectl
+	$(call say,SCHEMA,$@)
+	$(V)$< schema >$@
 # tracectl-usdt runs where programs are built: it has only the engine's errors and descriptors, and no libraries.
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
@@ -496,7 +501,7 @@ install: build
 	@install -D -m 644 systemd/sysusers.conf '$(DESTDIR)$(SYSUSERSDIR)/tracectld.conf'
 	@install -D -m 644 systemd/tmpfiles.conf '$(DESTDIR)$(TMPFILESDIR)/tracectld.conf'
 	@$(foreach s,1 3 5 7 8,$(call install_to,644,$(to)/share/man/man$(s),$(wildcard docs/man/*.$(s)));)
-	@$(call install_to,644,$(to)/share/tracectl,$(wildcard docs/*.schema.json))
+	@$(call install_to,644,$(to)/share/tracectl,$(schema))
 	@$(call install_to,644,$(to)/share/bash-completion/completions,packaging/completions/tracectl)
 	@$(call install_to,644,$(to)/share/zsh/site-functions,packaging/completions/_tracectl)
 
@@ -505,8 +510,8 @@ install: build
 package := $(B)/deb/tracectl-$(VERSION)
 
 deb: $(B)/deb/made
-$(B)/deb/made: $(programs) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* \
-		systemd/* client/python/* docs/man/* docs/*.schema.json usdt/include/tracectl/*.h)
+$(B)/deb/made: $(programs) $(schema) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* \
+		systemd/* client/python/* docs/man/* usdt/include/tracectl/*.h)
 	$(call say,DEB,$(@D))
 	$(V)rm -rf $(@D) && mkdir -p $(package)
 	$(V)ln -s $(addprefix $(CURDIR)/,$(wildcard *) $(B)) $(package)/

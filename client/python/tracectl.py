@@ -15,9 +15,8 @@ One file that needs only the standard library: it can be copied next to a progra
             else:
                 print(item.ts, item.probe, item.args)
 
-Methods return the daemon's results: dicts and lists as described in tracectl-protocol(7); their schema is
-docs/protocol.schema.json. Times from the daemon are in nanoseconds, times passed to this module are in
-seconds.
+Methods return the daemon's results: dicts and lists as described in tracectl-protocol(7); `tracectl schema`
+prints their JSON Schema. Times from the daemon are in nanoseconds, times passed to this module are in seconds.
 
 Threads: a connection and its sessions must be used by one thread at a time. Threads that run concurrently
 make a connection each; a named session can be opened in all of them.

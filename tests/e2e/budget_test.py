@@ -58,7 +58,7 @@ class Budget(support.DaemonTest):
         return self.busy.result()
 
     def conforms(self, document, name):
-        schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+        schema = json.loads((support.BUILD / 'protocol.schema.json').read_text())
         jsonschema.validate(document, {'$ref': f'#/$defs/{name}', '$defs': schema['$defs']})
 
     def count(self, engine):

@@ -141,7 +141,7 @@ class Manual(unittest.TestCase):
                 self.assertLessEqual(options(section(page(name), 'SYNOPSIS')), known)
 
     def test_every_method_and_member_of_the_schema_is_in_the_protocol_page(self):
-        schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+        schema = json.loads((support.BUILD / 'protocol.schema.json').read_text())
         text = page('tracectl-protocol.7')
         words = set(re.findall(r'[\w.]+\w', text)) | set(re.findall(r'\w+', text))
         named = {name.rsplit('.', 1)[0] for name in schema['$defs'] if '.' in name}

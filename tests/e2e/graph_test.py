@@ -185,7 +185,7 @@ class Graph(GraphRuns):
         self.assertEqual(sum(map(int, folded.values())), root_ns)
 
     def held_against_the_schema(self, name, document):
-        schema = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+        schema = json.loads((support.BUILD / 'protocol.schema.json').read_text())
         jsonschema.validate(document, {'$ref': f'#/$defs/{name}', '$defs': schema['$defs']})
 
     def test_sums_of_a_recording_are_json(self):

@@ -13,7 +13,7 @@ import jsonschema
 import support
 from support import target
 
-SCHEMA = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+SCHEMA = json.loads((support.BUILD / 'protocol.schema.json').read_text())
 
 
 @functools.cache
@@ -55,7 +55,7 @@ class Protocol(support.DaemonTest):
         self.result('hello')  # the connection still works
         return answer
 
-    def test_the_schema_in_the_tree_is_the_programs(self):
+    def test_the_installed_schema_is_the_programs(self):
         self.assertEqual(json.loads(support.run('schema').stdout), SCHEMA)
 
     def test_a_session_with_events_counts_and_an_end(self):

@@ -16,7 +16,7 @@ import jsonschema
 import support
 from support import target
 
-SCHEMA = json.loads((support.ROOT / 'docs/protocol.schema.json').read_text())
+SCHEMA = json.loads((support.BUILD / 'protocol.schema.json').read_text())
 
 
 def check(table):
