@@ -27,7 +27,7 @@ struct Pattern {
   bool operator==(const Pattern&) const = default;
 };
 
-// Parses the grammar of tracectl(1), PATTERNS. The error has a spot for the caret.
+// Parses the grammar of tracectl-patterns(7). The error has a spot for the caret.
 Result<Pattern> parse_pattern(std::string_view text, Scope scope = Scope::local);
 
 // The canonical long form; parse_pattern(to_string(p)) == p for the same scope.

@@ -35,6 +35,30 @@ def section(text, title):
     return re.search(rf'^{title}\n(.*?)(?=^\S)', text, re.M | re.S)[1]
 
 
+def verb_pages():
+    """The pages of tracectl's verbs."""
+    return sorted(path.name for path in MAN.glob('tracectl-*.1')
+                  if path.name not in ('tracectl-otlp.1', 'tracectl-usdt.1'))
+
+
+def pages_of_tracectl():
+    """tracectl(1), the pages of its verbs and of what they have in common."""
+    common = {path.name for path in MAN.glob('tracectl-*.7')} - {'tracectl-protocol.7'}
+    return ['tracectl.1', *verb_pages(), *sorted(common)]
+
+
+def references(name):
+    """The other pages that a page names as in `.Xr tracectl 1`, without those of SEE ALSO only."""
+    text = re.sub(r'(?ms)^\.Sh SEE ALSO\n.*?(?=^\.Sh|\Z)', '', (MAN / name).read_text())
+    return {f'{page}.{number}' for page, number in re.findall(r'\bXr (\S+) (\d)', text)}
+
+
+def options_described(name):
+    """Those that have an item in the page."""
+    items = re.findall(r'^ {5}(-\S.*?)(?: {2,}|$)', page(name), re.M)
+    return set().union(*map(options, items))
+
+
 def options(text):
     return set(re.findall(r'(?<![\w-])--?[a-z][a-z-]*', text))
 
@@ -69,17 +93,18 @@ def verbs():
 
 
 def synopsis():
-    """The verbs of tracectl(1) with their usage lines."""
+    """The verbs that have pages, with their usage lines and the name of the page."""
     found = {}
-    for line in section(page('tracectl.1'), 'SYNOPSIS').splitlines():
-        match = re.match(r'\s+tracectl \[options\] (.*)', line)
-        if not match:
-            continue
-        words = re.sub(r'(\w) \| ', r'\1|', match[1])
-        head = re.match(r'stage NAME \w+|(session|recipe) [\w|]+|[\w|]+', words)[0]
-        *front, last = head.split(' ')
-        for verb in last.split('|'):
-            found[' '.join([*front, verb])] = words
+    for name in verb_pages():
+        for line in section(page(name), 'SYNOPSIS').splitlines():
+            match = re.match(r'\s+tracectl \[options\] (.*)', line)
+            if not match:
+                continue
+            words = re.sub(r'(\w) \| ', r'\1|', match[1])
+            head = re.match(r'stage NAME \w+|(session|recipe) [\w|]+|[\w|]+', words)[0]
+            *front, last = head.split(' ')
+            for verb in last.split('|'):
+                found[' '.join([*front, verb])] = words, name
     return found
 
 
@@ -93,30 +118,63 @@ class Manual(unittest.TestCase):
     def test_every_verb_is_in_the_manual_and_no_other(self):
         self.assertEqual(set(verbs()), set(synopsis()))
 
-    def test_every_verb_is_described(self):
-        described = page('tracectl.1')
-        for verb in verbs():
-            self.assertRegex(described, rf'(?m)^     {verb}\b', verb)
+    def test_every_verb_has_the_page_of_its_name_and_a_line_in_the_main_page(self):
+        listed = section(page('tracectl.1'), 'DESCRIPTION')
+        for verb, (_, name) in synopsis().items():
+            with self.subTest(verb=verb):
+                first = verb.split()[0]
+                self.assertEqual(name, f'tracectl-{first}.1')
+                self.assertIn(f'\n     tracectl-{first} – ', page(name))
+                self.assertRegex(listed, rf'(?m)^     {first} +[A-Z]')
+
+    def test_every_verb_of_several_is_described(self):
+        for verb, (_, name) in synopsis().items():
+            if ' ' in verb:
+                self.assertRegex(page(name), rf'(?m)^     {verb}\b', verb)
 
     def test_each_verb_has_the_options_that_its_help_has(self):
         uses = synopsis()
         for verb, text in verbs().items():
             with self.subTest(verb=verb):
-                wanted = options(uses[verb]) | COMMON
-                if '[target]' in uses[verb]:
+                use, _ = uses[verb]
+                wanted = options(use) | COMMON
+                if '[target]' in use:
                     wanted |= TARGET
                 self.assertEqual(options_in_help(text) | COMMON, wanted)
 
-    def test_every_option_is_described_and_no_other(self):
+    def test_each_option_of_a_verb_is_described_in_its_page_or_one_that_it_refers_to(self):
+        uses = synopsis()
+        general = options_described('tracectl.1')
+        for verb, text in verbs().items():
+            with self.subTest(verb=verb):
+                _, name = uses[verb]
+                pages = [name] + sorted(references(name) & {'tracectl.1', 'tracectl-targets.7'})
+                described = set().union(*map(options_described, pages))
+                self.assertEqual(options_in_help(text) - COMMON - described, set())
+        self.assertEqual(COMMON - general, set())
+
+    def test_a_page_of_a_verb_has_items_for_no_other_options(self):
+        known = {}
+        uses = synopsis()
+        for verb, text in verbs().items():
+            known.setdefault(uses[verb][1], set()).update(options_in_help(text))
+        for name, options_known in known.items():
+            self.assertEqual(options_described(name) - options_known, set(), name)
+
+    def test_the_pages_name_every_option_and_no_other(self):
         helps = [help_of(support.TRACECTL), *verbs().values()]
         known = set().union(*map(options_in_help, helps))
-        described = section(page('tracectl.1'), 'DESCRIPTION')
-        self.assertEqual(options(described), known)
+        named = set()
+        for name in pages_of_tracectl():
+            text = section(page(name), 'DESCRIPTION')
+            self.assertEqual(options(text) - known, set(), name)
+            named |= options(text)
+        self.assertEqual(named, known)
 
     def test_every_recipe_is_described_and_no_other(self):
         listed = json.loads(subprocess.run([support.TRACECTL, '--json', 'recipe', 'list'],
                                            check=True, capture_output=True, text=True).stdout)
-        described = re.findall(r'^     ([a-z]\S+)$', section(page('tracectl.1'), 'RECIPES'), re.M)
+        described = re.findall(r'^     ([a-z]\S+)$', section(page('tracectl-recipe.1'), 'RECIPES'), re.M)
         self.assertEqual(described, [recipe['name'] for recipe in listed['recipes']])
 
     def test_the_daemons_options_are_described_and_no_other(self):
@@ -325,14 +383,14 @@ class Generator(unittest.TestCase):
 
 class Exports(unittest.TestCase):
     def test_the_columns_are_those_of_the_page(self):
-        text = re.search(r'^\.It Cm csv\n(.*?)^\.It Cm jsonl$', (MAN / 'tracectl.1').read_text(),
+        text = re.search(r'^\.It Cm csv\n(.*?)^\.It Cm jsonl$', (MAN / 'tracectl-export.1').read_text(),
                          re.M | re.S)[1]
         described = set(' , '.join(re.findall(r'^\.It Va (.*)', text, re.M)).split(' , '))
         head = self.printed('tracectl -q export calls.tct --to csv -o - | head -1').strip()
         self.assertEqual({re.sub(r'arg[2-9]', 'arg1', name) for name in head.split(',')}, described)
 
     def test_the_examples_print_what_the_page_says(self):
-        text = section(page('tracectl.1'), 'EXPORTS')
+        text = section(page('tracectl-export.1'), 'EXPORTS')
         examples = re.findall(r'^ +\$ (.*)\n((?: +[\d{t].*\n)+)', text, re.M)
         self.assertEqual(len(examples), 2)
         for command, printed in examples:
