@@ -171,6 +171,23 @@ class Manual(unittest.TestCase):
             named |= options(text)
         self.assertEqual(named, known)
 
+    def test_the_pages_that_a_page_refers_to_are_there(self):
+        """Pages of the project, and sections of them."""
+        ours = {path.name for path in MAN.iterdir()}
+        for name in sorted(ours):
+            source = (MAN / name).read_text()
+            sections = self.sections(name)
+            for other, number in re.findall(r'\bXr (tracectl\S*) (\d)', source):
+                self.assertIn(f'{other}.{number}', ours, name)
+            there = r'(?:Xr (\S+) (\d) ,?\n\.)?Sx ((?:[A-Za-z\d-]+ ?)+)'
+            for other, number, title in re.findall(there, source):
+                title = re.sub(r' Pc$', '', title.strip())
+                looked = self.sections(f'{other}.{number}') if other else sections
+                self.assertIn(title, looked, name)
+
+    def sections(self, name):
+        return re.findall(r'^\.S[hs] (.*)', (MAN / name).read_text(), re.M)
+
     def test_every_recipe_is_described_and_no_other(self):
         listed = json.loads(subprocess.run([support.TRACECTL, '--json', 'recipe', 'list'],
                                            check=True, capture_output=True, text=True).stdout)
