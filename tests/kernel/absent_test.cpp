@@ -37,7 +37,7 @@ class AbsentMemory : public KernelTest {
   }
   static std::string text(uint64_t n) { return "string " + std::to_string(n) + " of the file"; }
 
-  const std::string kFile = build_folder() + "/absent-pages";
+  const std::string kFile = test_folder() + "/absent-pages";
   Program program_{"absent", {kFile, "2", "8000"}};
 };
 

@@ -160,7 +160,7 @@ bool is_of_loading(const Error& error) {
 // The programs that sleep are loaded by the first commit that needs them, after it has armed
 // others, and are then kept.
 TEST_F(FailingCommits, DescriptorsRunOutAtAnyMomentOfLoadingProgramsThatSleep) {
-  const std::string file = build_folder() + "/failing-pages";
+  const std::string file = test_folder() + "/failing-pages";
   Program many("many", {}), absent("absent", {file, "1", "1"});
   std::filesystem::remove(file);
   make_table_of_counts(many);

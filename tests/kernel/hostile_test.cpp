@@ -45,7 +45,7 @@ class CodeFile {
   }
 
  private:
-  const std::string path_ = build_folder() + "/hostile-code";
+  const std::string path_ = test_folder() + "/hostile-code";
   Fd fd_;
 };
 

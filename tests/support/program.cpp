@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -42,7 +43,12 @@ std::string build_folder() {
   return folder;
 }
 
-std::string target_path(const std::string& name) { return build_folder() + "/targets/" + name; }
+std::string test_folder() {
+  const char* own = std::getenv("TRACECTL_TEST_FOLDER");
+  return own ? own : build_folder();
+}
+
+std::string target_path(const std::string& name) { return test_folder() + "/targets/" + name; }
 
 Program::Program(const std::string& name, const std::vector<std::string>& arguments)
     : path_(name.starts_with('/') ? name : target_path(name)) {

@@ -16,6 +16,9 @@ namespace tracectl::on_kernel {
 
 // .build, wherever the test binary is in it.
 std::string build_folder();
+// The folder with the programs to trace and with what tests write. Processes that run tests side by side have one
+// each, named by TRACECTL_TEST_FOLDER: a probe in all processes of a file must not see those of another.
+std::string test_folder();
 std::string target_path(const std::string& name);
 
 class Program {
