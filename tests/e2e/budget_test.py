@@ -24,6 +24,7 @@ def counts(rows):
 
 
 @support.needs_root
+@support.runs_alone('measures what hits take of a processor')
 class Budget(support.DaemonTest):
     def setUp(self):
         super().setUp()

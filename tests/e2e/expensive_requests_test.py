@@ -260,6 +260,7 @@ def within(waits, part):
 
 
 @support.needs_root
+@support.runs_alone('measures how long answers take')
 class ExpensiveRequests(support.DaemonTest):
     def setUp(self):
         super().setUp()

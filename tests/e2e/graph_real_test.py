@@ -83,6 +83,7 @@ class Python(RealTest, unittest.TestCase):
 
 
 @support.needs_root
+@support.in_group('postgresql')  # they trace all its processes
 class PostgreSQL(RealTest, postgresql.ServerTest):
     def test_every_call_of_pgbench_ends_within_the_one_around_it(self):
         self.pgbench('-i', '-q')

@@ -47,6 +47,7 @@ def close(descriptor):
 
 
 @needs_root
+@support.runs_alone('measures how long others wait')
 class HostileDescriptors(DaemonTest):
     def setUp(self):
         super().setUp()

@@ -37,6 +37,7 @@ class Python(unittest.TestCase):
 
 
 @support.needs_root
+@support.in_group('postgresql')  # they trace all its processes
 class PostgreSQL(postgresql.ServerTest):
     def test_every_query_is_counted(self):
         self.daemon.json('session', 'new', 'q')

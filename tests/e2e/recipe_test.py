@@ -92,6 +92,7 @@ class OwnPrograms(RecipeTest):
             self.assertEqual(bucket['count'], count)
             self.assertTrue(bucket['min'] <= size // count <= bucket['max'], bucket)
 
+    @support.runs_alone('counts waits that are longer than a time')
     def test_lock_waits(self):
         truth, read = self.recipe('locks', 'lock-waits', '--longer-than', '4ms')
         rows = {}
@@ -271,6 +272,7 @@ puts GC.count
 
 
 @support.needs_root
+@support.in_group('postgresql')  # they trace all its processes
 class PostgreSQL(RecipeTest, postgresql.ServerTest):
     def seen(self, *words):
         process = self.started(*words, 'recipe', 'run', 'postgresql-slow-queries', '-x',

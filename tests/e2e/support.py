@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,7 +21,34 @@ TRACECTL_USDT = str(BUILD / 'tracectl-usdt')
 
 
 def target(name):
-    return str(BUILD / 'targets' / name)
+    """The path of a program to trace. Each process that runs tests beside others has a copy of its own: a probe in all
+    processes of a file must not see those of another."""
+    built = BUILD / 'targets' / name
+    worker = os.environ.get('PYTEST_XDIST_WORKER')
+    if not worker:
+        return str(built)
+    own = BUILD / 'side-by-side' / worker / 'targets' / name
+    if not own.exists() or own.stat().st_mtime_ns != built.stat().st_mtime_ns:
+        own.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(built, f'{own}.new')
+        os.rename(f'{own}.new', own)
+    return str(own)
+
+
+def runs_alone(why):
+    """Decorates tests that would see what others do at the same time."""
+    def mark(tests):
+        tests.runs_alone = why
+        return tests
+    return mark
+
+
+def in_group(name):
+    """Decorates classes of tests of which no two run at the same time."""
+    def mark(tests):
+        tests.group = name
+        return tests
+    return mark
 
 
 def run(*words, **options):
@@ -76,6 +104,8 @@ class Program:
 class Daemon:
     """tracectld on a private socket."""
 
+    started = []  # by the test that runs, or its class: conftest.py shows the logs if the test fails
+
     def __init__(self, *options, program=TRACECTLD, first=(), socket_of=None, environment=None,
                  listens=True):
         """`first`: words of another program that executes it. `socket_of`: a daemon that has ended, whose
@@ -86,6 +116,9 @@ class Daemon:
         self.process = subprocess.Popen([program, *first, '--socket', self.socket, *options],
                                         stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, **(environment or {})})
+        self.rest = None  # of the log, once it has ended
+        self.started.append(self)
+        self.log = ''
         if listens:
             self.log = self.process.stderr.readline()
             assert 'listening' in self.log, self.log
@@ -117,7 +150,22 @@ class Daemon:
         else:
             _, rest = self.process.communicate(timeout=60)
         self.directory.cleanup()
+        self.rest = rest
         return self.process.returncode, rest
+
+    def said(self):
+        """Its log so far. Of one that runs, what is read here is lost to who reads its log later."""
+        if self.rest is not None:
+            return self.log + self.rest
+        if self.taking:
+            return self.log + ''.join(self.taken)
+        if self.process.stderr.closed:
+            return self.log
+        os.set_blocking(self.process.stderr.fileno(), False)
+        try:
+            return self.log + (self.process.stderr.buffer.read(1 << 20) or b'').decode(errors='replace')
+        finally:
+            os.set_blocking(self.process.stderr.fileno(), True)
 
 
 class Output:

@@ -26,6 +26,7 @@ def wait_for_stop(pid):
 
 
 @support.needs_root
+@support.runs_alone('promises turns and times')
 class Turns(support.DaemonTest):
     def connect(self):
         client = self.daemon.connect()
