@@ -42,6 +42,8 @@ class Truth(TreeTest, unittest.TestCase):
 
 @support.needs_root
 class Graph(GraphRuns):
+    one_daemon = True
+
     def test_json_is_what_was_called(self):
         program = self.tree(ROUNDS, PAUSE_US)
         printed, said = self.graph(program, ['tree_root'], '--json', engine=EMBEDDED)

@@ -16,6 +16,8 @@ def seed(thread, round_):
 
 @support.needs_root
 class KeepIf(GraphRuns):
+    one_daemon = True
+
     def matching(self, said, matches):
         """The true trees with matching seeds."""
         truth = self.truth()

@@ -16,6 +16,8 @@ PAIR = ('--from', BEGIN, '--to', END, '--by', 'arg0')
 
 @support.needs_root
 class Latencies(support.DaemonTest):
+    one_daemon = True
+
     def measured(self, *words):
         """The program's report, and the output of tracectl after it."""
         done = self.daemon.run(*words, '--', target('requests'), '2', '700', input='go\n')

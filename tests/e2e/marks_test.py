@@ -11,6 +11,8 @@ from support import target
 
 @support.needs_root
 class Marks(support.DaemonTest):
+    one_daemon = True
+
     def stage(self, session, function, program, action, *options):
         self.daemon.json('stage', session, 'set', f'uprobe::{function}', '-p', str(program.pid),
                          '--do', action, *options)

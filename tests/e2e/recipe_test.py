@@ -68,6 +68,8 @@ class RecipeTest(support.DaemonTest):
 
 @support.needs_root
 class OwnPrograms(RecipeTest):
+    one_daemon = True
+
     def test_file_opens(self):
         truth, read = self.recipe('opens', 'file-opens')
         self.assertEqual(counts(read, 'str(arg0)', 'str(arg1)'), truth['opens'])
@@ -140,6 +142,8 @@ class OwnPrograms(RecipeTest):
 
 @support.needs_root
 class Interpreters(RecipeTest):
+    one_daemon = True
+
     def on_script(self, interpreter, script, name, *options):
         with tempfile.TemporaryDirectory() as directory:
             path = directory + '/script'
@@ -362,6 +366,8 @@ class Words(unittest.TestCase):
 
 @support.needs_root
 class Shown(RecipeTest):
+    one_daemon = True
+
     """The commands that are shown do what the recipe does."""
 
     def test_a_recipe_of_one_command(self):

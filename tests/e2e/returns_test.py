@@ -16,6 +16,8 @@ def function_of(row):
 
 @support.needs_root
 class Returns(support.DaemonTest):
+    one_daemon = True
+
     def traced(self, *words, rounds='100'):
         """The program's report, and the output of tracectl."""
         done = self.daemon.run(*words, '--', target('calls'), rounds, input='go\n')

@@ -64,6 +64,8 @@ def hits(read):
 
 @support.needs_root
 class RuntimeProbes(support.DaemonTest):
+    one_daemon = True
+
     def ask(self, program, line):
         program.send(line)
         return program.result()

@@ -21,6 +21,8 @@ def bucket_of_log2(log):
 
 @support.needs_root
 class Specs(support.DaemonTest):
+    one_daemon = True
+
     def counted(self, *words):
         """The program's report, and the output of tracectl after it."""
         done = self.daemon.run(*words, '--', target('values'), '2', '1000', input='go\n')

@@ -238,9 +238,32 @@ class Client:
 
 
 class DaemonTest(unittest.TestCase):
+    one_daemon = False  # serves all tests of the class, and is left empty by each of them; else each has its own
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if cls.one_daemon:
+            cls.daemon = Daemon()
+            cls.addClassCleanup(cls.end_daemon_of_class)
+
+    @classmethod
+    def end_daemon_of_class(cls):
+        status, log = cls.daemon.end()
+        assert status == 0, log
+
     def setUp(self):
-        self.daemon = Daemon()
-        self.addCleanup(self.end_daemon)
+        if self.one_daemon:
+            self.addCleanup(self.empty_daemon)
+        else:
+            self.daemon = Daemon()
+            self.addCleanup(self.end_daemon)
+
+    def empty_daemon(self):
+        sessions = lambda: [session['name'] for session in self.daemon.json('session', 'list')['sessions']]
+        for name in sessions():
+            self.daemon.run('session', 'delete', name)  # if it is still there: it may be of a client that has gone
+        wait_until(lambda: not sessions() and self.daemon.json('status')['sites'] == 0, 'the daemon to be empty')
 
     def end_daemon(self):
         status, log = self.daemon.end()
