@@ -124,7 +124,8 @@ def sub_test(_, message='', **parameters):
     try:
         yield
     except Exception:
-        failed_sub_test[:] = [' '.join([str(message), *(f'{name}={value!r}' for name, value in parameters.items())])]
+        words = [str(message), *(f'{name}={value!r}' for name, value in parameters.items())]
+        failed_sub_test[:] = [' '.join(filter(None, words))]
         raise
 
 
@@ -158,18 +159,29 @@ class Verdicts:
     def __init__(self, path):
         self.path = path
 
+    def pytest_collectreport(self, report):
+        """Of a file: what cannot be imported has failed."""
+        if report.failed:
+            self.write('failed', report, *self.failure(report))
+
     def pytest_runtest_logreport(self, report):
         """Of the set-up, the test itself and the tear-down: at once, so that none is lost."""
-        verdict, text, details = None, '', ''
         if report.failed:  # so has a test in which its process died
-            verdict, details = 'failed', report.longreprtext
-            lines = [line[1:].strip() for line in details.splitlines() if line.startswith('E ')]
-            text = lines[0] if lines else details
-            details += ''.join(f'\n---- {title} ----\n{content}' for title, content in report.sections)
+            self.write('failed', report, *self.failure(report))
         elif report.skipped:
-            verdict, text = 'skipped', report.longrepr[2].removeprefix('Skipped: ')
-        elif report.when == 'call':
-            verdict = 'passed'
+            self.write('skipped', report, report.longrepr[2].removeprefix('Skipped: '))
+        else:
+            self.write('passed' if report.when == 'call' else None, report)
+
+    @staticmethod
+    def failure(report):
+        """In a line, and all that there is."""
+        details = report.longreprtext
+        lines = [line[1:].strip() for line in details.splitlines() if line.startswith('E ')]
+        return (lines[0] if lines else details.rpartition('\n')[2],
+                details + ''.join(f'\n---- {title} ----\n{content}' for title, content in report.sections))
+
+    def write(self, verdict, report, text='', details=''):
         name = report.nodeid.partition('@')[0].removeprefix('tests/e2e/').replace('.py::', '.').replace('::', '.')
         with open(self.path, 'a', encoding='utf-8') as file:
             file.write(json.dumps([verdict, name, text, getattr(report, 'duration', 0), details]) + '\n')
