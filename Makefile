@@ -344,7 +344,7 @@ ifdef M
 $(M)/bpf/tracer.bpf.o: $(M)/bpf/tracer.bpf.c
 	$(call bpf_object,-DTC_TEST_DELAY -I$(M))
 
-changed := $(patsubst $(M)/%,%,$(wildcard $(M)/daemon/*/*.cpp))
+changed := $(patsubst $(M)/%,%,$(wildcard $(M)/daemon/*/*.cpp $(M)/daemon/*/*/*.cpp))
 changed_steps := $(filter $(step_src),$(changed))
 changed_parts := $(foreach part,$(engine_parts),$(if $(filter $(changed),$($(part)_src)),$(part)))
 mutant_obj := $(patsubst %.cpp,$(M)/%.o,$(changed_steps)) $(patsubst %,$(M)/parts/%.o,$(changed_parts))
