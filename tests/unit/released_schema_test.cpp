@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <gtest/gtest.h>
 
 #include "daemon/protocol/schema.h"
