@@ -360,12 +360,12 @@ Result<bool> Engine::is_flushed(const std::string& name, uint64_t asked_ns) cons
   return reader_->is_flushed(session->second.id, asked_ns);
 }
 
-Status Engine::subscribe(const std::string& name, std::shared_ptr<EventSink> sink) {
+Status Engine::subscribe(const std::string& name, Subscriber subscriber) {
   auto session = find(name);
   if (!session) return session.error();
   // A subscriber may be there before the first event setting.
   if (auto rings = open_rings(**session); !rings) return rings;
-  reader_->subscribe((*session)->id, std::move(sink));
+  reader_->subscribe((*session)->id, std::move(subscriber));
   return ok();
 }
 

@@ -243,7 +243,7 @@ class Engine {
   Result<uint64_t> ask_flush(const std::string& session);
   Result<bool> is_flushed(const std::string& session, uint64_t asked_ns) const;
   int flushed_fd() const { return reader_->flushed_fd(); }
-  Status subscribe(const std::string& session, std::shared_ptr<EventSink> sink);
+  Status subscribe(const std::string& session, Subscriber subscriber);
   void unsubscribe(const std::string& session, const EventSink* sink);
 
   // The next hit that triggers this session, which has just been made, asks for a dump by a notice. Later hits

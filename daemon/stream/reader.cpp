@@ -176,14 +176,13 @@ void EventReader::add_tag(uint32_t session, uint32_t number, const std::string& 
   tags[number] = tag;
 }
 
-void EventReader::subscribe(uint32_t session, std::shared_ptr<EventSink> sink) {
+void EventReader::subscribe(uint32_t session, Subscriber subscriber) {
   const std::lock_guard lock(mutex_);
   const auto stream = streams_.find(session);
   if (stream == streams_.end()) return;
-  auto per_cpu = std::dynamic_pointer_cast<PerCpuSink>(sink);
-  if (per_cpu && !per_cpu->needs_one_order())
-    stream->second.per_cpu_sinks.push_back(std::move(per_cpu));
-  stream->second.sinks.push_back(std::move(sink));
+  if (subscriber.per_cpu && !subscriber.per_cpu->needs_one_order())
+    stream->second.per_cpu_sinks.push_back(std::move(subscriber.per_cpu));
+  stream->second.sinks.push_back(std::move(subscriber.sink));
   if (stream->second.sink_comes_by_ns) wake();
 }
 

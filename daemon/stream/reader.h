@@ -57,7 +57,7 @@ class EventReader {
   // The tag for this number in records. Call it before a record can have the number.
   void add_tag(uint32_t session, uint32_t number, const std::string& tag);
 
-  void subscribe(uint32_t session, std::shared_ptr<EventSink> sink);
+  void subscribe(uint32_t session, Subscriber subscriber);
   void unsubscribe(uint32_t session, const EventSink* sink);
 
   // Returns once every event of the session that fired before the call was passed to its sinks.

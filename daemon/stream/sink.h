@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <concepts>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "daemon/model/event.h"
 #include "daemon/model/plain_hit.h"
@@ -26,6 +29,16 @@ class PerCpuSink : public EventSink {
   virtual void take(std::span<const PlainHit> hits) = 0;
   // Whether it needs all events in one order nevertheless. Does not change.
   virtual bool needs_one_order() const { return false; }
+};
+
+// A sink as a reader takes it. Its own type says whether it is per CPU.
+struct Subscriber {
+  template <std::derived_from<EventSink> Sink> Subscriber(std::shared_ptr<Sink> own) : sink(own) {
+    if constexpr (std::derived_from<Sink, PerCpuSink>) per_cpu = std::move(own);
+  }
+
+  std::shared_ptr<EventSink> sink;
+  std::shared_ptr<PerCpuSink> per_cpu;  // the same, or null
 };
 
 }  // namespace tracectl

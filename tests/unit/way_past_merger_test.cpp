@@ -126,8 +126,7 @@ class Merged final : public EventSink {
 // A session whose rings a test fills.
 class Reading {
  public:
-  explicit Reading(std::shared_ptr<EventSink> sink)
-      : reader_(must(EventReader::start(kernel_, symbols_))) {
+  explicit Reading(Subscriber sink) : reader_(must(EventReader::start(kernel_, symbols_))) {
     Rings files{{}, kRingBytes};
     for (const MadeRing& ring : rings) files.by_cpu.push_back(ring.file());
     must(reader_->open(kSession, std::move(files)));
