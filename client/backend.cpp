@@ -16,8 +16,8 @@ Backend::Failure no_daemon(const std::string& socket, Backend::Needs needs) {
 
 Backend::Failure daemons_choice() {
   return {Error{Code::invalid,
-                "a daemon listens, and --fast-nops is for it to say: start tracectld with it, or "
-                "trace --embedded"},
+                "--fast-nops has no effect on a running daemon: start tracectld with it, or trace "
+                "--embedded"},
           kUsage};
 }
 
@@ -32,9 +32,7 @@ std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& optio
     if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
     if (needs == Needs::daemon || ::geteuid() != 0) return no_daemon(options.socket, needs);
   } else if (needs == Needs::daemon) {
-    return Failure{Error{Code::invalid,
-                         "what this command works on lives in a daemon: it cannot "
-                         "be --embedded"},
+    return Failure{Error{Code::invalid, "this command needs a daemon and cannot be --embedded"},
                    kUsage};
   }
   auto engine = LocalEngine::start({.verbose = options.verbose, .fast_nops = options.fast_nops});

@@ -63,8 +63,8 @@ int run_dump(const CommonOptions& common, const DumpOptions& options) {
     if (done->state == "failed")
       return fail(Error{Code::kernel, options.to.file + ": " + done->error.value_or("") + "; " +
                                           in_file_text(*done) +
-                                          " are in the file, and the recorder has all still: "
-                                          "dump it to another place"});
+                                          " are in the file; the recorder still has all: dump "
+                                          "to another place"});
     if (done->note) print_error("tracectl: note: " + *done->note + "\n");
     show<DumpPart>(common, *done, [&](const DumpPart& part) {
       return options.to.file + ": " + in_file_text(part) + "\n";

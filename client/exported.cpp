@@ -54,7 +54,8 @@ Result<const ExportFormat*> chosen_format(const ExportOptions& options) {
                  std::string("where to? Add -o ") + (format->is_directory ? "DIRECTORY" : "FILE")};
   if (format->is_directory && options.output == "-")
     return Error{Code::invalid,
-                 std::string(format->name) + " is a directory, which has no place in a stream"};
+                 std::string(format->name) +
+                     " is a directory and cannot be written to standard output: name one with -o"};
   return format;
 }
 

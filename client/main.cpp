@@ -196,7 +196,7 @@ void add_results(CLI::App& app, CommandLine& line) {
       ->check(check_duration);
   watch
       .add_option("--reconnect", line.reconnect,
-                  "try so long to go on with a saved session when the daemon is restarted")
+                  "how long to try to go on with a saved session after the daemon has ended")
       ->check(check_duration)
       ->capture_default_str();
   add_verb(app, "flush", "return once every event fired before has been delivered", line.chosen,

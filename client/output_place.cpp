@@ -30,8 +30,8 @@ Status check_owner(const struct stat& about, const struct stat& folder, const st
   const bool is_kind = S_ISLNK(about.st_mode) || S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode);
   if (!is_shared || is_ours || !is_kind) return ok();
   return Error{Code::denied, path + " belongs to user " + std::to_string(about.st_uid) +
-                                 ", in a folder in which everybody may make files: what is written "
-                                 "there may be meant to go elsewhere; choose another name"};
+                                 ", in a directory where everybody may create files, and could "
+                                 "redirect the output: choose another name"};
 }
 
 }  // namespace

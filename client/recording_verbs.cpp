@@ -21,8 +21,7 @@ std::array<CLI::Option*, 2> add_forms(CLI::App& verb, GraphChoice::Form& form) {
       "--tree", [&form] { form = Form::tree; }, "the tree of calls, with what they took");
   auto* folded = verb.add_flag_callback(
       "--folded", [&form] { form = Form::folded; },
-      "each way of calls and the time of its last, as flame graphs "
-      "want them");
+      "each chain of calls and the own time of its last function, for flame graphs");
   tree->excludes(folded);
   return {tree, folded};
 }
@@ -68,7 +67,7 @@ void add_graph(CLI::App& app, CommandLine& line) {
   only->allow_extra_args(false);
   graph
       .add_flag("--grow", line.graph.grow,
-                "add functions that are called by pointers when they are")
+                "add functions that are called by pointer, when they are first called")
       ->excludes(only);
   graph.add_option("--skip", line.graph.skip, "do not show these functions below")
       ->allow_extra_args(false);

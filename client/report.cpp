@@ -122,7 +122,7 @@ Status read_lines(std::istream& from, const std::string& file, Recording& record
 void tell_lost(const std::string& file, const Recording& recording) {
   if (recording.other_lines)
     print_error("tracectl: note: " + file + ": " + plural(recording.other_lines, "line") +
-                " of something else left out\n");
+                (recording.other_lines == 1 ? " is" : " are") + " no events, and ignored\n");
   if (recording.left_out)
     print_error("tracectl: note: " + file + ": " + plural(recording.left_out, "probe") +
                 " left out while this was recorded, for its budget\n");
@@ -171,8 +171,8 @@ void tell_forgotten(const CallTree& calls) {
   if (const uint64_t threads = calls.forgotten_threads())
     print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostCalls) +
                 " calls were open, or calls of more than " +
-                std::to_string(OpenCalls::kMostThreads) + " threads: those of " +
-                plural(threads, "thread") + " that had been quiet longest have no end\n");
+                std::to_string(OpenCalls::kMostThreads) + " threads: the calls of the " +
+                plural(threads, "thread") + " idle for longest are shown without an end\n");
 }
 
 template <class Part> void print_json(const Part& part) {

@@ -140,14 +140,14 @@ void tell_damage(const std::string& path, const Reader& reader) {
   if (!reader.is_end_known()) tell(std::string{kUnknownEnd});
   if (damage.unfinished_bytes)
     tell("its last " + plural(damage.unfinished_bytes, "byte") +
-         " were still being written: who wrote it was stopped, or writes on");
+         " are incomplete: its writer was killed, or is still writing");
   if (damage.bytes) tell(plural(damage.bytes, "byte") + " are damaged, and left out");
   if (damage.blocks)
     tell(plural(damage.blocks, "block") + " with " + plural(damage.records, "event") +
          " cannot be read, and are left out");
   if (damage.no_room_bytes)
-    tell("what it names takes more than " + size_text(damage.no_room_bytes) +
-         " of memory: events with what is named behind are among these");
+    tell("its names take more than " + size_text(damage.no_room_bytes) +
+         " of memory: events with later names are among these");
   if (damage.cut)
     tell(plural(damage.cut, "name") + " and stacks are longer than is read, and cut off");
   if (damage.unknown)

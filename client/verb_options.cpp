@@ -106,16 +106,16 @@ void add_record_to(CLI::App& verb, CommandLine& line) {
   using protocol::RotatePart;
   auto* file = verb.add_option("-o,--output", line.record.file, "record to this trace file");
   verb.add_flag("--compress", line.record.compress, "its blocks, by zstd")->needs(file);
-  auto* rotate =
-      verb.add_option(
-              "--rotate", line.rotate_size,
-              "several files, out.0.tct and so on: the next when one has so many bytes: 64M, 1G")
-          ->option_text("SIZE")
-          ->needs(file)
-          ->check(
-              [](const std::string& text) { return check_size(text, RotatePart::kLeastBytes); });
+  auto* rotate = verb.add_option("--rotate", line.rotate_size,
+                                 "record to numbered files, out.0.tct and so on; the next begins "
+                                 "at this size: 64M, 1G")
+                     ->option_text("SIZE")
+                     ->needs(file)
+                     ->check([](const std::string& text) {
+                       return check_size(text, RotatePart::kLeastBytes);
+                     });
   verb.add_option("--keep", line.record.keep,
-                  "so many of those files, the oldest of which are begun anew: 4")
+                  "number of those files, after which the oldest is overwritten: 4")
       ->needs(rotate)
       ->check(CLI::Range(RotatePart::kLeastFiles, RotatePart::kMostFiles));
 }

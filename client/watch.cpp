@@ -124,8 +124,9 @@ void Watch::tell(const std::string& text) const {
 
 void Watch::tell_how_it_went_on() const {
   if (!session_.gap) return tell("session " + options_.session + " goes on");
-  tell(fmt::format("session {} has begun anew: for {:.3f} s at most nothing was counted",
-                   options_.session, static_cast<double>(session_.gap->ns) / 1e9));
+  tell(fmt::format(
+      "session {} was begun anew by the next daemon: nothing was counted for at most {:.3f} s",
+      options_.session, static_cast<double>(session_.gap->ns) / 1e9));
   for (const std::string& one : session_.not_resumed) tell("not resumed: " + one);
   if (common_.json)
     print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");

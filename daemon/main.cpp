@@ -127,13 +127,13 @@ void add_options(CLI::App& app, Paths& paths, ConfigurationSource& source) {
                  "size of the ring of each CPU and session; a power of two")
       ->default_str(std::to_string(defaults.ring_bytes));
   app.add_option("--linger", asked.linger,
-                 "seconds for which a site that nobody wants any more stays armed, switched off, "
-                 "so that switching it on again is quick; not if it has a semaphore")
+                 "seconds for which an unused site stays armed, switched off, so that it can be "
+                 "switched on quickly; not if it has a semaphore")
       ->default_str("0");
   app.add_flag_callback(
       "--fast-nops", [&asked] { asked.fast_nops = true; },
-      "let probes on 5-byte nops become calls, which halves the cost of a hit, though on "
-      "this kernel a child dies of them that a traced program forks");
+      "turn probes on 5-byte nops into calls, at half the cost of a hit; on this kernel, "
+      "children forked by a traced program crash");
   app.add_flag_callback(
       "-v,--verbose", [&asked] { asked.verbose = true; }, "log more");
 }

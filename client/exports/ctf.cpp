@@ -199,10 +199,9 @@ class CtfExport final : public Export {
     if (!stream) return stream.error();
     const uint64_t number = classes_.number_of(event);
     if (classes_.declarations().size() > kMostDeclarationBytes)
-      return Error{
-          Code::exhausted,
-          "the events differ in so many ways that no reader of CTF would take them: choose "
-          "another format, as jsonl"};
+      return Error{Code::exhausted,
+                   "the events need more event classes than readers of CTF support: choose another "
+                   "format, such as jsonl"};
     return (*stream)->add(event, number);
   }
 

@@ -246,8 +246,8 @@ class PerfettoExport final : public Export {
         about.add_text("end", slice.end == Slice::End::unwound ? "unwound" : "not seen");
     };
     if (!slice.is_crossing) return put_span(thread, slice.begin_ns, slice.end_ns, fill);
-    return put_in_lane(thread, "calls that others go on behind", slice.begin_ns, slice.end_ns,
-                       fill);
+    return put_in_lane(thread, "calls that end before calls within them", slice.begin_ns,
+                       slice.end_ns, fill);
   }
 
   Status put_latency(const Event& event) {

@@ -5,12 +5,10 @@
 function damageTexts(facts) {
   const texts = [];
   if (facts.unknown_end) {
-    texts.push('Its end is unknown: its recording goes on, or was stopped before it could say how it ended. ' +
-      'Events after the last one may be missing.');
+    texts.push('Its end is unknown, and later events may be missing: it was still being recorded, or its writer was killed.');
   }
   const tell = (count, noun, rest) => { if (count) texts.push(pluralText(count, noun) + rest); };
-  tell(facts.unfinished_bytes, 'byte', ' at the end of the file were still being written: who wrote ' +
-    'it was stopped, or wrote on.');
+  tell(facts.unfinished_bytes, 'byte', ' at the end of the file are incomplete: its writer was killed, or was still writing.');
   tell(facts.damaged_bytes, 'byte', ' of the file are damaged, and left out.');
   tell(facts.damaged_blocks, 'block', ` of it with ${pluralText(facts.damaged_records, 'event')} ` +
     'cannot be read, and are left out.');

@@ -173,8 +173,9 @@ std::string left_out_text(const LeftOutPart& left_out) {
                                  percent_text(left_out.percent), left_out.budget);
   if (left_out.cost == name_of(CostClass::slow)) text += " (its site is slow)";
   if (left_out.others)
-    text += "; without it " + plural(left_out.others, "other probe") +
-            (left_out.others == 1 ? " tells" : " tell") + " nothing, and went too";
+    text += "; " + plural(left_out.others, "other probe") +
+            (left_out.others == 1 ? " depends on it and is" : " depend on it and are") +
+            " left out too";
   return text;
 }
 
@@ -201,7 +202,7 @@ std::string unproven_text(const UnprovenPart& unproven) {
   if (unproven.processes == 0) return "";
   return "left out: " + plural(unproven.hits, "hit") + " of " + std::to_string(unproven.processes) +
          (unproven.processes == 1 ? " process" : " processes") +
-         ", before or without a proof that the kernel lets you trace it\n";
+         ", which had not yet been proven traceable by you\n";
 }
 
 std::string session_text(const SessionPart& session) {
@@ -221,8 +222,9 @@ std::string session_text(const SessionPart& session) {
   if (session.recorder) out += recorder_text(*session.recorder);
   if (session.saved) out += "saved: it goes on with the next daemon\n";
   if (session.gap)
-    out += fmt::format("went on with this daemon after {:.3f} s at most; counts are those since\n",
-                       static_cast<double>(session.gap->ns) / 1e9);
+    out += fmt::format(
+        "continued by this daemon after a gap of at most {:.3f} s; counts begin after it\n",
+        static_cast<double>(session.gap->ns) / 1e9);
   for (const std::string& one : session.not_resumed) out += "not resumed: " + one + "\n";
   for (const LeftOutPart& one : session.left_out.value_or(std::vector<LeftOutPart>{}))
     out += "left out: " + left_out_text(one) + "\n";

@@ -55,8 +55,8 @@ std::string lost_text(const Lost& lost, uint64_t start_ns);
 // The losses of a recording: "3 lost".
 std::string lost_sum_text(uint64_t lost, bool is_end_known);
 inline constexpr const char* kUnknownEnd =
-    "its end is unknown, and events behind the last one may be missing: its recording goes on, or "
-    "was "
-    "stopped before it could say how it ended";
+    "its end is unknown, and later events may be missing: it is still being recorded, or its "
+    "writer was "
+    "killed";
 
 }  // namespace tracectl

@@ -31,11 +31,11 @@ Status check(const StoredName& stored) {
 }
 
 Error is_full(size_t most) {
-  return Error{
-      Code::exhausted,
-      "no room is left in what outlives the daemon, systemd's store of " + std::to_string(most) +
-          " descriptors: delete saved sessions, or raise FileDescriptorStoreMax= in a drop-in "
-          "of tracectld.service"};
+  return Error{Code::exhausted,
+               "systemd's store of descriptors for the daemon is full, with " +
+                   std::to_string(most) +
+                   ": delete saved sessions, or raise FileDescriptorStoreMax= in a drop-in "
+                   "of tracectld.service"};
 }
 
 std::optional<size_t> number_in_environment(const char* name) {

@@ -58,11 +58,12 @@ Status check_rotation(const RotatePart& rotate) {
                      std::to_string(rotate.files),
                  "rotate.files"};
   if (rotate.bytes < RotatePart::kLeastBytes)
-    return Error{Code::invalid,
-                 "a file of " + std::to_string(rotate.bytes) +
-                     " bytes is full too soon: each names anew what is traced; take " +
-                     std::to_string(RotatePart::kLeastBytes) + " at least",
-                 "rotate.bytes"};
+    return Error{
+        Code::invalid,
+        "a file of " + std::to_string(rotate.bytes) +
+            " bytes is too small, because each file repeats the definitions of the probes: take " +
+            std::to_string(RotatePart::kLeastBytes) + " at least",
+        "rotate.bytes"};
   return ok();
 }
 

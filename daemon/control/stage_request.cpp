@@ -33,10 +33,10 @@ namespace {
 Status add_keep_if(const StageSet& request, Spec& spec) {
   if (!spec.graph || !request.graph || !request.graph->keep_if) return ok();
   if (!has_events(spec))
-    return Error{Code::invalid,
-                 "sums are of all calls, and nothing else is asked for that could be kept: add "
-                 "event, or leave keep_if out",
-                 "graph.keep_if"};
+    return Error{
+        Code::invalid,
+        "keep_if does not apply to sums, which are of all calls: add event, or leave keep_if out",
+        "graph.keep_if"};
   auto keep_if = parse_condition(*request.graph->keep_if);
   if (!keep_if) return in_field(keep_if.error(), "graph.keep_if");
   spec.keep_if = std::move(*keep_if);
@@ -51,10 +51,11 @@ Result<Spec> spec_of(const StageSet& request) {
   auto when = parse_condition(*request.when);
   if (!when) return in_field(when.error(), "when");
   if (spec->graph && waits_for_return(*when))
-    return Error{Code::invalid,
-                 "whether a graph begins is decided when the function is called, and this is known "
-                 "when it returns",
-                 "when"};
+    return Error{
+        Code::invalid,
+        "this condition is known only when the function returns, and a graph begins when it is "
+        "called",
+        "when"};
   spec->when = std::move(*when);
   return spec;
 }

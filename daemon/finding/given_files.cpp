@@ -46,9 +46,9 @@ Result<Fd> open_regular(const std::string& path) {
 
 Error not_given(const std::string& path) {
   return Error{Code::denied,
-               path +
-                   " is opened by you or not at all: no descriptor of it came with the "
-                   "request, as if you may not read it"};
+               "the daemon does not open " + path +
+                   " for you, and the request came without a descriptor of it: check that you may "
+                   "read it"};
 }
 
 Error not_proven(pid_t pid) {

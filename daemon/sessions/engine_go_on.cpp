@@ -91,8 +91,8 @@ Status Engine::take_up_settings(Session& session, const SessionState& state) {
   };
   if (!std::equal(session.settings.begin(), session.settings.end(), state.settings.begin(),
                   state.settings.end(), is_it))
-    return Error{Code::invalid, "what was in force of session \"" + session.name +
-                                    "\" are not the settings that are known of it"};
+    return Error{Code::invalid, "the settings in force of session \"" + session.name +
+                                    "\" are not the saved ones"};
   for (size_t i = 0; i < session.settings.size(); ++i) {
     session.settings[i].target.unit_cgroups = state.settings[i].unit_cgroups;
     session.settings[i].graph.grown = state.settings[i].grown;

@@ -48,9 +48,9 @@ Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quo
   for (const auto& [one, count] : sets) beyond += count - std::min(count, share);
   if (beyond <= places - share * quota.most_users) return ok();
   return Error{Code::exhausted,
-               "there is no room for more rings of events: a user has " + std::to_string(share) +
+               "no more rings of events fit: a user has " + std::to_string(share) +
                    " sessions with events of " + std::to_string(places) +
-                   ", and what nobody uses of the rest (quota.most-users in tracectld.json): "
+                   ", and the unused part of the rest (quota.most-users in tracectld.json): "
                    "delete some",
                "session"};
 }

@@ -67,9 +67,9 @@ bool fits(const Shares& shares, const UsedByAccount& used, uint32_t account) {
 Error no_room(const Table& table, const Shares& shares, uint32_t account, const char* field) {
   const std::string who = account ? "a user has " : "root and the group have ";
   return Error{Code::exhausted,
-               "there is no room for more " + std::string(table.of) + ": " + who +
+               "no more " + std::string(table.of) + " fit: " + who +
                    std::to_string(share_of(shares, account)) + " of " +
-                   std::to_string(table.places) + ", and what nobody uses of " +
+                   std::to_string(table.places) + ", and the unused part of another " +
                    std::to_string(shares.rest) +
                    " (quota.most-users in tracectld.json): delete some",
                field};

@@ -222,7 +222,7 @@ class Flight(record_test.RecordTest):
     def test_needs_a_daemon(self):
         done = support.run('--embedded', 'dump', 's', '-o', self.file)
         self.assertEqual(done.returncode, 2)
-        self.assertIn('lives in a daemon', done.stderr)
+        self.assertIn('this command needs a daemon', done.stderr)
         self.assertFalse(os.path.exists(self.file))
 
 

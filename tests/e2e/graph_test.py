@@ -241,7 +241,7 @@ class Graph(GraphRuns):
 
     def test_what_is_no_recording_is_refused(self):
         recording = self.directory / 'none'
-        for text, why in (('', 'has no calls'), ('x\n{}\n', '2 lines of something else left out'),
+        for text, why in (('', 'has no calls'), ('x\n{}\n', '2 lines are no events, and ignored'),
                           ('x\n{"ts":1}\n', 'none:2: ')):
             recording.write_text(text)
             done = support.run('report', str(recording))

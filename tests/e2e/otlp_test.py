@@ -457,8 +457,8 @@ class Restarts(ExporterTest):
         self.hears_of_the_end(exporter)
         self.daemon.forget_what_is_armed()
         self.daemon.start()
-        self.assertRegex(exporter.stderr.readline(), r'^tracectl-otlp: session s has begun anew: for '
-                         r'\d+\.\d{3} s at most nothing was traced$')
+        self.assertRegex(exporter.stderr.readline(), r'^tracectl-otlp: session s was begun anew by the next daemon: '
+                         r'nothing was traced for at most \d+\.\d{3} s$')
         calls += self.call(program, 10)
         self.ended_without_faults(exporter, receiver)
         self.assertEqual(len(receiver.spans), calls)

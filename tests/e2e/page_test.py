@@ -477,7 +477,7 @@ class File(PageTest):
         torn = bytearray(whole)
         torn[-10] ^= 1
         for content, expected in [(bytes(torn), r'1 block of it with \d+ events? cannot be read'),
-                                  (whole[:-10], 'were still being written')]:
+                                  (whole[:-10], 'are incomplete: its writer')]:
             pathlib.Path(self.file).write_bytes(content)
             told = self.write()
             self.assertIn('note: ' + self.file, told)

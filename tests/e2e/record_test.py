@@ -552,7 +552,7 @@ class Read(RecordTest):
         self.assertRegex(errors, r'1 block with \d+ events? cannot be read')
         pathlib.Path(self.file).write_bytes(whole[:-10])
         _, errors = self.shown()
-        self.assertIn('were still being written', errors)
+        self.assertIn('are incomplete: its writer', errors)
 
 
 if __name__ == '__main__':

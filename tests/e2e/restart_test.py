@@ -266,7 +266,7 @@ class Restart(unittest.TestCase):
                               '--do', 'count')
         refused = self.service.run('commit', 'many')
         self.assertEqual(refused.returncode, 1)
-        self.assertIn('no room is left in what outlives the daemon', refused.stderr)
+        self.assertIn("systemd's store of descriptors for the daemon is full", refused.stderr)
         self.assertEqual(self.show('many')['sites'], 0)
         for program in programs[1:]:
             self.assertEqual(support.text_differs(program.pid, HOT), 0)

@@ -236,8 +236,8 @@ class Watching(unittest.TestCase):
         self.call(program, 10)
         gone.end()
         self.service.start()
-        self.assertRegex(watching.stderr.readline(), r'^tracectl: session s has begun anew: for '
-                         r'\d+\.\d{3} s at most nothing was counted$')
+        self.assertRegex(watching.stderr.readline(), r'^tracectl: session s was begun anew by the next daemon: '
+                         r'nothing was counted for at most \d+\.\d{3} s$')
         self.assertIn('tracectl: not resumed: uprobe::hot_nop5', watching.stderr.readline())
         self.call(program, 10)
         items = []
