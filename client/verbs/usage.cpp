@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/usage.h"
+#include "client/verbs/usage.h"
 
 #include <cctype>
 #include <string_view>

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/verbs/command_line.h"
+
+#include <algorithm>
+
+#include "client/output.h"
+#include "client/verbs/all.h"
+#include "client/verbs/grammar.h"
+
+namespace tracectl {
+namespace {
+
+// ssh would treat it as an option.
+std::string check_host(const std::string& host) {
+  return host.empty() || host.starts_with('-') ? "a host is wanted, not \"" + host + '"' : "";
+}
+
+void add_common(Grammar grammar, CommonOptions& common) {
+  grammar.option("--socket", common.socket, "the daemon's socket")
+      .environment("TRACECTL_SOCKET")
+      .shows_default();
+  grammar.flag("--embedded", common.embedded, "trace without a daemon (as root)");
+  grammar.flag("--fast-nops", common.fast_nops,
+               "of the embedded engine: probes on 5-byte nops may become calls; see tracectld(8)");
+  grammar.option("-H,--host", common.host, "run this on another host, over ssh")
+      .value_name("[USER@]HOST")
+      .check(check_host);
+  grammar.flag("--end-with-input", common.end_with_input, "take the end of standard input for ^C");
+  grammar.flag("--json", common.json, "one JSON document, or one a line when streaming");
+  grammar.flag("-q,--quiet", common.quiet, "results only");
+  grammar.flag("-v,--verbose", common.verbose, "log what the embedded engine does");
+}
+
+Status take_command(CommandLine& line, const CommandLineReader& reader,
+                    std::vector<std::string> command) {
+  if (command.empty()) return ok();
+  if (auto* taken = line.chosen->command()) return *taken = std::move(command), ok();
+  return Error{Code::invalid, reader.verb() + " starts no command: leave -- away"};
+}
+
+}  // namespace
+
+std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
+  CommandLineReader reader(line);
+  add_common(reader.grammar(), line.common);
+  add_all_verbs(reader.grammar());
+
+  std::vector<std::string> command;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    command.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+  if (auto status = reader.read(std::move(words))) return status;
+  if (auto taken = take_command(line, reader, std::move(command)); !taken)
+    return fail(taken.error()), kUsage;
+  if (auto completed = line.chosen->complete(line.common); !completed)
+    return fail(completed.error()), kUsage;
+  return std::nullopt;
+}
+
+}  // namespace tracectl
