@@ -4,8 +4,8 @@
 namespace tracectl {
 namespace {
 
-// What is shown below the calls of a graph's roots: the functions as the roots, other probes where they
-// fire.
+// The setting for what is shown below the calls of a graph's roots: functions like the roots, other
+// probes when they fire.
 Setting within_graph(const Setting& root, bool calls) {
   Setting within{
       .pattern = root.pattern, .target = root.target, .spec = {}, .returns = root.returns};
@@ -17,7 +17,7 @@ Setting within_graph(const Setting& root, bool calls) {
   return within;
 }
 
-// What is counted at calls that lead nobody knows where: where they do, in each process.
+// The setting that counts the targets of calls with unknown targets, in each process.
 Setting seeing_callees(const Setting& root) {
   Setting seeing = within_graph(root, false);
   seeing.spec.event = false;
@@ -27,7 +27,7 @@ Setting seeing_callees(const Setting& root) {
   return seeing;
 }
 
-// What tells of the tags that a setting uses.
+// The setting that learns the tags which a user's setting uses.
 Setting learning_tags(const Setting& setting) {
   Setting learning;
   learning.pattern.kind = ProbeKind::usdt;
@@ -52,7 +52,7 @@ Setting beside(const Setting& setting, Beside what) {
   return setting;
 }
 
-// Code of the file has been called: it is mapped.
+// Code of the file has been called, so it is mapped, and will_map no longer applies.
 Setting of_one_file(Setting setting, const Process* process) {
   Target& target = setting.target;
   target.will_map.clear();

@@ -8,17 +8,18 @@
 
 namespace tracectl {
 
-// What the engine covers with a setting, beside what that itself is for.
+// Why a setting is covered: it is a user's, or the engine adds it beside a user's.
 enum class Beside : uint8_t {
-  nothing,  // this is the setting
-  tags,     // where programs tell of their threads' tags
+  nothing,  // the user's setting itself
+  tags,     // probes by which programs report their threads' tags
   below,    // functions that are called below a graph's roots
-  within,   // probes that are shown where they fire within a graph
-  callees,  // calls that lead nobody knows where
+  within,   // probes that are shown if they fire within a graph
+  callees,  // calls with unknown targets
 };
-// Of the setting of a user; what comes beside it has a setting of its own, which nobody staged.
+// Returns the setting that the engine adds beside a user's setting. No client staged it.
 Setting beside(const Setting& setting, Beside what);
-// As it is in a file of one of its processes that the others need not have; none: in each.
+// Returns the setting for a file that this process maps and the target's others need not. Null: for
+// each of its processes.
 Setting of_one_file(Setting setting, const Process* process);
 
 }  // namespace tracectl

@@ -35,7 +35,7 @@ Want joined_sides(Want want, const Wants& wants) {
   return want;
 }
 
-// Where of two settings only one would hold, a pair that lost a side would measure nothing.
+// Returns an error if a pair would lose a side to another setting, because it would measure nothing.
 std::optional<Error> one_side_lost(const Wants& wants, const Want& want) {
   for (const Want& other : wants) {
     if (same_setting(want, other) || !same_probe(want, other)) continue;
@@ -76,7 +76,7 @@ void list_wants(const WantedPart& part, std::vector<OneWant>& wants) {
     }
 }
 
-// Each slot's in the order of the settings.
+// The wants of each slot are in the order of the settings.
 Result<std::vector<SlotWants>> by_slot(const std::list<WantedPart>& parts) {
   std::vector<OneWant> wants;
   for (const WantedPart& part : parts) list_wants(part, wants);
@@ -99,7 +99,7 @@ void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Cove
       coverage.awaiting.push_back(process);
 }
 
-// A setting, and whose it is.
+// A setting, and the user's setting that it is for.
 struct Source {
   size_t of = 0;
   Beside what = Beside::nothing;
@@ -107,7 +107,7 @@ struct Source {
   bool of_one_file = false;
 };
 
-// `sides`: of the setting's pair, that the pattern's probes are; 0 if it has none.
+// `sides`: the sides of the setting's pair that the pattern's probes are; 0 if it has no pair.
 Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const Source& source,
                    uint32_t sides, Coverage& coverage, const Below* below = nullptr) {
   const Setting& setting = *source.setting;
@@ -125,7 +125,7 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
   return ok();
 }
 
-// What cannot be shown below is no reason to show nothing.
+// Functions that cannot be shown below a root become notes: the others are shown.
 void note_refused(std::vector<Refusal> refused, Coverage& coverage) {
   constexpr size_t kMostNamed = 3;
   auto& notes = coverage.notes;
@@ -137,7 +137,7 @@ void note_refused(std::vector<Refusal> refused, Coverage& coverage) {
   std::move(refused.begin(), refused.end(), std::back_inserter(coverage.not_shown));
 }
 
-// Of all levels the first is the root's.
+// The first level is the root's.
 std::optional<uint32_t> levels_below(const Spec& root) {
   if (!root.graph_depth) return std::nullopt;
   return *root.graph_depth - 1;
@@ -155,8 +155,8 @@ bool is_of(const std::list<WantedPart>& parts, const std::string& path) {
                      [&](const WantedPart& part) { return part.object->path() == path; });
 }
 
-// As the target of a setting for each of the processes: a file that only some of them map can be given
-// for these.
+// Splits the target into one for each process, so that a file that only some of them map is covered in
+// those.
 std::vector<Target> one_by_one(const Target& target) {
   if (target.pids.size() < 2) return {target};
   std::vector<Target> each(target.pids.size(), target);
@@ -167,7 +167,7 @@ std::vector<Target> one_by_one(const Target& target) {
   return each;
 }
 
-// A user's setting, by its place.
+// A user's setting, and its place in the list.
 struct Root {
   size_t place;
   const Setting& setting;
@@ -177,7 +177,8 @@ struct Root {
   }
 };
 
-// What a graph has grown into beside its root's files. A process may have such a file no longer, or not yet.
+// Adds the files that a graph has grown into, other than its root's. A process may no longer have such a
+// file, or not yet.
 void add_grown_files(const ResolverFor& resolver, const Setting& root, const Source& within,
                      Below below, Coverage& found) {
   std::vector<std::string> paths;
@@ -186,7 +187,7 @@ void add_grown_files(const ResolverFor& resolver, const Setting& root, const Sou
         std::find(paths.begin(), paths.end(), grown.object) == paths.end())
       paths.push_back(grown.object);
   for (const std::string& path : paths) {
-    Pattern of_file;  // which names no function
+    Pattern of_file;  // names no function
     of_file.object = path;
     below.most = kMostReached - std::min(kMostReached, probes_in(found.parts));
     for (Target& target : one_by_one(within.setting->target)) {
@@ -202,7 +203,7 @@ void add_grown_files(const ResolverFor& resolver, const Setting& root, const Sou
   }
 }
 
-// The root's functions below, or the calls in them, as `below` says.
+// Adds the functions below the root, or the calls in them, as `below` says.
 Status add_reached(const ResolverFor& resolver, const Root& root, Beside what, const Below& below,
                    Coverage& coverage) {
   const Source within = root.source(what);
@@ -264,7 +265,7 @@ Status add_setting(const ResolverFor& resolver, const Root& root, Coverage& cove
   return add_pattern(resolver, setting.pattern, source, TC_PAIR_TO, coverage);
 }
 
-// They come before all others.
+// Tags come before all other settings.
 void add_tags(const ResolverFor& resolver, const std::vector<Setting>& settings,
               Coverage& coverage) {
   std::vector<Setting> added;
@@ -295,10 +296,10 @@ Result<Wants> in_order(Wants wants, const Wants& more) {
   return joined;
 }
 
-// Where a setting for one process meets one for many, both go to the slot of the many: two links
-// would each take the hit, and only one of the settings holds. The commit that brings a site of the
-// one process there, or back, hands no hit over: one that a thread is in at the switch can be missed
-// or counted twice.
+// If a setting for one process and one for many want the same site, both go to the slot of the many:
+// with two links, both would take the hit, but only one of the settings is in force. The commit that
+// moves a site of the one process there, or back, does not hand over hits: a hit that a thread is in at
+// the switch can be missed or counted twice.
 Status join_slots(Coverage& coverage) {
   for (SlotWants& one : coverage.wants) {
     if (!one.key.filter) continue;
@@ -316,8 +317,8 @@ Status join_slots(Coverage& coverage) {
   return ok();
 }
 
-// `coverage`: what comes before the settings; so does what is below a graph, as its root may be below
-// another.
+// `coverage` holds what comes before the settings. Functions below graphs come before them too, because
+// one graph's root may be below another.
 Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings,
                        Coverage coverage) {
   for (const Setting& setting : settings)
@@ -329,7 +330,7 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
   for (size_t i = 0; i < settings.size(); ++i)
     if (auto added = add_setting(resolver, {i, settings[i]}, coverage); !added)
       return added.error();
-  // What was left out above for want of an answer is not left out for good.
+  // Parts that were left out above because an answer is pending must not stay left out.
   if (auto read = resolver.check_all_read(); !read) return read.error();
   auto wants = by_slot(coverage.parts);
   if (!wants) return wants.error();

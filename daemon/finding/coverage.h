@@ -15,19 +15,19 @@
 
 namespace tracectl {
 
-// What one setting wants in one object of one filter.
+// The probes that one setting wants in one object for one filter.
 struct WantedPart : Resolved {
-  size_t of = 0;  // which of the settings
+  size_t of = 0;  // index of the setting
   Beside what = Beside::nothing;
-  bool of_one_file = false;  // its setting is
-  uint32_t sides = 0;        // enum tc_pair_side, of a setting that measures a latency
+  bool of_one_file = false;  // its setting was made by of_one_file()
+  uint32_t sides = 0;        // enum tc_pair_side, if the setting measures a latency
   std::shared_ptr<const Setting> setting;
 
-  // Of parts that want one probe: what comes beside settings is before all of them.
+  // Orders parts that want one probe: what the engine adds comes before all settings.
   size_t order() const { return what == Beside::nothing ? of + 1 : 0; }
 };
 
-// The numbers that a hook had in a former daemon, and goes on with.
+// The numbers that a hook had in a former daemon, and keeps.
 struct FormerHook {
   uint32_t stat = 0;
   uint32_t source = 0;
@@ -36,24 +36,24 @@ struct FormerHook {
   uint16_t set_target = 0;  // as in tc_hook
 };
 
-// What one setting wants of one slot. It points into the coverage: settings cover many thousand
+// One setting's use of one slot. It points into the coverage, because settings cover many thousand
 // sites.
 struct Want {
   const WantedPart* part = nullptr;
   const Probe* probe = nullptr;
   const Site* site = nullptr;
-  uint32_t sides = 0;  // as of the part; of both where both patterns are for the probe
-  const FormerHook* former = nullptr;  // whose hook it gets, if that was there before the daemon
+  uint32_t sides = 0;                  // as in the part; both if both patterns name the probe
+  const FormerHook* former = nullptr;  // the hook that it takes over, if a former daemon had one
 
   const Setting& setting() const { return *part->setting; }
   // Outlives the coverage.
   std::shared_ptr<const std::string> probe_name() const { return {part->probes, &probe->name}; }
-  // The file that every process of the target runs, if that is how the target was given.
+  // The file that every process of the target runs, if the target was given so.
   std::optional<std::pair<dev_t, ino_t>> executable() const;
 };
 
-// What a session wants of one slot: probe by probe, and of each the last staged first. Of those of
-// a probe the first that is for a hit's process takes it.
+// A session's wants of one slot, grouped by probe, the last staged first. In a group, the first one
+// that is for a hit's process takes the hit.
 using Wants = std::vector<Want>;
 
 struct SlotWants {
@@ -61,12 +61,12 @@ struct SlotWants {
   Wants wants;
 };
 
-// What a list of settings covers at this moment.
+// All that a list of settings covers at this moment.
 struct Coverage {
   std::vector<SlotWants> wants;  // by key, each once
-  std::list<WantedPart> parts;   // where they are; a list, as they are pointed to
+  std::list<WantedPart> parts;   // `wants` points to these: a list keeps their addresses
   std::vector<Refusal> refused;
-  std::vector<Refusal> not_shown;  // below graphs; notes tell of the first few
+  std::vector<Refusal> not_shown;  // below graphs; notes name the first few
   std::vector<std::string> notes;
   // Processes that may map further files which the settings choose, each once.
   std::vector<std::shared_ptr<const Process>> awaiting;
@@ -81,16 +81,16 @@ struct Coverage {
 };
 
 Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings);
-// Also the probes by which programs tell of their threads' tags (<tracectl/tag.h>), where settings use
-// tags and their processes have such probes. One that cannot be armed is a note.
+// Also covers the probes by which programs report their threads' tags (<tracectl/tag.h>), if settings
+// use tags and their processes have such probes. A note names each one that cannot be armed.
 Result<Coverage> cover_with_tags(const ResolverFor& resolver, const std::vector<Setting>& settings);
 // The files that are armed for more than one process, each once.
 std::vector<FollowedFile> followed_files(const Coverage& coverage);
-// The files that are armed in single processes, each once; of those that no process maps any more no more than
-// kMostUnmapped.
+// The files that are armed in single processes, each once; at most kMostUnmapped of those that their
+// process does not map.
 inline constexpr size_t kMostUnmapped = 64;
 std::vector<FollowedLibrary> followed_libraries(const Coverage& coverage);
-// A note.
+// The text of a note.
 std::string tags_not_seen(const std::string& why);
 
 }  // namespace tracectl

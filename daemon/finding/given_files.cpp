@@ -34,7 +34,7 @@ Status check_not_fuse(const Fd& fd, const std::string& path) {
                    "for it may wait for ever; copy the file to another"};
 }
 
-// Not blocking: a named pipe in the file's place must not hold the daemon.
+// O_NONBLOCK: a named pipe in the file's place must not block the daemon.
 Result<Fd> open_regular(const std::string& path) {
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!fd) return Error::from_errno("cannot open " + path);
@@ -79,7 +79,7 @@ Status GivenFiles::add(Fd fd, const std::string& path) {
   return ok();
 }
 
-// On some file systems (btrfs, overlayfs) maps have another device than stat(2): then the path tells.
+// On some file systems (btrfs, overlayfs) maps have another device than stat(2): then the path decides.
 std::optional<Fd> GivenFiles::open(const MappedFile& mapped) const {
   for (const File& file : files_)
     if (file.identity.inode == mapped.inode &&

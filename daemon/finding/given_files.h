@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Files that a user has opened with its own rights and given as descriptors. What is traced for it is
-// read and armed through these: the daemon opens nothing for a user who could not.
+// Files that a user has opened with its own rights and passed as descriptors. For such a user, files are
+// read and armed only through these: the daemon opens nothing that the user could not open.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class GivenFiles {
  public:
   static constexpr size_t kMost = 256;
 
-  // `path`: what the user calls it. Refuses what is no regular file that can be read. A file that is
-  // there already, under the same path, is replaced.
+  // `path`: the user's name for it. Refuses all but regular files that are open for reading. Replaces a
+  // file with the same path.
   Status add(Fd fd, const std::string& path);
   bool is_empty() const { return files_.empty(); }
 
@@ -35,7 +35,7 @@ class GivenFiles {
   };
   const std::list<File>& all() const { return files_; }
 
-  // A descriptor of the caller's own, or none where it was not given.
+  // Returns a descriptor that the caller owns, or none if the file was not given.
   std::optional<Fd> open(const MappedFile& file) const;
   std::optional<Fd> open(const std::string& path) const;
 
@@ -43,40 +43,40 @@ class GivenFiles {
   std::list<File> files_;
 };
 
-// A file that is armed for more than one process. Where a process in a cgroup has been seen to run it: for all
-// that run it there later. Else it was found at its path: it stays armed for those that have it when
-// another is put in its place.
+// A file that is armed for more than one process. With `cgroup`: a process in the cgroup has been seen
+// to run it, and it is armed for all that run it there later. Else it was found at its path, and stays
+// armed for the processes that have it after another file takes its place.
 struct FollowedFile {
   std::string cgroup;  // or empty
   ObjectPtr object;
 };
 
-// A library that was armed in one process. It stays so while the process has it not mapped: when it is loaded
-// again it is traced from its first instruction.
+// A library that was armed in one process. It stays armed while the process does not map it, so that it
+// is traced from its first instruction when it is loaded again.
 struct FollowedLibrary {
   pid_t pid = 0;
   uint64_t birth = 0;  // Process::birth
   ObjectPtr object;
-  bool is_mapped = true;  // when it was looked last
+  bool is_mapped = true;  // at the last look
 };
 
-// For whom something is resolved, and by which files. A file that was not given this process opens itself, if it
-// is for one who may trace everything.
+// The user for whom something is resolved, and the files to use. For a user who may trace everything,
+// this process itself opens files that were not given.
 struct Access {
   std::optional<Owner> owner;  // none: may trace every process
   GivenFiles files;
   std::vector<FollowedFile> followed = {};
   std::vector<FollowedLibrary> libraries = {};
-  bool awaits_libraries = false;  // what is mapped later is looked for then
-  bool is_in_force = false;       // it is looked again: that nothing fits now is no error
-  // Of an owner: whether a client has shown that the kernel lets it see the process. None: of no process.
+  bool awaits_libraries = false;  // libraries that are mapped later are looked for then
+  bool is_in_force = false;       // this is another look: it is no error if nothing fits now
+  // For an owner: whether a client has proven that the kernel lets it see the process. Empty: no process.
   std::function<bool(const Process&)> is_proven = {};
 
-  // As GivenFiles::add(); of an owner it also refuses files whose bytes another process makes up when they are
-  // asked for (FUSE): who reads them may wait for ever.
+  // As GivenFiles::add(); for an owner it also refuses files on FUSE: another process supplies their
+  // bytes, so that reading them may block forever.
   Status give(Fd fd, const std::string& path);
   Result<Fd> open(const Process& process, const MappedFile& file) const;
-  // A regular file.
+  // Opens only regular files.
   Result<Fd> open(const std::string& path) const;
   // Fails with Code::denied.
   Status may_trace(const Process& process) const;

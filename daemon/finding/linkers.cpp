@@ -10,9 +10,9 @@
 namespace tracectl {
 namespace {
 
-// Where libraries have been mapped and none of their constructors has run: by the notes of glibc ("Internal
-// Probes" in its manual) when a program starts and when it loads more, and without them by the function at
-// which debuggers break, which is called before and behind.
+// At these places libraries have been mapped and none of their constructors has run: glibc's USDT notes
+// ("Internal Probes" in its manual), for a program's start and for later loading; or, without them, the
+// function at which debuggers break, which is called before and after mapping.
 constexpr const char* kNotes[] = {"init_complete", "map_complete"};
 constexpr const char* kForDebuggers = "_dl_debug_state";
 
@@ -44,7 +44,7 @@ struct Places {
   std::vector<uint64_t> offsets;
 };
 
-// Of notes all, of what else there is the first.
+// Finds all notes; only if there is none, the function for debuggers.
 Result<Places> find_places(const Process& process, const MappedFile& file, Resolver& resolver,
                            const Access& access) {
   Places places;
@@ -77,7 +77,7 @@ Status Linker::arm(const Object& file, std::span<const uint64_t> offsets) {
   auto link = kernel_.arm_linker(file.fd(), offsets, process_->pid(), number_);
   if (!link) return link.error();
   link_ = std::move(*link);
-  return process_->still_there();  // its number could be another's by the time it was armed
+  return process_->still_there();  // its PID could have been reused before it was armed
 }
 
 void Linker::listen() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The dynamic linkers of processes, armed where they tell debuggers of what they have mapped, so that libraries
-// which a process loads later are looked for when it does.
+// Arms the dynamic linkers of processes at the places where they inform debuggers of new mappings, so
+// that libraries which a process loads later are looked for at once.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace tracectl {
 
-// Of one process alone, armed while it is there. Shared by the sessions that wait for libraries of the process.
+// The dynamic linker of one process, armed in that process only, for the lifetime of this object. Shared
+// by the sessions that wait for libraries of the process.
 class Linker {
  public:
   // `numbers` and `kernel` are borrowed.
@@ -29,7 +30,7 @@ class Linker {
   Linker& operator=(const Linker&) = delete;
 
   Status arm(const Object& file, std::span<const uint64_t> offsets);
-  // Its next hit is told.
+  // Its next hit is reported.
   void listen() const;
   const Process& process() const { return *process_; }
 
@@ -47,8 +48,9 @@ class Linkers {
  public:
   explicit Linkers(Kernel& kernel) : kernel_(kernel) {}
 
-  // Armed; one that is new is listened to. Fails with Code::not_found where the process has no dynamic linker, or one that has no
-  // place for debuggers; and, for now, where its file is still being read.
+  // Returns the armed linker; the next hit of a new one is reported. Fails with Code::not_found if the
+  // process has no dynamic linker, or one without a place for debuggers; and with Code::busy while the
+  // linker's file is still being read.
   Result<LinkerPtr> arm(const std::shared_ptr<const Process>& process, Resolver& resolver,
                         const Access& access);
 

@@ -20,7 +20,7 @@ class Object {
   static Result<std::shared_ptr<const Object>> open(Reading& reading, Fd fd,
                                                     const std::string& path);
 
-  // What was read of it before, and the state in which it was opened then.
+  // Takes the facts that were read before, and the identity that the file had then.
   static Result<std::shared_ptr<const Object>> known(Reading& reading, Fd fd,
                                                      const std::string& path,
                                                      const FileFacts& facts,
@@ -30,7 +30,7 @@ class Object {
   int fd() const { return fd_.get(); }
   const FileIdentity& identity() const { return identity_; }
   const FileFacts& facts() const { return facts_; }
-  // What else it says.
+  // Answers further questions about the file.
   FileReader& reader() const { return *reader_; }
 
   // Up to `size` bytes, fewer at the file's end, or none.
@@ -55,10 +55,10 @@ class Objects {
  public:
   explicit Objects(Reading& reading) : reading_(reading) {}
 
-  // The same file under another path is another object: its probes bear the path in their names.
+  // The same file under another path is another object, because the names of its probes contain the path.
   Result<ObjectPtr> open(Fd fd, const std::string& path);
   void forget_all() { recent_.clear(); }
-  // What is opened from now on is found there again, too. Borrowed; null: nowhere.
+  // Objects opened from now on are also added to `learned`, and found there. Borrowed; null: none.
   void learn_into(std::vector<ObjectPtr>* learned) { learned_ = learned; }
 
  private:

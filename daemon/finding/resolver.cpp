@@ -15,18 +15,17 @@
 namespace tracectl {
 namespace {
 
-// Of sites that one request matches, of one who may trace every process; and of their names, of a user.
+// Bounds of one request: its sites, if the user may trace every process; the bytes of their names, if not.
 constexpr size_t kMostMatches = 250'000;
 constexpr size_t kMostNameBytes = 64 << 20;
-constexpr uint64_t kSliceNs = 5'000'000;  // of a request that is resolved in slices
+constexpr uint64_t kSliceNs = 5'000'000;  // for a request that is resolved in slices
 
 constexpr uint8_t kBreakpoint = 0xCC;
-constexpr uint8_t kCall = 0xE8;  // what the kernel makes of a probed 5-byte nop
+constexpr uint8_t kCall = 0xE8;  // the kernel turns a probed 5-byte nop into a call
 constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel writes
 
-// The file's bytes are what was decoded; a process that runs other bytes must not be armed.
-// Where probes sit already, ours or another tracer's, only their own bytes may differ: here, and at
-// instructions close behind.
+// The file's bytes were decoded; a process that runs other bytes must not be armed. Bytes may differ only
+// where a probe, ours or another tracer's, is armed already: here, or at instructions shortly after.
 bool same_code(std::span<const uint8_t> file, std::span<const uint8_t> memory) {
   if (memory.size() != file.size() || memory.empty()) return false;
   if (memory[0] == kCall && is_nop5(file)) return true;
@@ -42,13 +41,13 @@ std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, u
   return std::nullopt;
 }
 
-// Of each site the file's bytes, read for all that lie close together at once. The file can end
-// behind the last instruction.
+// The file's bytes at each site, read at once for all sites that lie close together. The file can end
+// after the last instruction.
 class FileCode {
  public:
   explicit FileCode(const Object& object) : object_(object) {}
 
-  // Until the next call.
+  // Valid until the next call.
   std::span<const uint8_t> at(uint64_t offset) {
     const bool held = offset >= start_ && offset - start_ + kCompared <= bytes_.size();
     if (!held && !move_to(offset)) return {};
@@ -89,7 +88,7 @@ class ByteCheck {
     const std::string* probe;
     uint64_t offset;
     std::array<uint8_t, kCompared> bytes;  // in the file
-    size_t size;                           // how many it has
+    size_t size;                           // how many of them the file has
 
     std::span<const uint8_t> code() const { return {bytes.data(), size}; }
   };
@@ -141,8 +140,9 @@ bool is_where(const std::vector<ExecutableRange>& seen, const ExecutableRange& n
   });
 }
 
-// Whether the process still has the file's code where it had it, or this cannot be said. It has not when it
-// ends, which is before it has ended, or executes something else. Who changes its code may cut a range in two.
+// Whether the process still maps the file's code where it did, or this cannot be found out. A process that
+// ends unmaps it before it has ended, and so does one that executes something else. Changes of its code
+// may cut a range in two.
 bool is_as_seen(const Object& object, const TargetProcess& seen) {
   const auto mapped = executable_files(seen.process);
   if (!mapped) return mapped.error().code != Code::not_found;
@@ -153,8 +153,8 @@ bool is_as_seen(const Object& object, const TargetProcess& seen) {
   });
 }
 
-// In every process that is going to run into the probes. One that has not executed its program
-// has nothing to compare yet, and one of many that ends meanwhile needs nothing.
+// Checks every process that is going to hit the probes. A process that has not executed its program has
+// nothing to compare yet, and one of many that ends meanwhile needs no check.
 Result<std::vector<Refusal>> check_bytes(const TargetFile& file, const std::vector<Probe>& probes) {
   if (file.process && !file.process->ranges.empty())
     return ByteCheck(*file.object, *file.process, probes).run();
@@ -281,7 +281,7 @@ const ResolvedBefore* Resolver::resolved_before(size_t place, const Question& qu
   return is_same ? &before : nullptr;
 }
 
-// Each slice resolves one pattern at least that none before has.
+// Each slice resolves at least one pattern that no slice before has resolved.
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
                                      const Access& access, std::optional<Returns> returns,
                                      const Below* below, bool awaits) {

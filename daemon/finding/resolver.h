@@ -18,14 +18,14 @@ namespace tracectl {
 // The probes of one setting in one file and for one filter.
 struct Resolved {
   ObjectPtr object;
-  std::shared_ptr<const Process> process;            // the only one, held; or none
-  bool unmapped = false;                             // which does not map the object yet
-  Follow follow = Follow::none;                      // of that process
-  std::optional<std::string> executable;             // every process that runs it
+  std::shared_ptr<const Process> process;  // the only process, held; or null
+  bool unmapped = false;                   // the process does not map it yet, or no longer
+  Follow follow = Follow::none;            // children of that process
+  std::optional<std::string> executable;   // every process that runs it
   std::shared_ptr<const std::vector<Probe>> probes;  // shared with later resolutions
   std::optional<std::string> cgroup = {};            // every process in it
 
-  // The process that a link of its own is for.
+  // The process that gets its own link, or null.
   const Process* filter() const { return follow == Follow::none ? process.get() : nullptr; }
 };
 
@@ -39,71 +39,72 @@ struct Resolution {
   size_t site_count() const;
 };
 
-// What was found in files. What staging has found the commit need not look for again.
+// A search in a file and its result: the commit need not repeat what staging has found.
 struct FoundMatch {
   ObjectPtr object;  // one state of a file
   Question question;
   std::shared_ptr<const ProbeMatch> match;
 };
 
-// A pattern that a request has had resolved.
+// A pattern that a request has resolved.
 struct ResolvedBefore {
   Question question;
   Target target;
   bool awaits = false;
   Result<Resolution> resolution;
-  MatchCount count;  // of the request behind it
+  MatchCount count;  // of the request, after this pattern
 };
 
-// What one request has had of files so far: where it has to wait for a file it is asked again later, and
-// then it shall not wait for these again.
+// All that one request has read and found so far. A request that has to wait for a file is made again
+// later, and must not wait for these again.
 struct Learned {
   std::vector<ObjectPtr> objects;
   std::vector<FoundMatch> matches;
-  // It is made again when others had their turn. What it resolved, in its order, where it does so in slices.
-  bool in_slices = false;
-  std::map<size_t, ResolvedBefore> resolved;  // by its place
+  bool in_slices = false;                     // it is made again after others had their turn
+  std::map<size_t, ResolvedBefore> resolved;  // if so: its patterns, by their place in its order
 };
 
-// Pattern to sites. Fails where nothing matches, saying where was looked; what matches and cannot
-// be armed is in `refused`.
+// Resolves patterns to sites. Fails if nothing matches, and names the files that were searched; matches
+// that cannot be armed are in `refused`.
 class Resolver {
  public:
-  // `most_of_user`: sites that match what one request asks for, of one who may not trace every process.
+  // `most_of_user`: the most sites that one request may match, of a user who may not trace every process.
   Resolver(Reading& reading, size_t most_of_user)
       : most_of_user_(most_of_user), reading_(reading), objects_(reading) {}
 
-  // What matches from now on is one request's, and counted as such.
+  // Begins to count the matches of one request.
   void begin_count() { count_ = {}; }
   size_t matches() const { return count_.matches(); }
   MatchBounds bounds_of(const Access& access) const;
 
-  // With `returns` for calls that are followed until they return; with `below` of the functions that it
-  // makes of the pattern's.
+  // With `returns`, the sites are for calls that are followed until they return; with `below`, they are
+  // in the functions that it selects. `awaits`: as in TargetFinder.
   Result<Resolution> resolve(const Pattern& pattern, const Target& target, const Access& access,
                              std::optional<Returns> returns = std::nullopt,
                              const Below* below = nullptr, bool awaits = false);
 
-  // The file of a target under that path.
+  // Opens a target's file under this path.
   Result<ObjectPtr> open(Fd fd, const std::string& path) {
     return objects_.open(std::move(fd), path);
   }
 
-  // Files read, and what was found in them, stay known for the next resolution until this is called.
+  // Files and what was found in them are kept for later resolutions until this is called.
   void forget_files() {
     matches_.clear();
     objects_.forget_all();
     reading_.forget_files();
   }
 
-  // A request begins, or is made again with what it has learnt before.
+  // Begins a request, or makes it again with what it has learned before.
   void begin(std::shared_ptr<Learned> learned);
-  // Whether an answer since then is not the last word, as files are still being read, or the slice was over.
+  // Fails with Code::busy if an answer since then is provisional, because a file is still being read or the
+  // slice was over.
   Status check_all_read() const;
-  // What the request resolves from now on may be in slices, where it is made again for what is left: it has changed
-  // nothing yet.
+  // From now on the request may resolve its patterns in slices of time, and is made again for the rest: it
+  // must have changed nothing yet.
   void begin_slice();
-  // What it still resolves it does at once. Whether a slice was over before the request had all.
+  // Ends slicing: the rest is resolved at once. Returns whether the slice was over before the request had
+  // resolved everything.
   bool end_slice();
 
  private:
@@ -121,9 +122,9 @@ class Resolver {
   static constexpr size_t kMostKept = 8;
   std::list<FoundMatch> matches_;  // last used first
   std::shared_ptr<Learned> learned_;
-  size_t resolved_ = 0;        // patterns of the request, this time
-  bool resolved_any_ = false;  // that was not resolved before
-  uint64_t slice_end_ns_ = 0;  // 0: there is none
+  size_t resolved_ = 0;        // patterns of the request so far, this time
+  bool resolved_any_ = false;  // at least one that was not resolved before
+  uint64_t slice_end_ns_ = 0;  // 0: no slices
   bool slice_is_over_ = false;
   MatchCount count_;
   size_t most_of_user_;
@@ -132,7 +133,8 @@ class Resolver {
   Objects objects_;
 };
 
-// For one who asks. Both are borrowed. What is mapped later is awaited of what users have chosen themselves.
+// A resolver with the access of one user. Both are borrowed. `awaits` is for the settings that users have
+// chosen themselves.
 struct ResolverFor {
   Resolver& resolver;
   const Access& access;

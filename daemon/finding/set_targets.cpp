@@ -13,7 +13,7 @@ namespace tracectl {
 
 namespace {
 
-// What the process runs, or is about to.
+// The executable that the process runs, or is about to run.
 Result<std::pair<dev_t, ino_t>> executable_of(const Process& process, const Target& target) {
   const std::string path =
       target.will_map.empty() ? process.proc_path("exe") : target.will_map.front();
@@ -46,7 +46,7 @@ Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& proces
   auto set =
       take(Family{session, process.pid(), process.birth(), target.follow, *executable}, former);
   if (!set) return set;
-  // Its number could be another process's by the time it was added.
+  // Its PID could have been reused before it was added.
   if (auto there = process.still_there(); !there) {
     give_back(*set);
     return there.error();
@@ -99,7 +99,7 @@ Status SetTargets::begin(const Cgroup& cgroup, uint32_t number) {
   return added;
 }
 
-// Each before what is below it is looked for: what is made in it from then on the programs see to.
+// Adds each cgroup before looking below it: the BPF programs add those that are made in it from then on.
 Status SetTargets::add_cgroups(const std::string& path, uint32_t number) {
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
@@ -117,8 +117,8 @@ Status SetTargets::add_cgroups(const std::string& path, uint32_t number) {
   return all;
 }
 
-// From here on the programs see every exec and exit. A process that was listed and has executed
-// something else or ended before it was added must not stay in the set, so it is looked at again.
+// From here on the BPF programs see every exec and exit. A listed process that executed something else
+// or ended before it was added must not stay in the set, so the processes are listed again.
 void SetTargets::add_running(const Executable& executable, uint32_t number) {
   const auto running = [&] { return processes_running(executable.first, executable.second); };
   const auto before = running();

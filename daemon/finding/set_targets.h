@@ -18,26 +18,27 @@
 
 namespace tracectl {
 
-// Sets of processes: those that run an executable (`-x`), a process with its children (`-f`), and those in a
-// cgroup (`-u`, `--cgroup`). The
-// programs in the kernel keep a set true from the moment it exists; this adds the processes that were
-// there before, and ends sets that nobody uses.
+// Sets of processes: those that run an executable (`-x`), a process with its children (`-f`), and those
+// in a cgroup (`-u`, `--cgroup`). The BPF programs keep a set up to date from the moment it exists; this
+// class adds the processes that existed before, and ends sets that nobody uses.
 class SetTargets {
  public:
   explicit SetTargets(Kernel& kernel) : kernel_(kernel) {}
 
-  // The number of the executable's set, for tc_hook.set_target.
-  // `former`: that of a former daemon, which is true already; or 0.
+  // Returns the number of the executable's set, for tc_hook.set_target.
+  // `former`: the set's number in a former daemon, if it has been kept up to date since then; or 0.
   Result<uint16_t> take(dev_t device, ino_t inode, uint16_t former = 0);
-  // Of the process, which is one of the target, and the children that the target says. Each session has
-  // its own: when it begins decides which children are its.
+  // Returns the number of the set of the process, which is one of the target's, and the children that the
+  // target follows. Each session has its own set, because the time it begins decides which children are
+  // in it.
   Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
                                uint16_t former = 0);
-  // Of the cgroup at this path from the root of its hierarchy. It need not be there.
+  // Returns the number of the set of the cgroup at this path from the root of its hierarchy. The cgroup
+  // need not exist.
   Result<uint16_t> take(const std::string& cgroup, uint16_t former = 0);
-  // Those of a former daemon that go on; all others end.
+  // Keeps these sets of a former daemon; ends all others.
   void adopt(const std::vector<uint32_t>& numbers);
-  // Of these, those that nobody has taken end.
+  // Ends those of the kept sets that nobody has taken.
   void end_adoption();
   void give_back(uint16_t set_target);
 
@@ -48,7 +49,7 @@ class SetTargets {
     pid_t pid = 0;
     uint64_t birth = 0;
     Follow follow = Follow::none;
-    Executable executable;  // what a child may execute and stay of it
+    Executable executable;  // a child that executes it stays in the set
 
     auto operator<=>(const Family&) const = default;
   };

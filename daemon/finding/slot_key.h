@@ -9,7 +9,8 @@
 
 namespace tracectl {
 
-// What is armed once, however many sessions want it: a site of a file, for one process or for all that map the file.
+// A site of a file, for one process or for all that map the file. It is armed once, however many sessions
+// want it.
 struct SlotKey {
   dev_t device = 0;
   ino_t inode = 0;

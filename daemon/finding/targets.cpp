@@ -19,7 +19,7 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The name that the kernel gives it in maps.
+// By the name that the kernel gives such a file in maps.
 bool is_in_memory(const std::string& object) { return object.starts_with("/memfd:"); }
 
 Error nothing_fits(const Pattern& pattern, const std::string& where,
@@ -55,7 +55,7 @@ bool has_ended(pid_t pid, uint64_t birth) {
   return !process || process->birth() != birth || !process->still_there();
 }
 
-// A link's filter takes one process, and a child must be traced before anybody can give it one.
+// A link's filter takes one process, and a child must be traced before a link for it could be made.
 void note_cost(TargetFiles& found) {
   std::set<std::string> paths;
   for (const TargetFile& file : found.files) paths.insert(file.object->path());
@@ -70,7 +70,7 @@ bool is_within(const std::string& path, const std::string& cgroup) {
   return cgroup == "/" || path == cgroup || path.starts_with(cgroup + "/");
 }
 
-// Who is not meant, and runs into what is armed in the file nevertheless.
+// Names the processes outside the cgroup that hit the file's probes nevertheless.
 std::optional<std::string> sharers(const TargetFile& file) {
   constexpr size_t kMostNamed = 3;
   std::vector<std::string> named;
@@ -108,7 +108,7 @@ void note_cover(const Pattern& pattern, const std::string& cgroup, bool awaits,
 
 }  // namespace
 
-// Of processes that were noted before.
+// For processes that were noted before.
 static Status pass_over_those_gone(Target& target) {
   for (size_t i = 0; i < target.births.size(); ++i)
     if (has_ended(target.pids[i], target.births[i])) target.births[i] = kPassedOver;
@@ -127,7 +127,7 @@ Status note_processes(Target& target) {
   return ok();
 }
 
-// Where systemd cannot be asked, that the unit does not run is what there is to say.
+// If systemd cannot be asked, the error is that the unit does not run.
 static Status note_planned(Target& target, const std::string& unit, const Error& not_there) {
   auto plan = plan_of_unit(unit, boot_ns() + kLongestQuestionNs);
   if (!plan && plan.error().code != Code::unsupported && plan.error().code != Code::busy)
@@ -194,8 +194,8 @@ Result<TargetFiles> TargetFinder::find() {
 
 // ---- what may be traced ----
 
-// What is armed for whoever maps a file costs all of them their time. Who may write the file can do that
-// to them anyway.
+// Probes that are armed for every process that maps a file cost all of them time. A user who may write
+// the file can do that to them anyway.
 Status TargetFinder::may_arm_for_all(const Object& object) const {
   if (!access_.owner) return ok();
   struct stat status {};
@@ -209,7 +209,7 @@ Status TargetFinder::may_arm_for_all(const Object& object) const {
                "target"};
 }
 
-// ---- processes that are there ----
+// ---- running processes ----
 
 Status TargetFinder::add_process(pid_t pid) {
   auto process = Process::open(pid);
@@ -229,7 +229,7 @@ Status TargetFinder::add_process(pid_t pid) {
   return added;
 }
 
-// It may execute a setuid file while it is looked at, and what that maps is not for everybody to be named.
+// The process may execute a setuid file meanwhile, and not everybody may learn what that maps.
 Result<std::vector<MappedFile>> TargetFinder::files_of(const Process& process) const {
   auto files = executable_files(process);
   if (auto may = access_.may_trace(process); !may) return may.error();
@@ -257,7 +257,8 @@ Status TargetFinder::add_mapped(const Process& process) {
   return ok();
 }
 
-// Everybody waits for who reads it. Whoever may trace everything and names such a process has it so.
+// Reading such a file may block, and everybody waits meanwhile. A user who may trace everything can
+// accept that by naming the process.
 Status TargetFinder::may_read(const Process& process, const MappedFile& file) const {
   const auto& named = target_.pids;
   const bool is_named = std::find(named.begin(), named.end(), process.pid()) != named.end();
@@ -311,10 +312,10 @@ Status TargetFinder::add_starting(const Process& process) {
   return nothing_fits(pattern_, "the command will map", seen);
 }
 
-// ---- whoever runs or maps a file ----
+// ---- every process that runs or maps a file ----
 
-// The executable's own code is armed for everybody who runs it. A library of it is armed in the processes
-// that are there, and in later ones when it is seen that they have mapped it (engine_follow.cpp).
+// The executable's own code is armed for every process that runs it. A library is armed in the processes
+// that run now, and in later ones when they are seen to have mapped it (engine_follow.cpp).
 Status TargetFinder::add_executable(const std::string& path) {
   auto object = open_path(path);
   if (!object) return object.error();
@@ -345,9 +346,8 @@ Status TargetFinder::add_executable(const std::string& path) {
   return ok();
 }
 
-// How many there are. They come and go: one that ends while it is looked at is none of them, and one
-// that does not map the file, perhaps not yet, is only then an error when no other does. Those that may
-// not be traced are none of them either.
+// Returns their number. One that ends while it is looked at does not count, nor does one that may not be
+// traced. One that does not map the file, perhaps not yet, is an error only if no other maps it.
 Result<size_t> TargetFinder::add_running(const Object& executable) {
   size_t covered = 0;
   std::optional<Error> error;
@@ -367,7 +367,7 @@ Result<size_t> TargetFinder::add_running(const Object& executable) {
   return covered;
 }
 
-// ---- whoever is in a cgroup ----
+// ---- every process in a cgroup ----
 
 Status TargetFinder::add_cgroups() {
   if (!target_.follows_cgroups()) return ok();
@@ -383,8 +383,9 @@ Status TargetFinder::add_cgroups() {
   return ok();
 }
 
-// What its processes run is armed for all of them, and stays it: a unit that is started again runs the same
-// file. A library is armed in the processes that are there. The cgroup may be gone for a while.
+// The programs that its processes run are armed for all of them, and stay armed: a unit that is started
+// again runs the same file. A library is armed in the processes that run now. The cgroup may be missing
+// for a while.
 Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::string>* planned) {
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
@@ -412,7 +413,7 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   return ok();
 }
 
-// What is no ELF file, or cannot be opened from here, is looked at when it is executed.
+// Programs that are not ELF files, or cannot be opened from here, are looked at when they are executed.
 void TargetFinder::add_planned(const std::string& cgroup,
                                const std::vector<std::string>& programs) {
   for (const std::string& program : programs) {
@@ -500,7 +501,8 @@ Status TargetFinder::add_by_path() {
   return ok();
 }
 
-// What was at the path when the session was committed, until the last process that has it ends.
+// Adds files that were at the path when the session was committed, until the last process that has them
+// ends.
 void TargetFinder::add_former(const Object& now, const std::optional<std::string>& executable) {
   for (const FollowedFile& file : access_.followed) {
     const bool is_it = file.object->identity().device == now.identity().device &&
@@ -512,7 +514,8 @@ void TargetFinder::add_former(const Object& now, const std::optional<std::string
   }
 }
 
-// Those that vanish meanwhile need no look at their code, nor do those that have another file of its number.
+// Leaves out processes that end meanwhile or map another file with this inode number: their code need
+// not be compared.
 std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) const {
   const FileIdentity& identity = object.identity();
   std::vector<TargetProcess> processes;

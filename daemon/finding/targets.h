@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// From a target and a pattern's OBJECT to files and the filters they are to be armed with.
+// Finds the files that a target and a pattern's OBJECT name, and the filters to arm them with.
 #pragma once
 
 #include <sys/types.h>
@@ -20,53 +20,53 @@
 
 namespace tracectl {
 
-// One process that is a target, held so that its number cannot come to mean another.
+// A target process, held so that another process with its number is not taken for it.
 struct TargetProcess {
   Process process;
-  std::vector<ExecutableRange> ranges;  // where the file's code is mapped; empty: not started yet
+  std::vector<ExecutableRange> ranges;  // where its code is mapped; empty: not yet, or no longer
 };
 
-// A file in which to look for probes, and for whom.
+// A file to search for probes, and the processes to arm them for.
 struct TargetFile {
   ObjectPtr object;
-  std::optional<TargetProcess> process;    // armed in this process only
-  std::optional<std::string> executable;   // armed for every process that runs this file
-  std::vector<TargetProcess> others;       // that map it now, where it is armed for more than one
-  bool one_of_many = false;                // the process was not asked for by its number
+  std::optional<TargetProcess> process;   // armed in this process only
+  std::optional<std::string> executable;  // armed for every process that runs this file
+  std::vector<TargetProcess> others;      // those that map it now, if it is armed for more than one
+  bool one_of_many = false;               // the process was not chosen by its number
   std::optional<std::string> cgroup = {};  // armed for every process that runs this file in it
 };
 
 struct TargetFiles {
   std::vector<TargetFile> files;
-  std::vector<std::string> notes;  // what the user should know of what is not covered
+  std::vector<std::string> notes;  // for the user, about what is not covered
   bool can_come = false;  // files that fit can be executed or mapped later, and are armed then
-  // That may map further ones that fit.
+  // Processes that may map further files that fit.
   std::vector<std::shared_ptr<const Process>> awaiting = {};
 };
 
-// Notes which processes the target's numbers mean now; fails where there is none. Where it was noted before, those
-// that have ended since are passed over, and it fails where that is all of them.
+// Notes which processes the target's numbers mean now; fails if one does not exist. If they were noted
+// before, those that have ended since are passed over, and it fails if all have ended.
 Status note_processes(Target& target);
-// Notes which cgroups the target's units are, and with `also_planned` will be once they are started, for
-// which systemd is asked; fails where there is none.
+// Notes the cgroups of the target's units; with `also_planned` it asks systemd for those that units will
+// have once they are started. Fails if a unit has none.
 Status note_units(Target& target, bool also_planned);
-// All that the target follows; what its units are has been noted.
+// All cgroups that the target follows. Its units must have been noted.
 std::vector<std::string> followed_cgroups(const Target& target);
-// Of processes that were noted: those that have ended are passed over from now on, if one is left. Whether
-// there was any.
+// Passes over the noted processes that have ended, from now on, if at least one is left. Returns whether
+// it has passed over any.
 bool pass_over_ended(Target& target);
 
 class TargetFinder {
  public:
   // All are borrowed.
-  // `awaits`: what processes map later is looked for then, where the access has it so.
+  // `awaits`: files that processes map later are looked for then, if `access` awaits libraries.
   TargetFinder(Objects& objects, const Pattern& pattern, const Target& target, const Access& access,
                bool awaits)
       : objects_(objects), pattern_(pattern), target_(target), access_(access), awaits_(awaits) {}
 
-  // Fails where nothing fits OBJECT, and says what was looked at. A file that fits and is not an
-  // ELF file fails the whole; of all that is mapped, `*`, it is left out, with a note. Fails with
-  // Code::denied where it takes what the access does not allow. To be called once.
+  // Fails if nothing fits OBJECT, and says what was looked at. Also fails if a file fits and is not an ELF
+  // file; but if OBJECT is `*`, all that is mapped, such a file is left out, with a note. Fails with
+  // Code::denied if it needs what `access` does not allow. Call it once.
   Result<TargetFiles> find();
 
  private:

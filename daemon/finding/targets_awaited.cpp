@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a process may come to map, of what OBJECT names: engine_await.cpp.
+// Files fitting OBJECT that a process may map later: see engine_await.cpp.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool has_executed(const Process& process, const std::string& path) {
 
 bool is_glob(const std::string& object) { return object.find_first_of("*?[") != object.npos; }
 
-// Its name, and no library's.
+// Whether OBJECT names the program itself, and no library.
 bool names_program(const std::string& object, const Process& process,
                    const std::vector<MappedFile>& chosen) {
   return !is_glob(object) && chosen.size() == 1 &&
@@ -45,7 +45,7 @@ bool is_among(const std::vector<MappedFile>& files, const Object& object) {
 
 }  // namespace
 
-// What is given by its path and mapped is traced already, and so is the program itself.
+// A file that is given by its path and mapped is traced already, and so is the program itself.
 Status TargetFinder::await_libraries(const Process& process,
                                      const std::vector<MappedFile>& chosen) {
   if (!awaits_ || pattern_.object.empty()) return ok();
@@ -60,7 +60,7 @@ Status TargetFinder::await_libraries(const Process& process,
   return add_former_libraries(process, chosen);
 }
 
-// Those that it has closed.
+// Adds the libraries that the process has unloaded.
 Status TargetFinder::add_former_libraries(const Process& process,
                                           const std::vector<MappedFile>& chosen) {
   for (const FollowedLibrary& library : access_.libraries) {
@@ -82,14 +82,14 @@ bool TargetFinder::is_found(const Process& process, ino_t inode) const {
   });
 }
 
-// Behind its exec, of which is told (Hooks::hear_of_joining()). A program that maps nothing but itself has no
-// linker.
+// Its libraries are looked for after its exec, which is reported (Hooks::hear_of_joining()). A program that
+// maps only itself has no linker.
 bool TargetFinder::awaits_start_of(const Process& process) const {
   return awaits_ && access_.awaits_libraries && !pattern_.object.empty() &&
          target_.will_map.size() > 1 && !has_executed(process, target_.will_map.front());
 }
 
-// Beside what is known of it.
+// Adds the mapped files that will_map did not name.
 Status TargetFinder::add_mapped_since(const Process& process) {
   if (!awaits_ || !access_.awaits_libraries || !has_executed(process, target_.will_map.front()))
     return ok();
