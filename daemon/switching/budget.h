@@ -18,7 +18,7 @@ namespace tracectl {
 // The estimated cost of a probe's hits over some time.
 struct ProbeLoad {
   std::string probe;
-  CostClass cost = CostClass::fast;  // the dearest of its sites
+  CostClass cost = CostClass::fast;  // of its most expensive site
   double hits_per_second = 0;
   double percent = 0;  // of one CPU
 };

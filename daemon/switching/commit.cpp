@@ -23,7 +23,7 @@ bool stays(const SessionHook& held, const Want& want) {
          same_process(held.process, want.part->process) && held.cgroup == want.part->cgroup;
 }
 
-// As coverage groups them.
+// Groups as in the coverage.
 bool is_of_group(const SessionHook& held, const Want& want) {
   return *held.probe == want.probe->name &&
          held.setting->spec.learns_tags == want.setting().spec.learns_tags &&
@@ -34,8 +34,8 @@ bool stay(const SessionHooks& held, const Wants& wants) {
   return std::equal(held.begin(), held.end(), wants.begin(), wants.end(), stays);
 }
 
-// What is shown below a root's calls is no part of its hook, so its setting may be another and all calls
-// that are open stay open.
+// The functions shown below a root's calls are not part of its hook, so the hook can take another setting
+// while its open calls stay open.
 SessionHooks renamed(SessionHooks held, const Wants& wants) {
   for (size_t i = 0; i < held.size(); ++i) held[i].setting = wants[i].part->setting;
   return held;
@@ -54,7 +54,7 @@ void Commit::discard(const Hook& hook) {
     hooks_.discard(hook);
 }
 
-// ---- what shall be ----
+// ---- planning ----
 
 void Commit::expect(size_t slots, size_t hooks) {
   made_.reserve(hooks);
@@ -83,7 +83,7 @@ Status Commit::plan(const Coverage& coverage, const std::vector<Setting>& settin
   return ok();
 }
 
-// Of the hooks that are held at the slot those that stay go on as they are.
+// `held`: the session's hooks at the slot. Those that stay are kept as they are.
 Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   SessionHooks planned;
   planned.reserve(wanted.wants.size());
@@ -138,8 +138,8 @@ Status Commit::put(const SlotSite& site, SessionHooks held) {
   return ok();
 }
 
-// Behind a gate a hook is in force whether the session is paused or not. What threads tell of their tags is
-// listened to always: once it speaks the session knows them.
+// A gated hook is in force whether the session is paused or not. Hooks that learn the tags of threads are
+// always in force, so that a session that is resumed knows the tags.
 void Commit::put_in_force(SessionHook& held) const {
   const bool always = held.setting->spec.learns_tags;
   held.hook.paused = paused_ && !gated_ && !always;
@@ -156,7 +156,7 @@ void Commit::drop_unwanted() {
   }
 }
 
-// All hooks of a probe are left out, so those that stay keep their places in their groups.
+// All hooks of a probe are left out together, so the others keep their places in their groups.
 Status Commit::plan_leaving_out(const ProbeNames& probes) {
   const auto is_left_out = [&](const SessionHook& one) {
     return !one.setting->spec.learns_tags && probes.contains(*one.probe);
@@ -215,7 +215,7 @@ Status Commit::plan_pause(bool paused) {
     SessionHooks planned = held;
     for (SessionHook& one : planned) {
       put_in_force(one);
-      // Returns that nobody saw: a call that was open before is not open now for all that is known.
+      // Returns during the pause were not seen, so a call that was open before it may have ended.
       if (!paused) hooks_.renew_serial(one.hook);
       if (!paused) Hooks::forget_starts(one.hook);
     }
@@ -231,7 +231,7 @@ void Commit::retire() {
 }
 
 void Commit::settle(uint64_t epoch) {
-  // What could not be booked is lost rather than counted for somebody else.
+  // Counters that could not be booked are not reused: their counts are lost, and not counted for others.
   for (const SessionHook* held : gone_)
     if (booked_ || !held->hook.spec) discard(held->hook);
   made_.clear();

@@ -49,7 +49,7 @@ class Commit {
 
   const Changes& changes() const { return changes_; }  // of plan()
 
-  // What the session has after the switch.
+  // The session, and its hooks and settings after the switch.
   const Session& session() const { return session_; }
   const std::unordered_map<SlotId, SessionHooks>& hooks() const { return next_; }
   bool is_gated() const { return gated_; }

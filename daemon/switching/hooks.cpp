@@ -24,7 +24,7 @@ tc_trigger pulled_by(const Trigger& trigger, const Triggered& session) {
   return {session.id, static_cast<uint16_t>(does)};
 }
 
-// What an event's reader has to know of its arguments, beside their places.
+// All that the reader of an event must know about its arguments, except their places.
 std::string meaning_of(const Arguments& arguments) {
   std::string meaning;
   for (const Argument& a : arguments) {
@@ -38,8 +38,8 @@ std::string meaning_of(const Arguments& arguments) {
   return meaning;
 }
 
-// A stack is walked by frame pointers only where that was asked for or nothing else is there: most
-// programs keep none, or call code that keeps none.
+// A stack is walked by frame pointers only if the setting says so or the file has no unwind table: most
+// programs keep no frame pointers, or call code that keeps none.
 bool copies_stack(const StackCapture& stack, const Object& object) {
   if (stack.by) return *stack.by == StackBy::unwind_tables;
   return object.facts().has_unwind_table;
@@ -56,7 +56,8 @@ uint32_t graph_flags(const Spec& spec) {
   return (spec.graph ? TC_IN_GRAPH : 0) | (spec.within_graph ? TC_WITHIN_GRAPH : 0);
 }
 
-// Which may not be there. Where the stack ends it is: the function works on it.
+// Whether an argument is in memory that may be absent. Memory at the stack pointer is present: the function
+// works on it.
 bool any_in_memory(const Arguments& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
     const bool on_stack = argument.base == Register::rsp && argument.index == Register::none;
@@ -69,7 +70,7 @@ bool reads_memory(const Hook& hook, const Site& site) {
   return hook.layout && any_in_memory(*site.args);
 }
 
-// As above, of a hook that is yet to be made.
+// As above, for a hook that is not made yet.
 Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const PairSide* side) {
   const bool uses = side ? uses_arguments(spec, *side) : uses_arguments(spec);
   if (uses && any_in_memory(arguments)) return true;
@@ -79,14 +80,15 @@ Result<bool> reads_memory(const Spec& spec, const Arguments& arguments, const Pa
   return (*assembled)->reads_memory;
 }
 
-// What is executed later by a target.
+// The programs that a target's processes may execute later.
 std::vector<std::string> to_be_executed(const Target& target) {
   auto paths = target.executables;
   if (!target.will_map.empty()) paths.push_back(target.will_map.front());
   return paths;
 }
 
-// Whose processes may map what the settings choose, later. One that is not at its path has none.
+// The executables whose processes may later map files that the settings choose. Leaves out those that are
+// missing at their paths.
 std::set<std::pair<dev_t, ino_t>> executables_of(const std::vector<Setting>& settings) {
   std::set<std::pair<dev_t, ino_t>> executables;
   for (const Setting& setting : settings)
@@ -106,7 +108,7 @@ bool awaits_in_cgroups(const std::vector<Setting>& settings) {
   });
 }
 
-// As tc_hook has it.
+// As in tc_hook.
 uint8_t with_one_added(const Site& site) {
   return site.words_below_caller ? static_cast<uint8_t>(*site.words_below_caller + 1) : uint8_t{0};
 }
@@ -150,7 +152,7 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   return hook;
 }
 
-// 0 if there is none, or if a former daemon's has ended with its process.
+// Returns 0 if there is no set, or if a former daemon's set has ended with its process.
 Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
   const uint16_t former = want.former ? want.former->set_target : uint16_t{0};
   if (const auto executable = want.executable())
@@ -168,7 +170,7 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
       kernel_
-          .tell_of_execs();  // also where another session has the set: it was told, this one was not
+          .tell_of_execs();  // also if another session has the set: that one was informed, this one was not
     }
   return ok();
 }
@@ -199,7 +201,7 @@ Status Hooks::hear_of_joining(Session& session, const std::vector<Setting>& sett
   return ok();
 }
 
-// A set that is used again must not tell for the one before.
+// A set whose number is reused must not report for the former set.
 void Hooks::leave_executables(Session& session, const std::vector<Setting>& settings) {
   const auto wanted = executables_of(settings);
   std::erase_if(session.awaited.executable_sets, [&](const auto& entry) {
@@ -220,7 +222,7 @@ Status Hooks::check(const Want& want) {
   return ok();
 }
 
-// A call that ends knows where it returns to; where one begins the site must tell.
+// The caller is always known when a call ends; when it begins, only if the site says where it is.
 Status Hooks::check_callers(const Want& want) {
   const Spec& spec = want.setting().spec;
   if (want.site->words_below_caller || is_all_at_return(spec)) return ok();
@@ -255,7 +257,7 @@ Error Hooks::in_probe(Error error, const Want& want) {
   return error;
 }
 
-// The reader first, as with sources. Number 0 is no tag.
+// The reader gets the tag first, as with sources. Number 0 is no tag.
 Result<uint32_t> Hooks::number_of_tag(Session& session, const std::string& tag) {
   if (tag.empty()) return uint32_t{0};
   const auto known = std::find(session.tags.begin(), session.tags.end(), tag);
@@ -386,7 +388,7 @@ Status Hooks::take_counters(Hook& hook) {
   return ok();
 }
 
-// What it keeps beside its counters.
+// Adds the tables that the hook needs besides its counters.
 Status Hooks::add_tables(const Hook& hook, uint32_t stat) {
   if (is_rated(hook))
     if (auto added = kernel_.add_rate(stat); !added) return added;
@@ -408,7 +410,7 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
                 meaning_of(args) + of_result + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
-    // The reader first: where memory runs out the session knows no source that the reader does not.
+    // The reader gets it first: if memory runs out, the session must not know a source that the reader lacks.
     const uint32_t source = want.former ? want.former->source : ++last_source_;
     reader_.add_source(session.id, source,
                        std::make_shared<const EventSource>(

@@ -53,17 +53,17 @@ class Hooks {
     slots_.layouts.end_adoption();
     set_targets_.end_adoption();
   }
-  // Call it when the engine ends and the next one goes on with the kernel's tables.
+  // Call it when the engine ends and the next one continues with the kernel's tables.
   void leave_all() { pairs_.leave_starts(); }
   uint32_t last_source() const { return last_source_; }
   uint32_t last_serial() const { return last_serial_; }
   uint32_t last_pair() const { return pairs_.last_number(); }
-  // From now on the session is told which files are executed in the cgroups of the settings.
+  // From now on, files that are executed in the cgroups of the settings are reported to the session.
   Status follow_cgroups(Session& session, const std::vector<Setting>& settings);
-  // The session is told of the next process of each set that comes to run the settings' programs (`-x`), or to be in
-  // their cgroups, and so may map files that the settings choose.
+  // Reports to the session the next process of each set that begins to run the settings' programs (`-x`), or
+  // joins their cgroups, and so may map files that the settings choose.
   Status hear_of_joining(Session& session, const std::vector<Setting>& settings);
-  // These end that for all other cgroups and programs.
+  // These end the reports for all other cgroups and programs.
   void leave_cgroups(Session& session, const std::vector<Setting>& settings);
   void leave_executables(Session& session, const std::vector<Setting>& settings);
 

@@ -25,7 +25,7 @@ KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& 
     const auto text = texts.find(part);
     return text == texts.end() ? KeyValue{} : KeyValue{shown(text->second, key)};
   }
-  // Equal keys are one, whatever their types at different sites.
+  // Equal keys are one key, even if their types differ between sites.
   if (type == ValueType::u64 && part & kSign) return part;
   return static_cast<int64_t>(part);
 }

@@ -11,10 +11,10 @@
 
 namespace tracectl {
 
-// Strings that keys have, by the numbers that stand for them; bytes 0 may follow.
+// The strings in keys, by the numbers that stand for them; zero bytes may follow.
 using Texts = std::unordered_map<uint64_t, std::string>;
 
-// What a part of a key of the kernel stands for, if it is no stack.
+// The value that a part of a kernel's key stands for, if it is not a stack.
 KeyValue value_of(uint64_t part, const AggregateMeaning::Key& key, const Texts& texts);
 
 StackAddresses addresses_of(const tc_key_stack& stack, bool begins_with_caller);

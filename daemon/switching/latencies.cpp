@@ -46,7 +46,7 @@ bool is_side(const SessionHook* held) { return held->hook.pair != nullptr; }
 
 }  // namespace
 
-// What ends first: of a pair that is matched meanwhile the start must not be missed.
+// Reads the ends before the starts: the start of a pair that is matched meanwhile must not be missed.
 Status add_latencies(const Kernel& kernel, const std::vector<const SessionHook*>& hooks,
                      Latencies& latencies) {
   std::vector<std::pair<const SessionHook*, tc_pair_stat>> stats;

@@ -10,11 +10,11 @@
 
 namespace tracectl {
 
-// Adds what those of the hooks that are sides of pairs have counted.
+// Adds the counts of those hooks that are sides of pairs.
 Status add_latencies(const Kernel& kernel, const std::vector<const SessionHook*>& hooks,
                      Latencies& latencies);
 
-// What of results that are read and zeroed goes on: starts that are open still.
+// The part of results that remains after they are read and zeroed: starts that are still open.
 Latencies carried_over(const Latencies& read);
 
 }  // namespace tracectl

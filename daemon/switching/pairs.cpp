@@ -6,7 +6,7 @@
 namespace tracectl {
 namespace {
 
-// What is done with it, and how many of the slowest are kept, may differ.
+// Their actions, and how many of the slowest are kept, may differ.
 bool same_pair(const Setting& a, const Setting& b) {
   return &a == &b || (a.pattern == b.pattern && a.target == b.target && a.latency && b.latency &&
                       a.latency->from == b.latency->from && a.latency->by == b.latency->by);

@@ -11,12 +11,12 @@
 
 namespace tracectl {
 
-// The number by which the hits of a pair of probes find one another in the kernel. Whoever holds it
-// keeps the starts that wait there: hooks do, and one that has been in force is kept until no program
+// The number by which the hits of a pair of probes are matched in the kernel. The starts that wait there
+// are kept as long as this object: hooks hold it, and a hook that was in force is kept until no program
 // can run it.
 class Pair {
  public:
-  // `leaves_them`: it ends with the engine, and the next one finds the starts.
+  // `leaves_them`: set when the engine ends and the next one takes over the starts.
   Pair(Kernel& kernel, uint32_t number, std::shared_ptr<const bool> leaves_them)
       : kernel_(kernel), number_(number), leaves_them_(std::move(leaves_them)) {}
   ~Pair() {
@@ -26,7 +26,7 @@ class Pair {
   Pair& operator=(const Pair&) = delete;
 
   uint32_t number() const { return number_; }
-  // For whoever knows that no hook of it is in force.
+  // Call it only when no hook of the pair is in force.
   void forget_starts() const { kernel_.forget_starts(number_); }
 
  private:
@@ -37,8 +37,8 @@ class Pair {
 
 using PairPtr = std::shared_ptr<const Pair>;
 
-// The pairs of all sessions. A setting that is replaced by one that does something else with the same
-// pair, or is for processes that have come since, goes on with its number.
+// The pairs of all sessions. If another setting with the same pair replaces one, to do something else or
+// for processes that started since, the pair keeps its number.
 class Pairs {
  public:
   explicit Pairs(Kernel& kernel) : kernel_(kernel) {}

@@ -15,7 +15,7 @@ using HooksByStat = std::unordered_map<uint32_t, const SessionHook*>;
 constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
 
-// What a session has set by itself is none of the user's hits.
+// Hits of hooks that the engine added do not count as the user's.
 bool is_told(const SessionHook& held) {
   return !held.setting->spec.learns_tags && !held.setting->spec.sees_callees;
 }
@@ -25,7 +25,7 @@ bool has_keys(const SessionHook& held) {
          (!(*held.hook.spec)->aggregates.empty() || (*held.hook.spec)->follows_calls);
 }
 
-// A count without keys is the hits that the spec has let pass.
+// A count without keys is the number of hits that the spec has let pass.
 void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
   if (held.hook.pair || is_all_at_return(held.setting->spec))
     return;  // an aggregate counts what is taken
@@ -34,7 +34,7 @@ void add_row(const SessionHook& held, const tc_stat& stat, Results& results) {
       results.rows[{*held.probe, "count"}].count += stat.hits - stat.filtered;
 }
 
-// What the kernel's tables hold of some hooks, and whose it is.
+// Reads the rows of some hooks from the kernel's tables.
 class KeyedRows {
  public:
   explicit KeyedRows(HooksByStat hooks) : hooks_(std::move(hooks)) {}
@@ -67,7 +67,7 @@ class KeyedRows {
   const std::vector<tc_key>& times() const { return times_; }
 
  private:
-  // None if the key is none of theirs.
+  // Null if the key belongs to none of the hooks.
   const AggregateMeaning* meaning_of(const tc_key& key) const {
     const auto held = hooks_.find(key.stat);
     if (held == hooks_.end()) return nullptr;
@@ -147,12 +147,12 @@ class KeyedRows {
   HooksByStat hooks_;
   const Kernel* kernel_ = nullptr;
   Texts texts_;
-  std::vector<tc_key> counts_, sums_, times_;  // that were theirs
+  std::vector<tc_key> counts_, sums_, times_;  // that belong to the hooks
 };
 
 bool keeps_paths(const SessionHook* held) { return has_path_keys(held->setting->spec); }
 
-// Those of the session, whether a row has come of them yet or not.
+// Adds the session's paths, whether or not a row has been made of them yet.
 Status add_paths(const Kernel& kernel, const Session& session,
                  const std::vector<const SessionHook*>& hooks, CallPaths& paths) {
   if (std::none_of(hooks.begin(), hooks.end(), keeps_paths)) return ok();
@@ -200,7 +200,7 @@ Result<Results> current_results(const Kernel& kernel, const Session& session) {
     }
   if (auto added = add_latencies(kernel, all, results.latencies); !added) return added.error();
   if (auto added = KeyedRows{std::move(keyed)}.read(kernel, results); !added) return added.error();
-  // Behind the rows: of each there is a path now.
+  // After the rows, so that each row's path exists.
   if (auto added = add_paths(kernel, session, all, results.paths); !added) return added.error();
   return results;
 }

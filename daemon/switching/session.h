@@ -106,7 +106,7 @@ struct MapperSeen {
   uint64_t ts_ns = 0;
 };
 
-// What a session waits for in programs that it traces or will trace, and what was reported.
+// The events that a session waits for in programs that it traces or will trace, and those reported.
 struct Awaited {
   std::vector<LinkerPtr> linkers;
   std::map<std::pair<dev_t, ino_t>, uint16_t> executable_sets;  // as tc_hook.set_target
@@ -133,22 +133,21 @@ struct Session {
   std::optional<std::vector<Setting>> draft;  // staged and not committed
   uint64_t epoch = 0;                         // of the last commit
   std::unordered_map<SlotId, SessionHooks> hooks;
-  std::shared_ptr<const Coverage> coverage;  // that its hooks are of, if it is saved
+  std::shared_ptr<const Coverage> coverage;  // of its hooks, if it is saved
   Results past;                              // of former hooks; final
   bool has_rings = false;
   std::map<SourceKey, uint32_t> sources;
-  bool marks = false;             // it has had a setting that marks threads
-  std::vector<std::string> tags;  // number n is tags[n - 1]
-  std::map<CalleePlace, bool>
-      callees_seen;               // that grow() has looked at; whether a function begins there
+  bool marks = false;                        // it has had a setting that marks threads
+  std::vector<std::string> tags;             // number n is tags[n - 1]
+  std::map<CalleePlace, bool> callees_seen;  // by grow(): whether a function begins there
   CalledAddresses called_unread;  // that grow() has taken, in files that were still being read
   std::optional<Budget> budget;
   std::map<std::string, Triggered> triggers;    // the sessions that its settings name
   bool is_dumped = false;                       // by triggers, which leave its gate alone
-  std::map<std::string, uint16_t> cgroup_sets;  // that it hears of, as tc_hook.set_target
+  std::map<std::string, uint16_t> cgroup_sets;  // that report to it, as tc_hook.set_target
   std::vector<ExecutedFile> executed;           // that follow() has not looked at
-  bool was_replaced = false;                    // a file of its, perhaps, since follow() has looked
-  std::shared_ptr<Learned> follow_learned;      // of files that follow() waits for
+  bool was_replaced = false;                // perhaps one of its files, since follow() has looked
+  std::shared_ptr<Learned> follow_learned;  // of files that follow() waits for
   Awaited awaited;
   std::vector<Followed> followed;  // the last ones, the earliest first
 };

@@ -6,8 +6,8 @@
 namespace tracectl {
 namespace {
 
-// Everything of an argument that the kernel reads of its table: of what cannot be read nothing. Names
-// and types are no part of it, but for the size, from which expressions extend.
+// All that the kernel reads about an argument from its table; nothing if it is unreadable. Names and types
+// are not part of it, except the size, from which expressions extend the value.
 std::string key_of(const Argument& a) {
   std::string key = std::to_string(int(a.place));
   const auto add = [&](int64_t part) { key += ' ' + std::to_string(part); };

@@ -57,7 +57,7 @@ class Layouts {
 
   // Makes a new one only while there are fewer than `most`.
   Result<LayoutPtr> of(const std::shared_ptr<const Arguments>& arguments, uint32_t most = kMost);
-  // What the kernel reads of the arguments, as text: equal for arguments that can share a layout.
+  // The parts of the arguments that the kernel reads, as text: equal if they can share a layout.
   static std::string text_of(const Arguments& arguments);
 
   // The places of layouts in use, by text_of().
@@ -78,7 +78,7 @@ class Layouts {
   std::vector<LayoutPtr> former_;
 };
 
-// What one setting wants of a slot: the values of a tc_hook, without its links.
+// One setting's use of a slot: the values of a tc_hook, without its links.
 struct Hook {
   SessionId session = 0;
   uint32_t flags = 0;  // enum tc_hook_flag
@@ -98,7 +98,7 @@ struct Hook {
   bool operator==(const Hook&) const = default;
 };
 
-// What is needed to arm a slot.
+// The data for arming a slot.
 struct SlotSite {
   SlotKey key;
   std::shared_ptr<const Object> object;
@@ -111,7 +111,7 @@ struct Slot : SlotSite {
   uint32_t link = 0;           // incarnation of the link that serves it
   Way way = Way::entry;        // of that link
   std::vector<Hook> hooks;     // those of a session together, in the order of Wants
-  std::vector<uint32_t> rest;  // indices in the kernel of those that are not paused, but the first
+  std::vector<uint32_t> rest;  // indices in the kernel of those not paused, except the first
   // Since boot: until then it stays armed although no session wants it. 0 if it does not linger.
   uint64_t lingers_until_ns = 0;
 };

@@ -65,7 +65,7 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
   return made;
 }
 
-// Strings and stacks have numbers that nobody takes back one by one: all of them go when no key has any.
+// The numbers of strings and stacks are not freed one by one: all are dropped when no key has any.
 void Specs::forget_numbers_if_unused() {
   if (with_numbers_.empty()) return;
   std::erase_if(with_numbers_, [](const auto& spec) { return spec.expired(); });

@@ -22,7 +22,7 @@ size_t count_in_force(const std::vector<Hook>& hooks) {
       std::count_if(hooks.begin(), hooks.end(), [](const Hook& hook) { return !hook.paused; }));
 }
 
-// `filtered` is the process that the link sees to.
+// `filtered`: the process that the link filters by.
 tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
   return tc_hook{.flags = hook.flags,
                  .stat = hook.stat,
@@ -38,7 +38,7 @@ tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
 
 }  // namespace
 
-// ---- what shall be ----
+// ---- changes ----
 
 void Staging::ChangesBySlot::make_room() {
   if (changes_.size() == changes_.capacity())
@@ -92,8 +92,7 @@ Result<SlotId> Staging::want(const SlotSite& site, SessionId session,
   return found->second;
 }
 
-// While a probe with a semaphore is armed its program goes on working out arguments: it never
-// lingers.
+// A probe with a semaphore never lingers: while it is armed, its program computes the arguments.
 void Staging::drop(SlotId slot, SessionId session) {
   Change& staged = change(slot);
   std::erase_if(staged.hooks, [&](const Hook& h) { return h.session == session; });
@@ -120,8 +119,8 @@ Status Staging::stage() {
   return ok();
 }
 
-// The way that serves all hooks. Calls that are open began by the one they began by: so a slot does
-// not leave the exits for the trampoline while it is followed.
+// Chooses the way that serves all hooks. Open calls must end by the way by which they began, so a slot does
+// not change from exits to the trampoline while its calls are followed.
 void Staging::plan_way(SlotId slot, Change& change) {
   Way way = Way::counting;
   for (const Hook& hook : change.hooks) way = std::max(way, hook.way);
@@ -136,9 +135,9 @@ void Staging::plan_handover(SlotId slot, uint32_t incarnation) {
   staged.handover = slots_.by_id.at(slot).key.filter ? TC_HANDOVER_OF_ONE : TC_HANDOVER_OF_ALL;
 }
 
-// A link cannot shrink or grow, nor go another way: new slots get a link of their own, one for each
-// file, filter and way, as do those whose way changes; and a link that loses some of its slots is
-// replaced by one for those that stay.
+// A link cannot shrink, grow or change its way. New slots, and slots whose way changes, get new links, one
+// for each file, filter and way. A link that loses some of its slots is replaced by one for those that
+// stay.
 void Staging::plan_links() {
   std::set<uint32_t> losing;
   std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t, Way>, uint32_t> fresh;
@@ -266,7 +265,7 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
   return failure.error;
 }
 
-// The process has ended, and its sites with it: a link that was to serve on is not needed.
+// Whether the process has ended, and its sites with it: a link that only replaces others is not needed then.
 bool Staging::is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const {
   return failure.error.code == Code::not_found &&
          std::none_of(ids.begin(), ids.end(), [&](SlotId id) { return changes_.at(id).is_new; });
@@ -323,7 +322,7 @@ uint64_t Staging::activate(const std::function<void()>& let_go,
   reached(Step::switch_);
   {
     // The old generation is overwritten below, and its counters are read as final. Before a link is
-    // replaced also what is left of a hit's programs must have run: they share the hit.
+    // replaced, the remaining programs of a hit must also have run, because they share the hit.
     Stopwatch watch(phases_.wait);
     kernel_.wait_for_progress();
   }
@@ -339,7 +338,7 @@ uint64_t Staging::activate(const std::function<void()>& let_go,
   return epoch;
 }
 
-// Not before the old links are closed: until Linux 6.11 only that waits for the hits under way.
+// Call it after the old links are closed: until Linux 6.11 only closing them waits for hits under way.
 void Staging::end_handovers() {
   for (const auto& [id, change] : changes_)
     if (change.handover)
@@ -347,7 +346,7 @@ void Staging::end_handovers() {
                        __ATOMIC_RELAXED);
 }
 
-// A link is closed, and its sites are disarmed, with the last descriptor of it: that must be ours.
+// A link is closed, and its sites are disarmed, with its last descriptor: that must be this one.
 void Staging::disarm(const std::function<void()>& let_go) {
   Stopwatch watch(phases_.disarm);
   let_go();

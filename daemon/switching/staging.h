@@ -84,7 +84,7 @@ class Staging {
     bool is_new = false;
     std::vector<Hook> hooks;        // after the switch
     uint64_t lingers_until_ns = 0;  // after the switch
-    std::vector<uint32_t> rest;     // allocated for those not paused, but the first
+    std::vector<uint32_t> rest;     // allocated for those not paused, except the first
     uint32_t link = 0;              // after the switch
     Way way = Way::entry;           // of that link
     std::shared_ptr<const ReturnPlan> returns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The steps of a commit, by their numbers in the Erlang run-time's sequence (trace/staging.h). Steps
+// The steps of a commit, by their numbers in the Erlang run-time's sequence (switching/staging.h). Steps
 // 4, 6 and 10 are waits that are not needed here.
 #pragma once
 
@@ -20,7 +20,7 @@ enum class Step {
 };
 
 // Called when a step has been done. Only a test build has something to do then: it can end the
-// process there, or what a commit is for.
+// process there, or the one that a commit is for.
 #ifdef TRACECTL_TEST_BUILD
 void reached(Step step);
 #else

@@ -35,8 +35,8 @@ class Switch {
   void end_lingering(SlotId slot) { staging_.end_lingering(slot); }
 
   Status build() { return staging_.build(); }
-  // Call it after build(). The session's commit, which has what the session has after the switch; null if the switch
-  // does not change it.
+  // Returns the session's commit, which has the session's state after the switch; null if the switch does not
+  // change the session. Call it after build().
   const Commit* commit_of(const Session& session) const {
     for (const Commit& commit : commits_)
       if (&commit.session() == &session) return &commit;
