@@ -39,8 +39,8 @@ void sort_unique(std::vector<uint32_t>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// An object that a user has given is one open file with the descriptor that the session keeps of it, and a store
-// may have that only.
+// The descriptor of an object that a user has passed shares its open file with the one that the session
+// keeps, and a store may have only the latter.
 Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
   for (KeptDescriptor& one : store.look("file.")) {
     struct stat status {};
@@ -53,7 +53,7 @@ Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
 
 }  // namespace
 
-// The former daemon may have died right behind its switch: programs may still run under the epoch before.
+// The former daemon may have died right after its switch: programs may still run under the epoch before it.
 Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& reading, Slots& slots,
                          Keeper& keeper) {
   Adoption adoption;
@@ -83,7 +83,7 @@ Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& readin
   return adoption;
 }
 
-// Two of a commit are there where the daemon was killed in its midst: that which the switch has made true holds.
+// If the daemon was killed during a commit there are two states: the one of the current epoch is valid.
 bool Adoption::take_state(std::vector<KeptDescriptor> states, uint64_t epoch) {
   for (auto kept = states.rbegin(); kept != states.rend(); ++kept) {
     auto state = read_state(kept->fd.get());
@@ -130,7 +130,7 @@ void Adoption::take_slots(Kernel& kernel, Slots& slots) {
   numbers_.last_pair = state_.last_pair;
 }
 
-// Both its generations become what is in force.
+// Both generations of the slot become the one in force.
 bool Adoption::take_slot(const SlotState& state, Kernel& kernel, Slots& slots) {
   tc_slot& in_kernel = kernel.slots()[state.id];
   tc_generation& active = in_kernel.generation[kernel.epoch() & 1];
@@ -172,7 +172,7 @@ void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_ho
   }
 }
 
-// Those of no slot are closed.
+// Links that serve no slot are closed.
 void Adoption::take_links(Kernel& kernel, Slots& slots, Keeper& keeper) {
   for (auto& [incarnation, kept] : links_) {
     keeper.went_on(incarnation);
@@ -183,7 +183,7 @@ void Adoption::take_links(Kernel& kernel, Slots& slots, Keeper& keeper) {
   links_.clear();
 }
 
-// Numbers that will be given to others.
+// Clears all other slots: their numbers will be reused.
 void Adoption::clear_others(Kernel& kernel, const Slots& slots) {
   if (slots.by_id.empty()) kernel.in_force()[0] = kernel.in_force()[1] = 0;
   for (SlotId id = 0; id < kernel.slots().size(); ++id) {

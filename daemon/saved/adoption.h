@@ -16,12 +16,12 @@
 
 namespace tracectl {
 
-// What a former daemon has left, while its sessions go on one after another. Their slots are ours from the
-// beginning, with hooks of which only the kernel's tables tell.
+// The state that a former daemon has left, while its sessions are resumed one after another. Their slots
+// belong to this engine from the start, with hooks that only the kernel's tables describe.
 class Adoption {
  public:
-  // Of an adopted kernel: takes what is in the store, and makes it slots. Where no state fits the tables all
-  // of it is disarmed, and no session can go on.
+  // For an adopted kernel: takes what is in the store, and makes slots of it. If no state fits the tables,
+  // all of it is disarmed, and no session can be resumed.
   static Adoption begin(DescriptorStore& store, Kernel& kernel, Reading& reading, Slots& slots,
                         Keeper& keeper);
 
@@ -29,7 +29,7 @@ class Adoption {
   const SessionState* find(const std::string& session) const;
   const ObjectPtr& object(uint32_t index) const { return objects_[index]; }
   const FormerNumbers& numbers() const { return numbers_; }
-  // By CPU; empty where they are not there. Once.
+  // Returns the rings by CPU; empty if they are missing. Call it once for each session.
   std::vector<Fd> take_rings(uint32_t session, unsigned cpus);
 
  private:

@@ -16,7 +16,7 @@ using recording::ByteWriter;
 using wire::read_enum;
 using wire::read_text;
 
-// Another one also where specs come to be assembled in another way: counters go on under the numbers of aggregates.
+// Change it also when specs are assembled differently: counters continue under the numbers of aggregates.
 constexpr uint32_t kVersion = 2;
 constexpr size_t kMostItems = 1 << 20;
 constexpr size_t kMostText = 64 << 10;
@@ -248,7 +248,7 @@ class Reader {
            read_enum(from_, part.follow, Follow::first_child) && read(part.executable) &&
            read(part.cgroup) && read_probes(part);
   }
-  // As from a process that reads files.
+  // Decodes and checks them like an answer of a process that reads files.
   bool read_probes(PartState& part) {
     const std::string_view coded = from_.text();
     if (from_.failed()) return false;

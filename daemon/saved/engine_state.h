@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the engine knows of saved sessions beyond what is in the kernel's tables, as plain values, so that the
-// engine of a later daemon goes on with the same tables, links and rings. It is for one that has the very same BPF
-// programs; what any version can read of a session are its settings (protocol/).
+// The engine's state of saved sessions that is not in the kernel's tables, as plain values, so that the engine
+// of a later daemon continues with the same tables, links and rings. Only an engine with exactly the same BPF
+// programs can use it; every version can read the settings of a session (protocol/).
 #pragma once
 
 #include <sys/types.h>
@@ -32,11 +32,12 @@ struct ObjectState {
 struct SlotState {
   SlotId id = 0;
   SlotKey key;
-  uint32_t object = 0;  // which of the objects
+  uint32_t object = 0;  // index in the objects
   bool nop5 = false;
 };
 
-// A WantedPart: where its setting and its process are not, their places among settings and what names it.
+// A WantedPart. Instead of its setting and its process it has the index of the user's setting, and the
+// number and birth of the process.
 struct PartState {
   uint32_t object = 0;
   uint64_t of = 0;
@@ -53,7 +54,7 @@ struct PartState {
 };
 
 struct WantState {
-  uint32_t part = 0, probe = 0, site = 0;  // of these lists
+  uint32_t part = 0, probe = 0, site = 0;  // indices in these lists
   uint32_t sides = 0;
   FormerHook former;
 };
@@ -63,7 +64,7 @@ struct SlotWantsState {
   std::vector<WantState> wants;
 };
 
-// What a setting has become since it was said, and what was said: to be told from another by.
+// The text that identifies a setting, said_in(), and what the setting has come to since.
 struct SettingState {
   std::string said;
   std::vector<std::string> unit_cgroups;
@@ -88,7 +89,7 @@ struct SessionState {
 };
 
 struct EngineState {
-  uint64_t epoch = 0;       // under which it is true
+  uint64_t epoch = 0;       // for which it is valid
   uint64_t ring_bytes = 0;  // of new rings: each ring has its own
   uint32_t last_source = 0, last_serial = 0, last_pair = 0, last_incarnation = 0;
   std::map<std::string, uint32_t> layouts;
@@ -98,7 +99,7 @@ struct EngineState {
 };
 
 std::string encode(const EngineState& state);
-// Fails where that cannot be. Numbers are within their tables, and lists refer to what is there.
+// Fails if the state is impossible: numbers must be within their tables, and indices within their lists.
 Result<EngineState> decode_engine_state(std::string_view bytes);
 
 }  // namespace tracectl

@@ -30,9 +30,9 @@ Status Keeper::keep_kernel(Kernel& kernel) {
 }
 
 Status Keeper::keep_link(const Link& link, Way way) {
-  // From the first part of it on there is something to be forgotten.
+  // Noted first: as soon as a part of it is kept, there is something to forget.
   if (!links_.insert(link.incarnation()).second) return ok();
-  // What stands beside it first: whoever finds the link finds all of it.
+  // The descriptors beside it come first, so that a link that is found is complete.
   for (const Fd& beside : link.beside())
     if (auto kept = store_.keep(name_of_beside(link.incarnation()), beside.get()); !kept)
       return kept;

@@ -26,7 +26,7 @@ inline std::string name_of_ring(uint32_t session, unsigned cpu) {
 inline std::string name_of_object(uint32_t number) { return "object." + std::to_string(number); }
 inline std::string name_of_state(uint32_t number) { return "engine." + std::to_string(number); }
 
-// The numbers in such a name; none where it is no such name.
+// Returns the numbers in such a name; none if it is not such a name.
 inline std::vector<uint32_t> numbers_in(std::string_view name) {
   std::vector<uint32_t> numbers;
   for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {

@@ -17,8 +17,8 @@ using wire::read_text;
 constexpr size_t kMostPastItems = 1 << 24;
 constexpr size_t kMostPastText = 64 << 10;
 
-// One description of each serves both ways: a Coder writes what it is given, or reads into it. What it
-// refuses is not read further.
+// One description of each type serves both directions: a Coder writes what it is given, or reads into it.
+// It does not read on after a value that it refuses.
 class Encoder {
  public:
   explicit Encoder(ByteWriter& to) : to_(to) {}
@@ -33,7 +33,7 @@ class Encoder {
     for (const auto& one : all) each(one);
     return true;
   }
-  // In the order of the keys, so that what is the same has the same bytes.
+  // In the order of the keys, so that equal maps have equal bytes.
   template <class Map, class Each> bool map(const Map& all, Each each) {
     std::vector<const typename Map::value_type*> ordered;
     for (const auto& one : all) ordered.push_back(&one);
@@ -114,7 +114,7 @@ bool code(Coder& coder, T& stack) requires std::same_as<std::remove_const_t<T>, 
          coder.list(stack.addresses, [&](auto& address) { return coder.number(address); });
 }
 
-// Which of the alternatives it is, and that. A stack with names is none of the past's.
+// The index of the alternative, and its value. The past has no stacks with names.
 bool code(Encoder& coder, const KeyValue& value) {
   coder.number(value.index());
   return std::visit(

@@ -6,9 +6,9 @@
 
 namespace tracectl {
 
-// What hooks that are gone have counted, as a part of the engine's state.
+// Writes the counts of former hooks, as a part of the engine's state.
 void write_past(const Results& past, recording::ByteWriter& to);
-// False where that cannot be.
+// Returns false if the bytes are not valid.
 bool read_past(recording::ByteReader& from, Results& past);
 
 }  // namespace tracectl

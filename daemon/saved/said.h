@@ -7,8 +7,8 @@
 
 namespace tracectl {
 
-// All of a setting that a user has said, so that no two of different meaning have the same. Not which processes the
-// numbers mean, nor what it has come to since.
+// Returns all that a user has said in a setting, as text: settings with different meanings have different
+// texts. It leaves out which processes the numbers mean, and what the setting has come to since.
 std::string said_in(const Setting& setting);
 
 }  // namespace tracectl
