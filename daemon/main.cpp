@@ -23,7 +23,7 @@ namespace {
 
 using namespace tracectl;
 
-constexpr int kUsage = 2;  // as tracectl(1) has it
+constexpr int kUsage = 2;  // as in tracectl(1)
 
 struct Paths {
   std::string socket = "/run/tracectl/tracectl.sock";
@@ -49,7 +49,7 @@ EngineOptions engine_options(const Configuration& configuration) {
           .awaits_libraries = true};
 }
 
-// Where systemd has made the socket, it stays systemd's.
+// If systemd has made the socket, it still belongs to systemd.
 Result<Listener> open_listener(const std::string& path) {
   auto passed = socket_of_service();
   if (!passed) return passed.error();
@@ -63,8 +63,8 @@ void reload(const ConfigurationSource& source, LiveConfiguration& live) {
 
 Status serve(const Paths& paths, const ConfigurationSource& source,
              const Configuration& configuration) {
-  std::optional<QueuedLog> queued;  // ends last, as it may wait for whoever takes the log
-  // First the socket: where another daemon runs nothing is loaded into the kernel.
+  std::optional<QueuedLog> queued;  // ends last, because it may wait for the reader of the log
+  // The socket comes first: if another daemon runs, nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
   auto kept = open_service_store();
