@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What graphs grow by: where the calls have led whose targets no file says.
+// Finds the functions by which graphs grow: the targets of calls that no file shows.
 #pragma once
 
 #include <sys/types.h>
@@ -18,17 +18,17 @@
 
 namespace tracectl {
 
-// What hooks in force have counted since this was called last. It is taken out of the kernel's table, in
-// which everybody's keys are: what is called again comes again.
+// Returns the addresses that hooks in force have counted since the last call of this, and removes them from
+// the kernel's table, which everybody's keys share. An address that is called again comes again.
 Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& session);
 
 // Finds the functions that are at addresses, each place in a file once for a session.
 class CalleeFinder {
  public:
-  // A file that the session has probes in goes by the path that it has there.
+  // A file in which the session has probes goes by its path there.
   CalleeFinder(Resolver& resolver, const Slots& slots, const Session& session);
 
-  // A process that has ended has nothing to be found.
+  // Finds nothing if the process has ended.
   void look_at(pid_t pid, const std::set<uint64_t>& addresses);
 
   std::vector<Pattern> take_functions() { return std::move(functions_); }

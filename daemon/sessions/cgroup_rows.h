@@ -6,8 +6,8 @@
 
 namespace tracectl {
 
-// The kernel keeps rows `by container` and `by unit` by the cgroup's id. This puts the names in their
-// place, and joins the rows of cgroups of the same name.
+// The kernel keeps rows `by container` and `by unit` by the cgroup's id. This replaces the ids by names,
+// and joins the rows of cgroups with the same name.
 void name_cgroups(Rows& rows, CgroupNames& names);
 
 }  // namespace tracectl

@@ -65,7 +65,7 @@ Engine::~Engine() {
   if (keeper_) hooks_.leave_all();
 }
 
-// ---- looking ----
+// ---- queries ----
 
 Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target,
                                 const Access& access, std::optional<Returns> returns) {
@@ -83,7 +83,7 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
   return all;
 }
 
-// A 5-byte nop that does not become a call costs what other emulated instructions do.
+// A 5-byte nop that does not become a call costs as much as other emulated instructions.
 void Engine::show_kept_breakpoints(Resolution& resolution) const {
   const auto is_kept = [&](const Site& site) {
     return site.cost == CostClass::fast && !kernel_->nop5_becomes_call();
@@ -214,7 +214,7 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
 
 // ---- drafts ----
 
-// Before anything is touched: whether each spec can be said at each of its sites.
+// Checks, before anything is changed, that each spec is possible at each of its sites.
 Status Engine::check_specs(const Coverage& coverage) {
   std::set<std::tuple<const Setting*, const Arguments*, const ReturnPlan*>> checked;
   for (const auto& [key, wants] : coverage.wants)
@@ -238,12 +238,12 @@ Result<StageSummary> Engine::stage_set(const std::string& name, std::vector<Sett
   if (auto checked = check_specs(*covered); !checked) return checked.error();
   auto draft = (*session)->draft.value_or((*session)->settings);
   for (const Setting& setting : settings) {
-    // A spec is replaced whole, and the last staged holds: so it goes to the end.
+    // The setting replaces the former one entirely, and goes to the end, because the last one staged is in force.
     const auto is_replaced = [&](const Setting& old) {
       return old.pattern == setting.pattern && old.target == setting.target;
     };
     Setting& staged = draft.emplace_back(setting);
-    // What has been seen to be called is true of the program, whatever is asked of it.
+    // Functions that have been seen to be called stay known, whatever the new setting asks for.
     for (size_t i = 0; i + 1 < draft.size(); ++i)
       if (is_replaced(draft[i]) && staged.graph.grow) staged.graph.grown = draft[i].graph.grown;
     draft.erase(std::remove_if(draft.begin(), draft.end() - 1, is_replaced), draft.end() - 1);
@@ -353,7 +353,7 @@ Result<uint64_t> Engine::ask_flush(const std::string& name) {
   return reader_->ask_flush((*session)->id);
 }
 
-// One that is gone has nothing to come.
+// A session that is gone has no more events.
 Result<bool> Engine::is_flushed(const std::string& name, uint64_t asked_ns) const {
   const auto session = sessions_.find(name);
   if (session == sessions_.end()) return true;
@@ -363,7 +363,7 @@ Result<bool> Engine::is_flushed(const std::string& name, uint64_t asked_ns) cons
 Status Engine::subscribe(const std::string& name, Subscriber subscriber) {
   auto session = find(name);
   if (!session) return session.error();
-  // A subscriber may be there before the first event setting.
+  // A subscriber may come before the first setting with events.
   if (auto rings = open_rings(**session); !rings) return rings;
   reader_->subscribe((*session)->id, std::move(subscriber));
   return ok();

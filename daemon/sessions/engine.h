@@ -131,21 +131,21 @@ class Engine {
                                                DescriptorStore* store = nullptr);
   ~Engine();
 
-  // ---- saved sessions, over a restart of the daemon: engine_go_on.cpp ----
+  // ---- saved sessions, across a restart of the daemon: engine_go_on.cpp ----
   // Resumes the saved sessions of a former daemon with the settings that were in force, all by one switch: no hit is
-  // missed or counted twice. Disarms what else it had armed. Call it once, before anything else. The answers are in
+  // missed or counted twice. Disarms all else that it had armed. Call it once, before anything else. The answers are in
   // the order of the sessions; Code::not_found for a session of which only the settings are left.
   std::vector<Status> go_on(std::vector<Returning> sessions);
   // Stops reading rings. When it returns, the sinks have everything that was read.
   void end_reading() { reader_->end(); }
   // Call it after that: notes events that did not reach a subscriber of the session. If the session is saved, its next
-  // subscriber is told.
+  // subscriber is informed.
   void note_unsent(const std::string& session, uint64_t events);
 
-  // Begins a request, or repeats it with what it has learnt before. A request that fails while
+  // Begins a request, or repeats it with what it has learned before. A request that fails while
   // reading().awaited() has a file has changed nothing, and must be repeated.
   void begin(std::shared_ptr<Learned> learned) { resolver_.begin(std::move(learned)); }
-  // Runs what the kernel takes long for. What runs meanwhile must not change the engine.
+  // Runs operations for which the kernel takes long. Code that runs meanwhile must not change the engine.
   LongWork& long_work() { return kernel_->long_work(); }
   // list() and stage_set() can be done in slices; as in Resolver.
   void begin_slice() { resolver_.begin_slice(); }
@@ -206,9 +206,9 @@ class Engine {
   std::vector<Result<CommitSummary>> commit_together(const std::vector<CommitRequest>& requests);
 
   // Pauses or resumes one session, or all by one switch. A paused session keeps its counters and its armed
-  // sites; what it commits meanwhile is armed and silent. A session that a setting triggers has a gate, which
-  // is closed or opened right before the switch, and stays so until the next trigger. `of`: "all" means the
-  // sessions of this owner; without it, everybody's.
+  // sites; settings that it commits meanwhile are armed and silent. A session that a setting triggers has a gate,
+  // which is closed or opened right before the switch, and stays so until the next trigger. Without `session`, it
+  // is for all sessions of the owner `of`, or of everybody without `of`.
   Result<SwitchSummary> pause(const std::optional<std::string>& session,
                               const std::optional<Owner>& of = std::nullopt);
   Result<SwitchSummary> resume(const std::optional<std::string>& session,
@@ -226,8 +226,8 @@ class Engine {
 
   // When to call keep_budgets(), since boot. 0 if no session has both a budget and armed sites.
   uint64_t next_budget_look_ns() const;
-  // Checks the hits since the last time in sessions that are due, and by a switch removes from a session what
-  // costs more than its budget. Returns the sessions where there was something to do. engine_budget.cpp.
+  // Checks the hits since the last time in sessions that are due, and by a switch removes the probes of a session
+  // that cost more than its budget. Returns the sessions where there was something to do. engine_budget.cpp.
   std::vector<BudgetKept> keep_budgets();
 
   // `clear`: reads and zeroes at the same moment, by a small commit.
@@ -260,7 +260,7 @@ class Engine {
   // take_replaced() then.
   int replaced_fd() const { return replaced_.fd(); }
   void take_replaced();
-  // When to call follow(), since boot, beside the notices. 0 if there is nothing to look at.
+  // When to call follow() even without notices, since boot. 0 if there is nothing to look at.
   uint64_t next_follow_ns() const;
   // Arms, by commits: files that processes chosen by sessions have mapped, and files executed in cgroups that sessions
   // follow, both as take_notices() has seen; and files that were replaced, as take_replaced() has seen. Returns the
@@ -286,7 +286,7 @@ class Engine {
   Status ensure_rings(Session& session, const Coverage& coverage);
   Status open_rings(Session& session);
 
-  // What a commit of one session shall change.
+  // The changes that a commit of one session is to make.
   struct Intent {
     Session* session = nullptr;
     std::vector<Setting> settings;
@@ -306,8 +306,8 @@ class Engine {
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);
   std::optional<std::vector<CommitSummary>> try_together(
       const std::vector<CommitRequest>& requests);
-  // The answers to commits before the switch, because after it no memory may be needed. settle() adds what is
-  // known only then.
+  // Makes the answers to commits before the switch, because after it no memory may be needed. settle() adds the
+  // values that are known only then.
   std::vector<CommitSummary> expected(std::span<const Intent> intents,
                                       const std::vector<Changes>& changes) const;
   void settle(Intent& intent, uint64_t epoch, const SwitchFigures& figures, CommitSummary& summary);
@@ -369,7 +369,7 @@ class Engine {
   Result<ReadSummary> read_so_far(const Session& session);
   Result<ReadSummary> read_and_clear(Session& session);
   uint64_t linger_until() const;
-  // As Switch::build(). Puts into the store what outlives the daemon.
+  // As Switch::build(). Also puts into the store the state that outlives the daemon.
   Status build(Switch& change);
   uint64_t activate(Switch& change);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Libraries that are mapped after the commit which chose them. The dynamic linker of each process that may map
-// such is armed in that process alone, and tells before constructors run; processes that come to be of what a
-// session has chosen are told of by the programs at fork and exec. follow() then looks again. Behind a commit that
-// has armed linkers it looks once more by itself: what was mapped meanwhile nobody has told.
+// Libraries that are mapped after the commit that chose them. The dynamic linker of each process that may map
+// such libraries is armed in that process alone, and reports them before their constructors run. The BPF
+// programs report processes that join what a session has chosen, at fork and exec. Then follow() looks again.
+// After a commit that has armed new linkers it looks once more by itself, because files that were mapped
+// meanwhile were not reported.
 #include <algorithm>
 
 #include "daemon/sessions/engine.h"
@@ -32,7 +33,7 @@ bool has_joined(const tc_notice& notice, const Session& session) {
          std::any_of(session.cgroup_sets.begin(), session.cgroup_sets.end(), is_it);
 }
 
-// What finds no room is looked at with what is there.
+// A process that does not fit is found by the look for the others.
 void note(const tc_notice& notice, Session& session) {
   if (session.awaited.seen.size() < kMostSeen)
     session.awaited.seen.push_back({static_cast<pid_t>(notice.pid), notice.ts_ns});
@@ -50,7 +51,7 @@ void Engine::note_joined(const tc_notice& notice) {
     if (session.access.awaits_libraries && has_joined(notice, session)) note(notice, session);
 }
 
-// Before it is looked what runs there and what that maps: what comes later is told of.
+// Call it before looking at running processes and their files: later ones are then reported.
 Status Engine::hear_of_programs(Session& session, const std::vector<Setting>& settings) {
   if (auto followed = hooks_.follow_cgroups(session, settings); !followed) return followed;
   if (!session.access.awaits_libraries) return ok();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Budgets. Nobody can say beforehand how often a program will come by a site. So it is armed, and what
-// the hits cost is worked out from their number, which the hooks count anyway, and from what a hit of
-// its kind takes (HitCosts). Somebody asks for that a few times a second. Where a session's hits have cost
-// more than its budget, the dearest probes go by a switch like any other, and stay out for as long as the
-// session is there: if they came back with each commit they would cost as much again.
+// Budgets. Nobody can say beforehand how often a program will reach a site. So the site is armed, and the
+// cost of its hits is computed from their number, which the hooks count anyway, and from the cost of a hit
+// of its kind (HitCosts). The caller asks for that a few times a second. If a session's hits have cost more
+// than its budget, a switch like any other removes the most expensive probes. They stay out as long as the
+// session exists: if they came back with each commit they would cost as much again.
 #include <algorithm>
 #include <map>
 #include <new>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kPeriodNs = 250'000'000;
 constexpr double kNsPerSecond = 1e9;
 
-// What tells of tags is none of the user's, and is not hit for long.
+// Probes that learn tags are not the user's, and are not hit for long.
 bool is_on_budget(const Setting& setting) { return !setting.spec.learns_tags; }
 
 uint64_t next_look_ns(const Session& session) {
@@ -28,14 +28,14 @@ uint64_t next_look_ns(const Session& session) {
 
 bool is_looked_at(const Session& session) { return session.budget && !session.hooks.empty(); }
 
-// Since the last look. Counters that are less than they were have begun anew.
+// Hits since the last look. A counter that is less than it was has started from zero.
 uint64_t hits_since(const std::unordered_map<uint32_t, uint64_t>& before, uint32_t stat,
                     uint64_t now) {
   const auto known = before.find(stat);
   return known == before.end() || known->second > now ? now : now - known->second;
 }
 
-// Takes the look; what each probe has cost since the one before.
+// Looks at the counters, and returns what each probe has cost since the last look.
 std::vector<ProbeLoad> look(const Kernel& kernel, const Session& session, Budget& budget,
                             uint64_t now_ns) {
   const double seconds = static_cast<double>(now_ns - budget.looked_ns) / kNsPerSecond;
@@ -114,7 +114,7 @@ std::vector<BudgetKept> Engine::keep_budgets() {
   return all;
 }
 
-// The first look is only what the next one is compared with.
+// The first look only gives the next one something to compare with.
 std::optional<BudgetKept> Engine::keep_budget(Session& session, uint64_t now_ns) {
   Budget& budget = *session.budget;
   const auto loads = look(*kernel_, session, budget, now_ns);
@@ -135,7 +135,7 @@ std::optional<BudgetKept> Engine::keep_budget(Session& session, uint64_t now_ns)
   return kept;
 }
 
-// What costs too much must not linger: it would cost on.
+// Probes that cost too much must not linger, because they would still cost.
 Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
   ProbeNames names = names_of(dear);
   ProbeNames others = useless_without(names, armed_for(session));
@@ -154,7 +154,7 @@ Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
   return ok();
 }
 
-// What a session's settings cover, but for what it has left out.
+// Covers a session's settings, except for the probes that it has left out.
 Result<Coverage> Engine::cover_within_budget(const Session& session,
                                              const std::vector<Setting>& settings) {
   auto coverage = cover_with_tags({resolver_, session.access}, settings);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What comes after the commit that chose it. A program that is executed in a cgroup is armed for all that run
-// it there, so that each file runs unobserved once, between the exec and the switch, and that time is told.
-// A file that is put in place at a path, as by an upgrade, is armed beside the one that was there. A library is
-// armed in the process that has mapped it (engine_await.cpp).
+// Files that come after the commit that chose them. A program that is executed in a cgroup is armed for all
+// that run it there, so that each file runs unobserved only once, between the exec and the switch, and that
+// time is reported. A file that replaces another at a path, as in an upgrade, is armed in addition to the
+// former one. A library is armed in the process that has mapped it (engine_await.cpp).
 #include <fcntl.h>
 
 #include <algorithm>
@@ -22,16 +22,16 @@ constexpr size_t kMostExecuted = 256;  // that wait to be looked at
 
 constexpr size_t kMostFollowed = 256;  // files of a session
 
-// A program that loads and closes libraries without end costs a look each time. Two may come together: the
-// function for debuggers is called before a library is mapped and behind.
+// Bounds the looks: a program can load and unload libraries without end, and each time the linker's function
+// for debuggers is called twice, before and after mapping.
 constexpr uint64_t kBetweenLooksNs = 100'000'000;
 
-// For an owner the daemon opens no file, and those of a container could be without end.
+// The daemon opens no file for an owner, and a container could have files without end.
 bool may_follow(const Session& session) {
   return !session.access.owner && session.access.followed.size() < kMostFollowed;
 }
 
-// Its times change when another takes its name.
+// Does not compare times, which change when another file takes its name.
 bool is_same_file(const Object& a, const Object& b) {
   return a.identity().device == b.identity().device && a.identity().inode == b.identity().inode;
 }
@@ -42,7 +42,7 @@ bool is_known(const std::vector<FollowedFile>& files, const FollowedFile& sought
   });
 }
 
-// By which the session has chosen what is armed for more than one process.
+// The paths by which the session has chosen files that are armed for more than one process.
 std::set<std::string> paths_of(const Session& session) {
   std::set<std::string> paths;
   for (const FollowedFile& file : session.access.followed)
@@ -50,7 +50,8 @@ std::set<std::string> paths_of(const Session& session) {
   return paths;
 }
 
-// Not that of another mount namespace which is called the same there.
+// Whether the session's file at this path was replaced, which changes the file's times. So a file with the
+// same path in another mount namespace is not taken for it.
 bool was_at(const std::string& path, const Session& session) {
   return std::any_of(session.access.followed.begin(), session.access.followed.end(),
                      [&](const FollowedFile& file) {
@@ -60,7 +61,8 @@ bool was_at(const std::string& path, const Session& session) {
                      });
 }
 
-// What is there now, instead of what the session was given. `session`: whose user may trace everything.
+// Gives the session the file that is there now, instead of the former one. The session's user may trace
+// everything.
 bool take_up(const std::string& path, Session& session) {
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   return fd && session.access.give(std::move(fd), path);
@@ -70,7 +72,7 @@ bool take_up_if_replaced(const std::string& path, Session& session) {
   return may_follow(session) && was_at(path, session) && take_up(path, session);
 }
 
-// Who runs the file that was put in place, the earliest.
+// The first process that runs the file which was put in place.
 std::optional<ExecutedFile> first_that_runs(const Object& object) {
   const FileIdentity& file = object.identity();
   std::optional<ExecutedFile> first;
@@ -80,14 +82,14 @@ std::optional<ExecutedFile> first_that_runs(const Object& object) {
   return first;
 }
 
-// What a look is at: what was told since `since_ns`. Where not all was heard, who runs a file tells the rest.
+// The reports since `since_ns` for one look. If some are missing, the processes that run a file show the rest.
 struct Heard {
   std::vector<ExecutedFile> executed;
   uint64_t since_ns = 0;
   bool all = true;
 };
 
-// Who has executed it first.
+// The process that has executed the file first.
 std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const Heard& heard) {
   if (file.cgroup.empty()) return first_that_runs(*file.object);
   const auto by = std::find_if(
@@ -99,7 +101,7 @@ std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const Heard& 
   return first;
 }
 
-// Those that the session has come to follow.
+// The files that the session has begun to follow.
 std::vector<Followed> newly_followed(const Session& session,
                                      const std::vector<FollowedFile>& before, const Heard& heard) {
   const uint64_t now_ns = boot_ns();
@@ -124,7 +126,8 @@ bool is_known(const std::vector<FollowedLibrary>& libraries, const FollowedLibra
   });
 }
 
-// Those that were mapped since, at the earliest when their process was heard of first, and else at `since_ns`.
+// Adds the libraries that were mapped since. They count from the earliest possible time: the first report of
+// their process, or else `since_ns`.
 void add_libraries(const Session& session, const std::vector<FollowedLibrary>& before,
                    const std::vector<MapperSeen>& seen, uint64_t since_ns,
                    std::vector<Followed>& added) {
@@ -159,7 +162,7 @@ void remember(Session& session, const std::vector<Followed>& added) {
 
 }  // namespace
 
-// What does not fit is found by the look that is due anyway; only who executed it is not told.
+// Files that do not fit are found by the look that is due anyway; only their first process is not reported.
 void Engine::note_exec(const tc_notice& notice) {
   for (auto& [name, session] : sessions_)
     for (const auto& [path, set] : session.cgroup_sets)
@@ -171,7 +174,7 @@ void Engine::note_exec(const tc_notice& notice) {
       }
 }
 
-// It comes behind the switch. What there is no memory for is watched by the next commit.
+// Called after the switch, so it cannot fail: without memory, the next commit watches the rest.
 void Engine::watch_what_is_chosen(Session& session) try {
   hooks_.leave_cgroups(session, session.settings);
   hooks_.leave_executables(session, session.settings);
@@ -216,7 +219,7 @@ std::vector<FollowSummary> Engine::follow() {
   return done;
 }
 
-// The user's draft stays what it is. None where a file is still being read.
+// Keeps the user's draft. Returns none if a file is still being read.
 std::optional<FollowSummary> Engine::follow(Session& session) {
   const auto before = session.access.followed;
   const auto libraries_before = session.access.libraries;

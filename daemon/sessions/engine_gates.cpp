@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sessions that the hits of others let speak: trigger(SESSION). Of one with a flight recorder it asks
-// for a dump instead (engine_notices.cpp), and the session has no gate.
+// Sessions that are switched on and off by hits of others: trigger(SESSION). For a session with a flight
+// recorder it asks for a dump instead (engine_notices.cpp), and the session has no gate.
 //
-// A session that some setting in force triggers has a gate, one word that the programs read and write.
-// Its hooks are then in both generations whether it is paused or not, and in force while the gate is
-// open. So that a hit of every other paused session costs nothing, a session gets its gate by the very
-// switch that puts the first such setting in force, and loses it with the last.
+// A session that a setting in force triggers has a gate, one word that the BPF programs read and write. Its
+// hooks are in both generations, whether it is paused or not, and in force while the gate is open. Hits of
+// all other paused sessions must cost nothing, so a session gets its gate only with the switch that puts the
+// first such setting in force, and loses it with the last.
 #include <algorithm>
 #include <set>
 
@@ -36,7 +36,7 @@ std::vector<std::string> Engine::triggered_by(const Session& session) const {
   return by;
 }
 
-// A session that ends with its connection would take the setting's meaning with it.
+// Refuses sessions that end with their connection: the settings that trigger them would lose their meaning.
 Result<std::map<std::string, Triggered>> Engine::triggers_of(
     const Session& session, const std::vector<Setting>& settings) const {
   std::map<std::string, Triggered> named;
@@ -74,7 +74,7 @@ Status Engine::name_triggers(std::span<Intent> intents) const {
   return ok();
 }
 
-// When the intents are in force.
+// Whether a setting triggers the session once the intents are in force.
 bool Engine::is_triggered(const Session& session, std::span<const Intent> intents) const {
   if (session.is_dumped) return false;
   std::set<const Session*> changing;
@@ -87,7 +87,7 @@ bool Engine::is_triggered(const Session& session, std::span<const Intent> intent
   });
 }
 
-// No hook looks at a gate that is being made: it can be set before the switch.
+// No hook reads a new gate yet, so it can be set before the switch.
 void Engine::give_gate(Commit& commit, const Session& session, bool gated) {
   if (gated == session.gated) return;
   const bool paused = is_paused(session);
@@ -95,7 +95,7 @@ void Engine::give_gate(Commit& commit, const Session& session, bool gated) {
   commit.set_gated(gated, paused);
 }
 
-// Of the sessions beside those that commit.
+// Plans the gates of the sessions that do not commit themselves.
 Status Engine::plan_gates(std::span<const Intent> intents, Switch& change) {
   std::set<const Session*> changing;
   for (const Intent& intent : intents) changing.insert(intent.session);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Saved sessions of a former daemon. The same hooks are made again from the state that it has left
-// (engine_keep.cpp), with the numbers that they have in the kernel's tables, and put in force by a switch, as any
-// others would be: the links stay, and no hit is missed or counted twice.
+// (engine_keep.cpp), with the numbers that they have in the kernel's tables, and put in force by a switch like
+// any others: the links stay, and no hit is missed or counted twice.
 #include <algorithm>
 
 #include "daemon/kernel/ring.h"
@@ -28,7 +28,7 @@ void Engine::adopt(DescriptorStore& store) {
   account_ids_.adopt(std::move(accounts));
 }
 
-// One that cannot be put in force does not keep the others from it.
+// A session that cannot be put in force does not hold back the others.
 std::vector<Status> Engine::go_on(std::vector<Returning> sessions) {
   std::vector<Status> answers;
   std::vector<Adopted> adopted;
@@ -84,7 +84,7 @@ Result<Engine::Adopted> Engine::adopt_session(Returning returning) {
   return done.error();
 }
 
-// The settings were written down by somebody else, who may have come to that or not.
+// The settings are saved separately from the state, so the two may differ if the daemon was killed.
 Status Engine::take_up_settings(Session& session, const SessionState& state) {
   const auto is_it = [](const Setting& setting, const SettingState& kept) {
     return said_in(setting) == kept.said;
@@ -106,7 +106,7 @@ void Engine::forget_session(Session& session) {
   sessions_.erase(name);
 }
 
-// One that does not go on is made anew, with another number: so are those that trigger it.
+// A session that is not resumed is made anew, with another number, and so are those that trigger it.
 void Engine::drop_those_that_trigger_none(std::vector<Adopted>& adopted,
                                           std::vector<size_t>& places,
                                           std::vector<Status>& answers) {
@@ -138,7 +138,7 @@ Status Engine::switch_to(std::vector<Adopted>& adopted, std::vector<uint32_t>& d
   return ok();
 }
 
-// Of sessions that do not go on, and of processes that have ended.
+// Drops the hooks of sessions that are not resumed, and of processes that have ended.
 void Engine::drop_foreign(Switch& change, const std::vector<Adopted>& adopted,
                           std::vector<uint32_t>& dropped_stats) {
   std::map<uint32_t, const Adopted*> by_session;
@@ -157,7 +157,7 @@ void Engine::drop_foreign(Switch& change, const std::vector<Adopted>& adopted,
   }
 }
 
-// A process that has ended hits nothing more: what was counted for it is the session's past.
+// A process that has ended has no more hits, so its counts go to the session's past.
 void Engine::settle(Adopted& adopted) {
   for (const SlotWants& at : adopted.ended)
     for (const Want& want : at.wants) retire_ended(*adopted.session, want);
@@ -167,7 +167,7 @@ void Engine::settle(Adopted& adopted) {
   session.access.followed = followed_files(*adopted.coverage);
   session.access.libraries = followed_libraries(*adopted.coverage);
   session.coverage = std::move(adopted.coverage);
-  // What came meanwhile is found by a look, which also fails with the reason where that cannot be heard of.
+  // A look finds the files that came meanwhile. It also fails with the reason if hear_of_programs() fails.
   session.awaited.again = more_may_come(session);
   (void)!hear_of_programs(session, session.settings);
   watch_what_is_chosen(session);
@@ -185,7 +185,7 @@ void Engine::retire_ended(Session& session, const Want& want) {
   if (retire(*kernel_, session, {&held})) hooks_.discard(*hook);
 }
 
-// As the state has it, of those processes that have not ended; `ended`: the others'.
+// Restores the coverage from the state, for processes that have not ended; `ended` gets the rest.
 Status Engine::cover_again(const Session& session, const SessionState& state, Coverage& coverage,
                            std::vector<SlotWants>& ended) const {
   std::vector<const WantedPart*> parts;
@@ -249,7 +249,7 @@ Status Engine::adopt_rings(Session& session) {
   return ok();
 }
 
-// What belonged to sessions that have not gone on is free.
+// Frees all that belonged to sessions that were not resumed.
 void Engine::end_adoption(const std::vector<uint32_t>& dropped_stats) {
   std::set<uint32_t> adopted;
   for (const auto& [name, session] : sessions_) adopted.insert(session.id);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Graphs that grow. What a file does not say, where a call through a pointer leads, is seen while it
-// runs: probes at such calls count by the address called (Spec::sees_callees). From time to time somebody
-// asks for what has been seen; then the functions at these addresses become parts of the session's
-// settings (GraphScope::grown), as if the file had said it, and a commit like any other brings them and
-// what is reached from them into force. The roots' hooks stay as they are, so calls that are open then
-// end as they would have.
+// Graphs that grow. A file does not say where a call through a pointer leads, but that is seen while it
+// runs: probes at such calls count by the address called (Spec::sees_callees). From time to time a client
+// asks for the addresses seen. Then the functions at these addresses become parts of the session's settings
+// (GraphScope::grown), as if the file had named them, and a commit like any other puts them, and the
+// functions reached from them, in force. The roots' hooks stay as they are, so open calls end as they would
+// have.
 #include <algorithm>
 #include <new>
 #include <unordered_set>
@@ -39,8 +39,8 @@ Names functions_shown(const Coverage& coverage) {
   return names;
 }
 
-// Calls of the C library's functions are shown where they are asked for, and not by themselves: they are
-// many and short, and where a program calls them directly they are no part of its graph either.
+// Calls of the C library's functions are shown only if the user asks for them: they are many and short, and
+// if a program calls them directly they are not part of its graph either.
 bool is_of_c_library(const std::string& path) {
   const auto name = std::string_view(path).substr(path.rfind('/') + 1);
   return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-linux") ||
@@ -54,7 +54,7 @@ std::vector<Setting> grown_by(std::vector<Setting> settings, const std::vector<P
   return settings;
 }
 
-// Takes those out that a commit would not show, with the reason where it is not the user's own wish.
+// Removes the callees that a commit would not show, and gives the reason unless the user excluded them.
 void leave_out_refused(const Coverage& coverage, std::vector<Pattern>& callees,
                        std::vector<Refusal>& refused) {
   const Names shown = functions_shown(coverage);
@@ -77,7 +77,7 @@ void leave_out_c_library(std::vector<Pattern>& callees, std::vector<Refusal>& re
   });
 }
 
-// What is in force was for all of them, and still is for the others.
+// Passes over the processes that have ended; the settings stay in force for the others.
 bool pass_over_ended(Session& session) {
   bool any = false;
   for (Setting& setting : session.settings) any |= pass_over_ended(setting.target);
@@ -100,12 +100,12 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
   pass_over_ended(session);
   auto grown = grow_by_what_was_called(session);
   const bool was_left = !grown && grown.error().code == Code::not_found;
-  // One has ended meanwhile. What was seen is seen again when it is called again.
+  // A process has ended meanwhile. The functions seen are seen again when they are called again.
   if (was_left && pass_over_ended(session)) return grow_by_what_was_called(session);
   return grown;
 }
 
-// What has been taken is not lost where a file of it is still being read.
+// The addresses taken are kept for the next time if a file is still being read.
 Result<GrowSummary> Engine::grow_by_what_was_called(Session& session) {
   auto called = take_called_addresses(*kernel_, session);
   if (!called) return called.error();
@@ -133,7 +133,7 @@ Result<GrowSummary> Engine::grow_by(Session& session, const CalledAddresses& cal
   return summary;
 }
 
-// The draft is gone then, whatever comes of it.
+// The draft is gone afterwards, even if the commit fails.
 Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Setting> settings,
                                               bool if_changed) {
   session.draft = std::move(settings);
@@ -150,7 +150,7 @@ Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Sett
   }
 }
 
-// By a commit, if any can be shown.
+// Adds the callees by a commit, if any can be shown.
 Status Engine::add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary) {
   const auto covered = cover({resolver_, session.access}, grown_by(session.settings, callees));
   if (!covered) return covered.error();

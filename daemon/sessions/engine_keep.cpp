@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Saved sessions, as they outlive the daemon. Before each switch all that a later daemon needs to go on with what
-// is then in force is in the store, as a state that says under which epoch it is true: so a daemon that is killed
-// before the switch leaves the one that holds, and behind it the other. How the later one goes on: engine_go_on.cpp.
+// Keeps saved sessions, so that they outlive the daemon. Before each switch the store gets the state that a
+// later daemon needs to continue after the switch, with the epoch for which it is valid. If the daemon is killed
+// before the switch, the former state is valid; if it is killed after the switch, the new one is. The later
+// daemon continues in engine_go_on.cpp.
 #include <algorithm>
 
 #include "daemon/saved/said.h"
@@ -12,7 +13,7 @@
 namespace tracectl {
 namespace {
 
-// What a session will have behind a switch, or has.
+// The data of a session after a switch, or now.
 struct InForce {
   const std::vector<Setting>& settings;
   const Coverage* coverage;
@@ -27,7 +28,7 @@ InForce in_force(const Session& session, const Commit* change) {
   return {session.settings, session.coverage.get(), session.hooks, session.paused, session.gated};
 }
 
-// Objects and parts by their places in a state's lists.
+// Writes a state, which refers to objects and parts by their indices in its lists.
 class StateWriter {
  public:
   StateWriter(EngineState& state, const Slots& slots) : state_(state), slots_(slots) {}
@@ -64,7 +65,7 @@ Status StateWriter::add_slot(SlotId id, Keeper& keeper) {
   return ok();
 }
 
-// Of wants some may have no hook, as they were left out for what they cost.
+// Some wants may have no hook, because they were left out for their cost.
 SlotWantsState StateWriter::wants_of(SlotId slot, const Wants& wants, const SessionHooks& held,
                                      const std::unordered_map<const WantedPart*, uint32_t>& parts) {
   SlotWantsState kept{.slot = slot, .wants = {}};
@@ -149,7 +150,7 @@ Status Engine::build(Switch& change) {
   return kept;
 }
 
-// What the switch brings about for saved sessions; none: what holds.
+// Stores the state of saved sessions after the switch; null: their state now.
 Status Engine::keep(const Switch* change) {
   if (!keeper_) return ok();
   const bool any = std::any_of(sessions_.begin(), sessions_.end(),
@@ -190,7 +191,7 @@ Status Engine::keep(const Switch* change) {
   return kept;
 }
 
-// Where there is no room for it the counts of hooks that are gone are lost with the daemon.
+// If the store has no room, the counts of former hooks are lost with the daemon.
 void Engine::keep_past() {
   if (!keeper_ || !keeper_->has_state()) return;
   if (keep(nullptr)) keeper_->forget_but(kept_links_);

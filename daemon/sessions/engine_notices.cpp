@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the programs tell beside events: a hit asks for a dump, a process has crashed.
+// The notices that the BPF programs send besides events: a hit asks for a dump, a process has crashed.
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +10,11 @@
 namespace tracectl {
 namespace {
 
-constexpr uint32_t kSignal = 0x7f, kHasCore = 0x80;  // of an exit code, as wait(2) has it
+constexpr uint32_t kSignal = 0x7f, kHasCore = 0x80;  // of an exit code, as in wait(2)
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; }
 
-// A program can give itself any name. This one gets into the log, where a line end would begin a line.
+// A program can give itself any name. This name is logged, and a line end in it would begin a new line.
 std::string name_in(const tc_notice& notice) {
   std::string name{notice.comm, ::strnlen(notice.comm, sizeof(notice.comm))};
   std::replace_if(name.begin(), name.end(), is_control, '?');
@@ -55,7 +55,7 @@ Credentials credentials_of(const tc_notice& notice) {
           .dumpable = !notice.is_hidden};
 }
 
-// What has become another since it was chosen is not told of to who could not look at it.
+// A process whose credentials have changed since it was chosen is not reported to a user who may not see it.
 bool may_hear(const Session& session, const tc_notice& notice) {
   return !session.access.owner || !is_hidden_from(*session.access.owner, credentials_of(notice));
 }

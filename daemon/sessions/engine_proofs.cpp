@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the sessions of users see: processes of which a client has shown that the kernel lets it trace them.
+// The processes that the sessions of users see: a client has proven that the kernel lets it trace them.
 #include <utility>
 
 #include "daemon/sessions/engine.h"
@@ -15,7 +15,7 @@ Access Engine::access_of(const Session& session, const std::optional<Owner>& own
           }};
 }
 
-// There are TC_MOST_UNPROVEN_TOLD of them at most before prove() has taken them. What is beyond is counted.
+// At most TC_MOST_UNPROVEN_TOLD are reported before prove() takes them. The rest is only counted.
 void Engine::note_unproven(const tc_notice& notice) {
   for (auto& [name, session] : sessions_)
     if (session.id == notice.session) session.unproven.insert(static_cast<pid_t>(notice.pid));

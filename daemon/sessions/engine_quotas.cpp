@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What one user may have in all its sessions, who may not trace every process.
+// Bounds on all sessions of one user who may not trace every process.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ Error over_quota(size_t most, const std::string& of, const std::string& field) {
                field};
 }
 
-// Of two drafts that follow each other the greater counts: both are kept until the commit.
+// The greater of the settings in force and the draft counts: both are kept until the commit.
 size_t settings_of(const Session& session) {
   return std::max(session.settings.size(), session.draft ? session.draft->size() : 0);
 }
@@ -38,8 +38,8 @@ SetsByUser sets_of_rings(const std::map<std::string, Session>& sessions, uid_t u
   return sets;
 }
 
-// Half of the sets that all users together may have is divided among those who may have sessions. The rest is for
-// whoever comes first.
+// Half of the sets that all users together may have is divided among the users who may have sessions. The rest
+// goes to those who come first.
 Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quota, size_t each) {
   const size_t places = quota.of_all(quota.ring_bytes) / each;
   const size_t share = quota.most_users ? places / 2 / quota.most_users : 0;
@@ -79,7 +79,7 @@ Status Engine::check_settings(const Session& session, size_t settings) const {
   return over_quota(options_.quota.settings, "settings in all sessions", "patterns");
 }
 
-// Of commits that are to take force together: each may be within the quota where their sum is not.
+// Checks commits that come into force together: each may be within the quota when their sum is not.
 Status Engine::check_sites(std::span<const Intent> intents) const {
   const auto sites_then = [&](const Session& session) {
     for (const Intent& intent : intents)
@@ -108,7 +108,7 @@ Status Engine::check_rings(const Session& session) const {
                               session.access.owner->uid, options_.quota, each);
 }
 
-// With those of this one, which has none.
+// Includes the rings of this session, which has none yet.
 MemoryWanted Engine::rings_wanted(const Session& session) const {
   const size_t each = options_.ring_bytes * kernel_->cpu_count();
   MemoryWanted wanted{each, each};
@@ -120,8 +120,8 @@ MemoryWanted Engine::rings_wanted(const Session& session) const {
   return wanted;
 }
 
-// Descriptors that outlive the daemon for the user's sessions, after the switch or as it is: links, what stands
-// beside them, rings and files. A link that serves others, too, counts whole.
+// The number of descriptors that outlive the daemon for the user's sessions, after the switch or now: links, the
+// descriptors beside them, rings and files. A link that also serves others counts whole.
 size_t Engine::kept_of_user(uid_t user, const Switch* change) {
   const Staging as_it_is(*kernel_, slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
@@ -138,7 +138,7 @@ size_t Engine::kept_of_user(uid_t user, const Switch* change) {
   return sum;
 }
 
-// Of the users whose sessions the switch is for: nobody is refused for what another has.
+// Checks only users whose sessions the switch changes: nobody is refused for what another user has.
 Status Engine::check_kept(const Switch& change) {
   if (!keeper_) return ok();
   std::set<uid_t> users;
@@ -157,13 +157,13 @@ Status Engine::check_kept_file(const Session& session) {
   return over_quota(options_.quota.kept, "descriptors of saved sessions", "files");
 }
 
-// A former daemon may have let in more users than this one does.
+// A former daemon may have admitted more users than this one does.
 void Engine::share_out() {
   const size_t users = std::max<size_t>(options_.quota.most_users, account_ids_.used());
   kernel_->share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
 }
 
-// One for all its sessions, given back with the last.
+// A user has one account for all its sessions, and gives it back with the last.
 Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
   if (!owner) return uint32_t{0};
   for (const auto& [name, session] : sessions_)
@@ -179,7 +179,7 @@ Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
   return *number;
 }
 
-// Of a session that is gone already.
+// Call it after the session is gone.
 void Engine::give_back_account(uint32_t account) {
   const bool is_used = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
     return entry.second.account == account;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The engine's switches: commits, pauses, counters that start anew, and what lingers.
+// The engine's switches: commits, pauses, fresh counters, and the end of lingering.
 #include <algorithm>
 #include <new>
 #include <set>
@@ -44,8 +44,9 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   return summary;
 }
 
-// Moves what the kernel refused from what is wanted to what is refused; false if that is not why. What tells
-// of tags, and of what is called, is none of the user's: without it only those are not seen.
+// Moves the sites that the kernel refused from the wanted to the refused ones; false if there are none, or one
+// is not wanted. Probes that learn tags or see callees are not the user's: without them, only tags or callees
+// are not seen.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
   for (const auto& site : refused) {
     const auto want = coverage.find(site.key);
@@ -66,7 +67,7 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
   return !refused.empty();
 }
 
-// A switch cannot fail: what there is no memory to forget is forgotten with the next one.
+// A switch cannot fail: if memory is short, the next switch forgets the rest.
 void let_go_of_all_but(const std::set<uint32_t>& links, Keeper& keeper) {
   try {
     keeper.forget_but(links);
@@ -94,7 +95,7 @@ Result<Engine::Intent> Engine::intend(const std::string& name, const CommitOptio
   auto session = find(name);
   if (!session) return session.error();
   auto settings = (*session)->draft.value_or((*session)->settings);
-  // Before it is looked what runs there: what is executed later is told of.
+  // Before looking at running processes: programs that are executed later are then reported.
   if (!options.dry_run)
     if (auto heard = hear_of_programs(**session, settings); !heard) return heard.error();
   Intent intent{.session = *session,
@@ -134,9 +135,9 @@ Result<CommitSummary> Engine::dry_run(Intent intent) {
   return summary_of(coverage, commit.changes());
 }
 
-// With `partial` a site that only the kernel could refuse is left out, and the rest tried again. So
-// it is where a process ended between the look at it and its arming: if it was one of many, the next
-// look finds the others.
+// With `partial`, sites that only the kernel could refuse are left out, and the rest is tried again. It is
+// also tried again if a process ended between the look at it and its arming: if it was one of many, the
+// next look finds the others.
 Result<CommitSummary> Engine::apply_leaving_out(Intent intent) {
   constexpr int kMostLooks = 10;
   for (int looks = 1;;) {
@@ -286,7 +287,7 @@ Result<SwitchSummary> Engine::set_paused(const std::optional<std::string>& name,
   return summary;
 }
 
-// ---- counters that start anew ----
+// ---- fresh counters ----
 
 Result<SwitchSummary> Engine::restart(const std::string& name) {
   auto session = find(name);
@@ -303,7 +304,7 @@ Result<SwitchSummary> Engine::restart(const std::string& name) {
   return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};
 }
 
-// What was counted before the switch is in the answer, what comes after it in the next.
+// Counts from before the switch are in the answer, those from after it in the next answer.
 Result<ReadSummary> Engine::read_and_clear(Session& session) {
   Switch change(*kernel_, slots_, hooks_, linger_until());
   if (auto planned = change.commit_of(session).plan_fresh_counters(session.paused); !planned)
@@ -316,9 +317,9 @@ Result<ReadSummary> Engine::read_and_clear(Session& session) {
   return read;
 }
 
-// ---- what lingers ----
+// ---- lingering ----
 
-// Where that fails it is tried again after the same time.
+// If it fails, it is tried again after the same time.
 Status Engine::end_lingering() {
   const uint64_t now = boot_ns();
   Switch change(*kernel_, slots_, hooks_, 0);
@@ -328,7 +329,7 @@ Status Engine::end_lingering() {
     change.end_lingering(id);
     any = true;
   }
-  if (!any) {  // a session has come to want it again
+  if (!any) {  // a session wants it again
     next_linger_end_ns_ = slots_.next_linger_end_ns();
     return ok();
   }

@@ -8,14 +8,14 @@
 namespace tracectl {
 namespace {
 
-// Hypervisors say that they are there in a bit that no processor sets (Intel SDM, CPUID leaf 1, ECX 31).
+// Hypervisors announce themselves by a bit that no processor sets (Intel SDM, CPUID leaf 1, ECX 31).
 bool is_virtual_machine() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 31;
 }
 
-// A return is single-stepped, a jump out of the function is emulated. Which one a call leaves by is not
-// known.
+// A return is single-stepped, a jump out of the function is emulated. It is not known by which one a call
+// leaves.
 CostClass dearest_exit(const ReturnPlan& returns) {
   const bool has_return = std::any_of(returns.exits.begin(), returns.exits.end(),
                                       [](const ExitSite& exit) { return exit.has_result; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a hit takes from the program that is traced, as far as it can be known without measuring it.
+// The time that a hit takes from the traced program, as far as it can be known without measuring it.
 #pragma once
 
 #include "daemon/model/cost.h"
@@ -8,23 +8,23 @@
 
 namespace tracectl {
 
-// Nanoseconds of one CPU. The way into and out of the probe, and a count; not what a spec does besides:
-// a condition, a record, a copied stack.
+// Nanoseconds of one CPU, for the way into and out of the probe, and a count; without the other work of a
+// spec: a condition, a record, a copied stack.
 struct HitCosts {
   double fast, normal, slow;  // of the classes
-  double trampoline;          // on top where a call is followed by the trampoline
-  double kept_call;           // on top where it is followed by exits, which are hits themselves
+  double trampoline;          // added if a call is followed by the trampoline
+  double kept_call;           // added if it is followed by exits, which are hits themselves
 
-  // Medians that `make bench` came to (docs/performance.md): "counted" at a 5-byte and at a 1-byte nop,
+  // Medians measured by `make bench` (docs/performance.md): "counted" at a 5-byte and at a 1-byte nop,
   // "time by trampoline" over "counted", "time by exits" over "counted" and a single step.
   static constexpr HitCosts on_hardware() { return {550, 670, 2 * 670, 1200, 1200}; }
-  // A single step is a trap to the hypervisor there: ten thousand and more instead of twice as much as
-  // an emulated instruction.
+  // There a single step traps to the hypervisor: it takes ten thousand and more, instead of twice as much
+  // as an emulated instruction.
   static constexpr HitCosts in_virtual_machine() { return {550, 670, 10'000, 1200, 1200}; }
   static const HitCosts& here();
 
   double of(CostClass cost) const;
-  // Of a hit at a site of that class, with the end of the call that it begins.
+  // The cost of a hit at a site of this class, including the end of the call that it begins.
   double of(CostClass cost, Way way, const ReturnPlan* returns) const;
 };
 

@@ -10,7 +10,7 @@
 namespace tracectl {
 namespace {
 
-// Counters belong to one hook, so they tell whose a hook in the kernel's tables is.
+// Counters belong to one hook, so they identify it in the kernel's tables.
 bool has(Kernel& kernel, const tc_generation& generation, const Hook& hook) {
   const tc_hook* at = &generation.first;
   for (uint32_t i = 0; i < generation.hook_count; ++i) {

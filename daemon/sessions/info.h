@@ -16,21 +16,21 @@
 
 namespace tracectl {
 
-// What one session has set on one probe: `setting` is what is needed to set it again.
+// One session's setting of one probe: `setting` has all that is needed to set it again.
 struct ProbeSettingInfo {
   std::shared_ptr<const std::string> probe;
   std::string session;
   std::shared_ptr<const Setting> setting;
   bool paused = false;
   std::shared_ptr<const ReturnPlan> returns;  // how returns are seen at the first of its sites
-  bool may_wait = false;  // hits do at one of its sites, for what this or another setting reads
+  bool may_wait = false;  // hits at one of its sites may, for what this or another setting reads
   size_t sites = 0;
   uint64_t epoch = 0;  // under which it came into force
   uint64_t hits = 0;
   std::array<size_t, 2> generations = {};  // the sites at which each has it, read from the kernel
 };
 
-// What a session has set on armed probes whose names fit the pattern.
+// A session's settings of armed probes whose names match the pattern.
 std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const Session& session,
                                       const Pattern& pattern);
 

@@ -16,11 +16,11 @@ namespace tracectl {
 struct DumpAsked {
   std::string session;
   std::string by_session;
-  pid_t pid = 0;  // that hit it
+  pid_t pid = 0;  // of the process that hit the probe
   std::string process;
 };
 
-// Of a process that these sessions, which have flight recorders, have chosen by its number, its
+// The crash of a process that these sessions, which have flight recorders, have chosen by its number, its
 // executable or its parent.
 struct SeenCrash {
   Crash crash;
@@ -29,7 +29,7 @@ struct SeenCrash {
 
 using Notice = std::variant<DumpAsked, SeenCrash>;
 
-// Whether the process was of the set, by its number as in tc_hook.set_target.
+// Whether the process was in the set with this number, as in tc_hook.set_target.
 inline bool has_set(const tc_notice& notice, uint16_t set_target) {
   const uint32_t set = set_target - 1u;
   return notice.of.words[set / 64] >> (set % 64) & 1;

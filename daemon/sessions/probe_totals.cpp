@@ -14,7 +14,7 @@ std::vector<ProbeTotals> probe_totals(const Kernel& kernel, const Session& sessi
   std::map<std::pair<std::string_view, pid_t>, ProbeTotals> by_probe;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
-      if (held.setting->spec.learns_tags) continue;  // none of the user's
+      if (held.setting->spec.learns_tags) continue;  // not the user's
       const tc_stat stat = kernel.read_stat(held.hook.stat);
       const pid_t pid = held.process ? held.process->pid() : 0;
       ProbeTotals& totals = by_probe[{*held.probe, pid}];

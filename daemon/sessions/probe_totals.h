@@ -13,17 +13,17 @@
 
 namespace tracectl {
 
-// What the hits of a probe have come to since the session has it armed.
+// The totals of a probe's hits since the session armed it.
 struct ProbeTotals {
   std::string probe;
   pid_t pid = 0;                     // the process that it is armed for alone, or 0
-  CostClass cost = CostClass::fast;  // the dearest of its sites
+  CostClass cost = CostClass::fast;  // of its most expensive site
   uint64_t hits = 0;
-  uint64_t lost = 0;   // of what these gave, events and values there was no room for
-  double cost_ns = 0;  // taken from the programs, by estimate: HitCosts
+  uint64_t lost = 0;   // events and values of these hits for which there was no room
+  double cost_ns = 0;  // taken from the programs, estimated by HitCosts
 };
 
-// By name and process.
+// Sorted by name and process.
 std::vector<ProbeTotals> probe_totals(const Kernel& kernel, const Session& session);
 
 }  // namespace tracectl

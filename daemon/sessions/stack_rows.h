@@ -6,8 +6,8 @@
 
 namespace tracectl {
 
-// The kernel keeps rows `by stack` and `by caller` by addresses. This puts what is there in their
-// place, and joins the rows of processes that had the same code at different ones.
+// The kernel keeps rows `by stack` and `by caller` by addresses. This replaces the addresses by the code
+// there, and joins the rows of processes that had the same code at different addresses.
 void name_stacks(Rows& rows, Symbolizer& symbolizer, const std::optional<Owner>& owner);
 
 }  // namespace tracectl

@@ -17,8 +17,8 @@ struct Table {
   uint32_t places;
 };
 constexpr Table kSessions{"sessions", TC_MAX_SESSIONS};
-// Each site has one place for a hook, and there are as many for further ones; counters are twice as many, to read
-// and zero them all.
+// Each site has a place for one hook, and there are as many places for further hooks. There are twice as many
+// counters, so that all can be read and zeroed.
 constexpr Table kHooks{"hooks", std::min(TC_MAX_SLOTS, TC_MAX_HOOKS) - 1};
 constexpr Table kSides{"hooks of pairs", TC_MAX_PAIR_HOOKS};
 constexpr Table kSpecs{"specs", TC_MAX_SPECS - 1};
@@ -29,7 +29,8 @@ struct Used {
   UsedByAccount hooks{}, sides{}, specs{}, layouts{}, sets{};
 };
 
-// Of one session, which shares its specs with no other. A form of arguments that several have counts for each.
+// Adds what one session uses. It shares its specs with no other; a form of arguments that several use counts
+// for each.
 void add(const Session& session, const std::unordered_map<SlotId, SessionHooks>& by_slot,
          Used& used) {
   std::bitset<TC_MAX_SPECS> specs;
@@ -55,7 +56,7 @@ uint32_t share_of(const Shares& shares, uint32_t account) {
   return account ? shares.of_user : shares.of_root;
 }
 
-// Whether the account has no more than its share, or all together use no more of the rest than there is.
+// Whether the account has no more than its share, or all that accounts have beyond their shares fits into the rest.
 bool fits(const Shares& shares, const UsedByAccount& used, uint32_t account) {
   if (used[account] <= share_of(shares, account)) return true;
   uint64_t of_rest = 0;
