@@ -24,7 +24,7 @@ bool is_line_of(const std::string& line, uid_t user, std::string& name) {
   return error == std::errc{} && after == end && !number.empty() && found == user;
 }
 
-// None: it cannot be read.
+// None if the file cannot be read.
 std::optional<std::vector<std::string>> names_of(uid_t user) {
   constexpr size_t kMostBytes = 1 << 20;
   const auto text = read_text_file("/etc/passwd", kMostBytes);

@@ -44,7 +44,7 @@ std::vector<AnswerWriter::Written> AnswerWriter::take() {
   return std::exchange(done_, {});
 }
 
-// The first of another user than the last one, where there is one.
+// The first job of another user than the last job's, or the first of all if there is none.
 AnswerWriter::Job AnswerWriter::next_job() {
   const auto other = std::find_if(jobs_.begin(), jobs_.end(),
                                   [&](const Job& job) { return job.user != last_user_; });

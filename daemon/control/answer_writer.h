@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Long answers are written as text by a thread of their own, so that the thread that serves everybody goes on.
+// A thread of its own writes long answers as text, so that the thread that serves all clients goes on.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,7 @@ class AnswerWriter {
   struct Written {
     uint64_t connection = 0;
     Reply reply;
-    Write write;  // with what it holds, which is given back by who takes it
+    Write write;  // returned so that the caller of take() frees what it holds
   };
 
   static Result<std::unique_ptr<AnswerWriter>> start();

@@ -23,9 +23,9 @@ namespace {
 
 using namespace protocol;
 
-constexpr size_t kMostPatterns = 10'000;  // of a request of one who may trace every process
+constexpr size_t kMostPatterns = 10'000;  // in a request of a peer that may trace every process
 
-// Of this process. 0 where that cannot be known.
+// Resident memory of this process, 0 if it cannot be read.
 size_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   size_t all = 0, resident = 0;
@@ -67,7 +67,7 @@ Result<SwitchReply> answer(const char* what, const std::string& session, const P
   return tracectl::part_of(*done);
 }
 
-// Under these paths they are given to `access`, or to a session: whoever calls says how.
+// Takes a descriptor for each path and passes both to `give`.
 template <class Give>
 Status give_files(Peer& peer, const std::vector<std::string>& paths, const Give& give) {
   auto files = take_descriptors(peer, paths.size(), "to look for probes in");
@@ -93,7 +93,7 @@ Result<std::vector<Fd>> take_proofs(Peer& peer, uint64_t proofs) {
   return memories;
 }
 
-// For one request: a process that ends meanwhile has another birth than one that gets its number.
+// Matches the proven processes, for one request. The birth tells a process from a later one with the same pid.
 std::function<bool(const Process&)> only(const std::vector<ProvenMemory>& proven) {
   std::set<std::pair<pid_t, uint64_t>> known;
   for (const ProvenMemory& memory : proven)
@@ -103,7 +103,7 @@ std::function<bool(const Process&)> only(const std::vector<ProvenMemory>& proven
   };
 }
 
-// All rights that the one has the other has, too.
+// Whether the peer has all rights of the owner.
 bool has_rights_of(const Owner& peer, const Owner& owner) {
   return peer.uid == owner.uid && peer.gid == owner.gid &&
          peer.user_namespace == owner.user_namespace && !(owner.capabilities & ~peer.capabilities);
@@ -153,7 +153,7 @@ Result<HelloReply> Commands::handle(const Hello&, Peer&) {
 
 // ---- probes ----
 
-// Each is looked for in every file of every process of the target.
+// The number is limited because each pattern is searched for in every file of every process of the target.
 Status Commands::check_patterns(size_t patterns, const Peer& peer) const {
   const size_t of_user = engine_.options().quota.patterns;
   const size_t most = peer.owner ? of_user : std::max(of_user, kMostPatterns);
@@ -329,7 +329,7 @@ Result<ProveReply> Commands::handle(const SessionProve& request, Peer& peer) {
                     .wanted = {proven->wanted.begin(), proven->wanted.end()}};
 }
 
-// An engine without a loop of its own, as that of --embedded, looks when it is asked.
+// An engine without an event loop, as that of --embedded, checks budgets on request.
 Result<BudgetReply> Commands::handle(const SessionBudget& request, Peer&) {
   keep_budgets();
   auto session = engine_.session(request.session);
@@ -363,7 +363,7 @@ Result<SwitchReply> Commands::handle(const SessionDelete& request, Peer& peer) {
 
 // ---- settings ----
 
-// Nothing where the setting covers no site, or its spec cannot be at the first it covers.
+// None if the setting covers no site, or its spec is not possible at the first site it covers.
 std::optional<SpecPart> Commands::explained(const Setting& setting, const Access& access) {
   const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
   const auto found = engine_.list({setting.pattern}, setting.target, access, returns);
@@ -374,7 +374,7 @@ std::optional<SpecPart> Commands::explained(const Setting& setting, const Access
   return std::move(*part);
 }
 
-// Of a saved session the next daemon will need it.
+// The next daemon needs the files of a saved session.
 Status Commands::give_file(const Session& session, Fd file, const std::string& path) {
   if (session.saved)
     if (auto kept = kept_.keep_file(file); !kept) return in_field(kept.error(), "files");
@@ -430,7 +430,7 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
     requests.push_back({request->session, {request->partial, request->dry_run}});
   auto done = engine_.commit_together(requests);
   std::vector<Result<CommitReply>> replies;
-  // One that has to wait for a file is asked for again.
+  // A commit that has to wait for a file is requested again, and logged then.
   const bool any_waits = engine_.reading().awaited().has_value();
   for (size_t i = 0; i < asked.size(); ++i) {
     if (done[i] || !any_waits) log_commit(*asked[i].peer, *asked[i].request, done[i]);
@@ -527,7 +527,7 @@ void Commands::leave(Peer& peer) {
   for (const auto& [session, sink] : peer.subscriptions) engine_.unsubscribe(session, sink.get());
   peer.subscriptions.clear();
   for (const std::string& session : peer.unnamed_sessions) {
-    // Somebody else has deleted it, and its name is another's by now.
+    // It has been deleted, and a named session has its name since.
     if (const auto there = engine_.session(session); there && (*there)->named) continue;
     flight_recorders_.begin_dumps_of(session);
     auto deleted = engine_.delete_session(session);
@@ -588,7 +588,7 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
                     .ring_bytes_each = engine_.options().ring_bytes};
 }
 
-// To try the kernel takes children, which have the descriptors of links as well, so no link may be closed meanwhile.
+// The trials of the kernel fork children, which inherit the descriptors of links, so no link may be closed meanwhile.
 Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) {
   DoctorReply reply;
   engine_.long_work().run([&] { reply = examination_.last(); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// One function a method, typed in and out. What a request may do is decided here; the socket
-// server and `tracectl --embedded` both end up here.
+// One function for each method, typed in and out. It decides what a request may do, for the socket
+// server and for `tracectl --embedded`.
 #pragma once
 
 #include <deque>
@@ -25,23 +25,23 @@
 
 namespace tracectl {
 
-// Who asks, for as long as the connection lasts.
+// The client of a connection, for as long as that lasts.
 struct Peer {
   uid_t uid = 0;
   pid_t pid = 0;
   std::optional<Owner> owner = {};  // none: it may trace every process
-  // Makes the sink that brings a session's events to this peer, as it has asked for them. Fails where its
-  // user has no memory left for one.
+  // Makes the sink that sends a session's events to this peer, in the form it asked for. Fails if its user
+  // has no memory left for one.
   std::function<Result<std::shared_ptr<EventSink>>(const protocol::SessionSubscribe&)> make_sink;
-  // Whether its user may have more matched, beside its other requests that are not answered yet. None: it may.
+  // Fails if the matches held by its user's unanswered requests are at their limit. Empty: there is no limit.
   std::function<Status()> check_matches = {};
   std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
   std::set<std::string> unnamed_sessions;                           // end with the connection
-  // That came and no request has taken yet, the oldest first.
+  // Received, and not yet taken by a request; the oldest first.
   std::deque<Fd> descriptors;
 };
 
-// The oldest of its descriptors; fails where fewer came, and then says of what they are.
+// Takes the oldest `count` descriptors; fails if fewer came. `of` says in the error what files they should be.
 Result<std::vector<Fd>> take_descriptors(Peer& peer, size_t count, const char* of);
 
 struct ServerCounts {
@@ -53,21 +53,20 @@ struct ServerCounts {
 
 class Commands {
  public:
-  // Without what dumps take that nobody asks for, only those who ask get one. Without a store, which is
-  // borrowed, no session is saved.
+  // Without `unasked`, dumps are made only on request. `store` is borrowed; without it no session is saved.
   Commands(Engine& engine, const ServerCounts& counts,
            std::optional<FlightRecorders::Unasked> unasked = std::nullopt,
            DescriptorStore* store = nullptr);
-  // Gives recordings some seconds to be written to their end.
+  // Waits some seconds for recordings to be written.
   ~Commands();
 
   Result<protocol::HelloReply> handle(const protocol::Hello&, Peer&);
   Result<protocol::ProbeListReply> handle(const protocol::ProbeList&, Peer&);
-  // What its answer is made of (reply_of() of parts.h), which can be long.
+  // The data of its answer, which can be long: reply_of() of parts.h makes the answer.
   Result<Resolution> list(const protocol::ProbeList& request, Peer& peer);
   Result<protocol::ProbeInfoReply> handle(const protocol::ProbeInfo&, Peer&);
   Result<ProbesInfo> info(const protocol::ProbeInfo& request,
-                          const Peer& peer) const;  // of its answer, too
+                          const Peer& peer) const;  // the data of its answer
   Result<protocol::SessionPart> handle(const protocol::SessionCreate&, Peer&);
   Result<protocol::SessionListReply> handle(const protocol::SessionList&, Peer&);
   Result<protocol::SessionPart> handle(const protocol::SessionShow&, Peer&);
@@ -77,7 +76,7 @@ class Commands {
   Result<protocol::StageReply> handle(const protocol::StageSet&, Peer&);
   Result<protocol::StageReply> handle(const protocol::StageRemove&, Peer&);
   Result<protocol::CommitReply> handle(const protocol::StageCommit&, Peer&);
-  // Those that were asked for together share a switch where they can. The answers are in their order.
+  // Commits that are requested together share a switch if they can. The answers are in their order.
   struct CommitRequestOf {
     const protocol::StageCommit* request;
     const Peer* peer;
@@ -89,7 +88,7 @@ class Commands {
   Result<protocol::SwitchReply> handle(const protocol::SessionResume&, Peer&);
   Result<protocol::SwitchReply> handle(const protocol::SessionRestart&, Peer&);
   Result<protocol::ReadReply> handle(const protocol::SessionRead&, Peer&);
-  Result<ReadResults> read(const protocol::SessionRead& request);  // of its answer, too
+  Result<ReadResults> read(const protocol::SessionRead& request);  // the data of its answer
   Result<protocol::FlushReply> handle(const protocol::SessionFlush&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionSubscribe&, Peer&);
   Result<protocol::Empty> handle(const protocol::SessionUnsubscribe&, Peer&);
@@ -103,49 +102,49 @@ class Commands {
   Result<protocol::TopReply> handle(const protocol::DaemonTop&, Peer&);  // top.cpp
   Result<protocol::DoctorReply> handle(const protocol::DaemonDoctor&, Peer&);
 
-  // Before what may need more memory, for a peer who may not trace every process.
+  // To be called before a request that may need more memory, for a peer who may not trace every process.
   Status check_memory(const Peer& peer) const;
 
-  // The answer where std::bad_alloc ended a request. What it had taken has been given back.
+  // The answer to a request that std::bad_alloc ended. What it had allocated has been freed.
   static Error out_of_memory() {
     return Error{Code::exhausted, "there is not enough memory for this"};
   }
 
-  // Leaves out what costs more than its session's budget: to be called at the engine's
-  // next_budget_look_ns(), or as often as may be.
+  // Disables probes that cost more than their session's budget: to be called at the engine's
+  // next_budget_look_ns(), or more often.
   void keep_budgets();
 
-  // What every flight recorder holds, to the folder.
+  // Dumps every flight recorder to the folder.
   void dump_recorders(const std::string& reason) { flight_recorders_.dump_all(reason); }
-  // Dumps for what the engine has noticed: to be called when its notices_fd() is readable.
+  // Makes the dumps that the engine's notices ask for: to be called when its notices_fd() is readable.
   void take_notices();
-  // Arms what was executed in cgroups that sessions follow, and what was mapped: also to be called when files have
-  // been read, and at Engine::next_follow_ns().
+  // Arms programs that were executed in cgroups that sessions follow, and files that were mapped. Also to be called
+  // when files have been read, and at Engine::next_follow_ns().
   void follow_programs();
   void dump_failed(const UnitFailure& failure) { flight_recorders_.dump_failed(failure); }
-  // To be called now and then, after these, until it is false.
+  // To be called now and then after these, until it returns false.
   bool look_after_dumps() { return flight_recorders_.look_after(); }
 
-  // Whether the peer may ask for anything of the session: one that may trace every process may, and the
-  // session's own user, with all the rights that it had when the session was made. Who may not is not told
-  // more than that there is such a session. None where there is no session of that name: who asks for one
-  // is told so.
+  // Why the peer may not make requests about the session; none if it may. A peer that may trace every process
+  // may, and so may the session's own user with all rights that it had when the session was made. Others
+  // learn only that the session exists. None if there is no session of that name: the request itself then
+  // fails with that.
   std::optional<Error> why_not(const Peer& peer, const std::string& session) const;
 
-  // Saved sessions, as the next daemon is to find them.
+  // The saved sessions, in the form that the next daemon finds.
   KeptSessions& kept() { return kept_; }
-  // After anything that may have changed one of them.
+  // To be called after anything that may have changed one of them.
   void save_sessions();
-  // As creating it, of a session that goes on in the engine.
+  // Like creating the session, for one that goes on in the engine.
   Status take_up(const protocol::SessionCreate& request, const Peer& peer);
 
-  // The peer is gone: what was only for it ends.
+  // To be called when the peer is gone: ends its subscriptions and its unnamed sessions.
   void leave(Peer& peer);
 
  private:
   protocol::SessionPart part_of(const Session& session) const;
   std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
-  // Of a session; of a user who has a quota, or of nobody.
+  // A session's recording. `user`: whose quota it counts for, if any.
   struct Recording {
     std::shared_ptr<Recorder> recorder;
     std::optional<uid_t> user;
@@ -161,9 +160,9 @@ class Commands {
   Engine& engine_;
   const ServerCounts& counts_;
   uint64_t started_ns_;
-  // By session; those that have ended, too, until their session does or is recorded anew.
+  // By session. A recording that has ended stays until its session ends or is recorded again.
   std::map<std::string, Recording> recordings_;
-  std::vector<Recording> ending_;  // of sessions that are gone: being written
+  std::vector<Recording> ending_;  // still being written; their sessions are gone
   FlightRecorders flight_recorders_;
   KeptSessions kept_;
   Examination examination_;

@@ -18,9 +18,9 @@ constexpr uint64_t kLeastMemory = uint64_t{128} << 20;
 constexpr uint64_t kLeastRecording = uint64_t{1} << 20;  // names come before events
 constexpr double kMostLinger_s = 86400;
 constexpr uint64_t kMostUsers = 255;          // accounts of the programs
-constexpr uint64_t kMostEvents = UINT32_MAX;  // a second, as the programs count them
+constexpr uint64_t kMostEvents = UINT32_MAX;  // a second: the programs count in 32 bits
 
-// Its text; empty braces where there is none and none is needed.
+// The file's text; empty braces if there is no file and none is needed.
 Result<std::string> contents_of(const ConfigurationSource& source) {
   auto text = read_text_file(source.path, kMostBytes);
   if (!text && text.error().code == Code::not_found && !source.must_exist) return std::string{"{}"};
@@ -76,7 +76,7 @@ Result<protocol::AskedConfiguration> asked_in_file(const ConfigurationSource& so
   auto asked = protocol::asked_configuration(*text);
   if (!asked) return asked.error().in(source.path);
   if (auto good = check_asked(*asked); !good) return good.error().in(source.path);
-  // Of a command line it stands for what its user sees.
+  // Only a command line may have a relative path: its user knows the working directory.
   if (asked->dumps && !asked->dumps->starts_with('/'))
     return Error{Code::invalid, "dumps: an absolute path is wanted"}.in(source.path);
   return asked;
@@ -90,7 +90,7 @@ bool is_same(const Quota& a, const Quota& b) {
          a.most_users == b.most_users;
 }
 
-// What differs and cannot change while the daemon runs, by the names in the file.
+// The names, as in the file, of settings that differ and cannot change while the daemon runs.
 std::vector<std::string> wanting_restart(const Configuration& from, const Configuration& to) {
   std::vector<std::string> names;
   if (from.ring_bytes != to.ring_bytes) names.emplace_back("ring-bytes");

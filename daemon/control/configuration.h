@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the daemon goes by: its command line, then its file, then the defaults.
+// The daemon's settings: its command line overrides its file, and the file overrides the defaults.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,25 @@ struct Configuration {
   Quota quota = {};
 };
 
-// Where settings stand. Read when the daemon starts, and each time it is to reload.
+// The sources of the settings. They are read when the daemon starts, and each time it reloads.
 struct ConfigurationSource {
   std::string path = "/etc/tracectl/tracectld.json";
   bool must_exist = false;
   protocol::AskedConfiguration command_line;
 
-  // Refuses all of it where something is wrong with any of it.
+  // Refuses all settings if one is wrong.
   Result<Configuration> read() const;
 };
 
-// What is in force in a daemon that runs.
+// The settings in force in a running daemon.
 class LiveConfiguration {
  public:
-  // The folder is the one the daemon dumps to.
+  // `dumps`: the folder that the daemon dumps to.
   LiveConfiguration(Configuration configuration, DumpFolder dumps)
       : in_force_(std::move(configuration)), dumps_(std::move(dumps)) {}
 
-  // Takes what can change, and logs what wants a restart. Where the source was refused, nothing
-  // changes. How it went, for `systemctl status`.
+  // Applies the settings that can change, and logs those that need a restart. If the source was refused,
+  // nothing changes. Returns the outcome, for `systemctl status`.
   std::string take(const Result<Configuration>& read);
 
  private:

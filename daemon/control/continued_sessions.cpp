@@ -24,7 +24,7 @@ class Continuing {
   Continuing(KeptSessions::Left left, Engine& engine, Commands& commands)
       : left_(std::move(left)), engine_(engine), commands_(commands) {}
 
-  // All are there before any has settings, as these may trigger others.
+  // All sessions are made before any gets settings, because these may trigger other sessions.
   void run(const IsToGoOn& is_to_go_on) {
     std::vector<const KeptSession*> wanted, made;
     for (const KeptSession& session : left_.state.sessions)
@@ -47,7 +47,7 @@ class Continuing {
     return false;
   }
 
-  // Those of which the engine finds all that they had in force.
+  // Continues sessions for which the engine still finds everything that was in force.
   void go_on_whole(const std::vector<const KeptSession*>& sessions) {
     std::vector<Returning> returning;
     std::vector<const KeptSession*> asked;
@@ -158,7 +158,7 @@ class Continuing {
     return staged ? ok() : Status(staged.error());
   }
 
-  // What is refused now is left out.
+  // Settings that are refused now are left out.
   void commit(const KeptSession& session) {
     const auto there = engine_.session(session.name);
     if (!there || !(*there)->draft) return;
@@ -182,7 +182,7 @@ class Continuing {
                  session.user, now - since, session.settings.size(), facts.not_resumed.size());
   }
 
-  // A draft is a whole of its own.
+  // A draft replaces all settings, so those in force are removed from it first.
   void stage_draft(const KeptSession& session) {
     if (!session.draft) return;
     const auto there = engine_.session(session.name);
@@ -205,7 +205,7 @@ class Continuing {
   }
 
   KeptSessions::Left left_;
-  std::set<std::string> whole_;  // that go on with what they had in force
+  std::set<std::string> whole_;  // sessions that go on with everything they had in force
   Engine& engine_;
   Commands& commands_;
 };

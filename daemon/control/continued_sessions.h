@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Saved sessions that the daemon before has left.
+// Saved sessions that the previous daemon left.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace tracectl {
 
-// Which of those that began by a file are to go on: `began` is the text of the file then.
+// Whether a session that was begun from a file goes on: `began` is the text that the file had then.
 using IsToGoOn = std::function<bool(const std::string& session, const std::string& began)>;
 
-// Begins them again, under their names and for their users, who may do no more than they may now. What of it fails is
-// logged, and the session says it; the rest goes on. Waits for files to be read.
+// Begins them again under their names, with the rights that their users have now. Parts that fail are logged and
+// shown by the session; the rest goes on. Waits for files to be read.
 void continue_sessions(KeptSessions::Left left, const IsToGoOn& is_to_go_on, Engine& engine,
                        Commands& commands);
 

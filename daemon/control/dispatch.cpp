@@ -19,7 +19,7 @@ template <class T> Reply reply_to(const Json& id, const Result<T>& done) {
   return {reply_line(id, to_json(*done)), false};
 }
 
-// The session that a request is of, by whichever type it names it; none: of none, or of all.
+// The session that a request names; none if it names none or means all.
 template <class Request> std::optional<std::string> session_of(const Request& request) {
   if constexpr (requires { request.session; }) return request.session;
   return std::nullopt;
@@ -29,17 +29,17 @@ template <class Request, class... Changing> constexpr bool is_one_of() {
   return (std::is_same_v<Request, Changing> || ...);
 }
 
-// What the next daemon would have to know of a session that is saved. A commit tells by itself.
+// Requests that change what is saved of a session for the next daemon. Commits save it themselves.
 template <class Request>
 constexpr bool kChangesSession =
     is_one_of<Request, SessionDelete, StageSet, StageRemove, StageGrow, StageAbort, SessionPause,
               SessionResume, SessionRestart>();
 
-// What there can be many thousand of is in the answer.
+// Requests whose answers can list many thousand items.
 template <class Request>
 constexpr bool kCanBeLong = is_one_of<Request, SessionList, SessionShow, DaemonTop>();
 
-// `make`: the answer, in whichever thread that is.
+// `make` returns the answer; any thread may call it.
 template <class Make> Unwritten to_be_written(const Call& call, Make make) {
   return {[id = call.id, make = std::move(make)]() -> Reply {
     try {
@@ -50,7 +50,7 @@ template <class Make> Unwritten to_be_written(const Call& call, Make make) {
   }};
 }
 
-// `found`: what the answer is made of.
+// `found`: the data of the answer.
 template <class Request, class Found> Answered written_of(const Call& call, Result<Found> found) {
   if (!found) return Reply{error_line(call.id, found.error()), true};
   auto held = std::make_shared<const Found>(std::move(*found));
@@ -58,7 +58,7 @@ template <class Request, class Found> Answered written_of(const Call& call, Resu
       call, [held] { return Result<typename Request::Reply>{tracectl::reply_of(*held)}; });
 }
 
-// What gives some back, or tells how much there is.
+// Requests that free memory, or report how much there is.
 template <class Request>
 constexpr bool kNeedsNoMemory =
     is_one_of<Request, Hello, DaemonStatus, DaemonStats, SessionDelete, SessionPause,
@@ -77,7 +77,7 @@ Answered do_now(const Call& call, const Request& request, Commands& commands, Pe
   return reply_to(call.id, done);
 }
 
-// Whose session it is is asked here, for all methods alike.
+// Checks here, for all methods, whether the peer may use the session.
 template <class Request> Answered handle(const Call& call, Commands& commands, Peer& peer) {
   auto request = from_json<Request>(call.params);
   if (!request) return Reply{error_line(invalid_params(call, request.error())), true};

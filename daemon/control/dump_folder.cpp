@@ -45,7 +45,7 @@ bool is_time(std::string_view text) {
          });
 }
 
-// Not those of a session whose name begins with this one's.
+// Dumps of a session whose name begins with this one's do not match.
 bool is_dump_of(const std::string& session, std::string_view file) {
   const std::string start = session + "-";
   if (!file.starts_with(start) || !file.ends_with(kExtension)) return false;
@@ -54,7 +54,7 @@ bool is_dump_of(const std::string& session, std::string_view file) {
   return is_time(file);
 }
 
-// The oldest first.
+// Sorted, the oldest first.
 std::vector<std::string> dumps_of(const std::string& session, int folder) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing{
@@ -67,7 +67,7 @@ std::vector<std::string> dumps_of(const std::string& session, int folder) {
   return names;
 }
 
-// By a list of who may do what beside the file's mode (acl(5)).
+// Lets the user read the file by an access control list (acl(5)).
 int let_read(const Fd& file, uid_t user) {
   struct {
     posix_acl_xattr_header header{htole32(POSIX_ACL_XATTR_VERSION)};
@@ -86,13 +86,13 @@ int let_read(const Fd& file, uid_t user) {
   return ::fsetxattr(file.get(), XATTR_NAME_POSIX_ACL_ACCESS, &list, sizeof(list), 0);
 }
 
-// Only root can give files away; another daemon keeps its own, and lets the user read it.
+// Only root can give files away. A daemon of another user keeps the file, and lets the user read it.
 int give(const Fd& file, uid_t user) {
   if (::fchown(file.get(), user, static_cast<gid_t>(-1)) == 0) return 0;
   return errno == EPERM ? let_read(file, user) : -1;
 }
 
-// Where somebody else may write files could be taken away, or others put into their place.
+// If somebody else can write to the directory, they can remove files or replace them.
 Status check_own(const Fd& folder, const std::string& path) {
   struct stat about {};
   if (::fstat(folder.get(), &about) != 0) return Error::from_errno("look at " + path);
@@ -102,7 +102,8 @@ Status check_own(const Fd& folder, const std::string& path) {
                                  "--dumps"};
 }
 
-// Who may rename a directory above could put another in its place. In a sticky one nobody can whose it is not.
+// A user who may write to a directory above can replace the one in it. In a sticky directory only the owner of an
+// entry can.
 Status check_way_to(const Fd& folder, const std::string& path) {
   Fd at{::openat(folder.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
   for (struct stat about{}, below{}; at; below = about) {
@@ -119,13 +120,13 @@ Status check_way_to(const Fd& folder, const std::string& path) {
   return Error::from_errno("look at what is above " + path);
 }
 
-// Also where it ends with a slash.
+// Also accepts a path that ends with a slash.
 std::filesystem::path absolute(const std::string& path) {
   const auto whole = std::filesystem::absolute(path);
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// What is above it is there afterwards, and has been looked at before anything was made in it.
+// Makes the directories above `path`. Those that exist are checked before anything is made in them.
 Result<Fd> make_parent_of(const std::string& path) {
   const auto parent = absolute(path).parent_path();
   auto there = parent;
@@ -150,7 +151,7 @@ Result<Fd> make_parent_of(const std::string& path) {
 
 void DumpFolder::Place::remove() const { ::unlinkat(folder_.get(), name_.c_str(), 0); }
 
-// This one is no older than any other, whatever has become of the clock.
+// This dump counts as the newest, even if the clock was set back.
 void DumpFolder::Place::remove_older() const {
   auto others = dumps_of(session_, folder_.get());
   std::erase(others, name_);
@@ -167,7 +168,7 @@ Result<Fd> DumpFolder::open() const {
   Fd folder{::openat(parent->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   if (!folder) return Error::from_errno("open the directory of dumps, " + path);
   if (auto own = check_own(folder, path); !own) return own.error();
-  // The umask may have taken away more than it should.
+  // The umask may have removed permissions.
   if (is_new && ::fchmod(folder.get(), kEnteredByAll) != 0)
     return Error::from_errno("let others enter " + path);
   return folder;

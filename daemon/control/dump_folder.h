@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Where dumps go that no client has asked for.
+// The folder for dumps that no client requested.
 #pragma once
 
 #include <sys/types.h>
@@ -13,23 +13,23 @@
 
 namespace tracectl {
 
-// A directory of the daemon's own, which others may enter and not list. It is made when it is first
-// needed. The files in it belong to who has made the session: NAME-TIME.tct, in UTC.
+// A directory that the daemon owns. Others may enter it but not list it. It is made when it is first needed.
+// Its files are named NAME-TIME.tct, in UTC, and belong to the user who made the session.
 class DumpFolder {
  public:
-  static constexpr size_t kMostFiles = 8;  // of each session, when one more has been written
+  static constexpr size_t kMostFiles = 8;  // kept of each session after another one is written
 
   explicit DumpFolder(std::string path) : path_(std::make_shared<std::string>(std::move(path))) {}
 
   // For files that are made from now on, by this object and its copies.
   void move_to(std::string path) { *path_ = std::move(path); }
 
-  // Where one file is, found again even if the directory gets another path.
+  // The place of one file, valid even if the directory is moved.
   class Place {
    public:
     const std::string& path() const { return path_; }
     void remove() const;
-    // Of the same session. To be called when this one has been written: until then what there is stays.
+    // Removes older dumps of the same session. To be called when this one has been written.
     void remove_older() const;
 
    private:
@@ -41,7 +41,7 @@ class DumpFolder {
     Fd file;
     Place place;
   };
-  // Empty, and there was none of this name before.
+  // Makes an empty file under a name that did not exist.
   Result<File> make(const std::string& session, uid_t owner) const;
 
  private:

@@ -7,8 +7,8 @@
 namespace tracectl {
 namespace {
 
-// What the kernel can do stays as it is while this process runs; what another look may find otherwise is how
-// long something took, and what could not be tried.
+// The kernel's features stay the same while this process runs. Only measured times, and tests that could not be
+// made, can have other results later.
 constexpr uint64_t kHoldsNs = 10'000'000'000;
 
 const char* name_of(Finding::Verdict verdict) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the doctor found of this kernel (daemon/kernel/doctor.h), kept for some seconds: to try the kernel takes
-// processes and most of a second.
+// The doctor's findings about this kernel (daemon/kernel/doctor.h), cached for some seconds: to test the kernel
+// takes child processes and most of a second.
 #pragma once
 
 #include <cstdint>

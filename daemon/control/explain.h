@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a spec says in its canonical text, and the most that its expressions cost a hit.
+// A spec's canonical text, and the most instructions that its expressions take in a hit.
 #pragma once
 
 #include "daemon/base/result.h"
@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-// At this site.
+// As the spec is compiled for this site.
 Result<protocol::SpecPart> explain(const Setting& setting, const Site& site);
 
 }  // namespace tracectl

@@ -18,7 +18,7 @@ namespace {
 
 using namespace protocol;
 
-constexpr uint64_t kLongestDumpEndNs = 5'000'000'000;  // of all dumps, when the daemon ends
+constexpr uint64_t kLongestDumpEndNs = 5'000'000'000;  // for all dumps, when the daemon ends
 constexpr size_t kMostDumpsKnown = 64;
 
 const char* name_of(Dump::Phase phase) {
@@ -91,7 +91,7 @@ Status FlightRecorders::check_memory_of(uid_t user, const RecorderBoundPart& ask
   return quota.check_memory("flight recorders", wanted, quota.ring_bytes);
 }
 
-// A file that takes nothing more could else keep one after the other.
+// Such recorders count too: otherwise a file that accepts no more data could hold one after another.
 bool FlightRecorders::is_kept_by_dump_alone(const Dumping& dumping) const {
   return is_being_written(dumping) && !recorders_.contains(dumping.session);
 }
@@ -116,7 +116,7 @@ Status FlightRecorders::keep(const std::string& session, const SessionCreate& as
   return ok();
 }
 
-// The same with the units' full names.
+// Begins to watch the units, and returns `asked` with their full names.
 Result<DumpOnPart> FlightRecorders::watched(const DumpOnPart& asked) {
   DumpOnPart on = asked;
   if (on.failed_units.empty()) return on;
@@ -193,7 +193,7 @@ bool FlightRecorders::is_being_written(const std::string& session) const {
   });
 }
 
-// What is being written keeps in memory what its recorder forgets meanwhile: so one at a time.
+// One dump at a time: while it is written, events that its recorder drops stay in memory.
 Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
                                        recording::Compression compression,
                                        const std::string& reason) {
@@ -220,7 +220,7 @@ void FlightRecorders::take_flushed() {
     if (!flushing) continue;
     const auto flushed = engine_.is_flushed(dumping.session, flushing->asked_ns);
     if (flushed && !*flushed) continue;
-    // What is there is worth having all the same.
+    // The events that are there are dumped even so.
     if (!flushed) dumping.note = "the last events may be missing: " + flushed.error().message;
     begin(dumping);
   }
@@ -323,8 +323,8 @@ void FlightRecorders::dump_after_failure(const std::string& session, const std::
   dump_for(session, kept, reason);
 }
 
-// Behind one that is being written, as that keeps in memory what the recorder forgets. One waits: what it
-// will hold has what another one before it would have held.
+// A dump waits while another one of the session is being written, because that holds in memory the events that
+// the recorder drops. Only one waits: it will have the events that an earlier one would have had.
 void FlightRecorders::dump_for(const std::string& session, Kept& kept, const std::string& reason) {
   if (is_being_written(session)) {
     if (kept.waiting) ++kept.left_out;

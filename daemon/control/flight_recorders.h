@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The flight recorders of sessions, and what is being written of them.
+// The flight recorders of sessions, and their dumps that are being written.
 #pragma once
 
 #include <sys/types.h>
@@ -27,52 +27,52 @@ Status check_recorder(const protocol::SessionCreate& asked);
 
 class FlightRecorders {
  public:
-  // What dumps take that nobody asks for: where they go, and who tells dump_failed() of units. The
-  // units are borrowed.
+  // Needed for dumps that no client requests: their folder, and the units whose failures are passed to
+  // dump_failed(). The units are borrowed.
   struct Unasked {
     DumpFolder folder;
     UnitFailures& units;
   };
-  // Without: only those who ask get a dump.
+  // Without `unasked`, dumps are made only on request.
   explicit FlightRecorders(Engine& engine, std::optional<Unasked> unasked = std::nullopt)
       : engine_(engine), unasked_(std::move(unasked)) {}
-  // Gives dumps some seconds to be written to their end.
+  // Waits some seconds for dumps to be written.
   ~FlightRecorders();
 
-  // Of a user who has a quota: fails with Code::exhausted where its recorders would have more bytes than one
-  // user may, or all users together, with what is still being written of those that are gone.
+  // For a user who has a quota: fails with Code::exhausted if its recorders, or those of all users, would have
+  // more bytes than the quota allows. Recorders that are gone count while their dumps are being written.
   Status check_memory_of(uid_t user, const protocol::RecorderBoundPart& asked,
                          const Quota& quota) const;
 
-  // From now on the last events of the session, which has just been made, are held. The user is who
-  // has made it.
+  // Begins to hold the last events of a session that has just been made by the user.
   Status keep(const std::string& session, const protocol::SessionCreate& asked, uid_t user);
-  // The session is about to go: what waits for its last events waits no longer, and says so.
+  // To be called before the session is deleted: dumps that wait for its last events begin without them, and
+  // note that.
   void begin_dumps_of(const std::string& session);
-  // The session is gone. What is being written of it is written to its end.
+  // To be called when the session is gone. Dumps of it that are being written continue.
   void forget(const std::string& session);
   std::optional<protocol::RecorderPart> part_of(const std::string& session) const;
-  // Who has made the session; none where it has no recorder.
+  // The user who made the session; none if it has no recorder.
   std::optional<uid_t> user_of(const std::string& session) const;
 
-  // Waits neither for events that are on their way, which the file is to have, too, nor for the disk. The reason
-  // is told by the file.
+  // Returns before events that are on their way have come, though the file will have them, and before anything is
+  // written. The file records the reason.
   Result<protocol::DumpPart> dump(const std::string& session, Fd file,
                                   recording::Compression compression, const std::string& reason);
-  // `by`: who asks, if that user may know of its own only; of others there is none.
+  // `by`: the asking user, if it may see only its own dumps; others' are not found then.
   Result<protocol::DumpPart> dumped(uint64_t number, std::optional<uid_t> by = std::nullopt);
-  // Begins to write what has waited for events until now.
+  // Begins to write the dumps whose events have come.
   void take_flushed();
 
-  // To files in the folder. What cannot be written is logged and counted.
+  // Dumps to files in the folder. Failures are logged and counted.
   void dump_all(const std::string& reason);
   void dump_triggered(const DumpAsked& asked);
-  // Of the sessions that are to be dumped then. A session has one such dump in kLeastBetweenNs: what goes
-  // wrong again and again would fill the disk with the same.
+  // Dumps the sessions that have this failure in their dump_on. A session gets at most one such dump in
+  // kLeastBetweenNs, because a repeated failure would fill the disk.
   void dump_crashed(const SeenCrash& seen);
   void dump_failed(const UnitFailure& failure);
-  // Logs what has come of those since the last time, and begins what has waited for them; to be called
-  // now and then until it is false.
+  // Logs the dumps to the folder that have ended, and begins those that waited for them. To be called now and
+  // then until it returns false.
   bool look_after();
   struct Counts {
     uint64_t written = 0, failed = 0;  // to the folder
@@ -87,11 +87,11 @@ class FlightRecorders {
     protocol::DumpOnPart dump_on;
     uid_t user;
     std::shared_ptr<FlightRecorder> recorder;
-    uint64_t quota_bytes = 0;                 // that it counts for, if its user has a quota
-    std::optional<std::string> waiting = {};  // for another dump: the reason of one
-    uint64_t quiet_until_ns = 0;              // no dump of what goes wrong before
-    uint64_t listen_at_ns = 0;                // triggers are heard again; 0: they are
-    uint64_t left_out = 0;                    // dumps
+    uint64_t quota_bytes = 0;                 // counted against its user's quota, if there is one
+    std::optional<std::string> waiting = {};  // reason of a dump that waits for another one's end
+    uint64_t quiet_until_ns = 0;              // until then failures make no dump
+    uint64_t listen_at_ns = 0;                // triggers work again then; 0: they do now
+    uint64_t left_out = 0;                    // number of dumps not made
   };
   // A dump before it is begun.
   struct Flushing {
@@ -106,7 +106,7 @@ class FlightRecorders {
     std::string reason;
     std::variant<Flushing, std::shared_ptr<Dump>, Error> stage;
     std::optional<std::string> note = {};
-    std::optional<DumpFolder::Place> place = {};  // in the folder, until its end has been told
+    std::optional<DumpFolder::Place> place = {};  // in the folder, until its end is logged
     uint64_t quota_bytes = 0;                     // of its recorder
   };
 
@@ -129,7 +129,7 @@ class FlightRecorders {
   Engine& engine_;
   const std::optional<Unasked> unasked_;
   std::map<std::string, Kept> recorders_;  // by session
-  std::map<uint64_t, Dumping> dumps_;      // by number; the last of those that are over, too
+  std::map<uint64_t, Dumping> dumps_;      // by number, with the last that have ended
   uint64_t last_number_ = 0;
   Counts counts_;
 };

@@ -160,7 +160,7 @@ const KeptSessions::Facts* KeptSessions::known_of(const std::string& session) co
 
 // ---- writing ----
 
-// First the files, then what names them; what is not named any more goes last.
+// Files are stored before the state that names them, and removed after no state names them.
 Status KeptSessions::save() {
   std::erase_if(facts_, [&](const auto& entry) { return !engine_.session(entry.first); });
   if (!begun_ || !store_) return ok();

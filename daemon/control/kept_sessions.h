@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the next daemon is to know of saved sessions, in a store of descriptors that outlives this one: a file
-// in memory that says all of it, and the files that users have given. A daemon that is killed at any moment
-// leaves one that is whole.
+// The state of saved sessions for the next daemon, in a store of descriptors that outlives this one: one file in
+// memory with the whole state, and the files that users gave. A daemon that is killed at any moment leaves a
+// complete state.
 #pragma once
 
 #include <cstdint>
@@ -23,43 +23,43 @@ class KeptSessions {
  public:
   static constexpr uint64_t kBeatNs = 1'000'000'000;
 
-  // All are borrowed. `store` null: nothing outlives this process.
+  // All are borrowed. If `store` is null, nothing outlives this process.
   KeptSessions(const Engine& engine, const FlightRecorders& recorders, DescriptorStore* store)
       : engine_(engine), recorders_(recorders), store_(store) {}
 
   bool can_keep() const { return store_; }
 
-  // What a daemon before has left.
+  // The state that a previous daemon left.
   struct Left {
     protocol::KeptState state;
-    uint64_t last_ns = 0;             // since boot: when it is known to have been there
+    uint64_t last_ns = 0;             // since boot: the last time at which it was known to run
     std::map<std::string, Fd> files;  // by their names in the store
   };
-  // To be called before begin(). None: nothing that could be read.
+  // To be called before begin(). None if nothing could be read.
   std::optional<Left> take();
-  // Until then nothing is written, so that a daemon that is killed while it goes on with what was left leaves
-  // that.
+  // Nothing is written before this call: a daemon that is killed while it continues the sessions leaves the
+  // state that it found.
   void begin();
 
-  // Of a file that a saved session is to be given: before it is, so that it can be refused for want of room.
+  // Stores a file before a saved session is given it, so that it can be refused if the store is full.
   Status keep_file(const Fd& file);
-  // Where it was not given after all.
+  // To be called if the file was then not given to the session.
   void forget_strays() { forget_files_but(files_of_sessions()); }
 
-  // Writes down what saved sessions are now, if that is not what was written last.
+  // Writes the state of saved sessions if it has changed since it was written.
   Status save();
-  // Notes the time; to be called every kBeatNs while there are any, and at the end.
+  // Stores the time; to be called every kBeatNs while there are saved sessions, and at the end.
   void beat();
   bool has_any() const { return !written_.empty(); }
 
-  // What is known of a saved session here.
+  // Facts about a saved session that the engine does not have.
   struct Facts {
     std::optional<std::string> began = {}, account = {};  // as in protocol::KeptSession
     std::optional<protocol::GapPart> gap = {};
     std::vector<std::string> not_resumed = {};
   };
   Facts& facts(const std::string& session) { return facts_[session]; }
-  // None where it is an ordinary one.
+  // None if nothing is noted of the session, as of one that is not saved.
   const Facts* known_of(const std::string& session) const;
 
  private:
@@ -74,9 +74,9 @@ class KeptSessions {
   const FlightRecorders& recorders_;
   DescriptorStore* store_;
   bool begun_ = false;
-  std::string written_;  // the sessions, as they were written last; empty: there were none
+  std::string written_;  // the sessions, as they were written last; empty if there were none
   uint64_t number_ = 0;  // of the state that was written last
-  std::set<std::string> old_names_;  // of states that the daemon before has left
+  std::set<std::string> old_names_;  // of states that the previous daemon left
   std::set<std::string> files_;      // in the store
   Fd alive_;
   std::map<std::string, Facts> facts_;

@@ -13,8 +13,8 @@
 namespace tracectl {
 namespace {
 
-// To be accepted. Who comes then waits for a place among these, as all others do: behind a long queue
-// that somebody fills again and again everybody else would wait for as long as it is.
+// Connections that wait to be accepted. Short, because other clients would wait as long as the queue is if
+// somebody keeps filling it; further clients compete for a free place.
 constexpr int kMostWaiting = 32;
 
 Status make_directory_of(const std::string& path) {
@@ -46,7 +46,7 @@ Result<Fd> listen_on(const std::string& path) {
   path.copy(address.sun_path, path.size());
   Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!socket) return Error::from_errno("socket");
-  // Everybody may connect: what each may ask for is decided by who it is (control/rights.h).
+  // Everybody may connect: the peer's rights decide what it may request (control/rights.h).
   const mode_t before = ::umask(0111);
   const int bound = ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address));
   ::umask(before);
@@ -55,7 +55,7 @@ Result<Fd> listen_on(const std::string& path) {
   return socket;
 }
 
-// With the lock held nobody listens there: what is left is stale. Only a socket is removed.
+// While we hold the lock nobody listens there, so the socket is stale. Only a socket is removed.
 Status remove_stale(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return ok();
@@ -81,7 +81,7 @@ Result<Listener> Listener::open(const std::string& path) {
 
 Result<Listener> Listener::on(Fd socket) {
   sockaddr_un address{};
-  socklen_t size = sizeof(address) - 1;  // what ends the path may not be part of it
+  socklen_t size = sizeof(address) - 1;  // the path may come without its ending zero
   if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     return Error::from_errno("the address of the socket that was passed");
   return Listener{address.sun_path, Fd{}, std::move(socket)};

@@ -8,13 +8,13 @@
 
 namespace tracectl {
 
-// The daemon's listening socket. A lock beside one of its own tells a running daemon from a stale
-// socket: the lock goes with its process, however that ends.
+// The daemon's listening socket. A lock file beside a socket that the daemon made shows whether a daemon runs or
+// the socket is stale: the kernel releases the lock when the process ends.
 class Listener {
  public:
-  // Makes missing directories of the path. Fails with Code::busy where another daemon listens.
+  // Makes missing directories of the path. Fails with Code::busy if another daemon listens.
   static Result<Listener> open(const std::string& path);
-  // A socket that somebody else has made, who keeps others from it and removes it.
+  // Uses a socket that another process made. That process locks it against others and removes it.
   static Result<Listener> on(Fd socket);
   Listener(Listener&&) = default;
   Listener& operator=(Listener&&) = delete;

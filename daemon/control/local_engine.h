@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The engine's face for a program that runs it inside itself: `tracectl --embedded`.
+// The engine for a program that runs it in its own process: `tracectl --embedded`.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace tracectl {
 class LocalEngine {
  public:
   struct Options {
-    bool verbose = false;  // log each decision to standard error, as a daemon does for its journal
+    bool verbose = false;  // log each decision to standard error, as the daemon does to the journal
     bool fast_nops = false;  // as in KernelOptions
   };
   static Result<std::unique_ptr<LocalEngine>> start(const Options& options);
@@ -28,7 +28,7 @@ class LocalEngine {
     return commands_.handle(request, peer_);
   }
 
-  // With descriptors, which stay the caller's.
+  // Sends descriptors with the request; the caller still owns its own.
   template <class Request>
   Result<typename Request::Reply> call_with(const Request& request,
                                             std::span<const int> descriptors) {
@@ -46,7 +46,7 @@ class LocalEngine {
     return reply;
   }
 
-  // Readable when items of subscribed sessions have come; take_items() makes it unreadable.
+  // Readable when items of subscribed sessions have come, until take_items() is called.
   int events_fd() const { return wake_.get(); }
   std::vector<StreamItem> take_items();
 

@@ -42,8 +42,7 @@ class JournalSink : public spdlog::sinks::base_sink<std::mutex> {
     std::vector<std::string> entry{"MESSAGE=" + std::string(line),
                                    "PRIORITY=" + std::to_string(priority_of(message.level)),
                                    "SYSLOG_IDENTIFIER=tracectld"};
-    // A line of something that was refused repeats names as a peer has sent them, which may read
-    // like fields.
+    // Lines about refused requests repeat names as a peer sent them, and these could look like fields.
     if (message.level == spdlog::level::info)
       for (const auto& [name, value] : journal_fields(line)) entry.push_back(name + "=" + value);
     std::vector<iovec> parts;
@@ -53,12 +52,12 @@ class JournalSink : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 };
 
-// Writes to the sinks below it, from a queue's thread, and before the first line behind a loss how many were lost.
+// Writes to the sinks below it, from a queue's thread. After a loss it first writes how many lines were lost.
 class QueueEnd : public spdlog::sinks::dist_sink_st {
   using Sinks = spdlog::sinks::dist_sink_st;
 
  public:
-  // `queue`: borrowed; its end waits for the thread that comes here.
+  // `queue`: borrowed; its destructor waits for the thread that calls this.
   QueueEnd(std::vector<spdlog::sink_ptr> below, spdlog::details::thread_pool& queue)
       : Sinks(std::move(below)), queue_(queue) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The daemon's log: lines on standard error, or entries with fields where that is the journal.
+// The daemon's log: lines on standard error, or entries with fields if that is the journal.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ namespace tracectl {
 void open_log();
 void set_log_verbose(bool verbose);
 
-// While it lives, lines wait in a queue for a thread that writes them, so whoever reads standard error or the
-// journal slowly, or not at all, holds up nobody who logs. Where the queue is full its oldest line is lost; how
-// many were is logged. The end waits until all is written. Signals that the process takes elsewhere must be
-// blocked before it is made.
+// While it exists, lines are queued for a thread that writes them, so a slow or stuck reader of standard error or
+// the journal blocks no thread that logs. If the queue is full its oldest line is lost; the number of lost lines is
+// logged. The destructor waits until all is written. Signals that the process handles elsewhere must be blocked
+// before it is made.
 class QueuedLog {
  public:
   QueuedLog();
@@ -37,13 +37,13 @@ class QueuedLog {
   std::shared_ptr<spdlog::details::thread_pool> writing_;
 };
 
-// The error that this process ends with. The journal looks into /proc to learn of which unit an entry is, and
-// finds nothing of a process that has ended; of standard error it knows.
+// Logs the error that this process ends with, to standard error. The journal reads /proc to find the unit of an
+// entry, and would find nothing after the process has ended; it knows the unit of standard error.
 void log_last(const std::string& message);
 
-// What a line says that begins like `commit session=s uid=0 pid=25194 epoch=1`, as fields of the
-// journal: TRACECTL_ACTION=commit, TRACECTL_SESSION=s, and so on to the first other word. None of
-// any other line.
+// The journal fields of a line that begins like `commit session=s uid=0 pid=25194 epoch=1`:
+// TRACECTL_ACTION=commit, TRACECTL_SESSION=s, and so on to the first word of another form. None for other
+// lines.
 using JournalField = std::pair<std::string, std::string>;
 std::vector<JournalField> journal_fields(std::string_view line);
 

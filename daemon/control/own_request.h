@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the daemon asks of its own engine before it serves anybody.
+// Requests that the daemon makes to its own engine before it serves clients.
 #pragma once
 
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 namespace tracectl {
 
-// Nobody is kept waiting, so it waits for what is read of files.
+// Waits for files to be read: no client has to wait meanwhile.
 template <class Ask> auto when_read(Engine& engine, const Ask& ask) -> decltype(ask()) {
   Reading& reading = engine.reading();
   for (const auto learned = std::make_shared<Learned>();;) {

@@ -46,7 +46,7 @@ ProbePart part_of(const Object& object, const Probe& probe) {
   return part;
 }
 
-// Of its texts in the answer.
+// The bytes of the probe's texts in the answer, at least.
 size_t least_bytes_of(const Object& object, const Probe& probe) {
   size_t bytes = probe.name.size() + (probe.demangled ? probe.demangled->size() : 0);
   bytes += probe.sites.size() * (object.path().size() + object.facts().build_id.size());
@@ -97,7 +97,7 @@ template <class Part> void add_latency(const Setting& setting, Part& part) {
   part.slowest = setting.latency->slowest;
 }
 
-// They are estimates.
+// Rounded because these are estimates.
 double to_hundredths(double percent) { return std::round(100 * percent) / 100; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What the engine answers, as parts of messages.
+// The engine's answers as parts of messages.
 #pragma once
 
 #include "daemon/protocol/messages.h"
@@ -12,12 +12,12 @@ std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused)
 std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files);
 std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out);
 protocol::SettingPart part_of(const Setting& setting);
-// Fails where that would be longer than an answer may be.
+// Fails if that would be longer than an answer may be.
 Result<protocol::ProbeListReply> reply_of(const Resolution& resolution);
 
 struct ReadResults {
   ReadSummary summary;
-  std::optional<std::vector<LeftOut>> left_out;  // where the session has a budget
+  std::optional<std::vector<LeftOut>> left_out;  // if the session has a budget
 };
 protocol::ReadReply reply_of(const ReadResults& results);
 
@@ -28,7 +28,7 @@ protocol::BudgetReply budget_of(const Session& session);
 
 struct ProbesInfo {
   std::vector<ProbeSettingInfo> settings;
-  std::optional<uint64_t> epoch;  // with which the generations are wanted
+  std::optional<uint64_t> epoch;  // if set, the answer has the generations, and this epoch
 };
 protocol::ProbeInfoReply reply_of(const ProbesInfo& info);
 

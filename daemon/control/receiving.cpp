@@ -26,7 +26,7 @@ constexpr const char* kOfFuse =
     "is of a FUSE file system, whose process decides when it is read: who waits for it may wait "
     "for ever; copy the file to another";
 
-// Either asks the process of a file system of FUSE.
+// Both calls ask the process of a FUSE file system.
 Status check(const Fd& fd) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return Error::from_errno("look at a descriptor that came");
@@ -69,16 +69,16 @@ Receiving::Received receive_from(const Fd& socket, const Receiving::Bounds& boun
 
 }  // namespace
 
-// Of the threads, too, which may outlive who has started them.
+// Shared with the threads, which may outlive the Receiving that started them.
 struct Receiving::Shared {
-  // What is to be received from a connection; without its number the socket is to be closed.
+  // Receives from the connection of this number; without a number the socket is closed.
   struct Job {
     std::optional<uint64_t> connection;
     Fd socket;
   };
   struct User {
     std::deque<Job> jobs;
-    size_t closing = 0;  // of its sockets, with the one that is being closed
+    size_t closing = 0;  // sockets to close, with the one that is being closed
     bool has_thread = false;
   };
 
@@ -105,7 +105,7 @@ void Receiving::Shared::add(const std::shared_ptr<Shared>& shared, uid_t user, J
   try {
     std::thread([shared, user] { run(shared, user); }).detach();
   } catch (const std::system_error&) {
-    return;  // the next one that ends, or is made, finds it
+    return;  // the next thread that finishes, or is made for the user, does the job
   }
   of.has_thread = true;
   ++shared->threads;
@@ -115,7 +115,7 @@ void Receiving::Shared::run(const std::shared_ptr<Shared>& shared, uid_t user) {
   while (auto job = shared->next(user)) shared->finish(user, std::move(*job));
 }
 
-// Where the user has none any more it may be one of another's.
+// The user's next job, or that of a user without a thread if it has none left; sets `user` to that one then.
 std::optional<Receiving::Shared::Job> Receiving::Shared::next(uid_t& user) {
   const std::lock_guard lock(mutex);
   if (users[user].jobs.empty()) {
@@ -140,7 +140,7 @@ std::optional<uid_t> Receiving::Shared::without_thread() {
   return std::nullopt;
 }
 
-// All that can take for ever is done without the lock.
+// Everything that can block for ever is done without the lock.
 void Receiving::Shared::finish(uid_t user, Job job) {
   std::optional<Received> received;
   if (job.connection) {

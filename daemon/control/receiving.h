@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What users send with descriptors. To let go of a descriptor can take for ever: close(2) of a file of FUSE waits
-// for the file system's process, that of a TCP socket for its peer (SO_LINGER), and both where a signal does not
-// end it. fstat(2) and fstatfs(2) ask that process, too; and a descriptor that came and was never taken is let go
-// of by whoever reads past it or closes the connection. So all of this is done by a thread for each user, which may
-// stand still, and never by the thread that serves everybody.
+// Receives messages of users that carry descriptors. To close a descriptor can block for ever: close(2) of a FUSE
+// file waits for the file system's process, that of a TCP socket for its peer (SO_LINGER), and a signal ends neither.
+// fstat(2) and fstatfs(2) ask the FUSE process as well. A descriptor that was sent and not received is closed by
+// whoever reads past it or closes the connection. So each user has a thread for all of this, which may block, and the
+// thread that serves all clients does none of it.
 #pragma once
 
 #include <sys/types.h>
@@ -22,37 +22,37 @@ namespace tracectl {
 
 class Receiving {
  public:
-  // So many users can have a thread; others wait until one of them ends.
+  // The most users that have a thread at a time; others wait until one of the threads is free.
   static constexpr size_t kMostThreads = 32;
 
   struct Received {
     uint64_t connection = 0;
-    std::string bytes;  // none: it was nothing
+    std::string bytes;  // empty if nothing came
     bool ended = false;
-    // Of regular files, and not of FUSE.
+    // All are of regular files, and none of FUSE.
     std::vector<Fd> descriptors;
-    std::optional<Error> error = {};  // the connection is of no use any more
+    std::optional<Error> error = {};  // if set, the connection is unusable
   };
 
-  // With one call at most so many bytes and descriptors are received.
+  // The most that is received by one call.
   struct Bounds {
     size_t bytes;
     size_t descriptors;
   };
   static Result<std::unique_ptr<Receiving>> start(const Bounds& bounds);
-  // Waits for no thread.
+  // Does not wait for its threads.
   ~Receiving();
 
   // Readable when take() has something.
   int fd() const;
-  // Once, from a connection whose next bytes came with descriptors. `connection`: the caller's number for it.
-  // Cannot tell when that will be.
+  // Receives once from a connection whose next bytes came with descriptors; this may take any time. `connection`:
+  // the caller's number for it.
   Status receive(uint64_t connection, uid_t user, const Fd& socket);
   std::vector<Received> take();
 
-  // Of a connection whose peer can send no more: closed, with what lies in it.
+  // Closes a connection whose peer can send no more, and with it the descriptors that were sent and not received.
   void let_go(uid_t user, Fd socket);
-  // That are not closed yet.
+  // The number of the user's sockets that are not closed yet.
   size_t let_go_of(uid_t user) const;
 
  private:
@@ -62,8 +62,8 @@ class Receiving {
   std::shared_ptr<Shared> shared_;
 };
 
-// Whether what comes next on a connected Unix stream socket has descriptors with it. Takes nothing, and none of
-// them; `bytes`: those before.
+// Whether the next bytes on a connected Unix stream socket carry descriptors. Receives nothing; `bytes`: the number
+// of bytes before the descriptors.
 struct ComesNext {
   ssize_t bytes = 0;  // as recvmsg(2) returns it, with errno
   bool descriptors = false;

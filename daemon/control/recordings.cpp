@@ -67,7 +67,7 @@ Status check_rotation(const RotatePart& rotate) {
   return ok();
 }
 
-// Memory that the daemon fills is the daemon's, for as long as the user keeps the file.
+// Memory that the daemon fills is charged to the daemon as long as the user keeps the file.
 Status check_no_memory(const Fd& file) {
   struct statfs system {};
   if (::fstatfs(file.get(), &system) != 0)
@@ -90,7 +90,7 @@ Result<std::vector<Fd>> take_files(Peer& peer, size_t count) {
   return files;
 }
 
-// Of files that are filled in turn none grows further, so what they may have together is known before.
+// Rotated files do not grow beyond their size, so their sum is known before the recording begins.
 Status check_length(const RotatePart& rotate, uint64_t most_bytes) {
   uint64_t bytes = 0;
   if (!__builtin_mul_overflow(rotate.bytes, rotate.files, &bytes) && bytes <= most_bytes)
@@ -101,7 +101,7 @@ Status check_length(const RotatePart& rotate, uint64_t most_bytes) {
                "rotate"};
 }
 
-// `most_bytes`: of a user who may not trace every process.
+// `most_bytes`: the limit for a user who may not trace every process.
 Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Peer& peer,
                                                  std::optional<uint64_t> most_bytes) {
   if (request.rotate)
@@ -138,13 +138,13 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
-  end_recording(request.session);  // it is over, and the session knows it still
+  end_recording(request.session);  // the previous one, which is over
   spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   recordings_[request.session] = {*recorder, peer.owner ? std::optional(peer.uid) : std::nullopt};
   return recording_part(request.session, **recorder);
 }
 
-// Of what the disk has not taken.
+// Checks the buffers of data that the disk has not taken yet.
 Status Commands::check_memory_of_recording(const Peer& peer) const {
   if (!peer.owner) return ok();
   constexpr size_t kEach = Recorder::kMostWaitingBytes;

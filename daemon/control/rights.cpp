@@ -20,7 +20,7 @@ constexpr const char* kPrivilegedGroup = "tracectl";
 Result<std::vector<gid_t>> groups_of(int socket) {
   std::vector<gid_t> groups;
   socklen_t bytes = 0;
-  // Fails with ERANGE, and says how many bytes it would be, where there are any.
+  // If there are any, fails with ERANGE and sets the number of bytes needed.
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) == 0) return groups;
   if (errno != ERANGE) return Error::from_errno("groups of a client");
   groups.resize(bytes / sizeof(gid_t));
@@ -39,7 +39,7 @@ std::optional<gid_t> group_named(const char* name) {
   return found->gr_gid;
 }
 
-// The kernel lets nobody else trace all processes. Where root has lost it, as in a container or by a unit's
+// The kernel lets nobody else trace all processes. If root lacks the capability, as in a container or by a unit's
 // CapabilityBoundingSet=, root is a user like others.
 bool may_ptrace_all(const PeerIdentity& peer) {
   return peer.uid == 0 && peer.capabilities & (uint64_t{1} << CAP_SYS_PTRACE);
@@ -52,9 +52,9 @@ bool is_in(const PeerIdentity& peer, gid_t group) {
 
 }  // namespace
 
-// Who had the socket made can execute another program meanwhile, and leave the socket to a child: what that
-// program has is not for who asks. The ids tell of one that is setuid; of one to which a file gave
-// capabilities, that it is not dumpable.
+// The process that made the socket can since have executed another program, and left the socket to a child, which
+// must not get the capabilities of that program. Such a program is seen by its ids if it is setuid, and by not being
+// dumpable if its file gave it capabilities.
 Result<PeerIdentity> identify_peer(int socket) {
   ucred credentials{};
   socklen_t bytes = sizeof(credentials);

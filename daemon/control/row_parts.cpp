@@ -67,7 +67,7 @@ void add_histogram(const Row& row, RowPart& part) {
   if (row.shape.kind == RowShape::Kind::lhist) part.step = static_cast<uint64_t>(row.shape.step);
 }
 
-// None for a stack, which is no value of JSON's.
+// None for a stack, which is no JSON value.
 std::optional<Key> key_of(const KeyValue& value) {
   const auto plain = [](const auto& held) -> std::optional<Key> {
     if constexpr (std::is_constructible_v<Key, decltype(held)>) return Key{held};

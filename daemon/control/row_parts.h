@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What aggregates come to, as parts of messages.
+// The results of aggregates as parts of messages.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace tracectl {
 
-// Dearest first.
+// Sorted by count, the highest first.
 std::vector<protocol::RowPart> parts_of(const Rows& rows);
 std::vector<protocol::LatencyPart> parts_of(const Latencies& latencies);
-// In the order of their numbers: whatever is around another comes before it.
+// In the order of their numbers: a caller comes before its callees.
 std::vector<protocol::PathPart> parts_of(const CallPaths& paths);
 
 }  // namespace tracectl

@@ -23,7 +23,7 @@ using protocol::SavedSession;
 constexpr size_t kMostBytes = 1 << 20;  // of a file
 constexpr auto kEnding = ".json";
 
-// In the order of their names.
+// Sorted by name.
 std::vector<fs::path> files_in(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -51,7 +51,7 @@ void tell(const fs::path& file, const Error& error) {
   spdlog::error("{}: {}", file.string(), error.message);
 }
 
-// By the names of their sessions; what is wrong is told.
+// By session name. Files with errors are logged and left out.
 std::map<std::string, Found> find_in(const std::string& folder) {
   std::map<std::string, Found> all;
   for (const fs::path& file : files_in(folder)) {
@@ -118,7 +118,7 @@ void begin_saved_sessions(const std::string& folder, Engine& engine, Commands& c
   if (auto left = commands.kept().take())
     continue_sessions(std::move(*left), is_unchanged, engine, commands);
   else
-    (void)engine.go_on({});  // what there may be armed is nobody's
+    (void)engine.go_on({});  // no session owns what may still be armed
   Beginning beginning(engine, commands);
   for (const auto& [name, one] : found) {
     const auto* known = commands.kept().known_of(name);

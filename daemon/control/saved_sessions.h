@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sessions that begin with the daemon, and those that go on with it.
+// Sessions that begin with the daemon, and sessions that it continues from the previous daemon.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace tracectl {
 
-// First those that the daemon before has left (continued_sessions.h), but not what began by a file that says
-// something else now, or is gone. Then those of the files NAME.json in the folder, which are an administrator's: they may trace every process.
-// All are made before any has settings, as these may trigger others. What is wrong is logged, and the
-// others begin; one whose settings cannot be armed keeps them as its draft. Waits for files to be read.
+// First continues the sessions that the previous daemon left (continued_sessions.h), except those that began from a
+// file that has changed or is gone. Then begins those of the files NAME.json in the folder. An administrator writes
+// these, so they may trace every process. All sessions are made before any gets settings, because these may trigger
+// other sessions. Errors are logged, and the other sessions begin; a session whose settings cannot be armed keeps
+// them as its draft. Waits for files to be read.
 void begin_saved_sessions(const std::string& folder, Engine& engine, Commands& commands);
 
 }  // namespace tracectl

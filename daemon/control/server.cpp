@@ -22,22 +22,22 @@ namespace tracectl {
 namespace {
 
 constexpr size_t kMostConnections = 2048;
-constexpr size_t kMostOfUser = 64;  // of them, of one who may not trace every process
-// Behind this many unsent bytes a connection is not read from, and gets no more events.
+constexpr size_t kMostOfUser = 64;  // connections of a user who may not trace every process
+// A connection with this many unsent bytes is not read from, and gets no more events.
 constexpr size_t kMostUnsentBytes = 1 << 20;
-// For the requests of one user, on all connections, before it is the next user's turn.
+// The time for the requests of one user, on all connections, before the next user's turn.
 constexpr uint64_t kTurnNs = 5'000'000;
-constexpr size_t kStreamBytes = 8 << 20;  // of events that wait for one client, for each session
-// What that takes at most: a buffer that grows is there twice.
+constexpr size_t kStreamBytes = 8 << 20;  // events that wait for one client, for each session
+// The most memory that these take: a growing buffer exists twice.
 constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
-// Of requests that are not complete, and of answers that are not taken, of one who may not trace every
-// process. What is asked for behind that is refused, so there can be one answer more.
+// The most bytes of incomplete requests, and of answers not yet taken, of a user who may not trace every process.
+// Requests beyond that are refused, so there can be one answer more.
 constexpr size_t kMostWaitingBytes = 64 << 20;
 
 constexpr uint64_t kTrimNs = 1'000'000'000;    // how often memory is given back
-constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are looked after
+constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are checked
 
-// As the kernel has it also where nothing more is known, because the peer has ended.
+// The kernel still knows the user after the peer has ended.
 uid_t user_of(const Fd& socket) {
   ucred peer{};
   socklen_t size = sizeof(peer);
@@ -45,7 +45,7 @@ uid_t user_of(const Fd& socket) {
   return peer.uid;
 }
 
-// What of it has not been sent whole.
+// The lines of `out` that have not been sent completely.
 std::string_view unsent_lines(const std::string& out, size_t sent) {
   const size_t begins = sent ? out.rfind('\n', sent - 1) + 1 : 0;
   return std::string_view(out).substr(begins);
@@ -167,7 +167,7 @@ void Server::begin_saved(const std::string& folder) {
   engine_.long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
 }
 
-// It goes on while nothing is saved, too: whoever saves the first session need not know of it.
+// The timer also runs while no session is saved, so that saving the first one need not start it.
 void Server::note_alive() {
   if (!commands_.kept().can_keep()) return;
   if (commands_.kept().has_any()) commands_.kept().beat();
@@ -191,7 +191,7 @@ void Server::accept_one() {
   }
 }
 
-// What lies in it unread may have descriptors with it, and whoever closes it lets go of them.
+// Closing the socket closes descriptors that were sent and not received, which can block.
 void Server::let_go(Fd socket) {
   if (!socket) return;
   ::shutdown(socket.get(), SHUT_RD);
@@ -201,8 +201,8 @@ void Server::let_go(Fd socket) {
   receiving_->let_go(user, std::move(socket));
 }
 
-// There is no descriptor for it. It would wait, and so would this process on it, again and again: with
-// the descriptor that is kept for this it is let in to be sent away.
+// No descriptor is left for the new client. If it kept waiting, the loop would wake for it again and again, so
+// the spare descriptor is closed to accept the connection and close it.
 void Server::turn_away() {
   spare_ = Fd{};
   Fd socket{::accept4(listening_fd_, nullptr, nullptr, SOCK_CLOEXEC)};
@@ -223,7 +223,7 @@ Status Server::check_connections_of(const PeerIdentity& peer,
                                     std::to_string(kMostOfUser) + " connections already"};
 }
 
-// Of all connections of users who have a quota.
+// Sums over all connections of users who have a quota.
 template <class Count> MemoryWanted Server::sum_with(const Peer& peer, Count bytes_of) const {
   MemoryWanted sum;
   for (const Connection& other : connections_) {
@@ -246,7 +246,7 @@ Status Server::check_streams_of(const Peer& peer) const {
   return quota.check_memory("streams to clients", wanted, quota.stream_bytes);
 }
 
-// Where they wait to be complete.
+// Checks the bytes of incomplete requests.
 Status Server::check_requests_of(const Peer& peer) const {
   if (!peer.owner) return ok();
   const auto wanted = sum_with(peer, [](const Connection& other) { return other.in.size(); });
@@ -261,7 +261,7 @@ Status Server::check_answers_of(const Peer& peer) const {
   return Error{Code::exhausted, "too many bytes of answers wait to be taken: read them first"};
 }
 
-// That wait for their turn, a file, or their text.
+// Checks the matches held by requests that wait for their turn, for a file, or for their answer's text.
 Status Server::check_matches_of(const Peer& peer) const {
   if (!peer.owner) return ok();
   size_t sum = 0;
@@ -291,7 +291,7 @@ Result<std::shared_ptr<EventSink>> Server::make_stream(const protocol::SessionSu
       std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, wake)};
 }
 
-// Takes the socket where it does not fail.
+// Takes the socket unless it fails.
 Status Server::add(Fd& socket) {
   const auto identity = identify_peer(socket.get());
   if (!identity) return identity.error();
@@ -332,8 +332,8 @@ void Server::drop(Connections::iterator at) {
   await_trim();
 }
 
-// What the answers of connections took is not needed any more when they are gone, and the allocator would keep it.
-// To look through a large heap takes tens of milliseconds.
+// Gives the memory of answers back to the system after their connections are gone; the allocator would keep it. Done
+// at most once in kTrimNs, because trimming a large heap takes tens of milliseconds.
 void Server::await_trim() {
   if (std::exchange(awaits_trim_, true)) return;
   if (auto set = trimming_.set(boot_ns() + kTrimNs); !set) spdlog::error("{}", set.error().message);
@@ -440,7 +440,7 @@ void Server::take_events(Connection& connection) {
   }
 }
 
-// What a client has taken makes room for more.
+// After a client has taken data its streams have room for more.
 void Server::note_sent(Connection& connection) {
   connection.answers = std::min(connection.answers, connection.unsent());
   for (const auto& [session, sink] : connection.peer.subscriptions)
@@ -468,7 +468,7 @@ void Server::send(Connection& connection) {
   note_sent(connection);
 }
 
-// Of several subscribers to a session the one that has most to come.
+// For each session the unsent events of the subscriber that has most of them.
 void Server::note_unsent() {
   std::map<std::string, uint64_t> unsent;
   for (const Connection& connection : connections_) {
@@ -480,8 +480,8 @@ void Server::note_unsent() {
   for (const auto& [session, events] : unsent) engine_.note_unsent(session, events);
 }
 
-// The last events, to clients that take them. One that does not is not waited for longer: what it would have got
-// is told to it when it comes again.
+// Sends the last events to clients that take them within kLongestNs. A client that does not learns how many it missed
+// when it connects again.
 void Server::send_rest() {
   constexpr uint64_t kLongestNs = 2'000'000'000;
   for (const uint64_t until = boot_ns() + kLongestNs; boot_ns() < until;) {
@@ -501,7 +501,7 @@ void Server::send_rest() {
 
 // ---- turns ----
 
-// Shared by all connections of the user.
+// All connections of a user share one.
 std::shared_ptr<Server::UserTurns> Server::turns_of(uid_t user) const {
   for (const Connection& other : connections_)
     if (other.turns && other.peer.uid == user) return other.turns;
@@ -513,8 +513,8 @@ void Server::await_turn(Connection& connection) {
   turning_.ask();
 }
 
-// Requests as long as the client takes the answers and its user's turn lasts. A user who has had so much since
-// the last turn waits for the next one.
+// Answers requests as long as the client takes the answers and its user's turn lasts. A user who has used kTurnNs
+// since the last turn waits for the next one.
 void Server::answer_for_a_turn(Connection& connection) {
   const auto unsent = [&] { return connection.unsent(); };
   UserTurns& turns = *connection.turns;
@@ -532,8 +532,8 @@ void Server::answer_for_a_turn(Connection& connection) {
   }
 }
 
-// One user's: what others have asked for meanwhile comes before the next. It is the turn of who had none for
-// longest.
+// The next turn is that of the user who has waited longest since its last one. Only one turn is taken at a time, so
+// that new requests of other users come before the next.
 void Server::take_turn() {
   auto next = connections_.end();
   for (auto at = connections_.begin(); at != connections_.end(); ++at) {
@@ -549,13 +549,12 @@ void Server::take_turn() {
   if (std::any_of(connections_.begin(), connections_.end(), awaits)) turning_.ask();
 }
 
-// After anything has happened to a connection: requests answered, events, bytes out, and what to wait for
-// next.
+// To be called after anything has happened to a connection: answers requests, sends, and sets what to wait for next.
 void Server::settle(Connections::iterator at) {
   Connection& connection = *at;
   const auto unsent = [&] { return connection.unsent(); };
   answer_for_a_turn(connection);
-  if (connection.closing) send(connection);  // what the client may still read: why
+  if (connection.closing) send(connection);  // the client can still read the reason
   set_follow_timer();
   set_linger_timer();
   set_budget_timer();

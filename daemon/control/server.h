@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The socket server: bytes to lines to requests, and replies and events back. Runs on the control
-// thread's loop; a client that reads slowly or sends nothing holds up nobody.
+// thread's loop; a client that reads slowly or sends nothing does not delay others.
 #pragma once
 
 #include <sys/socket.h>
@@ -28,42 +28,41 @@ namespace tracectl {
 
 class Server {
  public:
-  // `listening_fd`, the loop and the store are borrowed. `store`: of what outlives the process; null: nothing does.
+  // `listening_fd`, the loop and the store are borrowed. `store`: keeps what outlives the process; null: nothing does.
   static Result<std::unique_ptr<Server>> start(EventLoop& loop, int listening_fd, Engine& engine,
                                                DumpFolder dumps, DescriptorStore* store);
   ~Server();
 
-  // Before the loop runs: goes on with what the daemon before has left, and begins what is in the folder
-  // (saved_sessions.h).
+  // To be called before the loop runs: continues the sessions that the previous daemon left, and begins those in
+  // the folder (saved_sessions.h).
   void begin_saved(const std::string& folder);
 
-  // When the reading of events has ended: gives what is left of them to the clients.
+  // To be called when the reading of events has ended: sends the last events to the clients.
   void send_rest();
 
-  // What all flight recorders hold, to files in the folder.
+  // Dumps all flight recorders to files in the folder.
   void dump_recorders(const std::string& reason);
 
  private:
   static constexpr size_t kReadBytes = 64 << 10;
   static constexpr size_t kMostStatusBytes =
-      512;  // of a request for the status that is answered meanwhile
-  // That came with requests not read yet: those of the one that takes most.
+      512;  // of a request for the status that is answered while the kernel works
+  // Descriptors that came and are not taken yet: as many as one request takes at most.
   static constexpr size_t kMostDescriptors =
       std::max<size_t>(protocol::RotatePart::kMostFiles, protocol::kMostFilesOfRequest);
 
-  // A request whose answer is not known before a file has been read, or others had their turn: it is made again
-  // then.
+  // A request that waits until a file has been read, or others had their turn, and is then made again.
   struct PutAside {
     std::string line;
-    std::deque<Fd> descriptors;  // that had come until then
+    std::deque<Fd> descriptors;  // those that had come until then
     std::shared_ptr<Learned> learned;
     std::optional<Reading::Ticket> awaited = {};  // none: it goes on at its user's turn
-    size_t matches = 0;                           // that it holds
+    size_t matches = 0;                           // held by it
   };
 
-  // What the control thread has done for one user, on however many connections: these share it.
+  // The control thread's time for one user. All connections of the user share it.
   struct UserTurns {
-    uint64_t used_ns = 0;    // since the last turn of anybody
+    uint64_t used_ns = 0;    // since the last turn of any user
     uint64_t last_turn = 0;  // its number
   };
 
@@ -78,19 +77,19 @@ class Server {
     Peer peer;
     std::shared_ptr<UserTurns> turns;
     protocol::LineBuffer in;
-    std::optional<uint64_t> receives_since_ns;  // by Receiving: nothing else is read from it
-    // What waits for its turn, or for a file to be read; no later request goes before it.
+    std::optional<uint64_t> receives_since_ns;  // while only Receiving reads from it
+    // The request that waits for its turn, or for a file to be read; later requests wait for it.
     std::optional<AskedCommit> commit;
     std::optional<Reading::Ticket> commit_awaits;
     std::optional<PutAside> put_aside;
     std::optional<AwaitedFlush> flush;
-    std::optional<size_t> writing;  // its answer, elsewhere: so many matches are held for it
+    std::optional<size_t> writing;  // while the writer writes its answer: the matches held for it
     std::string out;
     size_t sent = 0;           // of `out`
-    size_t answers = 0;        // bytes of answers in what is unsent of it, at most
+    size_t answers = 0;        // bytes of answers in its unsent part, at most
     bool ended = false;        // the client sends no more; it may still read
-    bool awaits_turn = false;  // with requests that have come
-    bool closing = false;      // after what can be sent at once
+    bool awaits_turn = false;  // has requests that wait for its user's turn
+    bool closing = false;      // closed after sending what can be sent at once
     EventLoop::Watch watch;
 
     size_t unsent() const { return out.size() - sent; }
@@ -172,7 +171,7 @@ class Server {
   Commands commands_;
   int listening_fd_ = -1;  // borrowed
   Fd wake_;                // the reader's thread has given events to a stream
-  Fd spare_;               // to be closed where there is no other
+  Fd spare_;               // closed to accept a client when no descriptor is left
   std::unique_ptr<Receiving> receiving_;
   std::unique_ptr<AnswerWriter> writer_;
   EventLoop::Watch listening_, waking_, noticing_, replacing_, reading_, flushed_, taking_received_,

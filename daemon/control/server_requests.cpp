@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What clients ask: from bytes and descriptors to requests, and those that wait for something before they are
-// answered: files that are read, events that are on their way, others' commits.
+// Requests of clients: made from bytes and descriptors, and answered at once or after they waited for files that
+// are read, for events that are on their way, or for other commits.
 #include <fcntl.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kReceivingPatienceNs = 5'000'000'000;
 
-// A request takes the descriptors that came for it; one that is made again needs them again.
+// A request takes the descriptors that came for it, and needs them again if it is made again.
 std::deque<Fd> copies_of(const std::deque<Fd>& descriptors) {
   std::deque<Fd> copies;
   for (const Fd& one : descriptors) copies.emplace_back(::fcntl(one.get(), F_DUPFD_CLOEXEC, 0));
@@ -35,10 +35,10 @@ Error too_many_descriptors() {
 }  // namespace
 
 void Server::serve(Connections::iterator at, uint32_t events) {
-  // The client is gone: what it asked for and has not been begun is not done.
+  // The client is gone: its requests that have not begun are dropped.
   const bool waits = at->awaits_answer() || at->receives_since_ns;
   if (waits && (events & EPOLLHUP)) return drop(at);
-  // Whatever is not room to write is something to read: bytes, the end, or an error.
+  // Every other event means something to read: bytes, the end, or an error.
   if (events & ~EventLoop::kWritable) receive(*at);
   settle(at);
 }
@@ -64,7 +64,7 @@ void Server::receive(Connection& connection) {
   take_bytes(connection, buffer, count);
 }
 
-// `truncated`: there were more.
+// `truncated`: more were sent than could be received.
 void Server::take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated) {
   auto& all = connection.peer.descriptors;
   std::move(sent.begin(), sent.end(), std::back_inserter(all));
@@ -85,7 +85,7 @@ void Server::feed(Connection& connection, std::string_view bytes) {
 
 // ---- descriptors of users ----
 
-// What comes without is received here, and no more than was seen to come without.
+// Bytes without descriptors are received here, but only those that were seen to come without.
 void Server::receive_of_user(Connection& connection) {
   if (connection.receives_since_ns) return;
   char buffer[kReadBytes];
@@ -150,7 +150,7 @@ void Server::set_receiving_timer() {
     spdlog::error("{}", set.error().message);
 }
 
-// False where no whole line has come, or a request waits.
+// False if no whole line has come, or a request waits.
 bool Server::answer_next(Connection& connection) {
   if (connection.awaits_turn_only()) {
     auto request = std::move(*connection.put_aside);
@@ -170,7 +170,7 @@ bool Server::answer_next(Connection& connection) {
   return answer(connection, {std::string(**line), {}, std::move(learned)});
 }
 
-// False where the answer has to wait for more than the user's turn.
+// False if the answer has to wait for more than the user's turn.
 bool Server::answer(Connection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
   engine_.begin(request.learned);
@@ -205,7 +205,7 @@ bool Server::answer(Connection& connection, PutAside request) {
 
 // ---- while the kernel works ----
 
-// The engine is in the midst of a change, so who asks for the status is answered, and nobody else.
+// The engine is in the middle of a change, so only requests for the status are answered.
 void Server::answer_meanwhile(int done_fd) {
   std::vector<Connection*> asking = idle();
   int listening = listening_fd_;
@@ -224,11 +224,11 @@ void Server::answer_meanwhile(int done_fd) {
     if (connections_.size() > before)
       asking.push_back(&connections_.back());
     else
-      listening = -1;  // who could not be let in is, or is sent away, behind the work
+      listening = -1;  // those that could not be accepted wait for the end of the work
   }
 }
 
-// Those whose next request would be answered next.
+// The connections that wait for nothing and are not being answered.
 std::vector<Server::Connection*> Server::idle() {
   std::vector<Connection*> found;
   for (Connection& one : connections_) {
@@ -240,8 +240,8 @@ std::vector<Server::Connection*> Server::idle() {
   return found;
 }
 
-// False where that is not what it asks for next; then it stays unread. So it does where memory runs out: none is
-// taken once it is read.
+// False if the connection's next request is not for the status; it stays unread then. It also stays unread if
+// memory runs out: no memory is allocated after reading it.
 bool Server::answer_status(Connection& connection) {
   char buffer[kMostStatusBytes];
   const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
@@ -264,17 +264,17 @@ bool Server::answer_status(Connection& connection) {
   return false;
 }
 
-// Events that came before the answer stand before it: an answer to a flush means what it says.
+// Events that came before the answer are sent before it, as the answer to a flush promises.
 void Server::put(Connection& connection, const Reply& reply) {
   counts_.refused_requests += reply.refused;
-  // Nobody else is to take what came for a request that was refused.
+  // No other request may take the descriptors that came for a refused one.
   if (reply.refused) connection.peer.descriptors.clear();
   take_events(connection);
   connection.out += reply.line;
   connection.answers += reply.line.size();
 }
 
-// What an answer was made of is given back here: descriptors of files may be in it.
+// The data of an answer is freed here, in the control thread: it may own descriptors of files.
 void Server::take_written() {
   for (AnswerWriter::Written& written : writer_->take()) {
     const auto at =
@@ -289,7 +289,7 @@ void Server::take_written() {
 
 // ---- flushes ----
 
-// False where the answer has to wait.
+// False if the answer has to wait.
 bool Server::await_flush(Connection& connection, AskedFlush asked) {
   const auto asked_ns = engine_.ask_flush(asked.request.session);
   if (!asked_ns) {
@@ -326,8 +326,8 @@ void Server::take_flushed() {
 
 // ---- commits ----
 
-// When all that has come at this moment has been read: so commits that come together, or while
-// another one is done, are done together.
+// Runs after everything that has come by now has been read, so commits that came together, or during another
+// one, are done together.
 void Server::commit_asked() {
   std::vector<Connections::iterator> asking;
   std::vector<Commands::CommitRequestOf> requests;
@@ -356,7 +356,7 @@ void Server::commit_asked() {
 
 // ---- files ----
 
-// Requests that waited for what has been read now are made again.
+// Repeats the requests that waited for the files that have been read now.
 void Server::take_read() {
   Reading& reading = engine_.reading();
   reading.take_answers();

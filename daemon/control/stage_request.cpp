@@ -60,7 +60,7 @@ Result<Spec> spec_of(const StageSet& request) {
   return spec;
 }
 
-// uretprobe: is uprobe: with the return, where it is streamed at all.
+// uretprobe: is uprobe: with the return, if it is streamed.
 bool asks_for_return(const std::string& pattern) {
   return pattern.starts_with("ur:") || pattern.starts_with("uretprobe:");
 }
@@ -79,7 +79,7 @@ Error from_needed(const char* field, const char* instead) {
                field};
 }
 
-// The time from one probe to another, if that is asked for.
+// The time from one probe to another, if requested.
 Result<std::optional<Latency>> latency_of(const StageSet& request) {
   if (!request.from) {
     if (request.by) return from_needed("by", ", or a spec with keys, as count by tid");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What a request's texts mean. Errors name the field, and where in it.
+// Parses the texts of a staging request. Errors name the field, and the place in it.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace tracectl {
 
-// The field a caller wrote a wrong text in, for the caret under it.
+// Adds the field that has the wrong text, so that a caret can be shown under it.
 Error in_field(Error error, const char* field);
 
-// One at least.
+// Fails for an empty list.
 Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
                                          const std::string& scope_name);
 

@@ -8,7 +8,7 @@
 
 namespace tracectl {
 
-// All of a file that has at most so many bytes. Fails with Code::not_found where there is none.
+// Reads a whole file of at most `most_bytes`. Fails with Code::not_found if there is none.
 Result<std::string> read_text_file(const std::string& path, size_t most_bytes);
 
 }  // namespace tracectl
