@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What `tracectl report` and `tracectl graph --report` print as JSON; no method has these. The rules
-// of such structs: daemon/protocol/messages.h. Times of calls are not there where the end of none was
-// seen.
+// The JSON that `tracectl report` and `tracectl graph --report` print; no method has these. The rules
+// of such structs: daemon/protocol/messages.h. Times of calls are missing if no call's end was seen.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +30,11 @@ struct FunctionSumsPart {
     f("avg_ns", s.avg_ns);
   }
 };
-// Places of a tree are a list, since calls nest deeper than readers of JSON follow: `children` are
-// indexes in it, and all behind this one.
+// The places of a tree are a list, because calls nest deeper than JSON readers follow. `children` are
+// indexes in it, all greater than this place's.
 struct CallPlacePart {
   std::string name;
-  uint64_t depth = 0;  // how many calls are around
+  uint64_t depth = 0;  // the number of calls around it
   uint64_t calls = 0;
   uint64_t unwound = 0;
   uint64_t without_end = 0;
@@ -55,7 +54,7 @@ struct CallPlacePart {
 struct CallSumsPart {
   std::vector<FunctionSumsPart> functions;
   std::optional<std::vector<CallPlacePart>> tree = {};
-  uint64_t lost = 0;  // events; of what the kernel has summed up, calls that are not counted
+  uint64_t lost = 0;  // events; for sums made in the kernel, calls that are not counted
   std::optional<bool> unknown_end = {};  // true: more may be missing at the end of the recording
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("functions", s.functions);
@@ -65,7 +64,7 @@ struct CallSumsPart {
   }
 };
 
-// What `tracectl report --timeline` prints: of each thread how many events came in each part of the time.
+// The JSON of `tracectl report --timeline`: for each thread the number of events in each part of the time.
 struct ThreadTimePart {
   uint64_t pid = 0, tid = 0;
   std::string comm;
@@ -91,7 +90,7 @@ struct TimelinePart {
   }
 };
 
-// What has grown; not there where one of the recordings has nothing to compare.
+// The growth; missing if one of the recordings has nothing to compare.
 struct TimeChangePart {
   int64_t self_ns = 0;
   std::optional<double> avg_ns = {};
@@ -100,7 +99,7 @@ struct TimeChangePart {
     f("avg_ns", s.avg_ns);
   }
 };
-// `before` and `after` are not there where the recording has no call of the function.
+// `before` or `after` is missing if that recording has no call of the function.
 struct FunctionChangePart {
   std::string name;
   std::optional<FunctionSumsPart> before = {}, after = {};

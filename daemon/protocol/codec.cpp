@@ -64,14 +64,14 @@ json written(const Type& type, const void* value) {
       const Alternatives& held = *type.alternatives;
       return written(held.types()[held.index(value)](), held.get(value));
     }
-    case Kind::optional: break;  // a member that is left out: message_written()
+    case Kind::optional: break;  // members only: message_written()
   }
   return nullptr;
 }
 
 // ---- errors ----
 
-// Where in a document the reader is; its text is made only for an error.
+// The reader's place in a document; its text is made only for an error.
 struct Path {
   const Path* parent = nullptr;
   std::string_view name = {};  // of a member; empty for an element
@@ -125,7 +125,7 @@ Status take_int64(const json& in, const Path& path, int64_t& out) {
 
 Status take_uint64(const json& in, const Path& path, uint64_t& out) {
   if (!in.is_number_integer()) return ill_typed(path, "an integer", in);
-  // A value made in this process, not parsed, may be signed and not negative.
+  // A value that was made in this process, not parsed, can be of a signed type and not negative.
   if (!in.is_number_unsigned() && in.get<int64_t>() < 0)
     return out_of_range(path, "0 to 18446744073709551615");
   out = in.get<uint64_t>();
@@ -157,7 +157,7 @@ Status take_named(const json& in, const Path& path, const Type& type, void* out)
   return ok();
 }
 
-// Which kind of alternative a value is read as.
+// The kind of alternative as which a value is read.
 std::optional<Kind> alternative_for(const json& in) {
   if (in.is_null()) return Kind::nothing;
   if (in.is_string()) return Kind::text;
@@ -167,7 +167,7 @@ std::optional<Kind> alternative_for(const json& in) {
   return std::nullopt;
 }
 
-// As in "an integer, a string or null".
+// A text like "an integer, a string or null".
 std::string expected_of(const std::vector<TypeGetter>& types) {
   const auto has = [&](Kind kind) {
     return std::any_of(types.begin(), types.end(),
@@ -210,7 +210,7 @@ Status check_names(const json& in, const Path& path, const std::vector<Field>& f
 Status take_message(const json& in, const Path& path, const Type& type, void* out) {
   if (!in.is_object()) return ill_typed(path, "an object", in);
   const auto& fields = type.message->fields();
-  // Unknown names first: a field that is missing is often one that was misspelt.
+  // Unknown names are checked first: a missing field is often a misspelt one.
   if (Status known = check_names(in, path, fields); !known) return known;
   for (const Field& field : fields)
     if (Status taken = take_member(in, path, field, static_cast<char*>(out) + field.offset_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Values to JSON and back, driven by the lists of fields of the structs (daemon/base/fields.h). Reading is strict: a
-// member that is missing, ill-typed, out of range or unknown is refused by its path, as in `target.pids[2]`. Nothing
-// here throws on bad input.
+// Values to JSON and back, by the structs' lists of fields (daemon/base/fields.h). Reading is strict: a member that
+// is missing, ill-typed, out of range or unknown is refused, and the error names its path, as in `target.pids[2]`.
+// Nothing here throws on bad input.
 #pragma once
 
 #include "daemon/base/fields.h"

@@ -10,7 +10,7 @@
 namespace tracectl::protocol {
 namespace {
 
-// Accepts everything, and remembers where the parser stopped: it says so to no one else.
+// Accepts everything, and remembers where the parser stopped, which it reports only to such a handler.
 class PlaceOfError : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -31,7 +31,7 @@ class PlaceOfError : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  size_t read_bytes = 0;  // with the one that cannot stand there
+  size_t read_bytes = 0;  // with the one that is not allowed there
 };
 
 std::string place_of_error(std::string_view text) {

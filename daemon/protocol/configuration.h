@@ -13,7 +13,7 @@
 
 namespace tracectl::protocol {
 
-// As Quota of the model has it.
+// The members of the model's Quota.
 struct AskedQuota {
   std::optional<uint64_t> sessions, settings, sites, ring_bytes, stream_bytes, kept,
       events_per_second, patterns, matches, recording_bytes, users, most_users;
@@ -33,7 +33,7 @@ struct AskedQuota {
   }
 };
 
-// What a file, or a command line, asks for; what is not there is left as it is.
+// The settings in a file or on a command line; those that are missing are left unchanged.
 struct AskedConfiguration {
   std::optional<std::string> dumps;
   std::optional<uint64_t> ring_bytes;
@@ -53,10 +53,10 @@ struct AskedConfiguration {
   }
 };
 
-// Of a file that people write: where it is no JSON the error says at which line and column.
+// Parses a file that people write. If it is no JSON the error gives the line and column.
 Result<Json> parse_text(std::string_view text);
 
-// An error says where: the line and column of what is no JSON, or the field.
+// Errors give the place: the line and column of invalid JSON, or the field.
 Result<AskedConfiguration> asked_configuration(std::string_view text);
 
 }  // namespace tracectl::protocol

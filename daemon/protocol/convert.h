@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Parts of messages to nouns of the model, where a value can be wrong in more than its type.
+// Converts parts of messages to types of the model, and checks values for more than their types.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace tracectl::protocol {
 
-// Refuses process ids out of range and paths that are not absolute, by field.
+// Refuses process ids out of range and paths that are not absolute; the error names the field.
 Result<Target> target_of(const TargetPart& part);
 TargetPart part_of(const Target& target);
 
@@ -24,7 +24,7 @@ const char* name_of(Scope scope);
 // `index` is the argument's number: arg0...
 ArgumentPart part_of(const Argument& argument, size_t index);
 
-// All that is to be known to show values, and back: a part's name is the parameter's, or argN.
+// Everything that is needed to show values, and back. A part's name is the parameter's, or argN.
 ProbeNotification described(const EventSource& source);
 Arguments arguments_of(const ProbeNotification& notification);
 std::optional<Argument> result_of(const ProbeNotification& notification);

@@ -62,7 +62,7 @@ void append_call(std::string& out, const CallMark& call) {
   append_field(out, ",\"depth\":", call.depth);
 }
 
-// Of a call that has ended.
+// The result and duration of a call that has ended.
 void append_end(std::string& out, const Event& event) {
   if (event.kind == EventKind::hit) return;
   static const Argument kUnknown{.is_signed = true};
@@ -106,7 +106,7 @@ std::optional<double> double_named(std::string_view text) {
   return std::nullopt;
 }
 
-// What is no string needs none to be kept.
+// Only strings add to the event's strings.
 template <class T> TypedValue typed(const T& held, std::vector<std::string>&) {
   return typed(held);
 }
@@ -183,7 +183,7 @@ Result<StreamItem> lost_of(const LostNotification& wire) {
 }  // namespace
 
 void WallClock::sample() {
-  // Between two readings of the other clock, so that being interrupted there shows least.
+  // Read between two readings of the other clock, so that an interruption in between matters least.
   int64_t before = now_ns(CLOCK_BOOTTIME);
   int64_t wall = now_ns(CLOCK_REALTIME);
   int64_t after = now_ns(CLOCK_BOOTTIME);
@@ -191,7 +191,7 @@ void WallClock::sample() {
 }
 
 void WallClock::append(std::string& out, uint64_t since_boot_ns) {
-  // Added unsigned: a time that makes no sense wraps around, and is no undefined behaviour.
+  // Added unsigned: an impossible time wraps around, without undefined behaviour.
   auto wall = static_cast<int64_t>(since_boot_ns + static_cast<uint64_t>(offset_ns_));
   int64_t fraction = wall % kNsPerSecond;
   if (fraction < 0) fraction += kNsPerSecond;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Events on the wire. Written by hand, not through nlohmann/json: up to a million a second leave
+// Events on the wire. They are written without nlohmann/json, because up to a million a second leave
 // the daemon. The fields are those of EventNotification and LostNotification (messages.h); a test
-// holds both ways of writing to the same values.
+// checks that both ways of writing give the same values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tracectl::protocol {
 
-// Makes wall time of time since boot. The two clocks drift apart when the wall clock is set:
+// Converts time since boot to wall time. The difference changes when the wall clock is set: call
 // `sample` once for each batch of events, not for each event.
 class WallClock {
  public:
@@ -33,10 +33,10 @@ class WallClock {
 
   int64_t offset_ns_ = 0;
   int64_t second_ = INT64_MIN;  // that `prefix_` shows
-  std::string prefix_;          // up to and with the decimal point
+  std::string prefix_;          // the text up to the decimal point, with it
 };
 
-// The event's JSON object, without a line feed; `out` is meant to be reused. Bytes of comm or probe
+// Appends the event's JSON object, without a line feed; reuse `out`. Bytes of comm or probe
 // that are not UTF-8 become U+FFFD. A float that JSON has no number for is written as
 // "NaN", "Infinity" or "-Infinity".
 void append_event(std::string& out, const Event& event, WallClock& wall);
@@ -50,13 +50,14 @@ void append_lost_line(std::string& out, const Lost& lost, std::string_view sessi
 std::string event_json(const Event& event, WallClock& wall);
 std::string lost_json(const Lost& lost, std::string_view session);
 
-// Events by session that lines of notifications tell, and that they tell to be lost; other lines tell none.
+// The number of events, by session, in lines of notifications: those shown and those reported as lost. Other lines
+// count as none.
 std::map<std::string, uint64_t> told_in(std::string_view lines);
 
-// Of a line as `--json` prints it: append_event() or, within {"lost": }, append_lost().
+// Parses a line that `--json` printed: append_event() or, within {"lost": }, append_lost().
 Result<StreamItem> parse_line(std::string_view line);
 
-// What the client makes of an `event` or `lost` notification. The arguments in the event's source
+// Parses an `event` or `lost` notification, for the client. The arguments in the event's source
 // have the type that their value's text shows: signed if negative, a double if it has a fraction or
 // is one of the three words above, a string if it is any other text.
 Result<StreamItem> parse_notification(const Notification& notification);

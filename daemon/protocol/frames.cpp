@@ -25,7 +25,7 @@ RefusedCall invalid_request(Json id, Error error) {
   return {std::move(id), RpcCode::invalid_request, std::move(error)};
 }
 
-// An id comes back in the answer, which has to stay below the limit of a message too.
+// The answer repeats the id, and is limited in length too.
 constexpr size_t kMaxIdBytes = 256;
 
 bool is_id(const json& value) {
@@ -33,7 +33,7 @@ bool is_id(const json& value) {
   return value.is_number_integer();
 }
 
-// The id as far as the message tells it, to answer even a bad request under it.
+// The message's id if it has a valid one, so that the answer to a bad request has it too.
 json id_of(const json& message) {
   auto found = message.find("id");
   return found != message.end() && is_id(*found) ? *found : json{};
@@ -77,13 +77,13 @@ std::string nearest_method(const std::string& method, RequestList<Requests...>) 
   return did_you_mean(method, {Requests::kMethod...});
 }
 
-// What a request said is quoted back to it, but not a megabyte of it.
+// Errors quote the request's text, but not a megabyte of it.
 std::string clipped(const std::string& text) {
   constexpr size_t kMaxBytes = 8192;
   return text.size() <= kMaxBytes ? text : text.substr(0, kMaxBytes) + "...";
 }
 
-// What the client learns of an error: the words of Error, under a number.
+// An error as the client gets it: the texts of Error, with a number.
 Json error_object(int number, const Error& error) {
   ErrorPart part;
   part.code = number;
@@ -148,7 +148,7 @@ Result<Incoming> answer_of(const Json& whole) {
 // ---- lines ----
 
 void LineBuffer::feed(std::string_view bytes) {
-  // What was given away is dropped here and not in next(), whose line must stay valid.
+  // Returned lines are dropped here and not in next(), because its line must stay valid.
   bytes_.erase(0, start_);
   scanned_ -= start_;
   start_ = 0;

@@ -14,27 +14,27 @@
 
 namespace tracectl::protocol {
 
-// Without the line feed. What the daemon is sent is bounded to protect it from its clients; an
-// answer may list every function of a large library.
+// The longest messages, without the line feed. Messages to the daemon are short to protect it from its
+// clients; an answer may list every function of a large library.
 inline constexpr size_t kMaxMessageBytes = 1 << 20;  // to the daemon
 inline constexpr size_t kMaxAnswerBytes = 64 << 20;  // from the daemon
 Error longer_than_an_answer();
 
-// Cuts a byte stream into lines. Holds at most what was fed since `next` last had no line to give.
+// Cuts a byte stream into lines. Holds at most the bytes fed since `next` last returned no line.
 class LineBuffer {
  public:
   explicit LineBuffer(size_t limit_bytes = kMaxMessageBytes) : limit_bytes_(limit_bytes) {}
   void feed(std::string_view bytes);
 
   // The next complete line without its line feed, valid until the next call of `feed`; none if the
-  // line is not complete yet. After an error the stream cannot be followed any more.
+  // line is not complete yet. After an error the stream is unusable.
   Result<std::optional<std::string_view>> next();
   size_t size() const { return bytes_.size() - start_; }
 
  private:
   size_t limit_bytes_;
   std::string bytes_;
-  size_t start_ = 0;    // of the line not yet given
+  size_t start_ = 0;    // of the line not yet returned
   size_t scanned_ = 0;  // no line feed in [start_, scanned_)
 };
 
@@ -46,7 +46,7 @@ enum class RpcCode : int {
   invalid_params = -32602,
 };
 
-// Ours: stable, documented in tracectl-protocol(7).
+// Our own error numbers: stable, documented in tracectl-protocol(7).
 int number_of(Code code);
 const char* name_of(Code code);
 
@@ -59,15 +59,15 @@ struct Call {
   Json params;  // an object, empty if none was sent
 };
 
-// Why a message never became a typed request; error_line answers it.
+// The reason why a message is no typed request; error_line answers it.
 struct RefusedCall {
-  Json id;  // null where the message does not tell
+  Json id;  // null if the message has no valid one
   RpcCode code;
   Error error;
 };
 
 std::variant<Call, RefusedCall> parse_call(std::string_view line);
-RefusedCall unknown_method(const Call& call);  // names the nearest
+RefusedCall unknown_method(const Call& call);  // suggests the most similar method
 inline RefusedCall invalid_params(const Call& call, Error error) {
   return {call.id, RpcCode::invalid_params, std::move(error)};
 }
@@ -83,7 +83,7 @@ std::string notification_line(std::string_view method, const Json& params);
 std::string call_line(int64_t id, std::string_view method, const Json& params);
 
 struct Answer {
-  Json id;  // null where the server could not tell which request was meant
+  Json id;  // null if the server could not read the request's id
   Result<Json> result;
 };
 struct Notification {

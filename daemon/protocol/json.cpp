@@ -9,7 +9,7 @@
 namespace tracectl::protocol {
 namespace {
 
-// How deep arrays and objects nest, looking at no more than brackets and strings: enough to keep
+// The depth to which arrays and objects nest, found by looking at brackets and strings only. It keeps
 // the parser and every walk over its result within kMaxDepth. Text that is not JSON may be counted
 // wrong; the parser refuses it.
 size_t depth_of(std::string_view text) {

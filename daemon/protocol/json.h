@@ -17,16 +17,16 @@ class Json {
   Json() = default;  // null
   Json(nlohmann::json value);
 
-  // Valid while this or a copy is there.
+  // Valid while this or a copy exists.
   const nlohmann::json& value() const;
-  // A value within this one, which stays there as long as the part.
+  // A value within this one; the part keeps the whole alive.
   Json part(const nlohmann::json& within) const;
 
  private:
   std::shared_ptr<const nlohmann::json> value_;
 };
 
-inline constexpr size_t kMaxDepth = 32;  // of arrays and objects within one another
+inline constexpr size_t kMaxDepth = 32;  // of nested arrays and objects
 
 // Parses one JSON text of at most kMaxDepth levels.
 Result<Json> parse_json(std::string_view text);

@@ -17,9 +17,9 @@ constexpr std::array<bool, 256> make_plain() {
 }
 constexpr auto kPlain = make_plain();
 
-// Whether eight bytes are all plain: bit 7 of each byte of the sum tells, a byte at a time, what is
-// outside of ASCII, below a space, a quote or a backslash. A borrow can only make a plain byte look
-// special beside one that is, so the answer for all eight is exact.
+// Whether eight bytes are all plain. Bit 7 of each byte of the sum is set if that byte is outside of ASCII, below
+// a space, a quote or a backslash. A borrow can make a plain byte look special only next to a special one, so the
+// answer for all eight is exact.
 bool all_plain(const char* eight) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   uint64_t word;
@@ -42,7 +42,7 @@ uint8_t byte_at(std::string_view text, size_t at) { return static_cast<uint8_t>(
 // The lowest and highest second byte that may follow a first one: no overlong forms, no surrogates,
 // nothing above U+10FFFF (Unicode, table 3-7).
 struct Lead {
-  size_t size = 0;  // of the sequence; 0: begins none
+  size_t size = 0;  // of the sequence; 0 if the byte begins none
   uint8_t low = 0x80, high = 0xbf;
 };
 
@@ -57,7 +57,7 @@ constexpr Lead lead_of(uint8_t c) {
   return {};
 }
 
-// How many bytes from `at` are one character outside of ASCII; 0 if they are not valid.
+// The number of bytes of the character outside of ASCII at `at`; 0 if it is not valid.
 size_t sequence_size(std::string_view text, size_t at) {
   Lead lead = lead_of(byte_at(text, at));
   if (lead.size == 0 || text.size() - at < lead.size) return 0;
@@ -80,7 +80,7 @@ void append_escape(std::string& out, uint8_t c) {
   out += kHex[c & 15];
 }
 
-// Appends what stands at `at` and is not plain; how many bytes of the text that was.
+// Appends the bytes at `at`, which are not plain; returns how many bytes of the text that were.
 size_t append_special(std::string& out, std::string_view text, size_t at) {
   uint8_t c = byte_at(text, at);
   if (c < 0x80) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// JSON written by hand, for the stream of events.
+// Writes JSON without nlohmann/json, for the stream of events.
 #pragma once
 
 #include <charconv>
@@ -10,14 +10,14 @@
 
 namespace tracectl::protocol {
 
-// With its quotes. Each byte that is not part of valid UTF-8 becomes U+FFFD.
+// Appends the text with quotes. Each byte that is not part of valid UTF-8 becomes U+FFFD.
 void append_string(std::string& out, std::string_view text);
 
-// The text itself: each byte that is not part of valid UTF-8 is U+FFFD.
+// The text with U+FFFD for each byte that is not part of valid UTF-8.
 std::string valid_utf8(std::string_view text);
 
-// The shortest text that reads back as the same value. JSON has no number for some of them: "NaN",
-// "Infinity" and "-Infinity" are strings.
+// Appends the shortest text that reads back as the same value. JSON has no numbers for three values:
+// "NaN", "Infinity" and "-Infinity" are strings.
 void append_float(std::string& out, std::floating_point auto value);
 
 template <std::integral T> void append_integer(std::string& out, T value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What is written down of saved sessions for the next daemon, which begins them again from it.
+// The state of saved sessions that is written for the next daemon, which begins them again from it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct KeptSetting {
   }
 };
 
-// One that the session's user has given.
+// A file that the session's user gave.
 struct KeptFile {
   std::string path;
   std::string kept;  // its name in the store of descriptors
@@ -46,10 +46,10 @@ struct KeptFile {
 
 struct KeptSession {
   std::string name;
-  uint64_t user = 0;                        // who has made it
+  uint64_t user = 0;                        // the user who made it
   std::optional<std::string> account = {};  // of that user, as /etc/passwd had it then
   std::optional<KeptOwner> owner = {};      // none: it may trace every process
-  std::optional<std::string> began = {};    // as a file of the daemon's folder says: its text
+  std::optional<std::string> began = {};    // text of the daemon's file that began it
   std::optional<double> budget = {};
   std::optional<RecorderBoundPart> recorder = {};
   std::optional<DumpOnPart> dump_on = {};
@@ -74,7 +74,7 @@ struct KeptSession {
 };
 
 struct KeptState {
-  // One that says what is here in another way has another number.
+  // Changes whenever the format does.
   static constexpr uint64_t kVersion = 1;
   static constexpr size_t kMostBytes = 64 << 20;
   uint64_t version = kVersion;
@@ -88,7 +88,7 @@ struct KeptState {
 };
 
 std::string text_of(const KeptState& state);
-// Whoever wrote it, it is read as a stranger's. Fails with Code::unsupported for another version.
+// The text is not trusted, whoever wrote it. Fails with Code::unsupported for another version.
 Result<KeptState> kept_state(std::string_view text);
 
 KeptOwner part_of(const Owner& owner);

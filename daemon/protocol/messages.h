@@ -3,8 +3,8 @@
 // Every method of the protocol: one struct in, one struct out. Each struct lists its members once,
 // in `fields`; the reader, the writer and the JSON Schema are all made from that list (codec.h).
 //
-// A member is required in a request unless it is a std::optional, or is listed with f.optional(...),
-// in which case the default stands. Replies carry every member but empty std::optionals.
+// A member is required in a request unless it is a std::optional, or is listed with f.optional(...)
+// and then has its default. Replies have every member except empty std::optionals.
 #pragma once
 
 #include "daemon/protocol/messages/daemon.h"

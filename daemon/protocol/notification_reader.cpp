@@ -9,7 +9,7 @@ namespace tracectl::protocol {
 
 namespace {
 
-// Else they are values that were asked for, not the probe's arguments.
+// Whether the event has the probe's arguments; otherwise it has the values of the setting's spec.
 bool are_of(const Arguments& described, const Event& event) {
   const Arguments& types = event.source->arguments;
   if (described.size() != event.args.size()) return false;

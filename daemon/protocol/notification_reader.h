@@ -13,10 +13,10 @@
 
 namespace tracectl::protocol {
 
-// The client's side of a stream: events, with the names of their arguments where `probe` has told.
+// The client's side of a stream: events, with the names of their arguments if a `probe` notification gave them.
 class NotificationReader {
  public:
-  // None of a `probe`, which is remembered for the events behind it.
+  // None for a `probe` notification, which is remembered for the events after it.
   Result<std::optional<StreamItem>> read(const Notification& notification);
 
  private:
@@ -24,8 +24,8 @@ class NotificationReader {
   void name_arguments(Event& event) const;
 
   struct Described {
-    std::shared_ptr<const EventSource> numbers;  // all arguments as they are
-    std::shared_ptr<const EventSource> texts;  // those that are the addresses of text, as the text
+    std::shared_ptr<const EventSource> numbers;  // all arguments as numbers
+    std::shared_ptr<const EventSource> texts;    // addresses of texts as strings
   };
 
   // By session and probe.

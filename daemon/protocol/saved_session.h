@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The text of a session that begins with the daemon: tracectld(8). Its settings are as session.show
-// tells them.
+// The text of a session that begins with the daemon: tracectld(8). Its settings have the form of
+// session.show.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace tracectl::protocol {
 
 struct SavedSession {
   std::vector<SettingPart> settings;
-  // As session.create takes them.
+  // In the form of session.create.
   std::optional<double> budget = {};
   std::optional<RecorderBoundPart> recorder = {};
   std::optional<DumpOnPart> dump_on = {};
@@ -28,17 +28,17 @@ struct SavedSession {
   }
 };
 
-// An error says where: the line and column of what is no JSON, or the field.
+// Errors give the place: the line and column of invalid JSON, or the field.
 Result<SavedSession> saved_session(std::string_view text);
 
-// The same for files that say the same.
+// Equal for files with the same contents, whatever their formatting.
 std::string text_of(const SavedSession& saved);
 
 SessionCreate creation_of(const SavedSession& saved, const std::string& name);
 StageSet staging_of(const SettingPart& setting, const std::string& session);
 
-// Of a session that is there: what begins it again. Fails where a setting is for processes by their
-// numbers, which mean others later.
+// The saved form of an existing session. Fails if a setting is for processes by their numbers, because these
+// name other processes later.
 Result<SavedSession> saved(const SessionPart& session);
 
 }  // namespace tracectl::protocol

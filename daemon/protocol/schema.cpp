@@ -22,7 +22,7 @@ using nlohmann::json;
 
 using Kind = Type::Kind;
 
-// A reply has all fields but empty optional ones; a request may leave out those that have a default.
+// A reply has all fields except empty optional ones; a request may leave out those that have a default.
 enum class Side { request, reply };
 
 json schema_of(Side side, const Type& type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Stacks of events on the wire: written by hand, as the events are (events.h).
+// Stacks of events on the wire: written without nlohmann/json, as the events are (events.h).
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ FramePart part_of(const Frame& frame);
 std::vector<FramePart> parts_of(const Stack& stack);
 Frame frame_of(const FramePart& part);
 
-// Fails for words it does not know, and where only some of the three are there.
+// Fails for unknown words, and if only some of the three are there.
 Result<std::optional<Stack>> stack_of(const std::optional<std::vector<FramePart>>& frames,
                                       const std::optional<std::string>& by,
                                       const std::optional<std::string>& end);

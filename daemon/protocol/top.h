@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What `tracectl top --json` prints for each interval; no method has these. The rules of such structs:
+// The JSON that `tracectl top --json` prints for each interval; no method has these. The rules of such structs:
 // daemon/protocol/messages.h.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace tracectl::protocol {
 struct TopRowPart {
   std::string probe;
   std::string session;
-  std::optional<int64_t> pid = {};  // none: wherever the session's targets have it
+  std::optional<int64_t> pid = {};  // none: in all processes of the session's targets
   std::optional<std::string> comm = {};
   std::string cost;            // "fast", "normal", "slow"
   double hits_per_second = 0;  // in the interval
   double lost_per_second = 0;
-  double percent = 0;  // of one CPU: what the hits cost, by estimate
-  uint64_t hits = 0;   // since it is armed
+  double percent = 0;  // of one CPU: the estimated cost of the hits
+  uint64_t hits = 0;   // since it was armed
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("session", s.session);
@@ -33,10 +33,10 @@ struct TopRowPart {
     f("hits", s.hits);
   }
 };
-// Those that cost most first.
+// Sorted by cost, the highest first.
 struct TopTablePart {
   uint64_t ts = 0;     // ns since boot: the end of the interval
-  double seconds = 0;  // how long it was
+  double seconds = 0;  // its length
   std::vector<TopRowPart> rows;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("ts", s.ts);
