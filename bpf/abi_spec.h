@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What a setting asks of a hit, and where the arguments of a probe are. Part of bpf/abi.h. */
+/* The specs of settings, and the places of a probe's arguments. Part of bpf/abi.h. */
 #ifndef TRACECTL_ABI_SPEC_H
 #define TRACECTL_ABI_SPEC_H
 
@@ -12,7 +12,7 @@ enum tc_arg_place {
 	TC_ARG_MEMORY,
 };
 
-/* Register numbers: those of the instruction set, then the address of the probed instruction. */
+/* Register numbers: those of the instruction set, then one for the address of the probed instruction. */
 enum { TC_RIP = 16, TC_NO_REGISTER = 17 };
 
 struct tc_arg {
@@ -21,7 +21,7 @@ struct tc_arg {
 	__u8 base;		/* register number, or TC_NO_REGISTER */
 	__u8 index;
 	__u8 scale_shift;
-	__u8 value_shift;	/* 8 for %ah and its like */
+	__u8 value_shift;	/* 8 for %ah and the like */
 	__u8 pad[2];
 	__s64 offset;		/* or the constant */
 };
@@ -33,16 +33,16 @@ struct tc_layout {
 };
 
 /*
- * The code of an expression. The machine has TC_REGISTERS registers of 64 bits, which hold nothing
+ * The code of an expression. The machine has TC_REGISTERS registers of 64 bits, which are undefined
  * at first: code writes one before it reads it. Code moves forward only, every skip lands within
- * it, and every way through it ends with TC_OP_RETURN. Operands that are no registers are loaded by
- * the instruction that uses them, because each instruction costs.
+ * it, and every path through it ends with TC_OP_RETURN. An instruction loads its operands itself if
+ * they are not in registers, because each instruction costs time.
  *
- * Running fails where memory cannot be read and where something is divided by 0. A condition that
- * failed does not hold; a value that failed is none.
+ * Code fails if memory cannot be read or a divisor is 0. A condition that fails does not hold; a value
+ * that fails is missing.
  */
 enum tc_source {
-	TC_FROM_REGISTER,	/* the only ones of operand b: this and the next */
+	TC_FROM_REGISTER,	/* operand b has only this or the next */
 	TC_FROM_IMMEDIATE,
 	TC_FROM_ARG,		/* argument number a, its upper bits 0 */
 	TC_FROM_ARG_SIGNED,	/* the same, its sign extended from its size in the layout */
@@ -53,15 +53,15 @@ enum tc_source {
 	TC_FROM_CGROUP,
 	TC_FROM_TS,		/* ns, CLOCK_BOOTTIME */
 	TC_FROM_STACK_BYTES,	/* of the thread's own stack in use; at the hit only */
-	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only, as: */
-	TC_FROM_DURATION,	/* ns */
-	TC_FROM_THROWN,		/* 1 where the call was left without returning, else 0 */
+	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only */
+	TC_FROM_DURATION,	/* ns; at the return only */
+	TC_FROM_THROWN,		/* 1 if the call ended without returning, else 0; at its end only */
 	TC_SOURCES,
 };
 
 enum { TC_RETVAL_SIGNED = 1 << 7 };
 
-/* How the numbers a and b stand to each other. */
+/* The relation of the numbers a and b. */
 enum tc_relation {
 	TC_LESS = 1 << 0,
 	TC_EQUAL = 1 << 1,
@@ -69,8 +69,8 @@ enum tc_relation {
 };
 
 /*
- * _S and _U: signed or unsigned, where that differs. _SU: a is signed and b unsigned, and they are
- * compared as the numbers they stand for. Arithmetic wraps; INT64_MIN / -1 is INT64_MIN and
+ * _S and _U: signed or unsigned, if that matters. _SU: a is signed and b unsigned, and their
+ * mathematical values are compared. Arithmetic wraps; INT64_MIN / -1 is INT64_MIN and
  * INT64_MIN % -1 is 0.
  */
 enum tc_op {
@@ -80,7 +80,7 @@ enum tc_op {
 	TC_OP_ADD,		/* to = a + b, and so on */
 	TC_OP_SUB,
 	TC_OP_MUL,
-	TC_OP_DIV_S,		/* fails where b is 0 */
+	TC_OP_DIV_S,		/* fails if b is 0 */
 	TC_OP_DIV_U,
 	TC_OP_MOD_S,
 	TC_OP_MOD_U,
@@ -99,16 +99,16 @@ enum tc_op {
 	TC_OP_READ_S32,
 	TC_OP_READ_U64,
 
-	TC_OP_SKIP,		/* leaves out the next `skip` instructions; so do all that follow */
+	TC_OP_SKIP,		/* skips the next `skip` instructions; so do all that follow */
 
-	TC_OP_SKIP_UNLESS_S,	/* unless a stands to b as one bit of `to` says, enum tc_relation */
+	TC_OP_SKIP_UNLESS_S,	/* unless the relation of a to b is among the bits of `to`, enum tc_relation */
 	TC_OP_SKIP_UNLESS_U,
 	TC_OP_SKIP_UNLESS_SU,
 
 	/*
-	 * The string compared is named by b, enum tc_text_of. Of a string in user memory a is the
-	 * address (never an immediate), and it ends before its first byte 0, or after `to` bytes.
-	 * `immediate` is the index of the text; b_from is TC_FROM_REGISTER and means nothing.
+	 * b selects the string that is compared, enum tc_text_of. For a string in user memory a is
+	 * its address (never an immediate); it ends before its first byte 0, or after `to` bytes.
+	 * `immediate` is the index of the text; b_from is TC_FROM_REGISTER and not used.
 	 */
 	TC_OP_SKIP_UNLESS_TEXT_EQ,
 	TC_OP_SKIP_UNLESS_TEXT_NE,
@@ -118,14 +118,14 @@ enum tc_op {
 };
 
 enum tc_text_of {
-	TC_TEXT_COMM,		/* the thread's name; a_from and a mean nothing */
+	TC_TEXT_COMM,		/* the thread's name; a_from and a are not used */
 	TC_TEXT_USER,
-	TC_TEXT_TAG,		/* the thread's tag; a_from and a mean nothing */
+	TC_TEXT_TAG,		/* the thread's tag; a_from and a are not used */
 };
 
 struct tc_insn {
 	__u8 op;		/* enum tc_op */
-	__u8 to;		/* register; relations; of a text the most bytes, at most TC_STR_LEN */
+	__u8 to;		/* register; relations; for a text its most bytes, up to TC_STR_LEN */
 	__u8 a_from;		/* enum tc_source */
 	__u8 a;			/* number of the register or argument */
 	__u8 b_from;		/* enum tc_source; a and b are not both immediate */
@@ -134,7 +134,7 @@ struct tc_insn {
 	__s64 immediate;
 };
 
-/* A text in an expression: what a string is compared with. */
+/* A text in an expression, with which a string is compared. */
 struct tc_text {
 	__u8 length;
 	char bytes[TC_TEXT_LEN];
@@ -144,17 +144,17 @@ enum tc_value_kind {
 	TC_VALUE_OPERAND,	/* an enum tc_source other than a register or an immediate */
 	TC_VALUE_CODE,
 	TC_VALUE_COMM,
-	TC_VALUE_STR,		/* the string at the address that the code gives */
+	TC_VALUE_STR,		/* the string at the address that the code returns */
 	TC_VALUE_TAG,
-	TC_VALUE_STACK,		/* of a key: `a` frames at most by frame pointers, the innermost left
-				   out if `from` is 1 */
-	TC_VALUE_BYTES,		/* most_bytes of them, at the address that the code gives */
-	TC_VALUE_PATH,		/* of a key: the number of the call's path, struct tc_path */
+	TC_VALUE_STACK,		/* in a key: at most `a` frames by frame pointers, without the
+				   innermost if `from` is 1 */
+	TC_VALUE_BYTES,		/* most_bytes of them, at the address that the code returns */
+	TC_VALUE_PATH,		/* in a key: the number of the call's path, struct tc_path */
 };
 
 /*
- * A way by which calls of graphs are reached: the number of the one to the call around it, 0 for none,
- * and the source and the session of the call's hook. They are numbered from 1.
+ * A path to calls in graphs: the number of the path to the call around, 0 for none, and the source and the
+ * session of the call's hook. Paths are numbered from 1.
  */
 struct tc_path {
 	__u64 around;
@@ -168,8 +168,8 @@ struct tc_path {
 struct tc_value {
 	__u8 kind;		/* enum tc_value_kind */
 	__u8 from;		/* of an operand: enum tc_source */
-	__u8 a;			/*   and its number */
-	__u8 most_bytes;	/* of a string, at most TC_STR_LEN; of bytes their number */
+	__u8 a;			/* of an operand: its number */
+	__u8 most_bytes;	/* of a string, up to TC_STR_LEN; for bytes their number */
 	__u32 code;		/* first instruction */
 };
 
@@ -177,7 +177,7 @@ enum tc_aggregate_kind {
 	TC_COUNT,
 	TC_SUM,			/* also average, least and greatest */
 	TC_HIST,		/* bucket 0: below 0; 1: 0; n: from 2^(n-2) to below 2^(n-1) */
-	TC_LHIST,		/* bucket 0: below min; n: min + (n-1) * step and on; the last: max and on */
+	TC_LHIST,		/* bucket 0: below min; n: from min + (n-1) * step; the last: from max */
 	TC_TIME,		/* of calls; it has no value */
 };
 
@@ -193,11 +193,11 @@ struct tc_aggregate {
 	__u64 step;
 };
 
-/* What of a spec is for the return of a call. */
+/* The parts of a spec that apply to the return of a call. */
 enum tc_at_return {
-	TC_CONDITION_AT_RETURN = 1 << 0,	/* and with it sample and limit */
+	TC_CONDITION_AT_RETURN = 1 << 0,	/* also sample and limit */
 	TC_EVENT_AT_RETURN = 1 << 1,		/* instead of the hit's */
-	TC_RETURN_EVENT = 1 << 2,		/* beside it */
+	TC_RETURN_EVENT = 1 << 2,		/* besides the hit's */
 	TC_KEEP_ARGS = 1 << 3,
 	TC_KEEP_PATH = 1 << 4,
 	TC_KEEP_IF = 1 << 5,	/* of a graph's root: `keep_if` decides on all that is recorded within */
@@ -207,28 +207,28 @@ enum tc_condition_kind {
 	TC_NO_CONDITION,
 	TC_CODE,
 	/*
-	 * At most TC_MAX_TERM_INSNS instructions: comparisons, but not of texts, of an argument, the
-	 * process or the thread as a with an immediate, and returns of an immediate.
+	 * At most TC_MAX_TERM_INSNS instructions: returns of an immediate, and comparisons, but not of
+	 * texts, in which a is an argument, the process or the thread, and b an immediate.
 	 */
 	TC_TERMS,
 };
 
-/* What a hit is to a pair of probes between which the time is measured. */
+/* The sides of a pair of probes, between which the time is measured. */
 enum tc_pair_side {
 	TC_PAIR_FROM = 1 << 0,
-	TC_PAIR_TO = 1 << 1,	/* of both it ends what is open, and then starts anew */
+	TC_PAIR_TO = 1 << 1,	/* a hit with both ends the open pair, and then starts one */
 };
 
-/* What a hit that is taken does to its thread, as its session sees it. */
+/* Effects of a taken hit on its thread, for its session. */
 enum tc_effect {
 	TC_SET_TAG = 1 << 0,
 	TC_SILENCE = 1 << 1,	/* at most one of these two */
 	TC_UNSILENCE = 1 << 2,
-	TC_LEARN_TAG = 1 << 3,	/* argument 1 is where the thread's struct tc_own_tag_state is */
-	TC_DEEPEST = 1 << 4,	/* takes only hits with more of the stack in use than any taken before */
+	TC_LEARN_TAG = 1 << 3,	/* argument 1 is the address of the thread's struct tc_own_tag_state */
+	TC_DEEPEST = 1 << 4,	/* takes only hits at which more stack is in use than at any taken before */
 };
 
-/* What a hit that is taken does to a session, its own or another. */
+/* Effects of a taken hit on a session, its own or another. */
 enum tc_trigger_does {
 	TC_CLOSE_GATE,
 	TC_OPEN_GATE,
@@ -241,30 +241,30 @@ struct tc_trigger {
 };
 
 /*
- * What a hook does with a hit, where that takes more than its flags. Shared by hooks of one session,
- * immutable.
+ * The actions of a hook that its flags alone do not describe. Immutable, and shared by hooks of one
+ * session.
  */
 struct tc_spec {
 	struct tc_value condition;
 	__u64 condition_kind;	/* enum tc_condition_kind */
-	__u64 sample;		/* takes one hit in so many; 0: each */
-	__u64 limit;		/* takes so many a second at most; 0: all */
+	__u64 sample;		/* takes one in this many hits; 0: each */
+	__u64 limit;		/* the most hits taken in a second; 0: all */
 	__u32 value_count;	/* of a record; 0: it has the arguments */
-	__u32 value_words;	/* that they take: one, TC_STR_LEN / 8 for a text and for bytes */
+	__u32 value_words;	/* of all values: TC_STR_LEN / 8 for a text or bytes, 1 for others */
 	__u32 aggregate_count;
 	__u32 at_return;	/* enum tc_at_return */
-	__u32 stack_frames;	/* at most, of the stack that a record has; 0: it has none */
+	__u32 stack_frames;	/* the most frames of a record's stack; 0: it has none */
 	__u16 session;
 	__u16 effects;		/* enum tc_effect */
 	__u32 tag;		/* its number in the session */
 	__u32 trigger_count;
 	struct tc_trigger triggers[TC_MAX_TRIGGERS];
-	__u32 pair;		/* number of the pair it is a side of, never used again; or 0 */
+	__u32 pair;		/* number of the pair of which it is a side, never reused; or 0 */
 	__u32 pair_sides;	/* enum tc_pair_side */
-	__u32 graph_depth;	/* of a graph: calls with so many around them are left out; 0: none are */
+	__u32 graph_depth;	/* of a graph: calls with this many around them are left out; 0: none are */
 	__u32 pad;
-	struct tc_value keep_if;	/* a condition, worked out when the call ends */
-	struct tc_aggregate matched_by;	/* the keys by which ends find their starts; no more of it */
+	struct tc_value keep_if;	/* a condition, evaluated when the call ends */
+	struct tc_aggregate matched_by;	/* only its keys are used: ends find their starts by them */
 	struct tc_value values[TC_MAX_VALUES];
 	struct tc_aggregate aggregates[TC_MAX_AGGREGATES];
 	struct tc_text texts[TC_SPEC_TEXTS];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Whether the user whose session a hook is may see the process that hits it. Two things are asked at each hit:
+ * Whether the user of a hook's session may see the process that hits it. Each hit checks two things:
  *
- *   whether it could ptrace(2) the process at this moment, as the kernel's __ptrace_may_access() has it for
- *   PTRACE_MODE_READ_REALCREDS: a process changes its user, executes a file that changes it, or asks not to be
- *   looked at, and nothing that was known before counts;
+ *   whether the user could ptrace(2) the process at this moment, by the rules of the kernel's
+ *   __ptrace_may_access() for PTRACE_MODE_READ_REALCREDS. Earlier answers do not count, because a process can
+ *   change its user, execute a file that changes it, or make itself not dumpable;
  *
- *   whether the kernel itself has let a client of the session read the memory of the process, or of one that
- *   it was forked from without an exec since (proofs.bpf.h): what Landlock, Yama, SELinux and AppArmor decide
- *   is not to be seen from the ids.
+ *   whether the kernel itself has let a client of the session read the memory of the process, or of one from
+ *   which it was forked without an exec since (proofs.bpf.h), because the ids do not show what Landlock, Yama,
+ *   SELinux and AppArmor decide.
  *
- * Hooks of sessions whose user may see every process are not TC_OWNED, and pay nothing.
+ * Hooks of sessions whose user may see every process are not TC_OWNED, and cost nothing here.
  */
 #ifndef TRACECTL_ACCESS_BPF_H
 #define TRACECTL_ACCESS_BPF_H
@@ -23,7 +23,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/unproven.bpf.h"
 
-/* Closed where there is no such session. */
+/* False if there is no such session. */
 __on_its_own bool owner_may_see_current(__u32 session)
 {
 	struct tc_session *of = bpf_map_lookup_elem(&sessions, &session);
@@ -58,7 +58,7 @@ static __always_inline bool is_hidden(const struct tc_hook *hook)
 	       !(owner_may_see_current(hook->session) && is_current_proven_to(hook->session));
 }
 
-/* Of a hit. Those that only the proof is missing of are counted. */
+/* Whether the hook may not see the hit. Hits that only lack the proof are counted. */
 static __always_inline bool is_hit_hidden(const struct tc_hook *hook)
 {
 	if (!(hook->flags & TC_OWNED))

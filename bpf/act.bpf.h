@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What a hook does with a hit. Programs can be preempted and two can interleave on one CPU, so
+ * A hook's actions on a hit. Programs can be preempted and two can interleave on one CPU, so
  * everything is counted with atomic adds, and a record is built in its reserved memory.
  */
 #ifndef TRACECTL_ACT_BPF_H
@@ -26,7 +26,7 @@
 #include "bpf/stream.bpf.h"
 #include "bpf/terms.bpf.h"
 
-/* Nobody will see how the call goes on. */
+/* Counts a call whose end will not be observed. */
 static __noinline void count_cut(__u32 stat)
 {
 	struct tc_key key = { .stat = stat, .aggregate = TC_NO_AGGREGATE, .missing = TC_CALL_CUT };
@@ -44,7 +44,7 @@ static __always_inline bool is_taken(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	return lets_pass(hook, spec);
 }
 
-/* As enum tc_effect has it. */
+/* The effect TC_LEARN_TAG. */
 static __always_inline void learn_tag_of(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
 	const struct tc_value second = { .kind = TC_VALUE_OPERAND, .from = TC_FROM_ARG, .a = 1 };
@@ -57,8 +57,8 @@ static __always_inline void learn_tag_of(bpf_user_pt_regs_t *ctx, const struct t
 enum { CUTS_CALLS = 1 << 8 };	/* the program follows none */
 
 /*
- * Acts on a hit by the spec of its hook; `known`: what is known of the condition (enum answer), and
- * CUTS_CALLS. Whether a call that begins by it is one that the hook takes.
+ * Acts on a hit by the spec of its hook. `known`: the condition's result if it is known (enum answer), and
+ * CUTS_CALLS. Returns whether the hook takes the hit, and so a call that begins by it.
  */
 __on_its_own bool act_by_spec(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
 			      __u32 known)
@@ -91,14 +91,14 @@ __on_its_own bool act_by_spec(bpf_user_pt_regs_t *ctx, const struct tc_hook *hoo
 	return true;
 }
 
-/* Nothing is to be done with hits but to count those that meet the condition. */
+/* Whether the hook only counts the hits that meet the condition. */
 static __always_inline bool only_counts(const struct tc_hook *hook, const struct tc_spec *spec)
 {
 	return !(hook->flags & (TC_EVENT | TC_CALL) || spec->aggregate_count || spec->sample ||
 		 spec->limit || spec->effects || spec->trigger_count);
 }
 
-/* Most hits end here, and have made no call. */
+/* Most hits end here, without having called a function. */
 static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *hook,
 					struct tc_stat *stat)
 {
@@ -137,7 +137,7 @@ static __always_inline bool begins_to_act(const struct tc_hook *hook, struct tc_
 	return true;
 }
 
-/* For a hook with nothing else to do. */
+/* For a hook that does nothing else. */
 static __always_inline void count_hit(const struct tc_hook *hook)
 {
 	begins_to_act(hook, stat_of(hook));
@@ -148,7 +148,7 @@ static __noinline bool is_outside_its_graph(const struct tc_hook *hook)
 	return is_outside_graph(hook, calls_of_thread(hook->session));
 }
 
-/* Whether the hook takes calls within a graph only, and this is none; then it is counted. */
+/* Whether the hook takes only calls within a graph, and this is none; counts it as filtered then. */
 static __always_inline bool is_left_out(const struct tc_hook *hook, struct tc_stat *stat)
 {
 	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_outside_its_graph(hook))
@@ -157,7 +157,7 @@ static __always_inline bool is_left_out(const struct tc_hook *hook, struct tc_st
 	return true;
 }
 
-/* `at_once`: as few calls as can be, where most hits end, but more of the stack. */
+/* `at_once`: with few function calls, for the place where most hits end, but with more stack. */
 static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
 {
 	struct tc_stat *stat = stat_of(hook);

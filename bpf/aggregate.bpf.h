@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Counts, sums and histograms by keys, in tables whose values each CPU has for itself. A program can
- * be preempted between two of its steps by another on the same CPU, so values are only added to and
- * raised atomically; nobody waits for another CPU.
+ * Counts, sums and histograms by keys, in tables with one value for each CPU. A program can be
+ * preempted between two of its steps by another on the same CPU, so values are only added to and
+ * raised atomically; no program waits for another CPU.
  */
 #ifndef TRACECTL_AGGREGATE_BPF_H
 #define TRACECTL_AGGREGATE_BPF_H
@@ -105,11 +105,11 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	__sync_fetch_and_add(&sum->sum, value);
 	raise(&sum->high, as_unsigned);
 	raise(&sum->low, ~as_unsigned);
-	__sync_fetch_and_add(&sum->count, 1);	/* last: who sees it sees the others */
+	__sync_fetch_and_add(&sum->count, 1);	/* last: a reader that sees it sees the others */
 	return true;
 }
 
-/* Checked on its own, as more than one is to be loaded that has it. */
+/* Verified on its own, because several loaded programs have it. */
 __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ended)
 {
 	void *table = table_in(times);
@@ -131,18 +131,18 @@ __on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ende
 	raise(&time->high, ended->duration_ns);
 	raise(&time->low, ~ended->duration_ns);
 	__sync_fetch_and_add(&time->buckets[bucket], 1);
-	__sync_fetch_and_add(&time->count, 1);	/* last: who sees it sees the others */
+	__sync_fetch_and_add(&time->count, 1);	/* last: a reader that sees it sees the others */
 	return true;
 }
 
 enum {
 	NO_ROOM = -1,
-	MATCHED_BY = TC_MAX_AGGREGATES,	/* the number of what a pair is matched by */
+	MATCHED_BY = TC_MAX_AGGREGATES,	/* the number of tc_spec.matched_by */
 };
 
 /*
- * Which value of a spec, in one word, as a function has five parameters: the aggregate's number, from bit 32
- * on the part of its key, from bit 48 on where the caller is, as in tc_hook.
+ * A value of a spec in one word, because a function has at most five parameters: the aggregate's number, from
+ * bit 32 on the part of its key, from bit 48 on words_below_caller of tc_hook.
  */
 static __always_inline __u64 packed_which(__u32 aggregate, __u16 part, __u8 words_below_caller)
 {
@@ -158,8 +158,8 @@ static __always_inline const struct tc_aggregate *aggregate_of(const struct tc_s
 }
 
 /*
- * At the end of a call its stack begins with the caller. Of one that was left without returning only
- * the caller is known.
+ * At the end of a call its stack begins with the caller. If the call ended without returning, only the
+ * caller is known.
  */
 static __always_inline int stack_part(bpf_user_pt_regs_t *ctx, const struct tc_value *value,
 				      __u16 session, __u8 words_below_caller,
@@ -195,7 +195,7 @@ static __always_inline int text_part(bpf_user_pt_regs_t *ctx, __u64 code,
 	return *part ? true : NO_ROOM;
 }
 
-/* Whether the part can be read, or NO_ROOM. `which`: by packed_which(). */
+/* Returns whether the part can be read, or NO_ROOM. `which`: by packed_which(). */
 __on_its_own int key_part(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
 			  const struct ended *ended, __u64 *part)
 {
@@ -218,13 +218,13 @@ __on_its_own int key_part(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
 	return evaluate(ctx, code, packed(value), part, ended);
 }
 
-/* False where there is no room for a part of it. */
+/* False if there is no room for a part of it. */
 static __always_inline bool make_key(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
 				     __u32 part_count, const struct ended *ended, struct tc_key *key)
 {
 	__u32 i;
 
-#pragma clang loop unroll(disable)	/* unrolled it takes more of the stack */
+#pragma clang loop unroll(disable)	/* unrolled it takes more stack */
 	for (i = 0; i < TC_KEY_PARTS; i++) {
 		int read;
 
@@ -247,8 +247,8 @@ static __always_inline bool is_by_path(const struct tc_aggregate *aggregate)
 }
 
 /*
- * A call that is left without returning. Its time is added up by path only: there it is missing in
- * that of the calls around it.
+ * Adds a call that ended without returning. Its time is added only by path, because there the self time
+ * of the calls around it lacks it.
  */
 static __always_inline bool add_unwound(const struct tc_aggregate *aggregate, struct tc_key *key,
 					const struct ended *ended)
@@ -290,7 +290,7 @@ static __always_inline struct tc_key *begin_key(struct desk *desk, __u32 stat, _
 	return &desk->key;
 }
 
-/* False where there is no room for a new key. `which`: by packed_which(). `ended`, if the hit is the end of a call. */
+/* False if there is no room for a new key. `which`: by packed_which(). `ended`: set if the hit is the end of a call. */
 __on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 stat, __u64 which,
 				   const struct ended *ended)
 {

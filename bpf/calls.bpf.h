@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The calls that are open, by thread and session, the innermost last. A call is known by where its
- * return address stands: no other function of that stack has its own there while it lasts.
+ * The calls that are open, by thread and session, the innermost last. A call is identified by the place
+ * of its return address on the stack: no other call on that stack has its own there at the same time.
  *
- * A call can end without its return being seen: by an exception, by longjmp, with its thread. It is
- * closed as unwound once that is certain, and never before:
+ * A call can end without an observed return: by an exception, by longjmp, with its thread. It is closed
+ * as unwound once that is certain, and never before:
  *  - another call of the thread has its return address there, or further up on the same stack;
- *  - or what stands there is another address than the call's own.
- * Where stacks are switched, as coroutines do, the second is the only sign: the calls of a stack that
- * is put aside stay open. Only the stack that a thread began on is known for one (on_own_stack).
+ *  - or the address there is not the call's own.
+ * If stacks are switched, as coroutines do, only the second tells: the calls of an inactive stack stay
+ * open. The only stack that is recognized is the one that a thread began on (on_own_stack).
  */
 #ifndef TRACECTL_CALLS_BPF_H
 #define TRACECTL_CALLS_BPF_H
@@ -24,21 +24,21 @@
 enum way { BY_TRAMPOLINE, BY_EXITS };
 
 struct call {
-	__u64 sp;		/* where its return address is */
-	__u64 return_address;	/* 0: by a trampoline, which is what stands there */
+	__u64 sp;		/* the place of its return address */
+	__u64 return_address;	/* 0: replaced by the address of a trampoline */
 	__u64 began_ns;		/* CLOCK_BOOTTIME */
-	__u64 within_ns;	/* spent in calls that it made and that have ended */
+	__u64 within_ns;	/* time in calls that it made and that have ended */
 	__u32 slot;
 	__u32 serial;		/* of its hook */
 	__u32 number;		/* among the thread's, from 1 on */
 	__u16 way;
 	__u16 is_of_graph;
-	__u64 path;		/* 0: of no graph, and none around it is */
+	__u64 path;		/* 0: neither it nor a call around it is of a graph */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
 };
 
-/* What a call came to. */
+/* A call, or a pair, that has ended. */
 struct ended {
 	__u64 duration_ns;
 	__u64 self_ns;
@@ -46,34 +46,34 @@ struct ended {
 	__u32 has_retval;
 	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
 	__u64 return_address;	/* 0: not known */
-	__u64 path;		/* as the call has it */
+	__u64 path;		/* as in struct call */
 	__u64 arg_valid;
 	__u64 args[TC_CALL_ARGS];
-	__u64 call;		/* as tc_end has it; 0: of no graph */
+	__u64 call;		/* as in tc_end; 0: of no graph */
 };
 
 struct calls {
-	__u64 born_ns;			/* of the thread: its number may come to mean another */
+	__u64 born_ns;			/* of the thread: its number may be reused */
 	struct own_stack stack;
 	__u64 depth;
-	__u32 trampolines;	/* of the calls that are open, those by a trampoline */
-	__u32 graph_depth;	/* and those that are shown as a graph */
+	__u32 trampolines;	/* open calls that have a trampoline */
+	__u32 graph_depth;	/* open calls that are parts of a graph */
 	__u32 last_number;
 	__u32 session;
-	__u64 blocks;		/* of deep calls that there are for the thread */
-	__u64 has_paths;	/* a call has been opened that keeps its path */
-	__u64 jumped_to;	/* by the outermost call of a graph when it ended, just now; or 0 */
-	__u64 jumped_sp;	/* where its return address is, which will be that function's */
-	__u32 held_call;	/* whose end what is recorded waits for: its number, or 0 */
-	__u32 held_blocks;	/* that there are for the thread, */
-	__u32 held_at;		/*   and which of them is written */
+	__u64 blocks;		/* the thread's blocks of deep calls */
+	__u64 has_paths;	/* a call that keeps its path has been opened */
+	__u64 jumped_to;	/* the function to which a graph's outermost call just jumped when it ended, or 0 */
+	__u64 jumped_sp;	/* the place of its return address, which will be that function's */
+	__u32 held_call;	/* number of the call for whose end the records wait, or 0 */
+	__u32 held_blocks;	/* the thread's blocks of held records, */
+	__u32 held_at;		/*   and the one that is being written */
 	__u32 held_lost;	/* records for which there was no room */
-	struct ended ended;	/* the call that has ended last, */
-	struct tc_hook ended_for;	/*   and the hook that wants to know of it */
+	struct ended ended;	/* the last call that has ended, */
+	struct tc_hook ended_for;	/*   and the hook that follows it */
 	struct call open[TC_NEAR_CALLS];
 };
 
-/* Calls of threads that call deep, by blocks, and from block 1 on. */
+/* The open calls beyond TC_NEAR_CALLS, in blocks, from block 1 on. */
 struct deep_key {
 	__u32 tid;	/* in the initial namespace */
 	__u32 session;
@@ -128,7 +128,7 @@ static __always_inline struct calls *calls_of_thread(__u32 session)
 	return calls;
 }
 
-/* What a thread has left that had this number before is overwritten. */
+/* Overwrites the calls of an earlier thread with this number. */
 static __always_inline bool put_calls(const struct caller *caller)
 {
 	bool is_new = !bpf_map_lookup_elem(&callers, caller);
@@ -167,9 +167,9 @@ static __always_inline bool on_own_stack(const struct calls *calls, __u64 addres
 }
 
 /*
- * Whether the call has ended, seen from where another begins or ends with its return address at sp.
- * By a trampoline calls of one function follow one another at the same place where it jumps to its
- * own start, and all of them return.
+ * Whether the call has ended, judged when another one begins or ends with its return address at sp. If a
+ * function with a trampoline jumps to its own start, its calls follow each other at the same place, and
+ * all of them return.
  */
 static __always_inline bool is_over(const struct calls *calls, const struct call *call, __u64 sp,
 				    bool begins)
@@ -203,16 +203,16 @@ static __noinline struct call *deep_call_at(const struct calls *calls, __u64 ind
 	return block ? &block->open[index & (TC_NEAR_CALLS - 1)] : 0;
 }
 
-/* Of those that are open, and of the place behind them once there is room. */
+/* An open call, or the place after the last one once it has room. */
 static __always_inline struct call *call_at(const struct calls *calls, __u64 index)
 {
-	index ^= unknown_zero;	/* or the verifier would follow a loop's variable by each number */
+	index ^= unknown_zero;	/* or the verifier would check each value of a loop's variable */
 	if (index < TC_NEAR_CALLS)
 		return (struct call *)&calls->open[index & (TC_NEAR_CALLS - 1)];
 	return deep_call_at(calls, index);
 }
 
-/* As put_calls(). */
+/* Like put_calls(). */
 static __always_inline bool put_deep_calls(const struct deep_key *key)
 {
 	bool is_new = !bpf_map_lookup_elem(&deep_callers, key);
@@ -226,7 +226,7 @@ static __always_inline bool put_deep_calls(const struct deep_key *key)
 	return false;
 }
 
-/* Room behind the calls that are open; null where there is none. */
+/* The place for one more call; null if there is no room. */
 static __always_inline struct call *next_call(struct calls *calls)
 {
 	struct deep_key key = block_of(calls, calls->depth);
@@ -262,9 +262,9 @@ static __always_inline void forget_deep_calls(const struct calls *calls)
 enum { NO_CALL = TC_MAX_DEPTH };
 
 /*
- * A call that is over, the innermost first, or NO_CALL. Calls of one stack end in their order: where
- * only the stack that the thread began on is concerned the innermost tells for all. Of other stacks so
- * many are looked at that a hit stays cheap; what lies behind them ends when those have ended.
+ * A call that is over, the innermost first, or NO_CALL. Calls of one stack end in their order: if only
+ * the stack that the thread began on is concerned, it is enough to check the innermost. With other stacks
+ * TC_NEAR_CALLS are checked, so that a hit stays cheap; further ones are found when those have ended.
  */
 __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 {
@@ -293,7 +293,7 @@ __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 	return found ? i : NO_CALL;
 }
 
-/* Makes the call the innermost, behind those that are open beside it on other stacks. */
+/* Makes the call the innermost, after those that are open on other stacks. */
 __on_its_own int make_innermost(struct calls *calls, __u64 i)
 {
 	struct bpf_iter_num steps;
@@ -327,15 +327,15 @@ __on_its_own int make_innermost(struct calls *calls, __u64 i)
 	return 0;
 }
 
-/* As tc_end has it. Of those that are open this call is the innermost. */
+/* The call as in tc_end.call. It is the innermost of the open ones. */
 static __always_inline __u64 mark_of(const struct calls *calls, const struct call *call)
 {
 	return (__u64)calls->graph_depth << 32 | call->number;
 }
 
 /*
- * Takes the innermost call off, and fills what has ended: all but its kind and its return value. What it
- * took is the share of the call around it. False where the call is not there.
+ * Removes the innermost call, and fills `ended` except kind and return value. Its duration is added to
+ * within_ns of the call around it. False if the call is not there.
  */
 __on_its_own bool end_innermost(struct calls *calls)
 {
@@ -368,7 +368,7 @@ __on_its_own bool end_innermost(struct calls *calls)
 	return true;
 }
 
-/* The hook with this serial number, as it is in force; false where there is none any more. */
+/* Finds the hook with this serial number among those in force; false if it is gone. */
 __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hook *found)
 {
 	const struct tc_generation *generation = &slots[slot % TC_MAX_SLOTS].generation[under & 1];
@@ -395,7 +395,7 @@ __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hoo
 	return found->flags & TC_CALL && found->flags >> TC_SERIAL_SHIFT == serial;
 }
 
-/* Ends it as one that has not returned. False if nobody wants to know of its end any more. */
+/* Ends it as a call that has not returned. False if no hook follows it any more. */
 __on_its_own bool unwind_innermost(struct calls *calls, __u64 under)
 {
 	const struct call *call;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Which cgroups belong to a set target: one that was chosen and all below it. A process belongs to the
- * set while it is in one of them, which is asked at each hit, so neither a fork nor a move nor an exec
- * has to be followed. A cgroup that is made hears of it before anybody can see it: what its parent
- * hands on, and what was chosen by that name, so that a unit that is started anew is traced from its
- * first instruction. User space adds the cgroups that were there before (trace/set_targets.cpp).
+ * The cgroups that belong to a set target: one that was chosen and all below it. A process belongs to the
+ * set while it is in one of them. Each hit checks that, so forks, moves and execs need not be followed. A
+ * new cgroup gets its sets before anybody can see it: those of its parent, and those chosen by its name,
+ * so that a unit that is restarted is traced from its first instruction. User space adds the cgroups that
+ * existed before (trace/set_targets.cpp).
  */
 #ifndef TRACECTL_CGROUPS_BPF_H
 #define TRACECTL_CGROUPS_BPF_H

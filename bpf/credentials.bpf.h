@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Whom a task runs as, and whether its user may look at its memory. */
+/* The user as whom a task runs, and whether that user may read its memory. */
 #ifndef TRACECTL_CREDENTIALS_BPF_H
 #define TRACECTL_CREDENTIALS_BPF_H
 
@@ -7,7 +7,7 @@
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
 
-/* include/linux/mm_types.h: the lowest bits of the flags say who may look at the memory. */
+/* include/linux/mm_types.h: the lowest bits of the flags say who may read the memory. */
 enum { DUMPABLE_MASK = 3, DUMPABLE_BY_USER = 1 };
 
 /* Since Linux 6.18 the flags are a bitmap in a struct of their own. */
@@ -17,7 +17,7 @@ static __always_inline bool is_dumpable(struct mm_struct *mm)
 	struct mm_struct___word *with_word = (void *)mm;
 	unsigned long flags;
 
-	/* A thread that is about to end has no memory any more. */
+	/* A thread that is about to end no longer has memory. */
 	if (!mm)
 		return true;
 	if (bpf_core_field_exists(with_bitmap->flags.__mm_flags))

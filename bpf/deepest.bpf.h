@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * deepest: takes hits at which more of the thread's stack is in use than at any that this has taken of
- * the thread for the session. How much that was lies with the thread, as marks do, and is over when they
- * are. Only the thread itself asks.
+ * deepest: takes hits at which more of the thread's stack is in use than at any hit of the thread that it
+ * has taken for the session. The greatest use is stored with the thread, as marks are, and becomes void
+ * when they do. Only the thread itself reads it.
  */
 #ifndef TRACECTL_DEEPEST_BPF_H
 #define TRACECTL_DEEPEST_BPF_H
@@ -41,7 +41,7 @@ static __always_inline struct depth *depth_of_thread(__u32 session)
 	return all ? &all->of[session] : 0;
 }
 
-/* Without memory to keep what was the most no hit is taken. */
+/* Without memory for the greatest use so far no hit is taken. */
 __on_its_own bool is_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
@@ -58,7 +58,7 @@ __on_its_own bool is_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
 	return depth->under != state->marks || bytes > depth->bytes;
 }
 
-/* Once it is known that somebody will see the hit: one that is lost is no reason to leave out others. */
+/* Called once the hit's record is in the ring: a lost hit must not exclude others. */
 __on_its_own int keep_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);

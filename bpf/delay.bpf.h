@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * For tests/mutate only: now and then a hit takes its time, so that what must wait for it and does
- * not is seen. A hit that is delayed lasts longer than a whole commit.
+ * For tests/mutate only: delays a hit now and then, so that code that must wait for it and does not is
+ * found. A delayed hit lasts longer than a whole commit.
  */
 #ifndef TRACECTL_DELAY_BPF_H
 #define TRACECTL_DELAY_BPF_H

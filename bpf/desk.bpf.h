@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Memory in which a thread's programs work, where the stack's 512 bytes are too few. It is the thread's,
- * not its CPU's: programs can be preempted, and another's would go on in the same place. No program
- * interrupts another of the same thread.
+ * Working memory of a thread's programs, for which the stack's 512 bytes are too few. It belongs to the
+ * thread, not the CPU: a program can be preempted, and another one on the CPU would overwrite it. No program
+ * interrupts another one of the same thread.
  */
 #ifndef TRACECTL_DESK_BPF_H
 #define TRACECTL_DESK_BPF_H
@@ -14,10 +14,10 @@
 
 struct desk {
 	__u64 registers[TC_REGISTERS];	/* of the machine */
-	struct string string;		/* that the machine compares */
-	struct tc_start start;		/* that an end of a pair has met */
-	struct tc_key key;		/* of an aggregate, or of a hit of a side of a pair */
-	struct ended matched;		/* the pair */
+	struct string string;		/* compared by the machine */
+	struct tc_start start;		/* found by the end of a pair */
+	struct tc_key key;		/* of an aggregate, or of a pair's hit */
+	struct ended matched;		/* the pair that has ended */
 };
 
 struct {
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct desk);
 } desks SEC(".maps");
 
-/* Null where there is no memory. */
+/* Null if there is no memory. */
 static __always_inline struct desk *desk_of_thread(void)
 {
 	return bpf_task_storage_get(&desks, bpf_get_current_task_btf(), 0,

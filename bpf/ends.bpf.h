@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What a hook does when a call ends that it has followed, and the record of it. */
+/* A hook's actions when a call that it follows ends, and the record of the end. */
 #ifndef TRACECTL_ENDS_BPF_H
 #define TRACECTL_ENDS_BPF_H
 
@@ -55,13 +55,13 @@ __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u6
 	return false;
 }
 
-/* Whether the call is a part of a graph whose outermost call is waited for. */
+/* Whether the call is a part of a graph whose records wait for the end of the outermost call. */
 static __always_inline bool is_held(const struct calls *calls, const struct ended *ended)
 {
 	return calls && calls->held_call && ended->call;
 }
 
-/* The same of such a call. */
+/* Holds back the record of the end of such a call. */
 __on_its_own int hold_end(const struct tc_hook *hook, struct calls *calls, __u64 under,
 			  const struct ended *ended)
 {
@@ -77,7 +77,7 @@ __on_its_own int hold_end(const struct tc_hook *hook, struct calls *calls, __u64
 	return 0;
 }
 
-/* The end of a call that is waited for decides on all that waits. */
+/* The end of the outermost call decides on all records that wait for it. */
 __on_its_own int settle(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *calls,
 			__u64 under, const struct ended *ended)
 {
@@ -123,7 +123,7 @@ __on_its_own int act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 		else if (!stream_end(ctx, code_of(hook), destination_of(hook), under, ended))
 			__sync_fetch_and_add(&stat->dropped_ring, 1);
 	}
-	/* No call is around the one that is waited for. */
+	/* The call for which records wait has none around it. */
 	if (is_held(calls, ended) && ended->call == calls->held_call)
 		settle(ctx, hook, calls, under, ended);
 	if (spec->at_return & TC_CONDITION_AT_RETURN)

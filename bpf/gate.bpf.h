@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The gate: one 64-bit word, the epoch, is loaded once a hit; its lowest bit picks the generation
+ * The gate: each hit loads one 64-bit word once, the epoch, and its lowest bit selects the generation
  * of the slot's settings. User space switches every site of every session by one store to it.
  */
 #ifndef TRACECTL_GATE_BPF_H
@@ -14,7 +14,7 @@
 #include "bpf/match.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* The hook with this number, which becomes that of the one after it; null where there is none. */
+/* The hook with the number `next`, which is then set to that of the one after it; null if there is none. */
 static __always_inline const struct tc_hook *take_next_hook(__u32 *next)
 {
 	const struct tc_hook *hook;
@@ -27,7 +27,7 @@ static __always_inline const struct tc_hook *take_next_hook(__u32 *next)
 	return hook;
 }
 
-/* A program of an older epoch may still run here, preempted: it is not the first of the newer. */
+/* A program that loaded an older epoch may still run on this CPU, preempted: its hit must not be noted. */
 static __always_inline void note_first_hit(__u64 under)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -36,10 +36,10 @@ static __always_inline void note_first_hit(__u64 under)
 	if (!first || first->epoch >= under)
 		return;
 	first->ts_ns = bpf_ktime_get_boot_ns();
-	__sync_lock_test_and_set(&first->epoch, under);	/* after the time, for whoever reads both */
+	__sync_lock_test_and_set(&first->epoch, under);	/* after the time, for readers of both */
 }
 
-/* Whether the hit is anybody's. */
+/* Applies enum tc_attention; false if the hit is to be ignored. */
 static __noinline bool attend(__u32 to, __u64 under)
 {
 	struct thread thread;
@@ -63,9 +63,9 @@ static __always_inline __u64 load_epoch(void)
 }
 
 /*
- * The settings of the site under the hit's epoch; null where nobody wants the hit. The newer link of a handover
- * may serve hooks that on_count() cannot: what this takes of them began before the switch, or could be given no
- * token, and is for the settings before.
+ * The settings of the site under the hit's epoch; null if no hook takes the hit. After a handover the newer link may
+ * serve hooks that on_count() cannot. A hit that on_count() then still takes began before the switch, or found no
+ * memory for a token, and is counted by the settings before the switch.
  */
 static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, struct hit *hit,
 							   const bool counts)

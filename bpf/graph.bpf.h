@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * Function graphs. A root's call opens a graph in its thread; while it is open the calls of all hooks
- * of its session that are TC_IN_GRAPH are parts of it. Records of a call's beginning and end bear its
- * number: whoever reads them pairs nothing by name or order, and so nothing wrongly where some are
- * lost.
+ * of its session that are TC_IN_GRAPH are parts of it. Records of a call's beginning and end have its
+ * number, so that readers need not pair them by name or order, and pair none wrongly if some are lost.
  */
 #ifndef TRACECTL_GRAPH_BPF_H
 #define TRACECTL_GRAPH_BPF_H
@@ -14,29 +13,29 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/shares.bpf.h"
 
-/* How many calls of the session's graphs are open in the current thread. */
+/* The number of calls of the session's graphs that are open in the current thread. */
 static __always_inline __u32 graph_depth_of(const struct calls *calls)
 {
 	return calls ? calls->graph_depth : 0;
 }
 
-/* Whether the hook takes hits within a graph only, and this is none. */
+/* Whether the hook takes only hits within a graph, and this is none. */
 static __always_inline bool is_outside_graph(const struct tc_hook *hook, const struct calls *calls)
 {
 	return hook->flags & TC_WITHIN_GRAPH && !graph_depth_of(calls);
 }
 
 /*
- * A function that leaves by a jump ends there, and the one that it jumps to returns in its stead: that
- * one is a part of the graph even where no call of it is open any more. `entry`: where the function that
- * is called begins; `sp`: where its return address is.
+ * A function that ends by a jump to another one is replaced by it: that one returns to the same caller, and is
+ * a part of the graph even if no call of the graph is open any more. `entry`: the start of the function that
+ * is called; `sp`: the place of its return address.
  */
 static __always_inline bool is_jumped_to(const struct calls *calls, __u64 entry, __u64 sp)
 {
 	return calls && calls->jumped_to == entry && calls->jumped_sp == sp;
 }
 
-/* The calls of the current thread that the hook has to do with; a lookup is dear. */
+/* The current thread's calls, if the hook needs them; a lookup is expensive. */
 static __always_inline struct calls *calls_for(const struct tc_hook *hook)
 {
 	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_of_thread(hook->session) : 0;
@@ -49,7 +48,7 @@ static __always_inline void add_path(const struct tc_path *path)
 	if (!take_room_for(path->session, TC_TABLE_PATHS))
 		return;
 	number = __sync_fetch_and_add(&last_path, 1) + 1;
-	/* Somebody else may be first: then the number is theirs, and this one nobody's. */
+	/* If another program is first its number stays, and this one is not used. */
 	if (bpf_map_update_elem(&paths, path, &number, BPF_NOEXIST))
 		give_room_of(path->session, TC_TABLE_PATHS);
 }
@@ -70,7 +69,7 @@ static __noinline __u64 path_to(__u64 around, __u32 source, __u32 session)
 	return known ? *known : TC_NO_PATH;
 }
 
-/* Of a call that is being opened within those that are open. What is no part of the graph passes it on. */
+/* The path of a call that is being opened. A call that is no part of the graph has that of the call around it. */
 static __always_inline __u64 path_of(struct calls *calls, const struct tc_spec *spec, __u32 source)
 {
 	const struct call *around;

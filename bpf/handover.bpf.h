@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * A link cannot shrink: where some of its sites are taken off, a new link replaces it for the rest,
- * and until the old one is closed a hit runs the program for both. Each loads the epoch for itself,
- * so that a switch can fall between the two. Exactly one may take the hit:
+ * A link cannot shrink: if some of its sites are removed, a new link replaces it for the rest, and until
+ * the old one is closed a hit runs the program of both. Each loads the epoch itself, so a switch can
+ * happen between the two. Exactly one may take the hit:
  *
- *   newer link, old epoch     leaves: the generation names the older link
+ *   newer link, old epoch     ends: the generation names the older link
  *   newer link, new epoch     takes it, and leaves a token with the thread
  *   older link, old epoch     takes it
  *   older link, new epoch     takes it unless it finds the token of this hit; on_count() for the settings before
  *
- * The newer link is the first of a hit to run, as the kernel puts consumers of a uprobe at the head
- * of their list (kernel/events/uprobes.c, consumer_add); a hit that began before it was there runs
- * the older one only. Where there is no memory for a token the older link takes the hit.
+ * At each hit the newer link runs first, because the kernel adds consumers of a uprobe at the head of
+ * their list (kernel/events/uprobes.c, consumer_add); a hit that began before it was added runs the
+ * older one only. If there is no memory for a token, the older link takes the hit.
  *
- * The older link is closed, and the flag taken off, when every hit that runs had begun after the
- * switch: tests/model/switch.pml, SHRINK. A thread meets at most two slots at an instruction, one
- * armed in its process and one armed in all; both may be handed over, so there are two tokens.
+ * The older link is closed, and the flag removed, when all hits that began before the switch have
+ * ended: tests/model/switch.pml, SHRINK. A thread hits at most two slots at an instruction, one armed in
+ * its process and one armed in all; both may be handed over, so there are two tokens.
  */
 #ifndef TRACECTL_HANDOVER_BPF_H
 #define TRACECTL_HANDOVER_BPF_H
@@ -24,7 +24,7 @@
 #include "bpf/helpers.bpf.h"
 
 struct token {
-	__u32 link;	/* that took the hit; 0: none */
+	__u32 link;	/* the one that took the hit; 0: none */
 	__u32 slot;
 };
 
@@ -70,7 +70,7 @@ static __always_inline bool take_token(enum tc_handover handover, __u32 link, __
 	return true;
 }
 
-/* For a link that is not simply the one that serves: whether this hit is for it all the same. */
+/* Whether the link takes this hit, though it is not the only one that serves the slot. */
 static __noinline bool takes_in_handover(__u64 served_by, __u32 link, __u32 slot)
 {
 	enum tc_handover handover = served_by >> 32;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * Records that wait for the end of a call: --keep-if. While a graph is open whose root has such a
- * condition, what its thread would stream of it lies here, in blocks of the thread's own. When the root's
- * call ends it goes into the ring as a whole, or is never seen. Only the thread itself touches its blocks,
- * and they stay with it for the next call.
+ * condition, the records that its thread makes of it are held here, in blocks of the thread. When the
+ * root's call ends, all of them go into the ring, or are dropped. Only the thread itself uses its blocks,
+ * and it keeps them for the next call.
  */
 #ifndef TRACECTL_HELD_BPF_H
 #define TRACECTL_HELD_BPF_H
@@ -45,7 +45,7 @@ static __always_inline struct held_block *held_block_at(const struct calls *call
 	return bpf_map_lookup_elem(&held_blocks, &key);
 }
 
-/* As put_calls(). */
+/* Like put_calls(). */
 static __always_inline bool put_held_block(const struct deep_key *key)
 {
 	bool is_new = !bpf_map_lookup_elem(&held_blocks, key);
@@ -59,7 +59,7 @@ static __always_inline bool put_held_block(const struct deep_key *key)
 	return false;
 }
 
-/* Null where there is no room for one more. */
+/* Null if there is no room for another block. */
 static __always_inline struct held_block *begin_block(struct calls *calls, __u32 number)
 {
 	struct deep_key key = held_key(calls, number);
@@ -82,8 +82,8 @@ static __always_inline struct held_block *begin_block(struct calls *calls, __u32
 }
 
 /*
- * From here on what the thread would stream of the session's graph waits for the end of this call; for
- * none if it is 0. Whether it waits.
+ * From now on the thread's records of the session's graph wait for the end of this call; they do not wait
+ * if it is 0. Returns whether they wait.
  */
 __on_its_own bool wait_for(__u32 session, __u32 call)
 {
@@ -98,7 +98,7 @@ __on_its_own bool wait_for(__u32 session, __u32 call)
 	return call;
 }
 
-/* Whether what the current thread would stream of the session's graphs is to wait. */
+/* Whether the current thread's records of the session's graphs wait. */
 __on_its_own bool is_waiting(__u32 session)
 {
 	const struct calls *calls = calls_of_thread(session);
@@ -107,8 +107,8 @@ __on_its_own bool is_waiting(__u32 session)
 }
 
 /*
- * Where a record of so many bytes at most can lie; null where there is no room. From then on there is none:
- * what is kept is the beginning, without a gap.
+ * A block with room for a record of at most this many bytes, or null. After the first null all calls return
+ * null, so that the kept records are the first ones, without a gap.
  */
 static __noinline struct held_block *block_with_room(struct calls *calls, __u64 bytes)
 {
@@ -136,7 +136,7 @@ static __always_inline __u32 words_before_values(const struct tc_record *record)
 	return sizeof(struct tc_end) / 8;
 }
 
-/* It takes no more room than it needs. */
+/* Gives back the room that the record does not need. */
 static __always_inline void end_held(struct held_block *block, const struct tc_record *record)
 {
 	block->kept.byte_count +=
@@ -161,7 +161,7 @@ static __always_inline bool give_block(void *ring, struct held_block *block, __u
 				   wakeup_flag());
 }
 
-/* Puts all that was held back into the ring. Records that it had no room for. */
+/* Puts all held records into the ring. Returns the number of records for which that had no room. */
 __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 {
 	__u32 ring_index, last;
@@ -194,7 +194,7 @@ __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 		lost += block->count;
 	}
 	bpf_iter_num_destroy(&numbers);
-	/* Without a block there is nothing that could tell of them. */
+	/* Without a block no record can report them. */
 	if (!calls->held_blocks) {
 		__sync_fetch_and_add(&loss->dropped, calls->held_lost);
 		lost += calls->held_lost;

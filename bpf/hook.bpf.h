@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What a hook asks and counts, at a hit and at the end of a call. */
+/* The conditions and counters of a hook, at a hit and at the end of a call. */
 #ifndef TRACECTL_HOOK_BPF_H
 #define TRACECTL_HOOK_BPF_H
 
@@ -29,7 +29,7 @@ static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 	return !spec->limit || take_within(&rate->in_second, spec->limit, 1);
 }
 
-/* A condition that cannot be worked out does not hold. */
+/* A condition that cannot be evaluated does not hold. */
 static __always_inline bool meets_condition(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 					    const struct tc_spec *spec, const struct ended *ended)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Jumps by which functions leave: whether one is taken, and where it goes. */
+/* Jumps by which functions end: whether one is taken, and its target. */
 #ifndef TRACECTL_JUMPS_BPF_H
 #define TRACECTL_JUMPS_BPF_H
 
@@ -25,8 +25,8 @@ static __always_inline bool condition_holds(__u64 flags, __u8 condition)
 }
 
 /*
- * Where a jump by a distance goes: the distance is what the instruction ends with, of one byte or four.
- * Of the instruction itself a breakpoint hides the first byte only. 0 where it cannot be known.
+ * The target of a relative jump: the instruction ends with the distance, of one byte or four. A breakpoint
+ * hides only the first byte of the instruction. 0 if the target cannot be known.
  */
 static __always_inline __u64 jump_target(struct pt_regs *ctx, __u64 length)
 {

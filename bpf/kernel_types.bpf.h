@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Just what is read of the kernel's structures; the offsets are relocated at load time. */
+/* Those members of the kernel's structures that are read; the offsets are relocated at load time. */
 #ifndef TRACECTL_KERNEL_TYPES_BPF_H
 #define TRACECTL_KERNEL_TYPES_BPF_H
 
@@ -39,7 +39,7 @@ struct linux_binprm {
 	struct file *file;
 } __attribute__((preserve_access_index));
 
-/* A process or thread in all the PID namespaces that see it, the initial one first. */
+/* A process or thread in all PID namespaces that see it, the initial one first. */
 struct pid_namespace;
 
 struct upid {
@@ -85,7 +85,7 @@ struct maple_tree {
 	void *ma_root;
 } __attribute__((preserve_access_index));
 
-/* As before Linux 6.18, and since. */
+/* mm_struct before Linux 6.18, and since then. */
 struct mm_struct___word {
 	unsigned long flags;
 } __attribute__((preserve_access_index));
@@ -179,7 +179,7 @@ struct task_struct {
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
-/* Where the frames of functions are: bpf/own_frames.bpf.h. */
+/* The place of the functions' frames: bpf/own_frames.bpf.h. */
 enum priv_stack_mode { PRIV_STACK_UNKNOWN };
 
 struct bpf_subprog_info {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Stacks that are keys. A stack gets a number of 64 bits: the lowest eight are its session, the others are made of
- * that, its process, the program that this executes and its frames; what the number stands for is in a table, which is filled when the number is
- * there for the first time. Who comes upon one that is not filled yet fills it as well, with the same, so
- * that none is counted by a stack that nobody knows.
+ * Stacks that are keys. A stack gets a number of 64 bits: the lowest eight are its session, the others a hash of
+ * the session, the process, the program that this executes, and the frames. A table has the stack of each
+ * number; its entry is filled when the number first occurs. A hit that finds an entry which is not filled yet fills
+ * it too, with the same data, so that no hit is counted by an unknown stack.
  */
 #ifndef TRACECTL_KEY_STACK_BPF_H
 #define TRACECTL_KEY_STACK_BPF_H
@@ -18,10 +18,10 @@
 
 static const struct tc_key_stack no_key_stack;
 
-/* In one word, as a function has five parameters. */
+/* Packed into one word, because a function has at most five parameters. */
 struct key_stack_of {
 	__u32 most;		/* frames */
-	__u16 session;		/* whose it is: its rings tell of new ones */
+	__u16 session;		/* whose rings get new stacks */
 	__u8 words_below_caller;
 	__u8 without_innermost;	/* the frames begin with the caller */
 };
@@ -34,7 +34,7 @@ static __always_inline struct key_stack_of unpacked_stack_of(__u64 packed)
 	return of;
 }
 
-/* `caller`: where a call that ends returns to; else 0. */
+/* `caller`: the return address of a call that ends; else 0. */
 static __always_inline __u64 key_stack_of(const struct tc_value *value, __u8 words_below_caller,
 					  __u16 session, __u64 caller)
 {
@@ -49,8 +49,8 @@ static __always_inline __u64 key_stack_of(const struct tc_value *value, __u8 wor
 }
 
 /*
- * A step of a hash: that of splitmix64. With one multiplication only, two words could be chosen that
- * differ and whose differences always cancel, whatever the seed.
+ * A step of a hash: that of splitmix64. With only one multiplication, somebody could choose two words
+ * whose differences always cancel, whatever the seed.
  */
 static __always_inline __u64 mixed(__u64 hash, __u64 word)
 {
@@ -67,7 +67,7 @@ static __always_inline void begin_key_walk(struct walk *walk, bpf_user_pt_regs_t
 		walk->caller = caller;
 }
 
-/* The stack's number. Its frames are put to `to`, if that is one: all of its room is written. */
+/* Returns `hash` with the frames added, and writes the frames to `to` unless that is null, filling all of its room. */
 __on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed, __u64 hash,
 				  struct tc_key_stack *to)
 {
@@ -130,7 +130,7 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller
 	head->flags = TC_RECORD_FRAMES;
 	head->stack_words = (sizeof(*to) - sizeof(to->head)) / 8;
 	asm volatile("" ::: "memory");
-	/* The last: who sees it sees the rest. */
+	/* Last: a reader that sees it sees the rest. */
 	*(volatile __u8 *)&head->kind = TC_RECORD_KEY_STACK;
 	tell_of_stack(to, unpacked_stack_of(packed).session);
 }
@@ -139,12 +139,12 @@ static __always_inline void add_key_stack(__u64 number, __u32 session)
 {
 	if (!take_room_for(session, TC_TABLE_KEY_STACKS))
 		return;
-	/* Somebody else may be first: then the entry is there all the same. */
+	/* If another program is first the entry is there too. */
 	if (bpf_map_update_elem(&key_stacks, &number, &no_key_stack, BPF_NOEXIST))
 		give_room_of(session, TC_TABLE_KEY_STACKS);
 }
 
-/* 0 where there is no room for a new one. */
+/* 0 if there is no room for a new stack. */
 __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed)
 {
 	__u16 session = unpacked_stack_of(packed).session;
@@ -155,7 +155,7 @@ __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 
 	number = walk_key_stack(ctx, caller, packed,
 				mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
 	number = number << 8 | (__u8)session;
-	if (!number)	/* that stands for none */
+	if (!number)	/* 0 means none */
 		number = 1 << 8;
 	known = bpf_map_lookup_elem(&key_stacks, &number);
 	if (!known) {

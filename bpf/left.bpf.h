@@ -18,7 +18,7 @@
 #include "bpf/shares.bpf.h"
 #include "bpf/streamed.bpf.h"
 
-/* Of keys only the path is known of a call: the others are worked out at a hit. */
+/* Only the path of the call's keys is known; the others are evaluated at hits. */
 static __always_inline bool add_left(struct tc_key *key, const struct tc_aggregate *aggregate,
 				     const struct ended *ended)
 {
@@ -70,8 +70,8 @@ static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
 }
 
 /*
- * A condition on the return value cannot be worked out, and one on the rest is not: it does not hold. What
- * waits for the call's end is kept: nobody can say what it would have come to.
+ * A condition on the return value cannot be evaluated, and others at the return are not: they do not hold.
+ * Records that wait for the call's end are kept, because --keep-if cannot be decided.
  */
 static __always_inline void act_on_left(const struct tc_hook *hook, struct calls *calls, __u64 under,
 					const struct ended *ended)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Dynamic linkers, at the place where they tell debuggers of what they have mapped, before constructors of it
- * run. A link of this program is for one process; user space looks then what that maps. The cookie is the
- * linker's number.
+ * Dynamic linkers, probed at the place where they inform debuggers of libraries they have mapped, before these
+ * run constructors. A link of this program is for one process; after a hit user space reads what that maps. The
+ * cookie is the linker's number.
  */
 #ifndef TRACECTL_LINKERS_BPF_H
 #define TRACECTL_LINKERS_BPF_H
@@ -15,7 +15,7 @@
 
 struct tc_linker linkers[TC_MAX_LINKERS];
 
-/* A child that was forked has the breakpoint, too, until the kernel finds that it is not for it. */
+/* A forked child has the breakpoint too, until the kernel finds that it is not for that process. */
 SEC("uprobe")
 int on_linker(struct pt_regs *ctx)
 {
@@ -35,7 +35,7 @@ int on_linker(struct pt_regs *ctx)
 		return 0;
 	notice = new_notice(TC_NOTICE_MAPPED, task);
 	if (!notice) {
-		*(volatile __u32 *)&linker->hears = 1;	/* the next hit tells */
+		*(volatile __u32 *)&linker->hears = 1;	/* the next hit sends the notice */
 		return 0;
 	}
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);

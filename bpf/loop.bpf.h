@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Loops of the kernel's own number iterators (Linux 6.4; probes need 6.6): no callback, so no frame
- * of the eight that a program may have. The verifier takes what a loop changes for unknown only if it
- * did not know it before the loop either: such variables begin as `unknown_zero`.
+ * Loops by the kernel's number iterators (Linux 6.4; probes need 6.6). They need no callback, and so none
+ * of the eight frames that a program may have. The verifier treats a variable that a loop changes as
+ * unknown only if it was unknown before the loop: such variables begin as `unknown_zero`.
  */
 #ifndef TRACECTL_LOOP_BPF_H
 #define TRACECTL_LOOP_BPF_H
@@ -18,25 +18,25 @@ extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 
 /*
- * A function that the verifier checks by itself, once, and not again wherever it is called: it knows
- * nothing of what it is given, that pointers are none included.
+ * A function that the verifier checks once by itself, and not again at each call. It knows nothing of the
+ * arguments, not even that pointers are not null.
  */
 #define __on_its_own __attribute__((noinline))
 
-/* What is checked from here on is the very variable that is used: no copy of it in another form. */
+/* Makes later checks apply to the variable that is used, not to a copy that the compiler made of it. */
 #define checked_as_used(variable) asm volatile("" : "+r"(variable))
 
 __u32 always_zero;
 #define unknown_zero (*(volatile __u32 *)&always_zero)
 
 /*
- * The place behind one of at most 127. Of a variable that only grows the verifier knows the least value
- * it can have, a greater one each time round, and so checks the loop as often; of this it knows none.
+ * The place after one that is at most 127. For a variable that only grows the verifier knows a least value,
+ * which is greater in each round, so it checks every round; for this one it knows none.
  */
 static __attribute__((always_inline)) inline __u64 next_place(__u64 place)
 {
 	place++;
-	checked_as_used(place);		/* or the compiler would leave out what follows */
+	checked_as_used(place);		/* or the compiler would remove the next line */
 	return place & 127;
 }
 

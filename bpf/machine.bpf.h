@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The machine that runs the code of conditions and values (struct tc_insn). A step is the same for
- * all instructions; a plain loop takes the first ones, an iterator the rest. Only user space writes
- * code, and whole, yet nothing here trusts it: every index is bounded, and code that runs out has
- * failed.
+ * The machine that runs the code of conditions and values (struct tc_insn). One step function runs all
+ * instructions; a plain loop runs the first ones, an iterator the rest. Only user space writes code, and
+ * only complete code, but nothing here trusts it: every index is bounded, and code without an end fails.
  */
 #ifndef TRACECTL_MACHINE_BPF_H
 #define TRACECTL_MACHINE_BPF_H
@@ -24,13 +23,13 @@ struct machine {
 	bpf_user_pt_regs_t *ctx;
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
-	const struct ended *ended;	/* of a call that ends now; null while it begins */
-	struct desk *desk;		/* that has its registers */
-	__u64 result;	/* once it is DONE; once it has FAILED the address that could not be read, or 0 */
+	const struct ended *ended;	/* if the hit is the end of a call; else null */
+	struct desk *desk;		/* has its registers */
+	__u64 result;	/* if DONE; if FAILED the address that could not be read, or 0 */
 	__u32 next;	/* instruction */
 };
 
-/* INT64_MIN / -1 does not fit, and the machine's processor would stop at it. */
+/* INT64_MIN / -1 overflows, and would be a fault on the processor. */
 static __always_inline __u64 divide_signed(__s64 a, __s64 b, bool rest)
 {
 	__u64 of = a < 0 ? -(__u64)a : a, by = b < 0 ? -(__u64)b : b;
@@ -105,7 +104,7 @@ static __always_inline enum tc_relation relation(__u8 op, __u64 a, __u64 b)
 		a ^= sign;
 		b ^= sign;
 	} else if (op == TC_OP_SKIP_UNLESS_SU && differs_in_sign(a, b)) {
-		return TC_LESS;	/* a is below 0, or b beyond what is signed */
+		return TC_LESS;	/* a is below 0, or b above INT64_MAX */
 	}
 	return a < b ? TC_LESS : a == b ? TC_EQUAL : TC_GREATER;
 }
@@ -118,7 +117,7 @@ __on_its_own bool is_related(__u8 op, __u64 a, __u64 b, __u8 relations)
 
 enum answer_of_text { TEXT_DIFFERS, TEXT_HOLDS, TEXT_UNREAD };
 
-/* `address`: of the string, where it is one of the program's. */
+/* `address`: that of the string, if it is in the program's memory. */
 __on_its_own int compare_text(const struct tc_spec *spec, const struct tc_insn *insn, __u64 address)
 {
 	struct desk *desk = desk_of_thread();
@@ -157,7 +156,7 @@ static __always_inline bool skip_unless_text(struct machine *m, const struct tc_
 	return skip_unless(m, insn, answer == TEXT_HOLDS);
 }
 
-/* What the operands of the instruction, loaded, come to; false where it fails. */
+/* Computes the instruction's result from its loaded operands; false if it fails. */
 static __always_inline bool carry_out(struct machine *m, const struct tc_insn *insn, __u64 a, __u64 b)
 {
 	__u64 *to = &m->desk->registers[insn->to & (TC_REGISTERS - 1)];
@@ -177,7 +176,7 @@ static __always_inline bool carry_out(struct machine *m, const struct tc_insn *i
 	return calculate(insn->op, a, b, to);
 }
 
-/* What the instruction works on; false where it cannot be had. */
+/* Loads operand a of the instruction; false if that fails. */
 static __always_inline bool load_first(struct machine *m, const struct tc_insn *insn, __u64 *value)
 {
 	*value = insn->immediate;
@@ -211,9 +210,9 @@ static __always_inline enum machine_state step(struct machine *m)
 	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
 }
 
-enum { FIRST_STEPS = 4 };	/* enough for most code; the verifier walks each of them */
+enum { FIRST_STEPS = 4 };	/* enough for most code; the verifier checks each of them */
 
-/* An iterator's step is a call, as dear as several of the machine's, and so left to long code. */
+/* For long code only: an iterator's step is a call, which costs as much as several steps of the machine. */
 static __always_inline enum machine_state run_on(struct machine *m)
 {
 	enum machine_state state = RUNNING;
@@ -242,7 +241,7 @@ static __always_inline bool run_code(struct machine *m, __u32 start)
 	return state == DONE;
 }
 
-/* Which spec and which layout of the arguments; one word, as a function has five parameters. */
+/* The spec and the layout of the arguments in one word, because a function has at most five parameters. */
 static __always_inline __u64 code_of(const struct tc_hook *hook)
 {
 	return (__u64)hook->layout << 32 | hook->spec;
@@ -254,8 +253,8 @@ static __always_inline __u64 packed(const struct tc_value *value)
 }
 
 /*
- * Whether the value, packed, can be worked out; of a string it is the address. Where memory could not
- * be read the result is its address, or 0. `ended`, if the hit is the end of a call.
+ * Whether the packed value can be evaluated; the result for a string is its address. If memory could not be
+ * read, the result is the memory's address, or 0. `ended`: set if the hit is the end of a call.
  */
 __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *result,
 			   const struct ended *ended)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The mapping that an address of the current process lies in, without the lock of its mappings:
- * bpf_find_vma() fails where another thread holds that lock or has just been woken to take it, so that
- * a program that maps and unmaps all the time would have no strings.
+ * The mapping of an address of the current process, found without the lock of its mappings:
+ * bpf_find_vma() fails if another thread holds that lock or has just been woken to take it, so strings
+ * of a program that maps and unmaps all the time would be missing.
  *
  * The kernel keeps the mappings in a maple tree and walks it in this way itself, under RCU
- * (include/linux/maple_tree.h; lib/maple_tree.c, mtree_range_walk). What is found is believed only if
- * it says itself that it is of that memory and address; all reads may fail.
+ * (include/linux/maple_tree.h; lib/maple_tree.c, mtree_range_walk). A mapping that is found counts only if
+ * its own fields say that it is of that memory and address; all reads may fail.
  */
 #ifndef TRACECTL_MAPPING_BPF_H
 #define TRACECTL_MAPPING_BPF_H
@@ -16,14 +16,14 @@
 #include "bpf/loop.bpf.h"
 
 enum {
-	MAPLE_ROOT_KIND = 3,		/* the lowest bits of the root, */
-	MAPLE_ROOT_IS_NODE = 2,		/*   unless it is the only mapping */
+	MAPLE_ROOT_KIND = 3,		/* mask of the root's lowest bits, which are: */
+	MAPLE_ROOT_IS_NODE = 2,		/*   this, unless the root is the only mapping */
 	MAPLE_NODE_MASK = 255,		/* nodes are aligned; an entry has its node's type below */
 	MAPLE_TYPE_SHIFT = 3,
 	MAPLE_TYPE_MASK = 15,
 	MAPLE_MOST_SLOTS = 16,
 	MAPLE_MOST_LEVELS = 12,
-	MAPLE_WALKS = 8,		/* each may meet a change */
+	MAPLE_WALKS = 8,		/* each may fail by a concurrent change */
 };
 
 static __always_inline __u32 maple_type(__u64 entry)
@@ -31,7 +31,7 @@ static __always_inline __u32 maple_type(__u64 entry)
 	return entry >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK;
 }
 
-/* Of a node's slots the one for the address: each reaches up to its pivot, the last has none, or 0. */
+/* The entry of a node's slot for the address: a slot reaches up to its pivot; the last one has none, or 0. */
 __on_its_own __u64 maple_next(__u64 entry, __u64 address)
 {
 	const struct maple_node *node = (const void *)(entry & ~(__u64)MAPLE_NODE_MASK);
@@ -78,7 +78,7 @@ static __always_inline bool is_mapping_of(struct vm_area_struct *vma, struct mm_
 	       address < BPF_CORE_READ(vma, vm_end);
 }
 
-/* 0 if there is none. For RCU readers; it may be gone from the tree at any time. Probe reads only. */
+/* Null if there is none. Call it under RCU; the mapping can leave the tree at any time. Use only probe reads on it. */
 static __always_inline struct vm_area_struct *mapping_at(struct mm_struct *mm, __u64 address)
 {
 	__u32 i;

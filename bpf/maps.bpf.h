@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* The maps, and the words user space shares with the programs. */
+/* The maps, and the variables that user space shares with the programs. */
 #ifndef TRACECTL_MAPS_BPF_H
 #define TRACECTL_MAPS_BPF_H
 
@@ -8,8 +8,8 @@
 
 /* Set before loading. */
 const volatile __u32 cpu_count = 1;		/* rows of `stats`, columns of `rings` */
-const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one: */
-const volatile __u64 pid_namespace_device;	/*   ids are those of this one */
+const volatile bool in_own_pid_namespace;	/* the engine is not in the initial one; */
+const volatile __u64 pid_namespace_device;	/*   process ids are those of this one */
 const volatile __u64 pid_namespace_inode;
 
 /* The number of switches; the lowest bit is the active generation. */
@@ -18,7 +18,7 @@ __u64 epoch;
 __u32 attention;	/* enum tc_attention */
 __u32 ignored_pid;	/* for TC_IGNORE_PROCESS; as the engine sees it */
 
-/* Hooks in force at all slots, by generation: where there is none a hit need not find its slot. */
+/* Number of hooks in force at all slots, by generation: if it is 0 a hit need not find its slot. */
 __u32 in_force[2];
 
 __u32 last_text;	/* the greatest number in `texts` */
@@ -27,16 +27,16 @@ __u32 last_own_tag;	/* the greatest number in `own_tags`, without TC_OWN_TAG */
 
 struct tc_room rooms[TC_TABLES];
 
-/* Whose entries those are that have a hook's counters in their key. User space sets it with the counters. */
+/* The account of the entries whose key has a hook's counters. User space sets it with the counters. */
 __u8 account_of_stat[TC_MAX_STATS];
 
-/* Whoever does not know it cannot make two stacks that get one number. Set before loading. */
+/* Secret, so that nobody can construct two stacks with the same number. Set before loading. */
 const volatile __u64 key_stack_seed;
 
-/* A reader that sleeps on its rings sets its word; the next record wakes it and clears the word. */
+/* Set by the reader before it sleeps on its rings; the next record wakes it and clears this. */
 __u32 reader_sleeps;
 
-/* For the record that is being written. */
+/* The flag for submitting a record. */
 static __always_inline __u64 wakeup_flag(void)
 {
 	if (!*(volatile __u32 *)&reader_sleeps)
@@ -65,7 +65,7 @@ struct {
 	__type(value, struct tc_first_hit);
 } first_hits SEC(".maps");
 
-/* Index: cpu * TC_MAX_STATS + stat. An array that is mapped is read without a system call. */
+/* Index: cpu * TC_MAX_STATS + stat. User space maps the array, and so reads it without a system call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -75,9 +75,9 @@ struct {
 } stats SEC(".maps");
 
 /*
- * The tables of counts, sums and times by keys, each in a map of its own, where user space puts it when a
- * spec first needs it: to make one takes as long as to load the programs. How many entries it has is not said
- * here but there (daemon/kernel/key_tables.h).
+ * The tables of counts, sums and times by keys. Each is the only element of a map of maps, into which user space
+ * puts it when a spec first needs it, because making one takes as long as loading the programs. User space sets
+ * the number of entries (daemon/kernel/key_tables.h).
  */
 struct counts_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -107,7 +107,7 @@ struct {
 	__array(values, struct sums_table);
 } sums SEC(".maps");
 
-/* User space takes the flag off where the entries of all CPUs are not too large (daemon/kernel/key_tables.cpp). */
+/* User space clears the flag if the entries of all CPUs are not too large (daemon/kernel/key_tables.cpp). */
 struct times_table {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -125,7 +125,7 @@ struct {
 
 static const volatile __u32 only_place;
 
-/* Null as long as no spec has needed it. */
+/* Null until a spec needs the table. */
 #define table_in(tables) bpf_map_lookup_elem(&(tables), (const void *)&only_place)
 
 struct text_key {
@@ -134,8 +134,8 @@ struct text_key {
 };
 
 /*
- * Strings that keys have, of each session its own, numbered from 1. User space takes out those of a session that
- * is deleted, and all when no hook has such keys.
+ * Strings in keys, for each session its own, numbered from 1. User space removes those of a deleted session, and
+ * all of them when no hook has such keys.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -144,7 +144,7 @@ struct {
 	__type(value, __u32);
 } texts SEC(".maps");
 
-/* Paths of calls, by their numbers. They go when the texts do; no number is given twice. */
+/* Numbers of the paths of calls. User space removes paths when it removes texts; no number is reused. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_PATHS);
@@ -152,7 +152,10 @@ struct {
 	__type(value, __u64);
 } paths SEC(".maps");
 
-/* Stacks that keys have, by a number made of session, process, program and frames. They go when the texts do. */
+/*
+ * Stacks in keys, by a number made of session, process, program and frames. User space removes them when it removes
+ * texts.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -161,7 +164,7 @@ struct {
 	__type(value, struct tc_key_stack);
 } key_stacks SEC(".maps");
 
-/* By the hook's counters; user space makes and deletes them. */
+/* By the number of the hook's counters; user space makes and deletes the entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -244,7 +247,7 @@ struct {
 	__uint(max_entries, TC_NOTICES_BYTES);
 } notices SEC(".maps");
 
-/* By thread group: which set targets it belongs to. */
+/* The set targets to which a process belongs, by thread group. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_PROCESSES);
@@ -252,7 +255,7 @@ struct {
 	__type(value, struct tc_member);
 } members SEC(".maps");
 
-/* The sets that a process of which it has them keeps when it executes this file. */
+/* The sets that their members keep when they execute this file. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_SET_TARGETS);
@@ -260,7 +263,7 @@ struct {
 	__type(value, struct tc_sets);
 } families SEC(".maps");
 
-/* Which set target follows an executable. */
+/* The set targets that follow an executable. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_SET_TARGETS);
@@ -268,7 +271,7 @@ struct {
 	__type(value, __u32);
 } executables SEC(".maps");
 
-/* By the id of a cgroup: which set targets the processes in it belong to. */
+/* The set targets to which the processes in a cgroup belong, by its id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_CGROUPS);
@@ -276,7 +279,7 @@ struct {
 	__type(value, struct tc_sets);
 } cgroups SEC(".maps");
 
-/* The sets that a cgroup is to belong to when one is made there under this name. */
+/* The sets to which a new cgroup with this parent and name will belong. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TC_MAX_SET_TARGETS);
@@ -284,7 +287,7 @@ struct {
 	__type(value, struct tc_sets);
 } cgroup_names SEC(".maps");
 
-/* In which listing of files that are executed it was told of (exec_listing). */
+/* The number of the listing (exec_listing) in which the executed file was reported. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TC_MAX_TOLD_EXECS);

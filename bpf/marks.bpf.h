@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What a hit does to what comes after it: tag(), silent and trigger().
+ * Effects of a hit on later hits: tag(), silent and trigger().
  *
- * A session marks threads: with a tag, which its later records of the thread bear (those that programs
- * give their threads: bpf/own_tags.bpf.h), and as silent, which it then streams nothing of. The marks of
- * all sessions lie with the thread, so that they end with it, and no other thread writes them. They are
- * over as soon as the session counts on its number (tc_session.marks): nobody looks for them when a session
- * ends, or begins anew.
+ * A session marks threads: with a tag, which its later records of the thread have (tags that programs give
+ * their threads: bpf/own_tags.bpf.h), and as silent, so that it streams nothing of the thread. The marks of
+ * all sessions are stored with the thread, so that they end with it, and no other thread writes them. They
+ * become void when the session's number changes (tc_session.marks), so nobody has to search for them when a
+ * session ends or restarts.
  *
- * A gate is one word of a session. Its hooks are in force while it is open, if they are TC_GATED. A hit
- * writes it by itself: what any thread does behind that hit, the session sees or does not see.
+ * A gate is one word of a session. Hooks of the session that are TC_GATED are in force while it is open. The
+ * hit itself writes the gate, so it applies to everything that any thread does after the hit.
  */
 #ifndef TRACECTL_MARKS_BPF_H
 #define TRACECTL_MARKS_BPF_H
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct thread_marks);
 } marks SEC(".maps");
 
-/* A mark in one word, 0 where there is none. */
+/* A mark in one word, 0 if there is none. */
 enum { TC_MARK_TAG = 0xffff, TC_MARK_SILENT = 1 << 16 };
 
 static __always_inline struct tc_mark *mark_in_storage(__u32 session, __u64 flags)
@@ -44,7 +44,7 @@ static __always_inline struct tc_mark *mark_in_storage(__u32 session, __u64 flag
 	return all ? &all->of[session] : 0;
 }
 
-/* A session that makes no marks pays for one load. */
+/* For a session without marks this costs one load. */
 static __always_inline __u32 find_mark(__u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
@@ -68,7 +68,7 @@ static __always_inline bool is_silent(__u32 session)
 	return mark_of_thread(session) & TC_MARK_SILENT;
 }
 
-/* A thread without a mark needs no memory to have none. */
+/* To unmark a thread that has no marks takes no memory. */
 __on_its_own int mark_thread(__u32 session, __u32 to)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
@@ -122,12 +122,12 @@ static __always_inline void pull(const struct tc_trigger *trigger, __u32 asking)
 
 	if (trigger->does == TC_ASK_FOR_DUMP)
 		ask_for_dump(session, asking);
-	/* Looked at first: a line that many CPUs write is dear. */
+	/* Read first: to write a cache line on many CPUs is expensive. */
 	else if (state && *(volatile __u32 *)&state->is_open != trigger->does)
 		*(volatile __u32 *)&state->is_open = trigger->does;
 }
 
-/* In the order they were written: the last one holds. */
+/* In the order in which they were written: the last one wins. */
 static __noinline int pull_triggers(const struct tc_spec *spec)
 {
 	__u32 i;
@@ -138,7 +138,7 @@ static __noinline int pull_triggers(const struct tc_spec *spec)
 	return 0;
 }
 
-/* As in Erlang, the event of the very hit that silences is not streamed, that of one that ends it is. */
+/* As in Erlang, the event of a hit that silences is not streamed, and that of a hit that ends the silence is. */
 static __always_inline void take_effect_before(const struct tc_spec *spec)
 {
 	if (spec->trigger_count)
@@ -147,7 +147,7 @@ static __always_inline void take_effect_before(const struct tc_spec *spec)
 		silence_thread(spec->session, spec->effects & TC_SILENCE);
 }
 
-/* The hit's own record and keys have the tag from before: the new one is for what comes later. */
+/* The hit's own record and keys have the old tag: the new one applies to later hits. */
 static __always_inline void take_effect_behind(const struct tc_spec *spec)
 {
 	if (spec->effects & TC_SET_TAG)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Whether a hit is for a hook, by who hits the probe. */
+/* Whether a hit is for a hook, by the process that hits the probe. */
 #ifndef TRACECTL_MATCH_BPF_H
 #define TRACECTL_MATCH_BPF_H
 
@@ -17,7 +17,7 @@ struct hit {
 	__u32 slot;
 	__u32 next;
 	bool taken;	/* by a hook of the group */
-	__u32 followed;	/* the call is, by a hook */
+	__u32 followed;	/* a hook follows the call */
 };
 
 static __always_inline bool has_set(const struct tc_sets *sets, __u32 target)
@@ -65,7 +65,7 @@ __on_its_own bool is_taken_by(const struct tc_hook *hook)
 	return hook && is_of_target(hook) && !is_hit_hidden(hook);
 }
 
-/* As is_for_current(), for who is about to act on the hit: what is left out for want of a proof is counted. */
+/* Like is_for_current(), for a hit that is then acted on: counts hits that are left out for lack of a proof. */
 static __always_inline bool takes(const struct tc_hook *hook)
 {
 	if (!hook->tgid && !hook->set_target && !(hook->flags & (TC_OWNED | TC_BY_CGROUP)))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Which processes belong to a set target, kept true before user code runs; the last thread's exit ends
- * membership. User space adds the processes that were there before (trace/set_targets.cpp). There are
- * two kinds of sets:
+ * The processes that belong to a set target, updated before user code runs; the last thread's exit ends the
+ * membership. User space adds the processes that existed before (trace/set_targets.cpp). There are two kinds
+ * of sets:
  *
- *   `-x`   who runs a file: a fork hands it on, an exec sets it anew by the file executed
- *   `-f`   a process and its children, or its next child only: a fork hands on what the parent has to
- *          hand on, an exec ends it but where the very file is executed that the process chosen runs
+ *   `-x`   processes that run a file: children inherit it, an exec sets it by the executed file
+ *   `-f`   a process and its children, or its next child only: children inherit what the parent's tc_member
+ *          hands on, an exec ends it unless it executes the file that the chosen process runs
  *
- * Pointers of the kernel are read by BPF_CORE_READ. Where a program loads one itself the verifier searches all
- * types of the kernel for what it says of the field (kernel/bpf/verifier.c, check_ptr_to_btf_access): a
- * millisecond for each.
+ * Pointers of the kernel are read by BPF_CORE_READ. If a program loads one itself the verifier searches all
+ * types of the kernel for the type of the field (kernel/bpf/verifier.c, check_ptr_to_btf_access), which takes a
+ * millisecond each time.
  */
 #ifndef TRACECTL_MEMBERS_BPF_H
 #define TRACECTL_MEMBERS_BPF_H
@@ -32,7 +32,7 @@ static __always_inline bool add_sets(struct tc_sets *to, const struct tc_sets *m
 	return true;
 }
 
-/* Two threads of the parent may fork at a time: one of them takes what is for one child only. */
+/* Two threads of the parent may fork at the same time: only one of them takes the sets for one child. */
 static __always_inline bool hand_on(struct tc_member *parent, struct tc_member *child)
 {
 	__u64 any = 0;
@@ -54,7 +54,7 @@ static __always_inline bool hand_on(struct tc_member *parent, struct tc_member *
 	return any;
 }
 
-/* Kept in ids of the initial namespace only: a set target needs the engine there. */
+/* Members are stored by ids of the initial namespace: set targets need the engine to be there. */
 SEC("tp_btf/sched_process_fork")
 int on_fork(__u64 *ctx)
 {
@@ -146,7 +146,7 @@ int on_exit(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__u32 pid = task->tgid;
 
-	/* The tracepoint comes after this thread has been taken off the count. */
+	/* The tracepoint runs after this thread has been subtracted from the count. */
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	if (is_crash(task))

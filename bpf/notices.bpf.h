@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What the engine is told beside events: a hit asks for a dump, a process has crashed. */
+/* Messages to the engine besides events: a hit asks for a dump, a process has crashed, and others. */
 #ifndef TRACECTL_NOTICES_BPF_H
 #define TRACECTL_NOTICES_BPF_H
 
@@ -13,7 +13,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/thread.bpf.h"
 
-__u32 watches_crashes;	/* user space wants to hear of them */
+__u32 watches_crashes;	/* user space wants notices of them */
 
 static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_struct *task)
 {
@@ -32,8 +32,8 @@ static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_stru
 }
 
 /*
- * Once, until user space has taken what was asked for and listens again: a probe that is hit a million
- * times a second fills no ring with it.
+ * Asks once, until user space has taken the dump and listens again, so that a probe that is hit a million
+ * times a second does not fill the ring.
  */
 __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 {
@@ -54,12 +54,12 @@ __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 	return 0;
 }
 
-/* Signals that leave a core (signal(7)), and the one by which the kernel and others end what hangs. */
+/* Signals that leave a core (signal(7)), and SIGKILL, by which the kernel and others end processes that hang. */
 #define OF_CRASHES (1ULL << SIGQUIT | 1ULL << SIGILL | 1ULL << SIGTRAP | 1ULL << SIGABRT | \
 		    1ULL << SIGBUS | 1ULL << SIGFPE | 1ULL << SIGSEGV | 1ULL << SIGXCPU | \
 		    1ULL << SIGXFSZ | 1ULL << SIGSYS | 1ULL << SIGKILL)
 
-/* 0x7f of it is the signal, 0x80 says that there is a core: include/linux/sched/signal.h. */
+/* Its bits 0x7f are the signal, 0x80 is set if there is a core: include/linux/sched/signal.h. */
 static __always_inline __u32 exit_code_of(struct task_struct *task)
 {
 	int of_group = BPF_CORE_READ(task, signal, group_exit_code);
@@ -86,9 +86,9 @@ static __always_inline __u32 own_pid_of(struct task_struct *task)
 	return number;
 }
 
-__u32 exec_listing;	/* user space begins a new one where what has been told is to be told again */
+__u32 exec_listing;	/* user space begins a new one to have everything reported again */
 
-/* Once in each listing: a shell's loop fills no ring with it. */
+/* Reports a file once in each listing, so that a shell's loop does not fill the ring. */
 static __always_inline void tell_of_exec(struct task_struct *task, const struct tc_executable *file)
 {
 	struct tc_told_exec key = { .file = *file, .cgroup = bpf_get_current_cgroup_id() };
@@ -109,7 +109,7 @@ static __always_inline void tell_of_exec(struct task_struct *task, const struct 
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
-struct tc_sets hearing;	/* of a process that joins them the engine wants to hear, once */
+struct tc_sets hearing;	/* the engine wants one notice of a process that joins them */
 
 static __always_inline bool take_hearing(const struct tc_sets *joined, struct tc_sets *told)
 {
@@ -125,7 +125,10 @@ static __always_inline bool take_hearing(const struct tc_sets *joined, struct tc
 	return any;
 }
 
-/* Once for each set, until user space has looked and hears again: a server that forks for every request fills no ring. */
+/*
+ * Reports once for each set, until user space has looked and sets `hearing` again, so that a server that forks for
+ * every request does not fill the ring.
+ */
 static __always_inline void tell_of_joining(struct task_struct *task, const struct tc_sets *joined)
 {
 	struct tc_notice *notice;
@@ -136,7 +139,7 @@ static __always_inline void tell_of_joining(struct task_struct *task, const stru
 		return;
 	notice = new_notice(TC_NOTICE_JOINED, task);
 	if (!notice) {
-		for (i = 0; i < TC_MEMBER_WORDS; i++)	/* the next one tells */
+		for (i = 0; i < TC_MEMBER_WORDS; i++)	/* the next one is reported */
 			__sync_fetch_and_or(&hearing.words[i], told.words[i]);
 		return;
 	}
@@ -144,7 +147,7 @@ static __always_inline void tell_of_joining(struct task_struct *task, const stru
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Whether it was dumpable is known since Linux 6.16: before, a process that ends has no memory any more. */
+/* Since Linux 6.16 it is known whether it was dumpable: in older kernels a process that ends has no memory any more. */
 static __always_inline void tell_whose(struct tc_notice *notice, struct task_struct *task)
 {
 	const struct cred *cred = task->real_cred;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What expressions are made of: registers, arguments, and what is known of the hit. */
+/* The operands of expressions: registers, arguments, and facts about the hit. */
 #ifndef TRACECTL_OPERANDS_BPF_H
 #define TRACECTL_OPERANDS_BPF_H
 
@@ -11,7 +11,7 @@
 #include "bpf/own_stack.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* Compilers would make one load at a computed offset of all these, and the verifier wants constants. */
+/* A compiler would merge these loads into one at a computed offset, but the verifier requires constant offsets. */
 #define CASE_REGISTER(number, name)                                                         \
 	case number:                                                                        \
 		asm volatile("%0 = *(u64 *)(%1 + %2)"                                       \
@@ -73,7 +73,7 @@ static __always_inline bool read_memory(const struct tc_arg *arg, __u64 address,
 	return false;
 }
 
-/* An argument, unextended. False where it cannot be read; then the value is its address, or 0. */
+/* An argument, not extended. False if it cannot be read; then the value is its address, or 0. */
 __on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
 {
 	__u64 address, loaded = 0;
@@ -130,7 +130,7 @@ static __always_inline bool load_retval(const struct ended *ended, __u8 type, __
 	return ended->has_retval;
 }
 
-/* An operand in one word, as a function has five parameters. */
+/* An operand in one word, because a function has at most five parameters. */
 static __always_inline __u32 operand(__u8 from, __u8 number)
 {
 	return from | number << 8;
@@ -182,7 +182,7 @@ __on_its_own bool load_operand(bpf_user_pt_regs_t *ctx, const struct tc_layout *
 	return false;
 }
 
-/* False where there is none; then the value is the address that could not be read, or 0. */
+/* False if it has no value; then `value` is the address that could not be read, or 0. */
 static __always_inline bool load(bpf_user_pt_regs_t *ctx, const struct tc_layout *layout,
 				 const struct ended *ended, __u32 operand, __u64 *value)
 {
@@ -192,7 +192,7 @@ static __always_inline bool load(bpf_user_pt_regs_t *ctx, const struct tc_layout
 	return !ended && stack_bytes(ctx, value);
 }
 
-/* The arguments that a call has when it begins, and which of them could be read. */
+/* Stores the arguments at the beginning of a call; returns a bit for each that could be read. */
 static __always_inline __u64 keep_args(bpf_user_pt_regs_t *ctx, __u32 layout, __u64 args[TC_CALL_ARGS])
 {
 	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);

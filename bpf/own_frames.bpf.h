@@ -2,13 +2,13 @@
 /*
  * Since Linux 6.13, and in updates of 6.12, functions of a program whose frames take 64 bytes or more
  * would have them in memory of their CPU, one for each function (kernel/bpf/verifier.c,
- * bpf_enable_priv_stack). The kernel sees to it that no program of that kind interrupts itself on a CPU,
- * but not for uprobes: they do not take bpf_prog_active, and where the kernel preempts tasks one hit
- * could go on in the frames of another.
+ * bpf_enable_priv_stack). The kernel ensures that no such program interrupts itself on a CPU, but not for
+ * uprobes: they do not take bpf_prog_active, and if the kernel preempts tasks one hit could overwrite the
+ * frames of another.
  *
  * A program with a tail call has all its frames on its thread's stack (check_max_stack_depth). So each
- * program at a uprobe that has such frames has a tail call, that is never taken, and no more than the
- * stack's 512 bytes. The one that sleeps may have none: bpf/present.bpf.h.
+ * uprobe program with such frames has a tail call, which is never taken, and uses no more than the
+ * stack's 512 bytes. The program that sleeps may have no tail call: bpf/present.bpf.h.
  */
 #ifndef TRACECTL_OWN_FRAMES_BPF_H
 #define TRACECTL_OWN_FRAMES_BPF_H
@@ -23,7 +23,7 @@ struct no_programs {
 	__type(value, __u32);
 };
 
-/* The kernel takes a map of programs for one kind only. */
+/* The kernel lets a map of programs be used by one kind of program only. */
 struct no_programs no_programs SEC(".maps"), no_sessions SEC(".maps");
 
 static __always_inline void keep_frames_on_stack(void *ctx, struct no_programs *none)

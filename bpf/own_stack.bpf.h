@@ -12,7 +12,7 @@ struct own_stack {
 	__u64 low, high;	/* 0 if they are not known */
 };
 
-/* Of threads that are not their process's first: to find it takes a walk through its mappings. */
+/* The stacks of threads that are not their process's first: to find one takes a walk through the mappings. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -26,9 +26,9 @@ static __always_inline bool is_first_thread(struct task_struct *task)
 }
 
 /*
- * The first thread's stack lies below what the kernel put on it, and nothing else within 128 MiB of
- * it (arch/x86/mm/mmap.c, mmap_base). C libraries put what %fs points to on top of a thread's stack,
- * in one mapping, with a guard below.
+ * The first thread's stack lies below the data that the kernel put on it, and nothing else is within
+ * 128 MiB below that (arch/x86/mm/mmap.c, mmap_base). C libraries put the block that %fs points to at the
+ * top of a thread's stack, in the same mapping, with a guard below.
  */
 static __always_inline void find_own_stack(struct own_stack *stack, struct task_struct *task)
 {
@@ -54,8 +54,8 @@ static __always_inline bool is_on(const struct own_stack *stack, __u64 address)
 }
 
 /*
- * What was found once stays true: a thread that executes another program becomes its first. Where
- * there is no memory to keep it, it is found each time.
+ * A stack that was found stays valid: a thread that executes another program becomes its first. If there is
+ * no memory to store it, it is found each time.
  */
 static __always_inline void learn_own_stack(struct own_stack *stack, struct task_struct *task)
 {
@@ -72,7 +72,7 @@ static __always_inline void learn_own_stack(struct own_stack *stack, struct task
 		*kept = *stack;
 }
 
-/* False while the thread runs on another stack than its own. */
+/* The bytes of the thread's own stack in use. False while it runs on another stack. */
 __on_its_own bool stack_bytes(bpf_user_pt_regs_t *ctx, __u64 *bytes)
 {
 	struct own_stack stack = {};

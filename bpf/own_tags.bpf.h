@@ -2,12 +2,12 @@
 /*
  * The tags that programs give their own threads, by <tracectl/tag.h>.
  *
- * A program keeps the tag of a thread in memory of that thread, and passes a probe whenever it changes
- * it. From a hit of that probe only the address of this memory is taken: what the tag is, each later hit
- * of the thread reads there. So it is right also where changes were made that no session saw.
+ * A program keeps the tag of a thread in memory of that thread, and hits a probe whenever it changes the
+ * tag. From a hit of that probe only the address of this memory is taken; each later hit of the thread
+ * reads the tag there. So the tag is right even after changes that no session saw.
  *
- * A record has a number for it. The text stands by that in `own_tags`, for as long as it takes to see
- * as many others; so readers look whether it is still the number's.
+ * A record has a number for the tag. The text is in `own_tags` under that number until TC_OWN_TAGS others
+ * have been seen, so readers check whether the entry still has the number.
  */
 #ifndef TRACECTL_OWN_TAGS_BPF_H
 #define TRACECTL_OWN_TAGS_BPF_H
@@ -19,10 +19,10 @@
 #include "bpf/marks.bpf.h"
 #include "bpf/text.bpf.h"
 
-/* No other thread writes it. */
+/* Only its thread writes it. */
 struct own_tag_place {
 	__u64 state;		/* address of the thread's struct tc_own_tag_state */
-	__u64 serial;		/* of the tag that it has been given a number for: */
+	__u64 serial;		/* of the tag that has the number: */
 	__u32 number;		/* 0: none yet, or TC_NO_OWN_TAG */
 	__u32 pad;
 };
@@ -34,15 +34,15 @@ struct {
 	__type(value, struct own_tag_place);
 } own_tag_places SEC(".maps");
 
-/* What the thread's state says before its texts. */
+/* The members of the thread's state before its texts. */
 struct own_tag_head {
 	__u64 check;
 	__u64 serial;
 };
 
 /*
- * The library that has the state may be gone, or the thread may have executed another program: then
- * something else is there, or nothing.
+ * False if something else is at the address, or nothing: the library with the state may have been unloaded,
+ * or the thread may have executed another program.
  */
 static __always_inline bool read_head(const struct own_tag_place *place, struct own_tag_head *head)
 {
@@ -50,7 +50,7 @@ static __always_inline bool read_head(const struct own_tag_place *place, struct 
 	       head->check == (TC_OWN_TAG_CHECK ^ place->state);
 }
 
-/* To be read at once: the thread itself changes it. */
+/* Reads the text of a serial that was just read. No change can happen in between: only the thread itself makes one. */
 static __always_inline bool read_text(const struct own_tag_place *place, __u64 serial,
 				      char text[TC_OWN_TAG_LEN])
 {
@@ -72,7 +72,7 @@ static __always_inline struct own_tag_place *own_tag_place(__u32 session)
 	return bpf_task_storage_get(&own_tag_places, bpf_get_current_task_btf(), 0, 0);
 }
 
-/* The thread keeps its tag at this address. */
+/* Notes the address at which the thread keeps its tag. */
 __on_its_own int learn_tag(__u32 session, __u64 address)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
@@ -105,8 +105,8 @@ static __always_inline bool is_kept(__u32 number)
 }
 
 /*
- * The number by which readers find the text from here on. Whoever finds its place being written, by one
- * that TC_OWN_TAGS others have overtaken, leaves it so: readers do not find its text.
+ * Stores the text, and returns the number by which readers find it. If the entry is still being written for an
+ * older number, at least TC_OWN_TAGS below this one, the text is not stored, and readers do not find it.
  */
 static __always_inline __u32 keep_own_tag(const char text[TC_OWN_TAG_LEN])
 {
@@ -126,7 +126,7 @@ static __always_inline bool is_numbered(const struct own_tag_place *place, __u64
 	       (place->number == TC_NO_OWN_TAG || is_kept(place->number));
 }
 
-/* 0: it has none, or none that can be read. */
+/* The number of the thread's own tag; 0 if it has none that can be read. */
 __on_its_own __u32 number_of_own_tag(__u32 session)
 {
 	struct own_tag_place *place = own_tag_place(session);
@@ -144,7 +144,7 @@ __on_its_own __u32 number_of_own_tag(__u32 session)
 	return place->number == TC_NO_OWN_TAG ? 0 : place->number;
 }
 
-/* For a record: what the session has tagged the thread with goes before the thread's own. */
+/* The tag for a record: the session's tag of the thread, or the thread's own if there is none. */
 static __always_inline __u32 tag_of_thread(__u32 session)
 {
 	__u32 tag = mark_of_thread(session) & TC_MARK_TAG;
@@ -160,7 +160,7 @@ static __always_inline void set_length(struct string *string, const __u32 most)
 		string->length = i + 1;
 }
 
-/* Empty where there is none. */
+/* The string is empty if there is no tag. */
 __on_its_own bool string_of_tag(struct string *string, __u32 session)
 {
 	__u32 number = find_mark(session) & TC_MARK_TAG, index;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The time from a hit of one probe to a hit of another, in whatever thread or process, matched by a
- * key: a table has the starts that wait for their ends.
+ * The time from a hit of one probe to a hit of another, in any thread or process, matched by a key. A
+ * table has the starts that wait for their ends.
  *
- * Everything adds up, whatever the threads do:
+ * These sums always hold, whatever the threads do:
  *
- *   started   = matched + overwritten + what is in the table
+ *   started   = matched + overwritten + entries in the table
  *   hits from = started + unread + dropped,   hits to = matched + unmatched + unread + dropped
  *
- * A BPF hash cannot take an element out and say what it was, in one step; and between finding one and
- * deleting it another CPU can put a new one there. So all starts of a key have a lock, one of many.
- * Nobody waits for it without end: the holder may be preempted by who waits. Such a hit is dropped,
- * and counted. The clock is read under the lock, so no end is before its start.
+ * A BPF hash cannot return an element and delete it in one step, and between the two another CPU can put
+ * a new one there. So starts are protected by locks, one of many by the hash of the key. A hit that does
+ * not get its lock in LOCK_TRIES is dropped and counted, because it may have preempted the holder. The
+ * clock is read under the lock, so no end is before its start.
  */
 #ifndef TRACECTL_PAIRS_BPF_H
 #define TRACECTL_PAIRS_BPF_H
@@ -33,7 +33,7 @@ enum {
 				/*   unless its holder is preempted */
 };
 
-/* In `bucket` their keys have the session. */
+/* `bucket` of the keys is the session. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -42,7 +42,7 @@ struct {
 	__type(value, struct tc_start);
 } starts SEC(".maps");
 
-/* User space makes and deletes them. */
+/* User space makes and deletes the entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -55,7 +55,7 @@ __u64 start_locks[1 << START_LOCK_BITS];
 
 static __always_inline __u64 *lock_of(const struct tc_key *key)
 {
-	const __u64 odd = 0x9e3779b97f4a7c15;	/* spreads neighbours over all bits */
+	const __u64 odd = 0x9e3779b97f4a7c15;	/* spreads adjacent values over all bits */
 	__u64 hash = key->stat;
 	__u32 i;
 
@@ -88,15 +88,15 @@ static __always_inline void release_lock(__u64 *lock)
 	__sync_lock_test_and_set(lock, 0);
 }
 
-/* A hit of a side, and what it met. */
+/* A hit of a side of a pair, and the start that it found. */
 struct meeting {
 	const struct tc_key *key;
-	struct tc_start *start;	/* that was taken out, if one was */
+	struct tc_start *start;	/* the start that was removed, if `met` */
 	__u64 now_ns;
 	bool met;
 };
 
-/* Under the lock. */
+/* Removes the key's start, if there is one. Under the lock. */
 static __always_inline void take_start(struct meeting *meeting)
 {
 	const struct tc_start *start = bpf_map_lookup_elem(&starts, meeting->key);
@@ -109,7 +109,7 @@ static __always_inline void take_start(struct meeting *meeting)
 		give_room_of(meeting->key->bucket, TC_TABLE_STARTS);
 }
 
-/* Under the lock, where none is there. */
+/* Adds a start, when there is none. Under the lock. */
 static __always_inline bool put_start(const struct meeting *meeting)
 {
 	struct thread thread = ids_of_current();
@@ -130,7 +130,7 @@ static __always_inline void count_put(struct tc_pair_stat *stat, bool put)
 	__sync_fetch_and_add(put ? &stat->started : &stat->dropped, 1);
 }
 
-/* What of the table the hit takes out and puts in. Of a start that is not wanted any more, no more is said. */
+/* Removes the key's start and adds a new one, as the sides of the hit say. */
 static __always_inline void meet(struct meeting *meeting, struct tc_pair_stat *stat, __u32 sides)
 {
 	__u64 *lock = lock_of(meeting->key);
@@ -160,7 +160,7 @@ static __always_inline struct tc_slow *slow_at(struct tc_pair_stat *stat, __u64 
 	return &stat->slowest[index & (TC_MAX_SLOWEST - 1)];
 }
 
-/* Of those that are listed. */
+/* The index of the shortest pair in the list. */
 static __always_inline __u64 index_of_least(struct tc_pair_stat *stat)
 {
 	__u64 least = unknown_zero, i = unknown_zero;
@@ -193,7 +193,7 @@ static __always_inline void describe_slow(struct tc_slow *slow, const struct mee
 	slow->to_tid = thread.tid;
 }
 
-/* Makes the sequence odd: it is the lock, and tells a reader that it reads in the middle of a change. */
+/* Makes the sequence odd. It is the lock, and shows readers that a change is under way. */
 static __always_inline bool begin_change(struct tc_pair_stat *stat)
 {
 	struct bpf_iter_num tries;
@@ -223,13 +223,13 @@ static __always_inline void list_slow(struct tc_pair_stat *stat, const struct me
 	if (stat->listed < stat->wanted)
 		stat->listed++;
 	else if (slow_at(stat, at)->duration_ns >= duration_ns)
-		return;		/* another was faster to be slower */
+		return;		/* a longer pair has been listed meanwhile */
 	describe_slow(slow_at(stat, at), meeting, duration_ns);
 	if (stat->listed == stat->wanted)
 		stat->least_ns = slow_at(stat, index_of_least(stat))->duration_ns;
 }
 
-/* The longer it runs, the rarer is one that gets beyond the first line. */
+/* The longer a session runs, the fewer pairs get past the first check. */
 static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
 				   __u64 duration_ns)
 {
@@ -246,7 +246,7 @@ static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeti
 
 /* ---- what a hit does ---- */
 
-/* False where the key of the hit is none. */
+/* False if the hit has no complete key. */
 static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				     const struct tc_spec *spec, struct tc_pair_stat *stat,
 				     struct tc_key *key)
@@ -263,7 +263,7 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	return true;
 }
 
-/* What the desk then has is to be acted on as the end of a call. */
+/* Fills the desk's `matched`, which is then treated like the end of a call. */
 static __always_inline void end_pair(struct desk *desk, const struct meeting *meeting,
 				     struct tc_pair_stat *stat)
 {
@@ -279,7 +279,7 @@ static __always_inline void end_pair(struct desk *desk, const struct meeting *me
 	desk->matched.arg_valid = 0;
 }
 
-/* Whether the hit of a side of a pair ends one, which the desk then has. */
+/* Whether the hit of a side of a pair ends one; the desk's `matched` has it then. */
 __on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
 	struct desk *desk = desk_of_thread();

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Memory that is not there yet: a page of a file that nobody has touched, or that was swapped out. The
- * ordinary programs cannot wait for it. Here a hit goes on in two steps:
+ * Memory that is not present yet: a page of a file that was never touched, or that was swapped out. The
+ * ordinary programs cannot wait for it. Here a hit has two steps:
  *
- *   1. what its hooks will read is tried, and what is not there is read by a helper that sleeps until
- *      the page has come;
- *   2. the ordinary program runs, under RCU: it loads the epoch, and sleeps no more.
+ *   1. it tries to read everything that its hooks will read, and reads missing pages by a helper that
+ *      sleeps until the page is there;
+ *   2. the ordinary program runs, under RCU: it loads the epoch, and does not sleep.
  *
- * So a hit that sleeps has not begun, as a switch sees it: nothing waits for it, whatever it read of
- * its settings is only read, and it acts under the epoch that is in force when it wakes. If that is
- * another it begins anew. What is taken away again between the steps is null as ever.
+ * So for a switch a sleeping hit has not begun: nothing waits for it, it has only read its settings, and
+ * it acts under the epoch that is in force when it wakes. If that is another one it starts again. Memory
+ * that is removed again between the steps is null, as in other programs.
  *
- * Newer kernels have the frames of functions of this program that take 64 bytes or more in memory of
- * their CPU, one for each function (bpf/own_frames.bpf.h; BPF_PRIV_STACK_MIN_SIZE), also where they
- * sleep and the next program comes to run on that CPU. So no frame that lives while a hit sleeps
- * may be as large, rounded up to 16: 48 bytes at most. What needs room is worked out in functions that
- * have returned by then.
+ * Newer kernels place frames of functions of this program that take 64 bytes or more in memory of the
+ * CPU, one for each function (bpf/own_frames.bpf.h; BPF_PRIV_STACK_MIN_SIZE), even if they sleep and
+ * another program runs on that CPU. So no frame that exists while a hit sleeps may be that large, rounded
+ * up to 16: 48 bytes at most. Work that needs more is done in functions that return before.
  *
- * Closing a link waits for whoever sleeps at its sites, and RCU tasks trace for all who do. So none
- * may sleep for ever: pages whose coming another process decides on, by userfaultfd(2) or FUSE, and
- * those of devices and network file systems, are not waited for. Nobody can look at a mapping and
- * read it in one step: a program that maps such memory in just that moment sleeps until it is killed.
+ * Closing a link waits for all hits that sleep at its sites, and RCU tasks trace for all sleepers. So none
+ * may sleep for ever: a hit does not wait for pages that another process provides, by userfaultfd(2) or
+ * FUSE, nor for those of devices and network file systems. A mapping cannot be checked and read in one
+ * step: a program that maps such memory in exactly that moment sleeps until it is killed.
  */
 #ifndef TRACECTL_PRESENT_BPF_H
 #define TRACECTL_PRESENT_BPF_H
@@ -42,9 +41,9 @@ extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
 enum {
-	MOST_PAGES = 4,		/* that are brought in for one value */
+	MOST_PAGES = 4,		/* read in for one value */
 	PAGE = 4096,
-	EPOCHS = 16,		/* that one hit begins under: each can bring in a page and end meanwhile */
+	EPOCHS = 16,		/* under which one hit tries: each can change while a page is read in */
 };
 
 /* include/linux/mm.h */
@@ -53,7 +52,7 @@ enum { VM_PFNMAP = 0x400, VM_IO = 0x4000 };
 /* include/uapi/linux/stat.h */
 enum { FILE_TYPE = 0170000, REGULAR_FILE = 0100000 };
 
-/* Of file systems whose pages come from memory or a disk: include/uapi/linux/magic.h and their own. */
+/* Whether a file system's pages come from memory or a disk: include/uapi/linux/magic.h and their own headers. */
 static __always_inline bool is_waitable_file_system(unsigned long magic)
 {
 	switch (magic) {
@@ -91,7 +90,7 @@ static __always_inline bool comes_by_itself(struct vm_area_struct *vma)
 	return !file || is_of_waitable_file(file);
 }
 
-/* Whether the page at the address, if there is one, comes in its time. */
+/* Whether a read of the page at the address may wait for it. */
 static __noinline bool is_waitable(__u64 address)
 {
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
@@ -100,13 +99,13 @@ static __noinline bool is_waitable(__u64 address)
 
 	bpf_rcu_read_lock();
 	vma = mapping_at(mm, address);
-	/* Looked at once more behind that: its memory may have become another mapping's meanwhile. */
+	/* Checked again after that: its memory may have become that of another mapping. */
 	waitable = vma && comes_by_itself(vma) && is_mapping_of(vma, mm, address);
 	bpf_rcu_read_unlock();
 	return waitable;
 }
 
-/* Sleeps until the page has come. False where it is not waited for, or there is none. */
+/* Sleeps until the page is there. False if it is not waited for, or does not exist. */
 static __noinline bool bring_in(__u64 address)
 {
 	char any;
@@ -115,8 +114,8 @@ static __noinline bool bring_in(__u64 address)
 }
 
 /*
- * What begins at an address and could not be read. If it was brought in before, what is missing lies
- * on the next page; nothing that is read by one expression reaches further.
+ * Reads in the page of data that begins at `address` and could not be read. If that was done before, the missing
+ * part is on the next page; no expression reads further at once.
  */
 static __always_inline bool bring_in_from(__u64 address, __u64 before)
 {
@@ -131,9 +130,9 @@ extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 
 /*
- * This program sleeps, so it may have no tail call, and its large frames are its CPU's (own_frames.bpf.h).
- * It keeps its CPU while one of them is in use, and sleeps in functions with small ones only. Kernels that have
- * such frames and refuse this do not get the program (daemon/kernel/programs.cpp).
+ * This program sleeps, so it may have no tail call, and its large frames belong to its CPU (own_frames.bpf.h).
+ * It disables preemption while one of them is in use, and sleeps only in functions with small frames. The program
+ * is not loaded on kernels that have such frames and refuse this (daemon/kernel/programs.cpp).
  */
 static __always_inline bool has_frames_of_cpu(void)
 {
@@ -154,7 +153,7 @@ static __always_inline void yield_cpu(void)
 		bpf_preempt_enable();
 }
 
-/* Whether it could be read; if not `at` is where, or 0. */
+/* Whether the value could be read; if not, `at` is the address that could not, or 0. */
 __on_its_own bool try_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *at)
 {
 	struct string string;
@@ -177,7 +176,7 @@ static __always_inline bool is_in_force(__u64 under)
 	return *(volatile __u64 *)&epoch == under;
 }
 
-/* What it takes to work the value out. What it comes to, or 0 where it cannot be. */
+/* Reads in all pages that the value needs. Returns the value, or 0 if it has none. */
 __on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 under)
 {
 	__u64 before = 0;
@@ -187,7 +186,7 @@ __on_its_own __u64 bring_in_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 val
 		__u64 at = 0;
 		bool could_be_read;
 
-		/* What a hook refers to may be another's by now. */
+		/* After a switch the entries that a hook refers to may have been reused. */
 		if (!is_in_force(under))
 			return 0;
 		keep_cpu();
@@ -248,7 +247,7 @@ static __always_inline void bring_in_values(bpf_user_pt_regs_t *ctx, __u64 code,
 		bring_in_aggregate(ctx, code, under, &spec->matched_by);
 }
 
-/* Nothing is brought in for a hit that the condition does not take. */
+/* For a hit that the condition does not take nothing is read in. */
 __on_its_own int bring_in_for(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
 {
 	const struct tc_spec *spec = 0;
@@ -295,9 +294,9 @@ static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u
 }
 
 /*
- * Where links take turns, this hit may be left to a program that cannot sleep, which then finds the
- * epoch that is staged here (bpf/handover.bpf.h). What it would read is brought in, too; whatever is
- * half written there is read within the same bounds.
+ * During a handover a program that cannot sleep may take this hit, under the epoch that is staged now
+ * (bpf/handover.bpf.h). So the memory that it would read is read in too. Settings there may be half written,
+ * but are used within the same bounds.
  */
 static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 under)
 {
@@ -310,7 +309,7 @@ static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 unde
 		bring_in_for_generation(ctx, under, under + 1);
 }
 
-/* As run_hooks(), but with the frames of fewer functions. */
+/* Like run_hooks(), but with the frames of fewer functions. */
 static __always_inline void run_hooks_awake(bpf_user_pt_regs_t *ctx, struct hit *hit)
 {
 	struct tc_generation *generation = generation_of(ctx, hit, false);
@@ -337,8 +336,8 @@ static __always_inline void run_hooks_awake(bpf_user_pt_regs_t *ctx, struct hit 
 }
 
 /*
- * By itself, and called by who keeps the CPU: its frame is large. False, and nothing done, where the epoch
- * is another, unless any will do.
+ * A function of its own, to be called with preemption disabled, because its frame is large. Returns false and does
+ * nothing if the epoch is another, unless `any_will_do`.
  */
 __on_its_own bool run_awake(bpf_user_pt_regs_t *ctx, __u64 under, bool any_will_do)
 {
@@ -353,7 +352,7 @@ __on_its_own bool run_awake(bpf_user_pt_regs_t *ctx, __u64 under, bool any_will_
 
 enum { DESK_TRIES = 4 };	/* each that fails was preempted by one that makes such memory */
 
-/* Here, where its memory may be waited for: whoever needs it later finds it. */
+/* Made here, where it may wait for memory, and found by the code that needs it later. */
 static __always_inline void make_desk(void)
 {
 	__u32 i;

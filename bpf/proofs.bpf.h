@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Proofs that a user may see a process: a descriptor of /proc/PID/mem that the user's client has opened. Only
- * whom the kernel lets attach to the process by ptrace(2) gets one (fs/proc/base.c, proc_mem_open), whatever it
- * asks: ids, capabilities, Landlock, Yama, SELinux, AppArmor.
+ * Proofs that a user may see a process: a descriptor of /proc/PID/mem that the user's client has opened. The kernel
+ * gives it only to those who may attach to the process by ptrace(2) (fs/proc/base.c, proc_mem_open), by all of its
+ * checks: ids, capabilities, Landlock, Yama, SELinux, AppArmor.
  *
- * User space cannot tell what such a descriptor is: its link and its device are those of any procfs that the
- * user has mounted, and reading it may wait for ever for a page that the user holds back. The kernel's own
- * structures tell. The descriptor keeps the memory of when it was opened: after an exec it is another's.
+ * User space cannot recognize such a descriptor: its link and its device are those of any procfs that the user has
+ * mounted, and reading it may wait for ever for a page that the user holds back. The kernel's own structures show
+ * it. The descriptor refers to the memory at the time of opening: after an exec the process has another one.
  */
 #ifndef TRACECTL_PROOFS_BPF_H
 #define TRACECTL_PROOFS_BPF_H
@@ -21,10 +21,10 @@
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
-/* User space sets them, and reads the iterator; one at a time. */
+/* User space sets these and then reads the iterator, one request at a time. */
 __u32 asked_memories[TC_MAX_PROOFS];	/* descriptors */
 __u32 asked_memories_count;
-__u32 asking_session;			/* that the processes are proven to; TC_MAX_SESSIONS: none */
+__u32 asking_session;			/* gets the proofs; TC_MAX_SESSIONS: none */
 
 static __always_inline bool is_asked_for(__u32 fd)
 {
@@ -37,7 +37,7 @@ static __always_inline bool is_asked_for(__u32 fd)
 	return false;
 }
 
-/* `environ` and `auxv` have the same memory, by a weaker check. */
+/* The files `environ` and `auxv` refer to the same memory, but are opened by a weaker check. */
 static __always_inline bool is_named_mem(struct file *file)
 {
 	char name[4] = {};
@@ -72,7 +72,7 @@ static __always_inline int number_at(struct pid *pid, __u32 level, struct pid_na
 	return nr;
 }
 
-/* 0 where the process is of a namespace that cannot be seen from there. */
+/* The process id in the reader's namespace; 0 if the process is not visible there. */
 static __always_inline __u32 number_as_reader_sees(struct task_struct *task)
 {
 	struct pid *own = bpf_get_current_task_btf()->thread_pid;
@@ -87,7 +87,7 @@ static __always_inline __u32 number_as_reader_sees(struct task_struct *task)
 	return readers == its ? number : 0;
 }
 
-/* The memory is compared after `exec_id` was read: an exec changes the memory first, the number then. */
+/* `exec_id` is read before the memory is compared: an exec changes the memory first, then the number. */
 static __always_inline bool note_proof(struct task_struct *task, __u32 session, __u64 exec_id)
 {
 	__u32 pid = task->tgid, word = session / 64;
@@ -116,7 +116,7 @@ static __always_inline __u32 prove(struct task_struct *task, void *memory)
 	return number_as_reader_sees(task);
 }
 
-/* Of the reader's own descriptors. */
+/* Runs for each descriptor of the reader. */
 SEC("?iter/task_file")
 int see_memory(struct bpf_iter__task_file *ctx)
 {

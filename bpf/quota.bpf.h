@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* So many in each second, and no more: for all CPUs. */
+/* Limits on the number of events in each second, for all CPUs together. */
 #ifndef TRACECTL_QUOTA_BPF_H
 #define TRACECTL_QUOTA_BPF_H
 
@@ -10,8 +10,10 @@
 
 enum { TAKE_TRIES = 16 };	/* each that fails was preempted by one that took */
 
-/* Of seconds since boot; *in_second has the second above, and how many were taken in it. Who is
- * preempted here again and again goes without. */
+/*
+ * *in_second has the second since boot in its upper half, and the number taken in it below. A hit that fails in all
+ * tries takes nothing.
+ */
 static __always_inline bool take_within(__u64 *in_second, __u64 limit, __u32 count)
 {
 	__u64 second = bpf_ktime_get_boot_ns() / 1000000000 << 32;
@@ -29,7 +31,7 @@ static __always_inline bool take_within(__u64 *in_second, __u64 limit, __u32 cou
 	return false;
 }
 
-/* Whether the session's user may stream so many records more in this second. */
+/* Whether the session's user may stream `count` more records in this second. */
 __on_its_own bool owner_may_stream(__u32 session, __u32 count)
 {
 	struct tc_session *of = bpf_map_lookup_elem(&sessions, &session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Records of hits, and of the ends of calls and pairs. All are written by write_with_stack(), in memory that is
- * reserved in a ring, or in which they wait for the end of a call.
+ * Records of hits, and of the ends of calls and pairs. All are written by write_with_stack(), into memory that is
+ * reserved in a ring, or into a block where they wait for the end of a call.
  */
 #ifndef TRACECTL_RECORD_BPF_H
 #define TRACECTL_RECORD_BPF_H
@@ -22,11 +22,11 @@
 
 enum { CALL_WORDS = 1, END_WORDS = sizeof(struct tc_end) / 8 };
 
-/* What the values of a record are. */
+/* The source of a record's values. */
 enum body {
 	ARGS,		/* the probe's arguments */
-	KEPT_ARGS,	/* those of the call that ends, as they were when it began */
-	SPEC_VALUES,	/* what the spec asks for */
+	KEPT_ARGS,	/* the arguments at the beginning of the call that ends */
+	SPEC_VALUES,	/* the values of the spec */
 };
 
 static __always_inline void describe_thread(struct tc_record *record)
@@ -41,7 +41,7 @@ static __always_inline void describe_thread(struct tc_record *record)
 	__builtin_memcpy(record->comm, (__u64[]){ comm[0], comm[1] }, sizeof(record->comm));
 }
 
-/* All but what depends on head, body and stack. `words`: after the struct tc_record. */
+/* Reserves a record and fills all that does not depend on head, body and stack. `words`: after the struct tc_record. */
 static __always_inline struct tc_record *begin_record(const struct streamed *of, const __u32 words)
 {
 	const __u32 bytes = sizeof(struct tc_record) + words * 8;
@@ -52,7 +52,7 @@ static __always_inline struct tc_record *begin_record(const struct streamed *of,
 	record = of->held ? begin_held(of->held, bytes) : bpf_ringbuf_reserve(of->ring, bytes, 0);
 	if (!record)
 		return 0;
-	/* After reserving: see events/merger.h for what the order of these two is good for. */
+	/* After reserving: events/merger.h relies on this order. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
 	record->epoch = of->epoch;
 	record->ring_dropped = of->held ? bpf_get_smp_processor_id() :
@@ -89,7 +89,7 @@ static __always_inline void fill_head(const struct streamed *of, struct tc_recor
 		record->args[0] = of->call;
 }
 
-/* `before`: words that are not for arguments. Without room there need not be a layout. */
+/* `before`: words before the arguments. Without room the layout may be null. */
 static __always_inline void fill_args(const struct streamed *of, struct tc_record *record,
 				      const __u32 before, const __u32 room)
 {
@@ -132,7 +132,7 @@ static __always_inline void fill_body(const struct streamed *of, struct tc_recor
 		fill_args(of, record, head, room);
 }
 
-/* What waits takes no more room than it needs. */
+/* A record that waits is cut to the room that it needs. */
 static __always_inline void end_record(const struct streamed *of, struct tc_record *record,
 				       const enum body body, const __u32 room)
 {
@@ -147,20 +147,20 @@ static __always_inline void end_record(const struct streamed *of, struct tc_reco
 }
 
 /*
- * Writes a record of so many words:
+ * Writes a record with these numbers of words:
  *
  *   head    before its values: 0, CALL_WORDS or END_WORDS
  *   room    for its values
  *   stack   after them: 0, or one of the sizes of bpf/stack.bpf.h
  *
- * The compiler has to know them, as a ring wants sizes that the verifier knows; only the head of a hit that
- * waits need not be known. False where there is no room for the record, or its owner may stream no more.
+ * They must be constants, because the verifier must know the size that is reserved in a ring; only the head of a
+ * hit that waits may vary. False if there is no room for the record, or its owner may stream no more.
  */
 static __always_inline bool write_with_stack(const struct streamed *of, const __u32 head,
 					     const enum body body, const __u32 room,
 					     const __u32 stack)
 {
-	/* Of a hit that waits it is known at most. */
+	/* For a hit that waits only the most is constant. */
 	const __u32 most_head = of->held && head < END_WORDS ? CALL_WORDS : head;
 	struct tc_record *record = begin_record(of, most_head + room + stack);
 

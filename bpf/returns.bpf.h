@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Sites whose hooks have to do when the call returns as well. They are served by programs of their
- * own, loaded when they are first needed, in one of two ways:
+ * Sites whose hooks also act when the call returns. Separate programs serve them, loaded when they are
+ * first needed, in one of two ways:
  *
  *   on_call_and_return      by the kernel's return trampoline, in a uprobe session
- *   on_call, on_leave       by probes on the instructions by which the function leaves
+ *   on_call, on_leave       by probes on the instructions by which the function ends
  *
- * The calls themselves are kept alike (bpf/calls.bpf.h). What a hook has to say is said by the hook
- * that is in force when the call ends, if it is the one under which it began.
+ * Both ways keep open calls alike (bpf/calls.bpf.h). The end of a call is handled by the hook under which
+ * it began, if that is still in force.
  */
 #ifndef TRACECTL_RETURNS_BPF_H
 #define TRACECTL_RETURNS_BPF_H
@@ -33,7 +33,7 @@
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
-/* Closes calls of the thread that are over though they have not returned. */
+/* Closes calls of the thread that are over but have not returned. */
 __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
 			       bool begins)
 {
@@ -65,7 +65,7 @@ static __always_inline __u32 next_number(struct calls *calls)
 	return calls->last_number;
 }
 
-/* What is known of the place where a call begins, in one word: its slot, and this. */
+/* The place where a call begins, packed into one word: its slot, and these parts. */
 enum {
 	WAY_SHIFT = 16,
 	PUSHED_SHIFT = 32,	/* bytes between the stack pointer and the return address */
@@ -78,15 +78,15 @@ static __always_inline __u64 begin_of(const struct tc_generation *generation, __
 	return (__u64)generation->pushed << PUSHED_SHIFT | way << WAY_SHIFT | slot;
 }
 
-/* Where the return address of the call is. */
+/* The place of the call's return address, when it begins. */
 static __always_inline __u64 return_place(bpf_user_pt_regs_t *ctx, __u64 begin)
 {
 	return read_register(ctx, 4) + (begin >> PUSHED_SHIFT);
 }
 
 /*
- * Keeps the call of a hook as the innermost; `calls`: those of the thread, if it has any yet; `begin`: as
- * begin_of() has it. The call as tc_end has it, or 0 if it is cut.
+ * Adds the call of a hook as the innermost. `known`: the thread's calls, if it has any yet; `begin`: by
+ * begin_of(). Returns the call as in tc_end.call, or 0 if it is cut.
  */
 __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *known,
 			  __u64 begin)
@@ -130,18 +130,18 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	return mark;
 }
 
-/* Of the outermost call of a graph: whether all that the graph shows waits for its end. */
+/* Whether the graph's records wait for the end of this call, its outermost one. */
 static __always_inline bool begins_to_wait(const struct tc_hook *hook, const struct tc_spec *spec,
 					   const struct calls *calls, __u32 call)
 {
 	if (spec->at_return & TC_KEEP_IF)
 		return wait_for(hook->session, call);
 	if (calls && calls->held_call)
-		wait_for(hook->session, 0);	/* it was one whose end nobody was to see */
+		wait_for(hook->session, 0);	/* for an earlier call whose end was not handled */
 	return false;
 }
 
-/* A call of a root of the graph, or of a function below. Whether it is followed. */
+/* Acts on a call of a graph's root, or of a function below it. Returns whether it is followed. */
 __on_its_own bool act_on_graph_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				    struct calls *calls, __u64 under, __u64 begin)
 {
@@ -171,7 +171,7 @@ __on_its_own bool act_on_graph_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 	return call;
 }
 
-/* A call whose hook wants its end. Whether it is followed. */
+/* Follows a call whose hook acts at its end. Returns whether it is followed. */
 static __always_inline bool follow_or_cut(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 					  struct calls *calls, __u64 begin)
 {
@@ -189,7 +189,7 @@ static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const str
 	return is_jumped_to(calls, read_register(ctx, TC_RIP) - moved, return_place(ctx, begin));
 }
 
-/* `calls`, `begin`: as follow() has them. Whether the call is followed. */
+/* `calls`, `begin`: as for follow(). Returns whether the call is followed. */
 __on_its_own bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 			      struct calls *calls, __u64 under, __u64 begin)
 {
@@ -226,7 +226,7 @@ static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_ho
 	return true;
 }
 
-/* Whether the call is followed. */
+/* Returns whether the call is followed. */
 static __always_inline bool run_call(struct pt_regs *ctx, enum way way)
 {
 	const struct tc_generation *generation;
@@ -291,7 +291,7 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 	return found ? i : NO_CALL;
 }
 
-/* What is known of the place where a call ends, in one word: its slot, the way, and what is said of an exit. */
+/* The place where a call ends, packed into one word: its slot, the way, and the bits of an exit's cookie. */
 enum { EXIT_SHIFT = 32 };
 
 static __always_inline __u64 end_of(__u64 cookie, enum way way)
@@ -301,19 +301,19 @@ static __always_inline __u64 end_of(__u64 cookie, enum way way)
 	return exit << EXIT_SHIFT | way << WAY_SHIFT | cookie % TC_MAX_SLOTS;
 }
 
-/* Where the return address of the call is, or was. */
+/* The place of the call's return address, when it ends: on a trampoline it has been popped. */
 static __always_inline __u64 return_place_at_end(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	return read_register(ctx, 4) - ((__u8)(end >> WAY_SHIFT) == BY_TRAMPOLINE ? 8 : 0);
 }
 
-/* Where the function goes on in which the call ends; 0: not known, or nowhere. */
+/* The target of the jump that ends the call; 0 if it is not known, or the call ends by a return. */
 static __always_inline __u64 jumps_to(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	return jump_target(ctx, end >> (EXIT_SHIFT + TC_EXIT_LENGTH_SHIFT) & TC_EXIT_LENGTH_MASK);
 }
 
-/* Ends the call of the hook that returns now, if it is one that was followed. `end`: by end_of(). */
+/* Ends the call of the hook that returns now, if it was followed. `end`: by end_of(). */
 __on_its_own int end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *calls,
 			  __u64 under, __u64 end)
 {
@@ -332,11 +332,11 @@ __on_its_own int end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	ended->retval = ended->has_retval ? read_register(ctx, 0) : 0;
 	if (!end_innermost(calls))
 		return 0;
-	/* What is jumped to from a call that is waited for comes after the decision. */
+	/* Not for a call for whose end records wait: the target runs after the decision on them. */
 	calls->jumped_to = ended->call && !calls->graph_depth && !calls->held_call ? jumps_to(ctx, end)
 										   : 0;
 	calls->jumped_sp = sp;
-	/* By a trampoline the program has gone there already. */
+	/* On a trampoline rip is the return address already. */
 	if (!ended->return_address)
 		ended->return_address = read_register(ctx, TC_RIP);
 	act_on_end(ctx, hook, calls, under, ended);
@@ -357,7 +357,7 @@ static __always_inline void leave_by(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	end_call(ctx, hook, calls, under, end);
 }
 
-/* All hooks of the slot: whoever follows the call knows it. */
+/* Runs all hooks of the slot: those that follow the call find it. */
 static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	const struct tc_generation *generation;
@@ -408,7 +408,7 @@ int on_leave(struct pt_regs *ctx)
 	return 0;
 }
 
-/* At the entry 0 asks for the return: nobody's call shall go through a trampoline in vain. */
+/* At the entry a result of 0 asks for the return, so only followed calls go through a trampoline. */
 SEC("?uprobe")
 int on_call_and_return(struct pt_regs *ctx)
 {

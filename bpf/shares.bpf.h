@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Every user has a share of each table that hits fill. A new entry is charged to an account before it is made;
- * an entry that is there costs a hit nothing. The shares and the rest add up to no more than the table holds, so
- * who is within the own share always finds room. User space does the same steps when it takes entries out
+ * Every user has a share of each table that hits fill. A new entry is charged to an account before it is made; for
+ * an existing entry a hit does nothing here. The shares and the rest add up to no more than the table holds, so a
+ * user within its share always finds room. User space does the same steps when it removes entries
  * (daemon/kernel/rooms.cpp).
  *
- * Whatever the order of steps on different CPUs, rest_used comes to the sum of what is beyond the shares: each
- * change of `used` tells by its old value alone how much of it was the rest's.
+ * Steps on different CPUs may happen in any order: rest_used becomes the sum of the entries beyond the shares,
+ * because the old value of `used` alone decides how much of each change belongs to the rest.
  */
 #ifndef TRACECTL_SHARES_BPF_H
 #define TRACECTL_SHARES_BPF_H
@@ -29,7 +29,7 @@ static __always_inline void give_room(struct tc_room *room, __u32 account)
 		__sync_fetch_and_add(&room->rest_used, -1);
 }
 
-/* Whether the account may make one more entry; then it is charged. */
+/* Whether the account may make one more entry; charges it then. */
 static __always_inline bool take_room(struct tc_room *room, __u32 account)
 {
 	__u32 share = share_of(room, account);
@@ -52,7 +52,7 @@ static __always_inline __u32 account_of(__u32 session)
 	return of ? of->account : 0;
 }
 
-/* The same by the session for which an entry is made, or was. */
+/* The same, for the account of the session for which an entry is made. */
 __on_its_own bool take_room_for(__u32 session, __u32 table)
 {
 	return table < TC_TABLES && take_room(&rooms[table], account_of(session));
@@ -85,7 +85,7 @@ static __always_inline long insert_key(__u32 table, const struct tc_key *key)
 	return keys ? bpf_map_update_elem(keys, key, &no_time, BPF_NOEXIST) : -1;
 }
 
-/* Makes the key's entry, where there is room for one. Somebody else may be first: then it is there all the same. */
+/* Makes the key's entry if there is room. If another program is first, the entry is there too. */
 __on_its_own int add_key(__u32 table, const struct tc_key *key)
 {
 	struct tc_room *room;

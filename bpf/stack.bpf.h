@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* The user stack that a record has behind its values. */
+/* The user stack of a record, after its values. */
 #ifndef TRACECTL_STACK_BPF_H
 #define TRACECTL_STACK_BPF_H
 
@@ -19,7 +19,7 @@ struct most_frames {
 	__u64 address[TC_MOST_FRAMES];
 };
 
-/* Fills all of the room: what is not a frame is 0. */
+/* Fills all of the room: places without a frame are 0. */
 static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, const __u32 room,
 					bpf_user_pt_regs_t *ctx, __u8 words_below_caller, __u32 most)
 {
@@ -35,7 +35,7 @@ static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, 
 		checked_as_used(i);
 		if (i >= room)
 			break;
-		/* Not by i itself: the verifier would go on with each number that it can be. */
+		/* `begun` instead of i > 0: the verifier would continue with each value that i can have. */
 		if (more && begun)
 			more = i < most && next_frame(&walk);
 		begun = true;
@@ -92,8 +92,8 @@ static __always_inline void copy_registers(struct registers *to, const struct pt
 }
 
 /*
- * A chunk that cannot be read becomes 0, and ends what is counted: but not one below the stack
- * pointer. The red zone can lie in a page that the program has never been in.
+ * A chunk that cannot be read becomes 0, and byte_count ends before it, unless it is below the stack pointer:
+ * the red zone can be in a page that the program has never used.
  */
 __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 {
@@ -134,7 +134,7 @@ enum {
 	WORDS_OF_MOST = sizeof(struct most_frames) / 8,
 };
 
-/* `words`: which of the sizes above; it says the kind as well. `before`: words that are not for the stack. */
+/* `words`: one of the sizes above, which also determines the kind. `before`: words before the stack. */
 static __always_inline void fill_stack(const struct streamed *hit, struct tc_record *record,
 				       const __u32 before, const __u32 words)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Hits on their way into a ring. */
+/* Writes records of hits into rings. */
 #ifndef TRACECTL_STREAM_BPF_H
 #define TRACECTL_STREAM_BPF_H
 
@@ -50,14 +50,14 @@ static __always_inline bool emit_stack(const struct streamed *hit, const enum bo
 	return write_with_stack(hit, 0, body, room, WORDS_OF_MOST);
 }
 
-/* Beside a stack it matters little how much room arguments and values have. */
+/* Next to a stack the room of arguments and values matters little. */
 static __always_inline bool emit_with_stack(const struct streamed *hit)
 {
 	return hit->spec->value_count ? emit_stack(hit, SPEC_VALUES, TC_MAX_RECORD_WORDS)
 				      : emit_stack(hit, ARGS, TC_MAX_ARGS);
 }
 
-/* The beginning of a call, with its arguments if they were asked for. */
+/* Writes the beginning of a call, with its arguments if they are wanted. */
 static __always_inline bool emit_call(const struct streamed *hit)
 {
 	const struct tc_spec *spec = hit->spec;
@@ -84,7 +84,7 @@ static __always_inline bool emit(const struct streamed *hit)
 
 enum { MOST_HELD_WORDS = CALL_WORDS + TC_MAX_RECORD_WORDS };
 
-/* The same of a part of a graph, which has no stack. */
+/* The same for a part of a graph, which has no stack. */
 static __always_inline void emit_held(const struct streamed *hit)
 {
 	__u32 head = hit->flags & TC_IN_GRAPH ? CALL_WORDS : 0;
@@ -97,7 +97,7 @@ static __always_inline void emit_held(const struct streamed *hit)
 		write_record(hit, head, ARGS, TC_MAX_ARGS);
 }
 
-/* What records are made of, by the arguments of stream(). */
+/* Fills the sources of a record, from the arguments of stream(). */
 static __always_inline void find_parts(struct streamed *hit, __u64 code, __u64 to)
 {
 	__u32 layout_index = code >> 32, spec_index = code;
@@ -110,8 +110,8 @@ static __always_inline void find_parts(struct streamed *hit, __u64 code, __u64 t
 }
 
 /*
- * Streams a record of the hit; `to` is of the hook its flags, where the caller is, its session and
- * its source, `call` the call of a graph that begins by it. False where it is lost.
+ * Streams a record of the hit. `to`: the hook's flags, words_below_caller, session and source; `call`: the
+ * call of a graph that begins with the hit. False if the record is lost.
  */
 __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
 {
@@ -131,7 +131,7 @@ __on_its_own bool stream(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 un
 	return false;
 }
 
-/* The same, of a part of a graph that waits for the end of the outermost call. */
+/* The same, for a part of a graph that waits for the end of the outermost call. */
 __on_its_own int hold(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u64 under, __u64 call)
 {
 	struct streamed hit = { .ctx = ctx, .epoch = under, .code = code, .source = to,
@@ -153,7 +153,7 @@ static __always_inline __u64 destination_of(const struct tc_hook *hook)
 	       (__u64)hook->session << 32 | hook->source;
 }
 
-/* Whether it is in the ring. */
+/* Returns whether the record is in the ring. */
 static __always_inline bool stream_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				       __u64 under, struct tc_stat *stat, __u64 call)
 {
@@ -176,7 +176,7 @@ static __always_inline void hold_hit(bpf_user_pt_regs_t *ctx, const struct tc_ho
 		hold(ctx, code_of(hook), destination_of(hook), under, call);
 }
 
-/* Where it is a part of a graph it may have to wait. Whether it is in the ring, or waits. */
+/* The record of a part of a graph may have to wait. Returns whether it is in the ring, or waits. */
 static __always_inline bool show_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				     __u64 under, struct tc_stat *stat)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Conditions of terms (TC_TERMS), decided where the hit is: a call, and so a round of the machine,
- * costs a hit more than several terms where the kernel guards returns against speculation.
+ * Conditions of terms (TC_TERMS), evaluated inline: if the kernel protects returns against speculation, a
+ * function call, which each round of the machine needs, costs more than several terms.
  */
 #ifndef TRACECTL_TERMS_BPF_H
 #define TRACECTL_TERMS_BPF_H
@@ -17,7 +17,7 @@
 
 enum answer { NO, YES, ASK_THE_MACHINE };
 
-/* False where the argument is not in a register: sites that share a spec can differ in that. */
+/* False if the argument is not in a register: sites that share a spec can differ in that. */
 static __always_inline bool arg_at_hand(const struct hit *hit, const struct tc_layout *layout,
 					const struct tc_insn *insn, __u64 *value)
 {

@@ -9,7 +9,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/shares.bpf.h"
 
-/* What is behind its length is 0. */
+/* The bytes after its length are 0. */
 struct string {
 	__u32 length;
 	union {
@@ -17,7 +17,7 @@ struct string {
 			__u32 pad;
 			char bytes[TC_STR_LEN];
 		};
-		struct text_key key;	/* once it has its session */
+		struct text_key key;	/* once the session is set */
 	};
 };
 
@@ -37,7 +37,7 @@ __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 	clear_string(string);
 	if (most > TC_STR_LEN)
 		return false;
-	/* The helper ends what it reads with a 0, so that the last byte is read by itself. */
+	/* The helper ends the string with a 0 within `most` bytes, so the last byte is read separately. */
 	length = bpf_probe_read_user_str(string->bytes, most, (const void *)address);
 	if (length < 1)
 		return false;
@@ -50,7 +50,7 @@ __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 	return true;
 }
 
-/* As many bytes at an address of the program, bytes 0 among them; all or none. */
+/* `count` bytes at an address of the program, which may be 0; all or none. */
 __on_its_own bool read_bytes(struct string *string, __u64 address, __u8 count)
 {
 	if (!string)
@@ -94,8 +94,8 @@ _Static_assert(sizeof(struct tc_text) == TC_TEXT_LEN + 1 &&
 	       "a text is its length and its bytes, 64 together");
 
 /*
- * Comparisons of small numbers without a branch: 1 if it is so, else 0. The verifier would follow each branch in
- * every step of a loop.
+ * Comparisons of small numbers without a branch: 1 if true, else 0. The verifier would follow each branch in every
+ * step of a loop.
  */
 static __always_inline __u64 is_less(__u64 a, __u64 b)
 {
@@ -105,9 +105,9 @@ static __always_inline __u64 is_less(__u64 a, __u64 b)
 	return difference >> 63;
 }
 
-enum { PATTERN_PLACES = 2 * (TC_TEXT_LEN + 1) };	/* those behind its end included */
+enum { PATTERN_PLACES = 2 * (TC_TEXT_LEN + 1) };	/* with places after its end */
 
-/* 0 behind its end; no text has a 0 within. */
+/* 0 after its end; no text contains a 0. */
 static __always_inline __u8 byte_of(const struct tc_text *text, __u64 at)
 {
 	__u64 place = (at + 1) & TC_TEXT_LEN;
@@ -122,8 +122,8 @@ static __always_inline __u64 is_equal(__u64 a, __u64 b)
 }
 
 /*
- * The class, `[...]`, that begins at a place of the pattern: where the pattern goes on behind it if
- * the byte is of it, or 0. One that is not closed is a bracket.
+ * Matches the class, `[...]`, that begins at `start`: returns the place in the pattern after it if the byte
+ * is in the class, or 0. Without a closing bracket it is an ordinary bracket.
  */
 __on_its_own __u32 match_class(const struct tc_text *pattern, __u32 start, __u8 byte)
 {
@@ -157,7 +157,7 @@ __on_its_own __u32 match_class(const struct tc_text *pattern, __u32 start, __u8 
 	return found != inverted ? at + 1 : 0;
 }
 
-/* Where the pattern goes on behind what takes this byte, or 0. */
+/* The place in the pattern after the part that matches this byte, or 0. */
 static __always_inline __u32 match_byte(const struct tc_text *pattern, __u32 at, __u8 byte)
 {
 	__u8 wanted = byte_of(pattern, at);
@@ -167,17 +167,17 @@ static __always_inline __u32 match_byte(const struct tc_text *pattern, __u32 at,
 	return wanted && (wanted == '?' || wanted == byte) ? at + 1 : 0;
 }
 
-/* `*`, `?` and `[...]`, as daemon/model/glob has them. */
+/* `*`, `?` and `[...]`, as in daemon/model/glob. */
 struct glob {
 	const struct string *string;
 	const struct tc_text *pattern;
 	__u32 at, in_pattern;
-	__u32 star_at, star_in_pattern;	/* where the last star goes on; in_pattern 0: none yet */
+	__u32 star_at, star_in_pattern;	/* the places after the last star's match; in_pattern 0: none yet */
 };
 
 enum match { GOES_ON, MATCHES, DIFFERS };
 
-/* The last star takes one byte more whenever what follows it does not match. */
+/* If the part after the last star does not match, the star takes one byte more. */
 static __always_inline enum match glob_step(struct glob *glob)
 {
 	__u32 behind;
@@ -244,12 +244,12 @@ static __always_inline void add_text(const struct text_key *key)
 	if (!take_room_for(key->session, TC_TABLE_TEXTS))
 		return;
 	number = __sync_fetch_and_add(&last_text, 1) + 1;
-	/* Somebody else may be first: then the entry is there all the same. */
+	/* If another program is first the entry is there too. */
 	if (bpf_map_update_elem(&texts, key, &number, BPF_NOEXIST))
 		give_room_of(key->session, TC_TABLE_TEXTS);
 }
 
-/* Its number in the session, the same for equal strings; 0 where there is no room for a new one. */
+/* The string's number in the session, the same for equal strings; 0 if there is no room for a new one. */
 static __always_inline __u32 number_of_string(struct string *string, __u32 session)
 {
 	__u32 *known;

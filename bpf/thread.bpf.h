@@ -12,13 +12,13 @@ struct thread {
 	__u32 tid;
 };
 
-/* Ids as the engine sees them: in a container the kernel's own are the host's. */
+/* Ids in the engine's namespace: in a container the kernel's own ids are those of the host. */
 static __always_inline void learn_ids(struct thread *thread, struct task_struct *task)
 {
 	struct bpf_pidns_info ids = {};
 
 	if (in_own_pid_namespace) {
-		/* Zeroed where it fails: the thread is not seen from there. */
+		/* Sets 0 if it fails: the thread is not visible there. */
 		bpf_get_ns_current_pid_tgid(pid_namespace_device, pid_namespace_inode, &ids,
 					    sizeof(ids));
 		thread->pid = ids.tgid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
-/* The programs that run when a probe is hit, and those that keep the sets of processes true. */
+/* The programs that run when a probe is hit, and those that keep the sets of processes up to date. */
 #include "bpf/abi.h"
 #include "bpf/act.bpf.h"
 #include "bpf/cgroups.bpf.h"
@@ -15,7 +15,7 @@
 #include "bpf/proofs.bpf.h"
 #include "bpf/returns.bpf.h"
 
-/* The hit has its epoch. `counts`: as on_count() does. */
+/* `hit` has its epoch set. `counts`: hooks only count, as in on_count(). */
 static __always_inline void run_hooks(bpf_user_pt_regs_t *ctx, struct hit *hit, const bool counts)
 {
 	struct tc_generation *generation = generation_of(ctx, hit, counts);
@@ -64,7 +64,7 @@ int on_site(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Where all hooks have to do no more than to count: checked in a fraction of the time. */
+/* For slots whose hooks only count: the verifier checks it in a fraction of the time. */
 SEC("uprobe")
 int on_count(struct pt_regs *ctx)
 {

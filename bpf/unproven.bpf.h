@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Processes that are left out of a session, as nobody has proven that its user may see them (bpf/proofs.bpf.h). */
+/* Processes that are left out of a session, because nobody proved that its user may see them (bpf/proofs.bpf.h). */
 #ifndef TRACECTL_UNPROVEN_BPF_H
 #define TRACECTL_UNPROVEN_BPF_H
 
@@ -16,7 +16,7 @@ struct told_unproven {
 	__u64 exec_id;
 };
 
-/* Processes that were counted as left out, so that each is counted once. */
+/* Processes that have been counted as left out, so that each is counted once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TC_MAX_TOLD_UNPROVEN);
@@ -38,7 +38,7 @@ __on_its_own int count_unproven(__u32 session)
 	if (bpf_map_update_elem(&told_unproven, &key, &told, BPF_NOEXIST))
 		return 0;
 	__sync_fetch_and_add(&of->unproven_processes, 1);
-	/* A user whose processes come and go leaves room in the ring to what others are told. */
+	/* A user whose processes come and go must not fill the ring for others. */
 	if (*(volatile __u32 *)&of->unproven_told - *(volatile __u32 *)&of->unproven_heard >= TC_MOST_UNPROVEN_TOLD)
 		return 0;
 	notice = new_notice(TC_NOTICE_UNPROVEN, task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Values that are strings. Their address is worked out first, by the machine, and the string is read
- * after that: so the stack never holds both.
+ * Values that are strings. The machine computes their address first, and the string is read after that, so
+ * the stack never holds both.
  */
 #ifndef TRACECTL_VALUE_TEXT_BPF_H
 #define TRACECTL_VALUE_TEXT_BPF_H
@@ -44,7 +44,7 @@ static __always_inline bool read_value_text(struct string *string, __u64 value, 
 
 static const __u64 unread_text = ~0ULL;
 
-/* As number_of_string(), of the value's; unread_text if it cannot be read. */
+/* Like number_of_string(), for the value's string; unread_text if it cannot be read. */
 __on_its_own __u64 number_of_text(__u64 value, __u64 address, __u32 session)
 {
 	struct string string;
@@ -58,7 +58,7 @@ struct text_words {
 	__u64 word[TC_STR_LEN / 8];
 };
 
-/* False if it cannot be read: then the words are 0. */
+/* False if the string cannot be read; the words are 0 then. */
 __on_its_own bool copy_text(struct text_words *to, __u64 value, __u64 address, __u32 session)
 {
 	struct string string;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Values of a spec that a record has instead of the probe's arguments: event(E, ...). */
+/* The values of a spec, which a record has instead of the probe's arguments: event(E, ...). */
 #ifndef TRACECTL_VALUES_BPF_H
 #define TRACECTL_VALUES_BPF_H
 
@@ -12,7 +12,7 @@
 
 enum { STR_WORDS = TC_STR_LEN / 8 };
 
-/* Words that a value has taken; nothing behind the room is touched. `to`: where the first value is. */
+/* Returns the number of words written; nothing is written beyond the room. `to`: the place of the first value. */
 static __always_inline __u32 fill_value(const struct streamed *hit, const struct tc_value *value,
 					__u64 *to, __u64 at, const __u32 room, bool *valid)
 {
@@ -33,7 +33,7 @@ static __always_inline __u32 fill_value(const struct streamed *hit, const struct
 	return STR_WORDS;
 }
 
-/* `before`: words that are not for values; `room`: words that are. */
+/* `before`: words before the values; `room`: words for them. */
 static __always_inline void fill_values(const struct streamed *hit, struct tc_record *record,
 					const __u32 before, const __u32 room)
 {

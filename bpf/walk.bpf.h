@@ -3,9 +3,9 @@
  * A user stack by frame pointers: rbp points to where a function has saved its caller's rbp, and
  * the return address lies above that.
  *
- * Not bpf_get_stack(): at a function's entry rbp is still the caller's, so that its walk misses the
- * caller. Newer kernels add it where the probed instruction is `push %rbp`, but not where a probe
- * was moved behind it, and they do not say why a walk came to its end.
+ * bpf_get_stack() is not used: at a function's entry rbp is still the caller's, so its walk misses the
+ * caller. Newer kernels add the caller if the probed instruction is `push %rbp`, but not if a probe was
+ * moved after it, and they do not report why a walk ended.
  */
 #ifndef TRACECTL_WALK_BPF_H
 #define TRACECTL_WALK_BPF_H
@@ -16,11 +16,11 @@
 #include "bpf/loop.bpf.h"
 
 struct walk {
-	__u64 address;		/* of the frame found last */
+	__u64 address;		/* of the last frame found */
 	__u64 frame_pointer;
-	__u64 caller;		/* the return address, where rbp is still the caller's; else 0 */
-	__u64 least;		/* no frame pointer is below it */
-	__u32 end;		/* enum tc_walk_end, once next_frame() has been false */
+	__u64 caller;		/* the return address, if rbp is still the caller's; else 0 */
+	__u64 least;		/* the lowest frame pointer that is valid */
+	__u32 end;		/* enum tc_walk_end, set when next_frame() returns false */
 };
 
 /* The `image` of tc_frames. */
@@ -42,7 +42,7 @@ static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ct
 		bpf_probe_read_user(&walk->caller, 8, (const void *)(stack + (words - 1) * 8));
 }
 
-/* By itself, so that the verifier takes what a loop of it finds for unknown at once. */
+/* A function of its own, so that the verifier treats the results in a loop as unknown at once. */
 __on_its_own bool next_frame(struct walk *walk)
 {
 	__u64 saved[2];
