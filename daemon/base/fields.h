@@ -4,7 +4,7 @@
 //
 //   template <class Self, class F> static void fields(Self& s, F&& f) {
 //     f("name", s.name);
-//     f.optional("count", s.count);  // a reader keeps the default where it is missing
+//     f.optional("count", s.count);  // a reader keeps the default if it is missing
 //   }
 //
 // type_of<T>() makes data of that list: names, offsets and types of members. A codec walks this data, so
@@ -26,7 +26,7 @@
 
 namespace tracectl {
 
-// An object whose members are named by the sender. The order of members is not kept.
+// An object whose member names the sender chooses. The order of members is not kept.
 template <class V> using Named = std::map<std::string, V>;
 
 struct Type;
@@ -39,22 +39,22 @@ struct Field {
   bool has_default;
 };
 
-// Of std::optional (no element or one), std::vector and Named.
+// The elements of a std::optional (none or one), std::vector or Named.
 struct Elements {
   TypeGetter type;
   size_t (*count)(const void* all);
   const void* (*at)(const void* all, size_t index);
   const std::string& (*name_at)(const void* all, size_t index);  // Named only
   void (*clear)(void* all);
-  void* (*add)(void* all, const std::string& name);  // made by its default; `name`: Named only
+  void* (*add)(void* all, const std::string& name);  // with its default value; `name`: Named only
 };
 
-// Of std::variant. The alternatives are of different kinds.
+// The alternatives of a std::variant, which are of different kinds.
 struct Alternatives {
   std::vector<TypeGetter> (*types)();
   size_t (*index)(const void* held);
   const void* (*get)(const void* held);
-  void* (*emplace)(void* held, size_t index);  // made by its default
+  void* (*emplace)(void* held, size_t index);  // with its default value
 };
 
 struct Message {

@@ -21,13 +21,13 @@ class IdPool {
       return id;
     }
     if (next_ == limit_) return std::nullopt;
-    // Room for all of them: giving back takes no memory, so it cannot fail.
+    // Room for all ids: giving one back takes no memory, so it cannot fail.
     if (freed_.capacity() < next_) freed_.reserve(size_t{2} * next_);
     ++used_;
     return next_++;
   }
 
-  // Of a pool of which none has been taken yet: these are.
+  // Marks these as taken, in a pool from which none has been taken yet.
   void adopt(std::vector<uint32_t> ids) {
     std::sort(ids.begin(), ids.end());
     for (const uint32_t id : ids) {

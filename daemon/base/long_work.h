@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Runs work that the kernel or systemd takes long for in a thread of its own, so that the caller can do something else
-// until it has ended.
+// Runs long work of the kernel or systemd in a thread of its own, so that the caller can do something else until it
+// has ended.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// What systemd passes to a service that it starts, and what the service reports to it. In a process that
-// systemd has not started, nothing is passed, and reports go nowhere.
+// The socket that systemd passes to a service that it starts, and the reports of the service to systemd. In a
+// process that systemd has not started, nothing is passed, and reports have no effect.
 #pragma once
 
 #include <optional>

@@ -117,7 +117,7 @@ void ServiceStore::forget(const std::string& name) {
   });
 }
 
-// systemd handles our messages in order, so it has closed what we asked for when it reaches the barrier.
+// systemd handles our messages in order, so it has closed the dropped descriptors when it reaches the barrier.
 void ServiceStore::wait_until_forgotten() {
   if (std::exchange(any_forgotten_, false)) ::sd_notify_barrier(0, kLongestWaitUs);
 }
@@ -144,7 +144,7 @@ void ServiceStore::forget_untaken() {
   while (!passed_.empty()) forget(std::string(passed_.back().name.name));
 }
 
-// The environment is not changed, because socket_of_service() reads it, too.
+// The environment is not changed, because socket_of_service() reads it too.
 Result<std::unique_ptr<ServiceStore>> open_service_store() {
   if (!std::getenv("NOTIFY_SOCKET")) return std::unique_ptr<ServiceStore>();
   char** listed = nullptr;

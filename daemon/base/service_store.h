@@ -51,7 +51,7 @@ class ServiceStore : public DescriptorStore {
   std::vector<KeptDescriptor> take(std::string_view prefix) override;
   std::vector<KeptDescriptor> look(std::string_view prefix) const override;
 
-  // Drops what nobody has taken.
+  // Drops all descriptors that were not taken.
   void forget_untaken();
 
  private:
@@ -60,7 +60,7 @@ class ServiceStore : public DescriptorStore {
   std::optional<size_t> most_;
   std::vector<Stored> passed_;     // by systemd, and not taken
   std::set<StoredName> in_store_;  // by the order in which they were kept
-  bool any_forgotten_ = false;     // since the last wait
+  bool any_forgotten_ = false;     // since the last call of wait_until_forgotten()
   uint64_t next_number_ = 1;
 };
 
