@@ -326,7 +326,7 @@ class BpfKernel final : public Kernel {
 
   LongWork long_work_;
   Skeleton skeleton_;
-  std::vector<Fd> adopted_programs_;  // links of a former daemon's, which follow processes
+  std::vector<Fd> adopted_programs_;  // links of a former daemon's programs that follow processes
   unsigned cpu_count_;
   KeyTables key_tables_;
   // In older kernels every task that shares the memory passes the filter of a link, a child of vfork() for
@@ -340,7 +340,7 @@ class BpfKernel final : public Kernel {
   Mapping hooks_, stats_, layouts_, specs_, losses_, first_hits_, sessions_, accounts_, tags_,
       own_tags_;
   std::optional<Notices> notices_;  // once they are open
-  uint32_t last_marks_ = 0;         // no session has had a greater number
+  uint32_t last_marks_ = 0;         // the greatest tc_session.marks so far
   uint64_t switched_ns_ = 0;
   std::optional<bool> nop5_becomes_call_;  // once it was asked for
 };

@@ -8,19 +8,19 @@
 namespace tracectl {
 
 struct KernelOptions {
-  // Whoever traces vouches that no traced program forks while it is traced: probes on 5-byte nops
-  // become calls, whatever this kernel does to children.
+  // Probes on 5-byte nops become calls, even if this kernel then crashes children that a traced program
+  // forks. The user guarantees that no traced program forks while it is traced.
   bool fast_nops = false;
-  // Hits may wait for memory that is not there: Way::sleeping. Else that serves as Way::entry does.
+  // Hits at sites of Way::sleeping may wait for absent memory. If false, that way is served like Way::entry.
   bool sleeps = true;
-  // For the sessions of one command, which wait for no more than they need: the program that only counts is
-  // loaded at once and serves as Way::counting, that of Way::entry when a site needs it.
+  // For the sessions of one command, which load only what they need: the program that only counts is loaded
+  // at once, for Way::counting, and that of Way::entry when a site needs it.
   bool for_one_command = false;
-  // Where a former daemon may have left its tables. Borrowed: it outlives the kernel.
+  // The store in which a former daemon may have left its tables. Borrowed: it must outlive the kernel.
   DescriptorStore* store = nullptr;
 };
 
-// Loads the programs and stands behind the door for real. Needs CAP_BPF and CAP_PERFMON.
+// Loads the programs and returns the real kernel. Needs CAP_BPF and CAP_PERFMON.
 Result<std::unique_ptr<Kernel>> open_kernel(const KernelOptions& options = {});
 
 }  // namespace tracectl

@@ -158,10 +158,10 @@ class HittingChild {
 
 Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
                     std::span<const uint64_t> semaphores, const IgnoreHits& ignore) {
-  Fd link;  // closed behind the child: then there is nothing to take the breakpoints off from
+  Fd link;  // closed after the child has ended: no breakpoints have to be removed from it then
   auto child = HittingChild::start(object_fd, offsets);
   if (!child) return Fd{};
-  // Without cookies no slot is meant, so the program ends at once.
+  // A link without cookies is for no slot, so the program ends at once.
   link = link_uprobe_multi({.program_fd = program_fd,
                             .object_fd = object_fd,
                             .filter = child->pid(),
@@ -170,7 +170,7 @@ Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> off
   if (!link) return Fd{};
   ignore(child->pid());
   const int err = child->hit_all();
-  child.reset();  // one that did not come back may be hitting still
+  child.reset();  // one that did not answer may still be hitting probes
   ignore(0);
   errno = err;
   return err == 0 ? std::move(link) : Fd{};

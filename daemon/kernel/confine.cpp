@@ -48,7 +48,7 @@ int confine(int fd, pid_t parent) {
   if (fd != 0 && ::dup2(fd, 0) != 0) return errno;
   if (::close_range(1, std::numeric_limits<unsigned>::max(), 0) != 0) return errno;
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
-  if (::getppid() != parent) return ESRCH;  // it has ended before
+  if (::getppid() != parent) return ESRCH;  // it had already ended
   // No core file of a copy of our memory, and no new rights by executing a program.
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) return errno;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;

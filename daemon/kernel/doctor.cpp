@@ -105,7 +105,7 @@ std::optional<double> nop5_ratio(TrialChild& child) {
 }
 
 Finding nop5_optimised(TrialChild& child) {
-  constexpr double kClearlyCheaper = 0.9;  // an emulated nop5 costs what a nop does
+  constexpr double kClearlyCheaper = 0.9;  // an emulated nop5 costs as much as a nop
   const char* means =
       "a probe on a 5-byte nop can be reached by a call instead of a trap (class \"fast\")";
   const auto ratio = nop5_ratio(child);
@@ -127,7 +127,7 @@ Finding red_zone_safe() {
   const char* means =
       "if not, a probe on a 5-byte nop inside a leaf function damages the program's data; such "
       "sites are refused whatever this says";
-  auto child = TrialChild::start();  // of its own: it may die
+  auto child = TrialChild::start();  // a separate one, because it may crash
   if (!child) return untried("red_zone_safe", child.error().message, means);
   const Trial trial = try_out(kAttachUprobeMulti, TrialFunction::red_zone, child->pid(), *child);
   if (!trial.armed) return untried("red_zone_safe", trial.why, means);

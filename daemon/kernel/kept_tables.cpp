@@ -71,7 +71,7 @@ Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store) {
 }
 
 Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store) {
-  if (!adopted.empty()) return ok();  // they are there
+  if (!adopted.empty()) return ok();  // the store still has them
   const std::string digest = digest_of(skeleton);
   const auto tables = tables_of(skeleton);
   for (size_t i = 0; i < tables.size(); ++i)

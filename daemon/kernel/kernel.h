@@ -229,8 +229,8 @@ class Kernel {
   };
   virtual void note_ring_seen(uint32_t session, unsigned cpu, const RingSeen& seen) = 0;
   virtual RingSeen ring_seen(uint32_t session, unsigned cpu) const = 0;
-  // Events that were read from the session's rings and did not reach its subscriber. The next one is told, maybe
-  // by the next daemon. Any thread.
+  // Events that were read from the session's rings and did not reach its subscriber. They are reported to the next
+  // subscriber, maybe by the next daemon. Any thread.
   virtual void note_untold(uint32_t session, uint64_t events) = 0;
   virtual uint64_t untold(uint32_t session) const = 0;
   // While true, the next record in any ring wakes its reader. Any thread.
@@ -240,7 +240,7 @@ class Kernel {
   // Reserves a share of each table that hits fill for this many users.
   virtual void share_out(uint32_t users) = 0;
   // Begins a session without marked threads or proven processes, and with a closed gate. `owner` is that of its
-  // TC_OWNED hooks; `account` counts what its user's sessions stream, 0 if nothing does.
+  // TC_OWNED hooks; `account` counts the events that its user's sessions stream, 0 if they are not counted.
   virtual void begin_session(uint32_t session, const std::optional<Owner>& owner,
                              uint32_t account) = 0;
   // `account`: 1 to TC_MAX_ACCOUNTS - 1.
@@ -260,14 +260,14 @@ class Kernel {
 
   // ---- what a session's user may see ----
   // Returns those of this process's descriptors that are /proc/PID/mem of the program a process executes now. The
-  // kernel lets only those open one who may trace the process. With a session, its user may see the hits of these
+  // kernel opens one only for users who may trace the process. With a session, its user may see the hits of these
   // processes from now on, and of the children they fork, until they execute another program. At most TC_MAX_PROOFS
   // descriptors.
   virtual Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors,
                                                   std::optional<uint32_t> session) = 0;
   // Whether the session's user may see the hits of the process.
   virtual bool has_proof(pid_t pid, uint32_t session) const = 0;
-  // What the session left out because no proof was given. Any thread.
+  // The processes, and their hits, that the session left out because no proof was given. Any thread.
   struct Unproven {
     uint64_t processes = 0, hits = 0;
   };
@@ -323,7 +323,7 @@ class Kernel {
   // ---- sets of cgroups ----
   // Cgroups that are made with this name in that parent belong to the set, and all below them.
   virtual Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target) = 0;
-  // Adds a cgroup that exists. Those that are made in it from now on belong to the set, too.
+  // Adds a cgroup that exists. Those that are made in it from now on belong to the set too.
   virtual Status add_cgroup(uint64_t id, uint32_t set_target) = 0;
   // Ends the set target.
   virtual void clear_cgroups(uint32_t set_target) = 0;

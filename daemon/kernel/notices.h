@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-// The ring in which the BPF programs report what is not an event of a session.
+// The ring in which the BPF programs report everything except the events of sessions.
 class Notices {
  public:
   // `fd` is borrowed for the call.

@@ -8,7 +8,7 @@
 
 namespace tracectl {
 
-// A place in this very program, as a uprobe wants it.
+// A place in this program's own code, in the form that a uprobe takes.
 struct OwnCode {
   Fd file;
   uint64_t offset = 0;

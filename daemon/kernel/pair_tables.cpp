@@ -23,9 +23,8 @@ Status add_pair_stat(const bpf_map* map, uint32_t stat, uint32_t slowest) {
   return ok();
 }
 
-// The kernel copies the entry while programs change it. A copy is consistent if nothing changed from before
-// to after it. A change takes well below a microsecond; if they follow one another, the last copy is as good
-// as any.
+// The kernel copies the entry while programs change it. A copy is consistent if the sequence was the same before
+// and after it. A change takes well below a microsecond; if changes never pause, the last copy is returned.
 tc_pair_stat read_pair_stat(const bpf_map* map, uint32_t stat) {
   constexpr int kMostTries = 1000;
   tc_pair_stat copy = copy_of(map, stat);

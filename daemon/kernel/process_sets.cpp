@@ -60,7 +60,8 @@ void ProcessSets::end_at_exec(dev_t device, ino_t inode, uint32_t set_target) {
   sets::put_back(tables_.families, &key, kept, kept);
 }
 
-// The value is written as a whole, so a fork at the same moment may take twice what is for one child only.
+// The value is written as a whole, so if a process forks at the same moment, two of its children may get the sets
+// that are for one child only.
 Status ProcessSets::add_member(pid_t pid, uint32_t set_target, Follow follow) {
   const uint32_t key = static_cast<uint32_t>(pid);
   tc_member member{};

@@ -20,14 +20,14 @@ Status share_maps(const tracer& from, tracer& fresh) {
   const bpf_map* first = nullptr;
   bpf_map* map = nullptr;
   bpf_object__for_each_map(map, fresh.obj) {
-    first = bpf_object__next_map(from.obj, first);  // the same object: the same order
+    first = bpf_object__next_map(from.obj, first);  // the same object has the same order
     if (!first || bpf_map__reuse_fd(map, bpf_map__fd(first)) != 0)
       return Error::from_errno(std::string("share the table ") + bpf_map__name(map));
   }
   return ok();
 }
 
-// Silences libbpf while it lives: the kernel's report on a refused program is long, and this one is optional.
+// Silences libbpf while it exists: the kernel's report on a refused program is long, and the program is optional.
 class Quiet {
  public:
   explicit Quiet(bool is_quiet) : is_quiet_(is_quiet) {

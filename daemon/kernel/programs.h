@@ -17,8 +17,8 @@ namespace tracectl {
 // Loads only these programs of `fresh`, which is opened and not loaded, with the maps of `from`, which is loaded.
 Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const tracer& from);
 
-// The programs that serve sites, by the way in which these are armed. One is loaded at the beginning, the
-// others when they are first needed: the kernel takes longer to check one than to arm a thousand sites.
+// The programs that serve sites, by the way in which these are armed. One is loaded at the start, the others
+// when they are first needed: the kernel takes longer to check one than to arm a thousand sites.
 class Programs {
  public:
   // `skeleton` is loaded, with the program of `first`, which also serves the ways before it. It is borrowed, and its

@@ -11,7 +11,7 @@
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
-// Only we probe this function, and nobody calls it. It is there so that a probe can be removed from it.
+// Nobody calls this function, and only we probe it. It exists so that a probe can be removed from it.
 asm(".pushsection .text\n"
     ".type tracectl_progress_site, @function\n"
     "tracectl_progress_site: nop\n ret\n"

@@ -33,7 +33,7 @@ inline tc_sets common(tc_sets sets, const tc_sets& others) {
   return sets;
 }
 
-// An element that is there, or none where it is of no set any more.
+// Writes the element, or deletes it if it is of no set any more.
 template <class Value>
 void put_back(int table, const void* key, const Value& value, const tc_sets& of) {
   if (is_empty(of))
@@ -42,7 +42,7 @@ void put_back(int table, const void* key, const Value& value, const tc_sets& of)
     bpf_map_update_elem(table, key, &value, BPF_EXIST);
 }
 
-// A process that belongs to no set and is proven to nobody is none.
+// The same for a process, which is deleted if it belongs to no set and is proven to no session.
 inline void put_back_member(int members, uint32_t pid, const tc_member& member) {
   const auto is_zero = [](uint64_t word) { return word == 0; };
   if (is_empty(member.of) && std::ranges::all_of(member.proven.words, is_zero))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The doctor's means: a child of our own that calls a few functions as often as it is told to, and a BPF
+// The doctor's tools: a child of our own that calls a few functions a given number of times, and a BPF
 // program that counts.
 #pragma once
 
@@ -37,7 +37,7 @@ class TrialChild {
   };
   // None if the child crashed or did not answer within some seconds.
   std::optional<Outcome> call(TrialFunction function, uint64_t times);
-  // Calls it once, in a child of the child; counted as wrong if that crashes.
+  // Calls it once, in a child of the child; a crash counts as wrong.
   std::optional<Outcome> call_in_fork(TrialFunction function);
 
  private:

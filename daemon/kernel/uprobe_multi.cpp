@@ -22,7 +22,7 @@ struct LinkCreateAttr {
   uint32_t count;
   uint32_t flags;
   uint32_t pid;
-  uint32_t padding;  // the kernel wants what lies behind pid to be zero
+  uint32_t padding;  // the kernel requires the bytes after pid to be zero
 };
 
 template <class T> uint64_t address_of(std::span<const T> values) {
