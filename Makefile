@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-#   make            everything that is installed, and the programs it is tested on
-#   make check      lint of what the last commits changed, unit and kernel tests, and end-to-end tests
-#   make check-all  the rest: all end-to-end tests, lint of all files, sanitizers, mutants, fuzzing, the model, a soak
+#   make            all that is installed, and the programs that tests trace
+#   make check      lint of what the last commits changed, unit and kernel tests, and most end-to-end tests
+#   make check-all  the rest: the other end-to-end tests, lint of all files, sanitizers, mutants, fuzzing, the model, a soak
 #   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one of these stages
-#   make soak       ten minutes of switching probes in programs that must not notice; SOAK_SECONDS=
+#   make soak       ten minutes of switching probes in programs that must run on undisturbed; SOAK_SECONDS=
 #   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
 #   make soak-overload     an hour of too many events, clients and requests; OVERLOAD_SECONDS=
-#   make soak-growth       10,000 sessions, after which the daemon holds no more than before; GROWTH_SESSIONS=
+#   make soak-growth       10,000 sessions, after which the daemon has no more memory, files and threads than before;
+#                          GROWTH_SESSIONS=
 #   make bench      benchmarks
 #   make demo       a tour
 #   make install    DESTDIR= PREFIX=/usr/local
@@ -81,7 +82,7 @@ asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g1 -fno-omit-frame-pointer -Wall -Werro
 LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -liberty -pthread
 test_libs := -lgmock -lgtest -lgtest_main
 
-# ---- what there is ----
+# ---- sources and products ----
 
 engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp))
 daemon_src := $(wildcard daemon/main.cpp)
@@ -171,8 +172,8 @@ $(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
 $(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
 	$(skeleton_of)
 
-# Only the room with libbpf and one file of the tests include the skeleton. Before the first build no .d file
-# says so.
+# Only the room with libbpf and one file of the tests include the skeleton. Before the first build there is no .d
+# file that says so.
 $(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp): | $(skeleton)
 $(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp): | $(skeleton)
 
@@ -196,7 +197,7 @@ $(B)/page/page.html: client/page/page.html client/page/page.css $(B)/page/page.j
 $(page): $(B)/page/page.html
 	$(V){ printf 'namespace tracectl {\ninline constexpr char kPage[] = R"page('; cat $<; printf ')page";\n}\n'; } >$@
 
-# Before the first build no .d file says which sources include it.
+# Before the first build there is no .d file that says which sources include it.
 $(call part_obj,$(client_parts)): | $(page)
 $(call asan_part_obj,$(client_parts)): | $(page)
 
@@ -432,7 +433,7 @@ formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o 
 
 lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
 
-# If the last commits changed only a header of a source, `make lint` alone lints the source.
+# A source of which the last commits changed only a header is left out here; `make lint` lints it.
 changed_src = $(or $(shell git diff --name-only HEAD~10 -- 2>/dev/null),$(single_src) $(engine_src) $(client_src) $(generator_src))
 lint-changed: check-includes check-format
 	@$(MAKE) --keep-going $(patsubst %.cpp,$(B)/lint/%.tidy,$(filter $(single_src),$(changed_src))) \
@@ -456,7 +457,7 @@ check-format:
 format:
 	$(CLANG_FORMAT) -i $(formatted)
 
-# The object depends on its headers, so a file is linted again when it or one of them changes.
+# The object depends on its headers, so a file is linted again when the file or one of its headers changes.
 define tidy
 	$(V)mkdir -p $(@D)
 	$(V)$(CLANG_TIDY) --quiet $< -- -std=c++20 $(CPPFLAGS) 2>&1 >$@.out | \
@@ -482,11 +483,11 @@ to = $(DESTDIR)$(PREFIX)
 # install_to: mode, folder, files (none is fine)
 install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
 
-# They find the client in their own folder, also when they are started by a symbolic link.
+# The exporters find the Python client in their own folder, also when they are started by a symbolic link.
 exporters := $(filter-out %.py,$(wildcard client/python/tracectl*))
 units := $(wildcard systemd/*.service systemd/*.socket)
 
-# The units have Debian's paths of the programs.
+# The units contain Debian's paths of the programs, which are replaced here.
 install: build
 	@$(call install_to,755,$(to)/bin,$(filter-out %/tracectld,$(programs)))
 	@$(call install_to,755,$(to)/sbin,$(filter %/tracectld,$(programs)))
