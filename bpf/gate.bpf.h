@@ -63,7 +63,7 @@ static __always_inline __u64 load_epoch(void)
 }
 
 /*
- * The settings of the site under the hit's epoch; null if no hook takes the hit. After a handover the newer link may
+ * The settings of the site under the hit's epoch; null if no hook takes the hit. During a handover the newer link may
  * serve hooks that on_count() cannot. A hit that on_count() then still takes began before the switch, or found no
  * memory for a token, and is counted by the settings before the switch.
  */

@@ -8,8 +8,8 @@
  *   2. the ordinary program runs, under RCU: it loads the epoch, and does not sleep.
  *
  * So for a switch a sleeping hit has not begun: nothing waits for it, it has only read its settings, and
- * it acts under the epoch that is in force when it wakes. If that is another one it starts again. Memory
- * that is removed again between the steps is null, as in other programs.
+ * it acts under the epoch that is in force when it wakes. If that is another one it starts again. A value
+ * whose memory is gone again between the steps is null, as in other programs.
  *
  * Newer kernels place frames of functions of this program that take 64 bytes or more in memory of the
  * CPU, one for each function (bpf/own_frames.bpf.h; BPF_PRIV_STACK_MIN_SIZE), even if they sleep and

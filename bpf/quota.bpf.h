@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Limits on the number of events in each second, for all CPUs together. */
+/* Takes at most a limit in each second, for all CPUs together. */
 #ifndef TRACECTL_QUOTA_BPF_H
 #define TRACECTL_QUOTA_BPF_H
 

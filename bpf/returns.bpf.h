@@ -189,7 +189,7 @@ static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const str
 	return is_jumped_to(calls, read_register(ctx, TC_RIP) - moved, return_place(ctx, begin));
 }
 
-/* `calls`, `begin`: as for follow(). Returns whether the call is followed. */
+/* `calls`, `begin`: like `known` and `begin` of follow(). Returns whether the call is followed. */
 __on_its_own bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 			      struct calls *calls, __u64 under, __u64 begin)
 {

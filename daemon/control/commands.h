@@ -110,7 +110,7 @@ class Commands {
     return Error{Code::exhausted, "there is not enough memory for this"};
   }
 
-  // Disables probes that cost more than their session's budget: to be called at the engine's
+  // Leaves out probes that cost more than their session's budget: to be called at the engine's
   // next_budget_look_ns(), or more often.
   void keep_budgets();
 

@@ -84,7 +84,7 @@ uint64_t beat_in(const Fd& alive) {
 
 }  // namespace
 
-// ---- what was left ----
+// ---- the previous daemon's state ----
 
 std::optional<KeptSessions::Left> KeptSessions::take() {
   if (!store_) return std::nullopt;
@@ -123,7 +123,7 @@ void KeptSessions::begin() {
   old_names_.clear();
 }
 
-// ---- what is ----
+// ---- the current state ----
 
 KeptSession KeptSessions::part_of(const Session& session) const {
   KeptSession part{.name = session.name, .paused = engine_.is_paused(session)};

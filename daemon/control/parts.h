@@ -28,7 +28,7 @@ protocol::BudgetReply budget_of(const Session& session);
 
 struct ProbesInfo {
   std::vector<ProbeSettingInfo> settings;
-  std::optional<uint64_t> epoch;  // if set, the answer has the generations, and this epoch
+  std::optional<uint64_t> epoch;  // if set, the generations are shown, by this epoch
 };
 protocol::ProbeInfoReply reply_of(const ProbesInfo& info);
 

@@ -332,8 +332,8 @@ void Server::drop(Connections::iterator at) {
   await_trim();
 }
 
-// Gives the memory of answers back to the system after their connections are gone; the allocator would keep it. Done
-// at most once in kTrimNs, because trimming a large heap takes tens of milliseconds.
+// Makes trim() run soon, which gives memory back to the system: the allocator would keep that of the answers of closed
+// connections. At most once in kTrimNs, because trimming a large heap takes tens of milliseconds.
 void Server::await_trim() {
   if (std::exchange(awaits_trim_, true)) return;
   if (auto set = trimming_.set(boot_ns() + kTrimNs); !set) spdlog::error("{}", set.error().message);
@@ -344,7 +344,7 @@ void Server::trim() {
   ::malloc_trim(0);
 }
 
-// ---- what lingers ----
+// ---- lingering links ----
 
 void Server::end_lingering() {
   linger_timer_ns_ = 0;
@@ -375,7 +375,7 @@ void Server::set_budget_timer() {
   if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
 }
 
-// ---- what comes later ----
+// ---- programs and libraries that come later ----
 
 void Server::follow_programs() {
   follow_timer_ns_ = 0;
