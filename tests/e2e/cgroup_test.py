@@ -96,6 +96,7 @@ class CgroupTest(unittest.TestCase):
 
 @support.needs_root
 @unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
+@support.in_group('units')  # both make counted.service
 class Cgroups(CgroupTest, support.DaemonTest):
     def test_its_processes_are_counted_now_and_later_and_no_others(self):
         path = self.make('a')
@@ -323,6 +324,7 @@ class Cgroups(CgroupTest, support.DaemonTest):
 
 @support.needs_root
 @unittest.skipUnless(MOUNT, 'cgroups of version 2 are not mounted')
+@support.in_group('units')
 class SavedCgroups(service_manager.Saving, CgroupTest):
     options = ('--saved',)
 

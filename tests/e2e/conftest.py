@@ -89,6 +89,14 @@ def module_cleanups():
     unittest.case.doModuleCleanups()  # which pytest does not
 
 
+@pytest.fixture(scope='class', autouse=True)
+def class_cleanups(request):
+    """Those that failed: unittest keeps their exceptions, and pytest does not look there."""
+    yield
+    for _, error, _ in getattr(request.cls, 'tearDown_exceptions', ()):
+        raise error
+
+
 # ---- what a failure shows ----
 
 
@@ -133,6 +141,13 @@ def last_lines(text):
     return text.splitlines()[-LINES_SHOWN:]
 
 
+def log_of(daemon):
+    try:
+        return '\n'.join(last_lines(daemon.said()))
+    except Exception as error:  # a fault here must not hide the failure
+        return f'cannot be read: {error!r}'
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
@@ -140,8 +155,7 @@ def pytest_runtest_makereport(item, call):
         if failed_sub_test:
             report.sections.append(('the sub-test', failed_sub_test[0]))
         for number, daemon in enumerate(support.Daemon.started, 1):
-            report.sections.append((f'the end of the log of daemon {number}, {daemon.socket}',
-                                    '\n'.join(last_lines(daemon.said()))))
+            report.sections.append((f'the end of the log of daemon {number}, {daemon.socket}', log_of(daemon)))
         report.sections.append(('the last commands', '\n'.join(map(str, Command.last))))
     return report
 
@@ -158,20 +172,35 @@ def pytest_runtest_teardown(item):
 class Verdicts:
     def __init__(self, path):
         self.path = path
+        self.without = set()  # names of tests that have no verdict yet
+
+    def pytest_xdist_node_collection_finished(self, ids):
+        self.without.update(self.name_of(one) for one in ids)
 
     def pytest_collectreport(self, report):
         """Of a file: what cannot be imported has failed."""
-        if report.failed:
-            self.write('failed', report, *self.failure(report))
+        if not report.passed:
+            self.add(report)
 
     def pytest_runtest_logreport(self, report):
         """Of the set-up, the test itself and the tear-down: at once, so that none is lost."""
+        self.add(report)
+        if report.passed and report.when == 'call' and report.capstdout:
+            print(f'\n---- {self.name_of(report.nodeid)}\n{report.capstdout}', flush=True)
+
+    def pytest_sessionfinish(self):
+        for name in sorted(self.without):
+            self.write('failed', name, 'was not run')
+
+    def add(self, report):
+        name, seconds = self.name_of(report.nodeid), getattr(report, 'duration', 0)
         if report.failed:  # so has a test in which its process died
-            self.write('failed', report, *self.failure(report))
+            text, details = self.failure(report)
+            self.write('failed', name, text, seconds, details)
         elif report.skipped:
-            self.write('skipped', report, report.longrepr[2].removeprefix('Skipped: '))
+            self.write('skipped', name, report.longrepr[2].removeprefix('Skipped: '), seconds)
         else:
-            self.write('passed' if report.when == 'call' else None, report)
+            self.write('passed' if report.when == 'call' else None, name, '', seconds)
 
     @staticmethod
     def failure(report):
@@ -181,7 +210,12 @@ class Verdicts:
         return (lines[0] if lines else details.rpartition('\n')[2],
                 details + ''.join(f'\n---- {title} ----\n{content}' for title, content in report.sections))
 
-    def write(self, verdict, report, text='', details=''):
-        name = report.nodeid.partition('@')[0].removeprefix('tests/e2e/').replace('.py::', '.').replace('::', '.')
+    @staticmethod
+    def name_of(nodeid):
+        return nodeid.partition('@')[0].removeprefix('tests/e2e/').replace('.py::', '.').replace('::', '.')
+
+    def write(self, verdict, name, text, seconds=0, details=''):
+        if verdict:
+            self.without.discard(name)
         with open(self.path, 'a', encoding='utf-8') as file:
-            file.write(json.dumps([verdict, name, text, getattr(report, 'duration', 0), details]) + '\n')
+            file.write(json.dumps([verdict, name, text, seconds, details]) + '\n')

@@ -91,17 +91,11 @@ class LoudDaemon(support.Daemon):
     def __init__(self, first, *options):
         super().__init__(*options, program=first[0], first=first[1:])
         os.chmod(self.directory.name, 0o755)  # users must be able to open the socket
-        self.said = []
-        self.reading = threading.Thread(target=lambda: self.said.extend(self.process.stderr))
-        self.reading.start()
+        self.take_log()
 
     def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=60)
-        self.reading.join()
-        self.process.stderr.close()
-        self.directory.cleanup()
-        return self.process.returncode, ''.join(self.said[-20:])
+        status, log = super().end()
+        return status, ''.join(log.splitlines(keepends=True)[-20:])
 
 
 class Flood(threading.Thread):

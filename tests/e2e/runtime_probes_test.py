@@ -352,6 +352,7 @@ class RuntimeProbes(support.DaemonTest):
             self.assertEqual(list(directory.iterdir()), [])
 
 
+@support.runs_alone('a program fires each 100 ms, and is traced for 500 ms')
 @support.needs_root
 class Manual(support.DaemonTest):
     """The unchanged examples of tracectl_runtime(3)."""

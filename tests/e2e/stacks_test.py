@@ -30,13 +30,20 @@ def folded(text):
     return found
 
 
+def free_port():
+    """One that the kernel gives to no other program by itself: it is not in net.ipv4.ip_local_port_range."""
+    for port in range(20000 + os.getpid() % 10000, 32768):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(('127.0.0.1', port))
+            return port
+    raise AssertionError('no port is free')
+
+
 class Server:
     """debuginfod for the debug files of a directory."""
 
     def __init__(self, folder, work):
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.url = f'http://127.0.0.1:{port}'
         self.process = subprocess.Popen(
             ['debuginfod', '-p', str(port), '-d', f'{work}/index.sqlite', '-F', folder],

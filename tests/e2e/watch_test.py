@@ -180,6 +180,7 @@ class Watching(unittest.TestCase):
         self.hears(watching, 'session s goes on')
         self.assertEqual(self.check_ends_with(watching, out, calls), 0)
 
+    @support.runs_alone('the daemon must end within the time for which the client watches')
     def test_it_is_ended_while_it_waits(self):
         self.make(self.program('hot'), 'hot_push')
         for options, number, status in ((), signal.SIGINT, 130), (('--for', '3s'), 0, 0):
