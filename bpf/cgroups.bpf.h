@@ -4,7 +4,7 @@
  * set while it is in one of them. Each hit checks that, so forks, moves and execs need not be followed. A
  * new cgroup gets its sets before anybody can see it: those of its parent, and those chosen by its name,
  * so that a unit that is restarted is traced from its first instruction. User space adds the cgroups that
- * existed before (trace/set_targets.cpp).
+ * existed before (finding/set_targets.cpp).
  */
 #ifndef TRACECTL_CGROUPS_BPF_H
 #define TRACECTL_CGROUPS_BPF_H

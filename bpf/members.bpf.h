@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The processes that belong to a set target, updated before user code runs; the last thread's exit ends the
- * membership. User space adds the processes that existed before (trace/set_targets.cpp). There are two kinds
+ * membership. User space adds the processes that existed before (finding/set_targets.cpp). There are two kinds
  * of sets:
  *
  *   `-x`   processes that run a file: children inherit it, an exec sets it by the executed file

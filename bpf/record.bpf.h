@@ -52,7 +52,7 @@ static __always_inline struct tc_record *begin_record(const struct streamed *of,
 	record = of->held ? begin_held(of->held, bytes) : bpf_ringbuf_reserve(of->ring, bytes, 0);
 	if (!record)
 		return 0;
-	/* After reserving: events/merger.h relies on this order. */
+	/* After reserving: stream/merger.h relies on this order. */
 	record->ts_ns = bpf_ktime_get_boot_ns();
 	record->epoch = of->epoch;
 	record->ring_dropped = of->held ? bpf_get_smp_processor_id() :

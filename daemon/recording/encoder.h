@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Encodes a session's events to blocks of a trace file. Has no thread and no file: see
-// sinks/recorder.h.
+// stream/recorder.h.
 #pragma once
 
 #include <map>

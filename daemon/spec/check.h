@@ -28,12 +28,12 @@ enum class ValueType : uint8_t {
   path
 };
 
-// The kernel has a cgroup's number; it becomes a name when the rows are read: trace/cgroup_rows.h.
+// The kernel has a cgroup's number; it becomes a name when the rows are read: sessions/cgroup_rows.h.
 inline bool is_cgroup_name(ValueType type) {
   return type == ValueType::container || type == ValueType::unit;
 }
 
-// The kernel has numbers of stacks; they become code when the rows are read: trace/stack_rows.h.
+// The kernel has numbers of stacks; they become code when the rows are read: sessions/stack_rows.h.
 inline bool is_stack(ValueType type) {
   return type == ValueType::stack || type == ValueType::caller;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Keeps the last events of a session in memory. sinks/dump.h writes them to a file on request.
+// Keeps the last events of a session in memory. stream/dump.h writes them to a file on request.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ constexpr size_t kMostOrdersAtOnce = 256;
 constexpr size_t kMostHeld = 1 << 14, kMostHeldBytes = 32 << 20;
 constexpr const char* kUnknownTag = "?";  // for a tag of the program that no longer exists
 
-// How many records in the ring are final and can be taken in their order (events/merger.h). None if
+// How many records in the ring are final and can be taken in their order (merger.h). None if
 // they are not in order, or if some cannot be decoded on their own.
 std::optional<size_t> final_records(const Ring& ring, uint64_t looked_at_ns) {
   size_t count = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """More of everything than the daemon can handle: events, clients, requests; for OVERLOAD_SECONDS, a minute in
-`make check` and an hour in `make soak-overload`.
+`make check-all` and an hour in `make soak-overload`.
 
 Programs on every CPU make events endlessly, ten times as many as can be read. A thousand clients are connected;
 some come and go, some stage settings and vanish before or during a commit, some subscribe and do not read. A user

@@ -310,7 +310,7 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   until([&] { return read("s").totals.hits > before + 1000; });
   EXPECT_EQ(counted_by_thread(read("s")), by_thread);
   program.send("stop");
-  // A hit in progress during the switch moves to another slot (trace/coverage.cpp).
+  // A hit in progress during the switch moves to another slot (finding/coverage.cpp).
   const auto difference = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
   const uint64_t calls = parsed(program.finish())["total"];
   EXPECT_LE(difference(read("s").totals.hits, calls), kThreads);
