@@ -300,7 +300,7 @@ class Permissions(WithUsers):
         self.container.run('install', '-m', '711', PROGRAM, '/opt/unreadable')
         refused = self.tracectl(self.alice, 'list', 'uprobe:/opt/unreadable:changes_step')
         self.assertEqual(refused.returncode, DENIED, refused.stderr)
-        self.assertIn('may not read it', refused.stderr)
+        self.assertIn('check that you may read it', refused.stderr)
         self.assertEqual(self.tracectl(self.root, 'list', 'uprobe:/opt/unreadable:changes_step')
                          .returncode, 0)
 
