@@ -172,10 +172,11 @@ def pytest_runtest_teardown(item):
 class Verdicts:
     def __init__(self, path):
         self.path = path
-        self.without = set()  # names of tests that have no verdict yet
+        self.collected = set()  # names of tests; a process that takes the place of a dead one collects them again
+        self.judged = set()     # those with a verdict
 
     def pytest_xdist_node_collection_finished(self, ids):
-        self.without.update(self.name_of(one) for one in ids)
+        self.collected.update(self.name_of(one) for one in ids)
 
     def pytest_collectreport(self, report):
         """Of a file: what cannot be imported has failed."""
@@ -189,7 +190,7 @@ class Verdicts:
             print(f'\n---- {self.name_of(report.nodeid)}\n{report.capstdout}', flush=True)
 
     def pytest_sessionfinish(self):
-        for name in sorted(self.without):
+        for name in sorted(self.collected - self.judged):
             self.write('failed', name, 'was not run')
 
     def add(self, report):
@@ -198,7 +199,8 @@ class Verdicts:
             text, details = self.failure(report)
             self.write('failed', name, text, seconds, details)
         elif report.skipped:
-            self.write('skipped', name, report.longrepr[2].removeprefix('Skipped: '), seconds)
+            reason = report.longrepr[2].removeprefix('Skipped: ').removeprefix('unittest.case.SkipTest: ')
+            self.write('skipped', name, reason, seconds)
         else:
             self.write('passed' if report.when == 'call' else None, name, '', seconds)
 
@@ -216,6 +218,6 @@ class Verdicts:
 
     def write(self, verdict, name, text, seconds=0, details=''):
         if verdict:
-            self.without.discard(name)
+            self.judged.add(name)
         with open(self.path, 'a', encoding='utf-8') as file:
             file.write(json.dumps([verdict, name, text, seconds, details]) + '\n')
