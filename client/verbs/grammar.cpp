@@ -75,7 +75,7 @@ Grammar Grammar::group(const std::string& name, const std::string& help) {
 void Grammar::add(const std::string& name, const std::string& help, std::unique_ptr<Verb> verb) {
   CLI::App* app = app_.add_subcommand(name, help);
   app->fallthrough();
-  app->callback([this_line = &line_, verb = verb.get()] { this_line->chosen = verb; });
+  app->callback([&line = line_, verb = verb.get()] { line.chosen = verb; });
   Grammar grammar{*app, line_};
   verb->add_options(grammar);
   line_.verbs.push_back(std::move(verb));

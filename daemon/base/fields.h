@@ -13,12 +13,14 @@
 // A value is passed as a pointer to void. It points to the C++ type that the Type describes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -51,7 +53,7 @@ struct Elements {
 
 // The alternatives of a std::variant, which are of different kinds.
 struct Alternatives {
-  std::vector<TypeGetter> (*types)();
+  std::span<const TypeGetter> types;
   size_t (*index)(const void* held);
   const void* (*get)(const void* held);
   void* (*emplace)(void* held, size_t index);  // with its default value
@@ -83,6 +85,11 @@ struct Type {
 };
 
 template <class T> const Type& type_of();
+
+inline bool has_alternative(const Alternatives& alternatives, Type::Kind kind) {
+  return std::any_of(alternatives.types.begin(), alternatives.types.end(),
+                     [&](TypeGetter type) { return type().kind == kind; });
+}
 
 namespace types {
 
@@ -142,9 +149,9 @@ template <class... T> struct Of<std::variant<T...>> {
   template <class V> static void* emplace(void* held) {
     return &static_cast<Held*>(held)->template emplace<V>();
   }
+  static constexpr TypeGetter kTypes[] = {&type_of<T>...};
   static constexpr Alternatives kAlternatives{
-      [] { return std::vector<TypeGetter>{&type_of<T>...}; },
-      [](const void* held) { return static_cast<const Held*>(held)->index(); },
+      kTypes, [](const void* held) { return static_cast<const Held*>(held)->index(); },
       [](const void* held) {
         return std::visit([](const auto& value) -> const void* { return &value; },
                           *static_cast<const Held*>(held));

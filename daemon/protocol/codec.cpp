@@ -62,7 +62,7 @@ json written(const Type& type, const void* value) {
     case Kind::message: return message_written(type, value);
     case Kind::variant: {
       const Alternatives& held = *type.alternatives;
-      return written(held.types()[held.index(value)](), held.get(value));
+      return written(held.types[held.index(value)](), held.get(value));
     }
     case Kind::optional: break;  // members only: message_written()
   }
@@ -168,23 +168,19 @@ std::optional<Kind> alternative_for(const json& in) {
 }
 
 // A text like "an integer, a string or null".
-std::string expected_of(const std::vector<TypeGetter>& types) {
-  const auto has = [&](Kind kind) {
-    return std::any_of(types.begin(), types.end(),
-                       [&](TypeGetter type) { return type().kind == kind; });
-  };
-  std::string expected = has(Kind::real) ? "a number" : "an integer";
-  if (has(Kind::text)) expected += ", a string or null";
+std::string expected_of(const Alternatives& held) {
+  std::string expected = has_alternative(held, Kind::real) ? "a number" : "an integer";
+  if (has_alternative(held, Kind::text)) expected += ", a string or null";
   return expected;
 }
 
 Status take_variant(const json& in, const Path& path, const Type& type, void* out) {
-  const auto types = type.alternatives->types();
+  const auto types = type.alternatives->types;
   const auto wanted = alternative_for(in);
   for (size_t i = 0; wanted && i < types.size(); ++i)
     if (types[i]().kind == *wanted)
       return take(in, path, types[i](), type.alternatives->emplace(out, i));
-  return ill_typed(path, expected_of(types), in);
+  return ill_typed(path, expected_of(*type.alternatives), in);
 }
 
 Status take_member(const json& in, const Path& path, const Field& field, void* out) {

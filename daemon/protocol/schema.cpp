@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/protocol/schema.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -31,15 +30,11 @@ json schema_of_integer(json least, json most) {
   return {{"type", "integer"}, {"minimum", std::move(least)}, {"maximum", std::move(most)}};
 }
 
-json schema_of_variant(const std::vector<TypeGetter>& alternatives) {
-  const auto has = [&](Kind kind) {
-    return std::any_of(alternatives.begin(), alternatives.end(),
-                       [&](TypeGetter type) { return type().kind == kind; });
-  };
-  const bool is_real = has(Kind::real);
+json schema_of_variant(const Alternatives& held) {
+  const bool is_real = has_alternative(held, Kind::real);
   const char* number = is_real ? "number" : "integer";
   json out = is_real ? json{{"type", number}} : schema_of_integer(INT64_MIN, UINT64_MAX);
-  if (has(Kind::text)) out["type"] = {number, "string", "null"};
+  if (has_alternative(held, Kind::text)) out["type"] = {number, "string", "null"};
   return out;
 }
 
@@ -72,7 +67,7 @@ json schema_of(Side side, const Type& type) {
     case Kind::real: return {{"type", "number"}};
     case Kind::int64: return schema_of_integer(INT64_MIN, INT64_MAX);
     case Kind::uint64: return schema_of_integer(0, UINT64_MAX);
-    case Kind::variant: return schema_of_variant(type.alternatives->types());
+    case Kind::variant: return schema_of_variant(*type.alternatives);
     case Kind::message: return schema_of_message(side, *type.message);
     case Kind::optional: return schema_of(side, type.elements->type());
     case Kind::list: return {{"type", "array"}, {"items", schema_of(side, type.elements->type())}};
