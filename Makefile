@@ -100,7 +100,7 @@ soak_src := $(wildcard tests/soak/*.cpp)
 target_src := $(wildcard tests/targets/*.c tests/targets/*.cpp)
 
 # The sources that call reached(), directly or by an inline member of Switch. The test build compiles its own.
-step_src := daemon/switching/staging.cpp daemon/sessions/engine_switches.cpp
+step_src := daemon/switching/staging.cpp daemon/sessions/switches.cpp
 
 # Up to eight sources of a folder are compiled as one part, because most of the time goes to headers and
 # templates that they share. So names in unnamed namespaces must be unique within a folder.

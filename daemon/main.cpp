@@ -99,7 +99,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();
   tell_service_stopping();
-  (*engine)->end_reading();
+  (*engine)->streams().end();
   (*server)->send_rest();
   return ended;
 }

@@ -131,7 +131,7 @@ Result<std::vector<Fd>> take_descriptors(Peer& peer, size_t count, const char* o
 }
 
 std::optional<Error> Commands::why_not(const Peer& peer, const std::string& name) const {
-  const auto session = engine_.session(name);
+  const auto session = engine_.sessions().find(name);
   if (!session || may_use(peer, **session)) return std::nullopt;
   return Error{Code::denied, "session \"" + name + "\" is another user's", "session"};
 }
@@ -189,11 +189,11 @@ Result<Resolution> Commands::list(const ProbeList& request, Peer& peer) {
   const auto memories = take_proofs(peer, request.proofs);
   if (!memories) return memories.error();
   if (access.owner) {
-    const auto proven = engine_.prove(numbers_of(*memories));
+    const auto proven = engine_.proofs().prove(numbers_of(*memories));
     if (!proven) return proven.error();
     access.is_proven = only(*proven);
   }
-  engine_.begin_slice();
+  engine_.resolver().begin_slice();
   return engine_.list(*patterns, *target, access);
 }
 
@@ -208,7 +208,7 @@ Result<ProbesInfo> Commands::info(const ProbeInfo& request, const Peer& peer) co
   if (!patterns) return in_field(patterns.error(), "pattern");
   const auto may_see = [&](const std::string& session) { return !why_not(peer, session); };
   ProbesInfo info{engine_.info(patterns->front(), may_see), std::nullopt};
-  if (request.generations) info.epoch = engine_.epoch();
+  if (request.generations) info.epoch = engine_.kernel().epoch();
   return info;
 }
 
@@ -220,15 +220,15 @@ SessionPart Commands::part_of(const Session& session) const {
   part.named = session.named;
   if (session.access.owner) part.user = session.access.owner->uid;
   part.saved = session.saved;
-  part.paused = engine_.is_paused(session);
-  part.triggered_by = engine_.triggered_by(session);
+  part.paused = engine_.gates().is_paused(session);
+  part.triggered_by = engine_.gates().triggered_by(session);
   for (const Setting& setting : session.settings)
     part.settings.push_back(tracectl::part_of(setting));
   if (session.draft) {
     part.draft.emplace();
     for (const Setting& setting : *session.draft) part.draft->push_back(tracectl::part_of(setting));
   }
-  const Totals totals = engine_.totals(session);
+  const Totals totals = engine_.counting().totals(session);
   std::set<std::string_view> probes;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) probes.insert(*held.probe);
@@ -239,8 +239,8 @@ SessionPart Commands::part_of(const Session& session) const {
   part.filtered = totals.filtered;
   part.silenced = totals.silenced;
   part.lost = totals.dropped_ring;
-  part.marks_lost = engine_.marks_lost(session);
-  if (const auto unproven = engine_.unproven(session); unproven.processes)
+  part.marks_lost = engine_.counting().marks_lost(session);
+  if (const auto unproven = engine_.counting().unproven(session); unproven.processes)
     part.unproven = {unproven.processes, unproven.hits};
   if (session.budget) {
     part.budget = session.budget->percent;
@@ -307,13 +307,13 @@ Status Commands::take_up(const SessionCreate& request, const Peer& peer) {
 
 Result<SessionListReply> Commands::handle(const SessionList&, Peer& peer) {
   SessionListReply reply;
-  for (const Session* session : engine_.sessions())
-    if (may_use(peer, *session)) reply.sessions.push_back(part_of(*session));
+  for (const auto& [name, session] : engine_.sessions())
+    if (may_use(peer, session)) reply.sessions.push_back(part_of(session));
   return reply;
 }
 
 Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
-  auto session = engine_.session(request.session);
+  auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
   return part_of(**session);
 }
@@ -321,7 +321,7 @@ Result<SessionPart> Commands::handle(const SessionShow& request, Peer&) {
 Result<ProveReply> Commands::handle(const SessionProve& request, Peer& peer) {
   const auto memories = take_proofs(peer, request.proofs);
   if (!memories) return memories.error();
-  const auto proven = engine_.prove(numbers_of(*memories), request.session);
+  const auto proven = engine_.proofs().prove(numbers_of(*memories), request.session);
   if (!proven) return proven.error();
   return ProveReply{.needed = proven->needed,
                     .proven = {proven->processes.begin(), proven->processes.end()},
@@ -332,19 +332,19 @@ Result<ProveReply> Commands::handle(const SessionProve& request, Peer& peer) {
 // An engine without an event loop, as that of --embedded, checks budgets on request.
 Result<BudgetReply> Commands::handle(const SessionBudget& request, Peer&) {
   keep_budgets();
-  auto session = engine_.session(request.session);
+  auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
   return budget_of(**session);
 }
 
 void Commands::keep_budgets() {
-  for (const BudgetKept& kept : engine_.keep_budgets()) {
+  for (const BudgetKept& kept : engine_.budgets().keep()) {
     if (!kept.done)
       spdlog::warn("budget session={}: what costs too much stays armed: {}", kept.session,
                    kept.done.error().message);
     for (const LeftOut& one : kept.left_out)
       spdlog::info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",
-                   kept.session, engine_.epoch(), one.load.probe, one.load.hits_per_second,
+                   kept.session, engine_.kernel().epoch(), one.load.probe, one.load.hits_per_second,
                    one.load.percent, one.budget);
   }
 }
@@ -389,18 +389,18 @@ Result<StageReply> Commands::handle(const StageSet& request, Peer& peer) {
   if (auto within = may_match(asked, peer); !within) return within.error();
   auto settings = settings_of(request);
   if (!settings) return settings.error();
-  auto session = engine_.session(request.session);
+  auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
   auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
     return give_file(**session, std::move(fd), path);
   });
   if (!given) return given.error();
   const Setting first = settings->front();
-  engine_.begin_slice();
-  auto staged = engine_.stage_set(request.session, std::move(*settings));
+  engine_.resolver().begin_slice();
+  auto staged = engine_.drafts().set(request.session, std::move(*settings));
   if (!staged) return staged.error();
   StageReply reply = tracectl::part_of(*staged);
-  (void)engine_.end_slice();
+  (void)engine_.resolver().end_slice();
   if (request.explain) reply.spec = explained(first, (*session)->access);
   return reply;
 }
@@ -415,7 +415,7 @@ Result<StageReply> Commands::handle(const StageRemove& request, Peer& peer) {
     if (!given) return given.error();
     target = std::move(*given);
   }
-  auto staged = engine_.stage_remove(request.session, *patterns, target);
+  auto staged = engine_.drafts().remove(request.session, *patterns, target);
   if (!staged) return staged.error();
   return tracectl::part_of(*staged);
 }
@@ -428,7 +428,7 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
   std::vector<CommitRequest> requests;
   for (const auto& [request, peer] : asked)
     requests.push_back({request->session, {request->partial, request->dry_run}});
-  auto done = engine_.commit_together(requests);
+  auto done = engine_.commits().commit_together(requests);
   std::vector<Result<CommitReply>> replies;
   // A commit that has to wait for a file is requested again, and logged then.
   const bool any_waits = engine_.reading().awaited().has_value();
@@ -444,7 +444,7 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
 }
 
 Result<GrowReply> Commands::handle(const StageGrow& request, Peer& peer) {
-  auto grown = engine_.grow(request.session);
+  auto grown = engine_.graph_growth().grow(request.session);
   if (!grown) {
     spdlog::warn("grow session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
                  grown.error().message);
@@ -457,7 +457,7 @@ Result<GrowReply> Commands::handle(const StageGrow& request, Peer& peer) {
 }
 
 Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
-  auto aborted = engine_.stage_abort(request.session);
+  auto aborted = engine_.drafts().abort(request.session);
   if (!aborted) return aborted.error();
   return Empty{};
 }
@@ -466,16 +466,16 @@ Result<Empty> Commands::handle(const StageAbort& request, Peer&) {
 
 Result<SwitchReply> Commands::handle(const SessionPause& request, Peer& peer) {
   return answer("pause", request.session.value_or("*"), peer,
-                engine_.pause(request.session, peer.owner));
+                engine_.gates().pause(request.session, peer.owner));
 }
 
 Result<SwitchReply> Commands::handle(const SessionResume& request, Peer& peer) {
   return answer("resume", request.session.value_or("*"), peer,
-                engine_.resume(request.session, peer.owner));
+                engine_.gates().resume(request.session, peer.owner));
 }
 
 Result<SwitchReply> Commands::handle(const SessionRestart& request, Peer& peer) {
-  return answer("restart", request.session, peer, engine_.restart(request.session));
+  return answer("restart", request.session, peer, engine_.counting().restart(request.session));
 }
 
 // ---- results ----
@@ -487,16 +487,16 @@ Result<ReadReply> Commands::handle(const SessionRead& request, Peer&) {
 }
 
 Result<ReadResults> Commands::read(const SessionRead& request) {
-  auto summary = engine_.read(request.session, request.clear);
+  auto summary = engine_.counting().read(request.session, request.clear);
   if (!summary) return summary.error();
   ReadResults results{std::move(*summary), std::nullopt};
-  if (const auto session = engine_.session(request.session); session && (*session)->budget)
+  if (const auto session = engine_.sessions().find(request.session); session && (*session)->budget)
     results.left_out = (*session)->budget->left_out;
   return results;
 }
 
 Result<FlushReply> Commands::handle(const SessionFlush& request, Peer&) {
-  auto flushed = engine_.flush(request.session);
+  auto flushed = engine_.streams().flush(request.session);
   if (!flushed) return flushed.error();
   return FlushReply{*flushed};
 }
@@ -507,7 +507,7 @@ Result<Empty> Commands::handle(const SessionSubscribe& request, Peer& peer) {
                  "session"};
   auto sink = peer.make_sink(request);
   if (!sink) return sink.error();
-  auto subscribed = engine_.subscribe(request.session, *sink);
+  auto subscribed = engine_.streams().subscribe(request.session, *sink);
   if (!subscribed) return subscribed.error();
   peer.subscriptions.emplace(request.session, std::move(*sink));
   return Empty{};
@@ -518,17 +518,18 @@ Result<Empty> Commands::handle(const SessionUnsubscribe& request, Peer& peer) {
   if (found == peer.subscriptions.end())
     return Error{Code::not_found,
                  "this connection is not subscribed to \"" + request.session + "\"", "session"};
-  engine_.unsubscribe(request.session, found->second.get());
+  engine_.streams().unsubscribe(request.session, found->second.get());
   peer.subscriptions.erase(found);
   return Empty{};
 }
 
 void Commands::leave(Peer& peer) {
-  for (const auto& [session, sink] : peer.subscriptions) engine_.unsubscribe(session, sink.get());
+  for (const auto& [session, sink] : peer.subscriptions)
+    engine_.streams().unsubscribe(session, sink.get());
   peer.subscriptions.clear();
   for (const std::string& session : peer.unnamed_sessions) {
     // It has been deleted, and a named session has its name since.
-    if (const auto there = engine_.session(session); there && (*there)->named) continue;
+    if (const auto there = engine_.sessions().find(session); there && (*there)->named) continue;
     flight_recorders_.begin_dumps_of(session);
     auto deleted = engine_.delete_session(session);
     if (!deleted)
@@ -545,7 +546,7 @@ Result<StatusReply> Commands::handle(const DaemonStatus&, Peer&) {
   return StatusReply{.version = TRACECTL_VERSION,
                      .pid = ::getpid(),
                      .uptime_s = (boot_ns() - started_ns_) / 1'000'000'000,
-                     .epoch = engine_.epoch(),
+                     .epoch = engine_.kernel().epoch(),
                      .sessions = engine_.sessions().size(),
                      .sites = engine_.slots().by_id.size(),
                      .links = engine_.slots().links.size(),
@@ -565,8 +566,8 @@ Status Commands::check_memory(const Peer& peer) const {
 }
 
 Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
-  const EngineStats& engine = engine_.stats();
-  const ReaderStats reader = engine_.reader_stats();
+  const EngineStats& engine = engine_.switches().stats();
+  const ReaderStats reader = engine_.streams().stats();
   const Slots& slots = engine_.slots();
   return StatsReply{.commits = engine.commits,
                     .failed_commits = engine.failed_commits,
@@ -584,14 +585,14 @@ Result<StatsReply> Commands::handle(const DaemonStats&, Peer&) {
                     .hooks_used = slots.hook_ids.used(),
                     .hooks_limit = slots.hook_ids.limit(),
                     .keys_limit = TC_MAX_KEYS,
-                    .rings_open = engine_.rings_open(),
+                    .rings_open = engine_.streams().rings_open(),
                     .ring_bytes_each = engine_.options().ring_bytes};
 }
 
 // The trials of the kernel fork children, which inherit the descriptors of links, so no link may be closed meanwhile.
 Result<DoctorReply> Commands::handle(const DaemonDoctor&, Peer&) {
   DoctorReply reply;
-  engine_.long_work().run([&] { reply = examination_.last(); });
+  engine_.kernel().long_work().run([&] { reply = examination_.last(); });
   return reply;
 }
 

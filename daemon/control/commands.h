@@ -119,7 +119,7 @@ class Commands {
   // Makes the dumps that the engine's notices ask for: to be called when its notices_fd() is readable.
   void take_notices();
   // Arms programs that were executed in cgroups that sessions follow, and files that were mapped. Also to be called
-  // when files have been read, and at Engine::next_follow_ns().
+  // when files have been read, and at Following::next_ns().
   void follow_programs();
   void dump_failed(const UnitFailure& failure) { flight_recorders_.dump_failed(failure); }
   // To be called now and then after these, until it returns false.

@@ -58,7 +58,7 @@ class Continuing {
                            peer_of(*session).owner, left_.last_ns});
       asked.push_back(session);
     }
-    const auto answers = engine_.go_on(std::move(returning));
+    const auto answers = engine_.restore(std::move(returning));
     for (size_t i = 0; i < answers.size(); ++i) {
       const KeptSession& session = *asked[i];
       if (answers[i])
@@ -154,13 +154,13 @@ class Continuing {
     auto settings = settings_of(request);
     if (!settings) return settings.error();
     for (Setting& setting : *settings) setting.target.births = kept.births;
-    auto staged = when_read(engine_, [&] { return engine_.stage_set(session.name, *settings); });
+    auto staged = when_read(engine_, [&] { return engine_.drafts().set(session.name, *settings); });
     return staged ? ok() : Status(staged.error());
   }
 
   // Settings that are refused now are left out.
   void commit(const KeptSession& session) {
-    const auto there = engine_.session(session.name);
+    const auto there = engine_.sessions().find(session.name);
     if (!there || !(*there)->draft) return;
     Peer peer = peer_of(session);
     const auto ask = [&](bool partial) {
@@ -185,11 +185,11 @@ class Continuing {
   // A draft replaces all settings, so those in force are removed from it first.
   void stage_draft(const KeptSession& session) {
     if (!session.draft) return;
-    const auto there = engine_.session(session.name);
+    const auto there = engine_.sessions().find(session.name);
     if (!there || (*there)->draft) return;
     for (const Setting& setting : std::vector<Setting>((*there)->settings))
       check(session, "draft",
-            engine_.stage_remove(session.name, {setting.pattern}, setting.target));
+            engine_.drafts().remove(session.name, {setting.pattern}, setting.target));
     stage_all(session, *session.draft);
   }
 

@@ -103,15 +103,15 @@ Status FlightRecorders::keep(const std::string& session, const SessionCreate& as
   auto dump_on = watched(asked.dump_on.value_or(DumpOnPart{}));
   if (!dump_on) return dump_on.error();
   auto recorder = std::make_shared<FlightRecorder>(bound_of(*asked.recorder));
-  if (auto subscribed = engine_.subscribe(session, recorder); !subscribed) {
+  if (auto subscribed = engine_.streams().subscribe(session, recorder); !subscribed) {
     watch_what_is_wanted();
     return subscribed;
   }
-  const auto made = engine_.session(session);
+  const auto made = engine_.sessions().find(session);
   const bool has_quota = made && (*made)->access.owner;
   recorders_[session] = {*asked.recorder, std::move(*dump_on), user, std::move(recorder),
                          has_quota ? bound_of(*asked.recorder).bytes : 0};
-  if (unasked_) engine_.dump_at_triggers(session);
+  if (unasked_) engine_.notices().dump_at_triggers(session);
   watch_what_is_wanted();
   return ok();
 }
@@ -143,7 +143,7 @@ void FlightRecorders::watch_what_is_wanted() {
     crashes |= kept.dump_on.crash;
     units.insert(kept.dump_on.failed_units.begin(), kept.dump_on.failed_units.end());
   }
-  engine_.watch_crashes(crashes);
+  engine_.notices().watch_crashes(crashes);
   if (unasked_) unasked_->units.forget_all_but(units);
 }
 
@@ -173,7 +173,7 @@ std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session)
 }
 
 Result<const FlightRecorders::Kept*> FlightRecorders::kept(const std::string& session) const {
-  if (auto known = engine_.session(session); !known) return known.error();
+  if (auto known = engine_.sessions().find(session); !known) return known.error();
   const auto found = recorders_.find(session);
   if (found != recorders_.end()) return &found->second;
   return Error{Code::invalid,
@@ -204,7 +204,7 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
                  "a dump of the session \"" + session + "\" is being written: wait for its end",
                  "session"};
   if (auto fit = check_writable(file.get()); !fit) return fit.error();
-  const auto asked_ns = engine_.ask_flush(session);
+  const auto asked_ns = engine_.streams().ask_flush(session);
   if (!asked_ns) return asked_ns.error();
   Flushing flushing{(*recorder)->recorder, std::move(file), compression, *asked_ns};
   Dumping dumping{session, (*recorder)->user, reason, std::move(flushing)};
@@ -218,7 +218,7 @@ void FlightRecorders::take_flushed() {
   for (auto& [number, dumping] : dumps_) {
     const auto* flushing = std::get_if<Flushing>(&dumping.stage);
     if (!flushing) continue;
-    const auto flushed = engine_.is_flushed(dumping.session, flushing->asked_ns);
+    const auto flushed = engine_.streams().is_flushed(dumping.session, flushing->asked_ns);
     if (flushed && !*flushed) continue;
     // The events that are there are dumped even so.
     if (!flushed) dumping.note = "the last events may be missing: " + flushed.error().message;
@@ -361,7 +361,7 @@ bool FlightRecorders::look_after() {
 bool FlightRecorders::look_after(const std::string& session, Kept& kept) {
   if (kept.listen_at_ns && kept.listen_at_ns <= boot_ns()) {
     kept.listen_at_ns = 0;
-    engine_.listen_for_dumps(session);
+    engine_.notices().listen_for_dumps(session);
   }
   if (kept.waiting && !is_being_written(session))
     dump_for(session, kept, *std::exchange(kept.waiting, std::nullopt));

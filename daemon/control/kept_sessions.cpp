@@ -126,7 +126,7 @@ void KeptSessions::begin() {
 // ---- the current state ----
 
 KeptSession KeptSessions::part_of(const Session& session) const {
-  KeptSession part{.name = session.name, .paused = engine_.is_paused(session)};
+  KeptSession part{.name = session.name, .paused = engine_.gates().is_paused(session)};
   if (session.access.owner) part.owner = protocol::part_of(*session.access.owner);
   if (session.access.owner) part.user = session.access.owner->uid;
   if (const auto user = recorders_.user_of(session.name)) part.user = *user;
@@ -148,8 +148,8 @@ KeptSession KeptSessions::part_of(const Session& session) const {
 
 std::vector<KeptSession> KeptSessions::parts() const {
   std::vector<KeptSession> all;
-  for (const Session* session : engine_.sessions())
-    if (session->saved) all.push_back(part_of(*session));
+  for (const auto& [name, session] : engine_.sessions())
+    if (session.saved) all.push_back(part_of(session));
   return all;
 }
 
@@ -162,7 +162,7 @@ const KeptSessions::Facts* KeptSessions::known_of(const std::string& session) co
 
 // Files are stored before the state that names them, and removed after no state names them.
 Status KeptSessions::save() {
-  std::erase_if(facts_, [&](const auto& entry) { return !engine_.session(entry.first); });
+  std::erase_if(facts_, [&](const auto& entry) { return !engine_.sessions().find(entry.first); });
   if (!begun_ || !store_) return ok();
   KeptState state{.written_ns = 0, .sessions = parts()};
   const std::string text = state.sessions.empty() ? "" : protocol::text_of(state);
@@ -187,9 +187,9 @@ Status KeptSessions::keep_file(const Fd& file) {
 }
 
 Status KeptSessions::keep_files() {
-  for (const Session* session : engine_.sessions()) {
-    if (!session->saved) continue;
-    for (const GivenFiles::File& file : session->access.files.all())
+  for (const auto& [name, session] : engine_.sessions()) {
+    if (!session.saved) continue;
+    for (const GivenFiles::File& file : session.access.files.all())
       if (auto kept = keep_file(file.fd); !kept) return kept;
   }
   return ok();
@@ -197,9 +197,9 @@ Status KeptSessions::keep_files() {
 
 std::set<std::string> KeptSessions::files_of_sessions() const {
   std::set<std::string> names;
-  for (const Session* session : engine_.sessions()) {
-    if (!session->saved) continue;
-    for (const GivenFiles::File& file : session->access.files.all())
+  for (const auto& [name, session] : engine_.sessions()) {
+    if (!session.saved) continue;
+    for (const GivenFiles::File& file : session.access.files.all())
       names.insert(name_of(file.identity));
   }
   return names;

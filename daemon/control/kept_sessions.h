@@ -24,7 +24,7 @@ class KeptSessions {
   static constexpr uint64_t kBeatNs = 1'000'000'000;
 
   // All are borrowed. If `store` is null, nothing outlives this process.
-  KeptSessions(const Engine& engine, const FlightRecorders& recorders, DescriptorStore* store)
+  KeptSessions(Engine& engine, const FlightRecorders& recorders, DescriptorStore* store)
       : engine_(engine), recorders_(recorders), store_(store) {}
 
   bool can_keep() const { return store_; }
@@ -70,7 +70,7 @@ class KeptSessions {
   void forget_files_but(const std::set<std::string>& wanted);
   Status write(const protocol::KeptState& state);
 
-  const Engine& engine_;
+  Engine& engine_;
   const FlightRecorders& recorders_;
   DescriptorStore* store_;
   bool begun_ = false;

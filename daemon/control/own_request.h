@@ -15,7 +15,7 @@ namespace tracectl {
 template <class Ask> auto when_read(Engine& engine, const Ask& ask) -> decltype(ask()) {
   Reading& reading = engine.reading();
   for (const auto learned = std::make_shared<Learned>();;) {
-    engine.begin(learned);
+    engine.resolver().begin(learned);
     auto done = ask();
     const auto awaited = reading.awaited();
     if (done || !awaited) return done;

@@ -120,7 +120,7 @@ Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Pee
 }  // namespace
 
 Result<std::shared_ptr<Recorder>> Commands::recording(const std::string& session) const {
-  if (auto known = engine_.session(session); !known) return known.error();
+  if (auto known = engine_.sessions().find(session); !known) return known.error();
   const auto found = recordings_.find(session);
   if (found != recordings_.end()) return found->second.recorder;
   return Error{Code::not_found, "nothing records the session \"" + session + "\"", "session"};
@@ -136,7 +136,7 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   auto recorder =
       start_recorder(request, peer, peer.owner ? std::optional(most_bytes) : std::nullopt);
   if (!recorder) return recorder.error();
-  if (auto subscribed = engine_.subscribe(request.session, *recorder); !subscribed)
+  if (auto subscribed = engine_.streams().subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
   end_recording(request.session);  // the previous one, which is over
   spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
@@ -169,7 +169,7 @@ Result<RecordingPart> Commands::handle(const RecordShow& request, Peer&) {
 Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
   auto recorder = recording(request.session);
   if (!recorder) return recorder.error();
-  engine_.unsubscribe(request.session, recorder->get());
+  engine_.streams().unsubscribe(request.session, recorder->get());
   (*recorder)->end();
   return recording_part(request.session, **recorder);
 }
@@ -190,7 +190,7 @@ Result<DumpPart> Commands::handle(const RecordDumped& request, Peer& peer) {
 }
 
 void Commands::take_notices() {
-  for (const Notice& notice : engine_.take_notices())
+  for (const Notice& notice : engine_.notices().take())
     if (const auto* asked = std::get_if<DumpAsked>(&notice))
       flight_recorders_.dump_triggered(*asked);
     else
@@ -199,7 +199,7 @@ void Commands::take_notices() {
 }
 
 void Commands::follow_programs() try {
-  for (const FollowSummary& done : engine_.follow()) {
+  for (const FollowSummary& done : engine_.following().follow()) {
     if (!done.done)
       spdlog::warn("follow session={} failed: {}", done.session, done.done.error().message);
     for (const Followed& file : done.files)
@@ -214,7 +214,7 @@ void Commands::end_recording(const std::string& session) {
   std::erase_if(ending_, [](const Recording& one) { return is_over(*one.recorder); });
   const auto found = recordings_.find(session);
   if (found == recordings_.end()) return;
-  engine_.unsubscribe(session, found->second.recorder.get());
+  engine_.streams().unsubscribe(session, found->second.recorder.get());
   found->second.recorder->end();
   ending_.push_back(std::move(found->second));
   recordings_.erase(found);

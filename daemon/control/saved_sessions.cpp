@@ -118,7 +118,7 @@ void begin_saved_sessions(const std::string& folder, Engine& engine, Commands& c
   if (auto left = commands.kept().take())
     continue_sessions(std::move(*left), is_unchanged, engine, commands);
   else
-    (void)engine.go_on({});  // no session owns what may still be armed
+    (void)engine.restore({});  // no session owns what may still be armed
   Beginning beginning(engine, commands);
   for (const auto& [name, one] : found) {
     const auto* known = commands.kept().known_of(name);

@@ -74,7 +74,7 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
 
 Server::~Server() {
   commands_.kept().beat();
-  engine_.long_work().set_meanwhile({});
+  engine_.kernel().long_work().set_meanwhile({});
   while (!connections_.empty()) drop(connections_.begin());
 }
 
@@ -109,12 +109,12 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
                             [raw](uint32_t) { raw->take_written(); });
   if (!writing) return writing.error();
   server->writing_ = std::move(*writing);
-  auto noticing = loop.watch(engine.notices_fd(), EventLoop::kReadable,
+  auto noticing = loop.watch(engine.notices().fd(), EventLoop::kReadable,
                              [raw](uint32_t) { raw->take_notices(); });
   if (!noticing) return noticing.error();
   server->noticing_ = std::move(*noticing);
-  if (engine.replaced_fd() >= 0) {
-    auto replacing = loop.watch(engine.replaced_fd(), EventLoop::kReadable,
+  if (engine.awaiting().replaced_fd() >= 0) {
+    auto replacing = loop.watch(engine.awaiting().replaced_fd(), EventLoop::kReadable,
                                 [raw](uint32_t) { raw->take_replaced(); });
     if (!replacing) return replacing.error();
     server->replacing_ = std::move(*replacing);
@@ -125,7 +125,7 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
     if (!reading) return reading.error();
     server->reading_ = std::move(*reading);
   }
-  auto flushed = loop.watch(engine.flushed_fd(), EventLoop::kReadable,
+  auto flushed = loop.watch(engine.streams().flushed_fd(), EventLoop::kReadable,
                             [raw](uint32_t) { raw->take_flushed(); });
   if (!flushed) return flushed.error();
   server->flushed_ = std::move(*flushed);
@@ -164,7 +164,7 @@ void Server::begin_saved(const std::string& folder) {
   set_budget_timer();
   set_follow_timer();
   note_alive();
-  engine_.long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
+  engine_.kernel().long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
 }
 
 // The timer also runs while no session is saved, so that saving the first one need not start it.
@@ -348,13 +348,13 @@ void Server::trim() {
 
 void Server::end_lingering() {
   linger_timer_ns_ = 0;
-  if (auto ended = engine_.end_lingering(); !ended)
+  if (auto ended = engine_.switches().end_lingering(); !ended)
     spdlog::warn("sites that nobody wants stay armed for longer: {}", ended.error().message);
   set_linger_timer();
 }
 
 void Server::set_linger_timer() {
-  const uint64_t next = engine_.next_linger_end_ns();
+  const uint64_t next = engine_.switches().next_linger_end_ns();
   if (!next || next == linger_timer_ns_) return;
   linger_timer_ns_ = next;
   if (auto set = lingering_.set(next); !set) spdlog::error("{}", set.error().message);
@@ -369,7 +369,7 @@ void Server::keep_budgets() {
 }
 
 void Server::set_budget_timer() {
-  const uint64_t next = engine_.next_budget_look_ns();
+  const uint64_t next = engine_.budgets().next_look_ns();
   if (!next || next == budget_timer_ns_) return;
   budget_timer_ns_ = next;
   if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
@@ -384,7 +384,7 @@ void Server::follow_programs() {
 }
 
 void Server::set_follow_timer() {
-  const uint64_t next = engine_.next_follow_ns();
+  const uint64_t next = engine_.following().next_ns();
   if (!next || next == follow_timer_ns_) return;
   follow_timer_ns_ = next;
   if (auto set = following_.set(next); !set) spdlog::error("{}", set.error().message);
@@ -404,7 +404,7 @@ void Server::take_notices() {
 }
 
 void Server::take_replaced() {
-  engine_.take_replaced();
+  engine_.awaiting().take_replaced();
   follow_programs();
 }
 
@@ -477,7 +477,7 @@ void Server::note_unsent() {
          protocol::told_in(unsent_lines(connection.out, connection.sent)))
       unsent[session] = std::max(unsent[session], events);
   }
-  for (const auto& [session, events] : unsent) engine_.note_unsent(session, events);
+  for (const auto& [session, events] : unsent) engine_.streams().note_unsent(session, events);
 }
 
 // Sends the last events to clients that take them within kLongestNs. A client that does not learns how many it missed

@@ -173,18 +173,18 @@ bool Server::answer_next(Connection& connection) {
 // False if the answer has to wait for more than the user's turn.
 bool Server::answer(Connection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
-  engine_.begin(request.learned);
+  engine_.resolver().begin(request.learned);
   answering_ = &connection;
   auto answer =
       dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
   answering_ = nullptr;
   const auto awaited = engine_.reading().awaited();
-  const bool slice_was_over = engine_.end_slice();
+  const bool slice_was_over = engine_.resolver().end_slice();
   if (auto* reply = std::get_if<Reply>(&answer)) {
     if (reply->refused && (awaited || slice_was_over)) {
       connection.peer.descriptors = std::move(descriptors);
       request.awaited = awaited;
-      request.matches = engine_.matches();
+      request.matches = engine_.resolver().matches();
       connection.put_aside = std::move(request);
       return !awaited;
     }
@@ -192,7 +192,7 @@ bool Server::answer(Connection& connection, PutAside request) {
     return true;
   }
   if (auto* unwritten = std::get_if<Unwritten>(&answer)) {
-    connection.writing = engine_.matches();
+    connection.writing = engine_.resolver().matches();
     writer_->write(connection.number, connection.peer.uid, std::move(unwritten->write));
     return false;
   }
@@ -291,7 +291,7 @@ void Server::take_written() {
 
 // False if the answer has to wait.
 bool Server::await_flush(Connection& connection, AskedFlush asked) {
-  const auto asked_ns = engine_.ask_flush(asked.request.session);
+  const auto asked_ns = engine_.streams().ask_flush(asked.request.session);
   if (!asked_ns) {
     put(connection, reply_to(asked, asked_ns.error()));
     return true;
@@ -302,7 +302,7 @@ bool Server::await_flush(Connection& connection, AskedFlush asked) {
 
 bool Server::answer_flush(Connection& connection) {
   const auto& [asked, asked_ns] = *connection.flush;
-  const auto flushed = engine_.is_flushed(asked.request.session, asked_ns);
+  const auto flushed = engine_.streams().is_flushed(asked.request.session, asked_ns);
   if (!flushed)
     put(connection, reply_to(asked, flushed.error()));
   else if (*flushed)
@@ -315,7 +315,7 @@ bool Server::answer_flush(Connection& connection) {
 
 void Server::take_flushed() {
   uint64_t count = 0;
-  (void)!::read(engine_.flushed_fd(), &count, sizeof(count));
+  (void)!::read(engine_.streams().flushed_fd(), &count, sizeof(count));
   for (auto at = connections_.begin(); at != connections_.end();) {
     const auto next = std::next(at);
     if (at->flush && answer_flush(*at)) settle(at);
@@ -338,7 +338,7 @@ void Server::commit_asked() {
   }
   if (asking.empty()) return;
   if (!commits_learned_) commits_learned_ = std::make_shared<Learned>();
-  engine_.begin(commits_learned_);
+  engine_.resolver().begin(commits_learned_);
   const auto done = commands_.commit(requests);
   const auto awaited = engine_.reading().awaited();
   if (!awaited) commits_learned_.reset();

@@ -24,10 +24,10 @@ ProbeTotalsPart totals_part(const Session& session, const ProbeTotals& totals) {
 
 Result<TopReply> Commands::handle(const DaemonTop&, Peer& peer) {
   TopReply reply{.ts = boot_ns(), .probes = {}};
-  for (const Session* session : engine_.sessions()) {
-    if (why_not(peer, session->name)) continue;
-    for (const ProbeTotals& totals : engine_.probe_totals(*session))
-      reply.probes.push_back(totals_part(*session, totals));
+  for (const auto& [name, session] : engine_.sessions()) {
+    if (why_not(peer, session.name)) continue;
+    for (const ProbeTotals& totals : engine_.counting().probe_totals(session))
+      reply.probes.push_back(totals_part(session, totals));
   }
   return reply;
 }

@@ -83,6 +83,8 @@ class Resolver {
                              std::optional<Returns> returns = std::nullopt,
                              const Below* below = nullptr, bool awaits = false);
 
+  Reading& reading() { return reading_; }
+
   // Opens a target's file under this path.
   Result<ObjectPtr> open(Fd fd, const std::string& path) {
     return objects_.open(std::move(fd), path);

@@ -315,7 +315,7 @@ Status TargetFinder::add_starting(const Process& process) {
 // ---- every process that runs or maps a file ----
 
 // The executable's own code is armed for every process that runs it. A library is armed in the processes
-// that run now, and in later ones when they are seen to have mapped it (engine_follow.cpp).
+// that run now, and in later ones when they are seen to have mapped it (daemon/sessions/awaiting.cpp).
 Status TargetFinder::add_executable(const std::string& path) {
   auto object = open_path(path);
   if (!object) return object.error();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Files fitting OBJECT that a process may map later: see engine_await.cpp.
+// Files fitting OBJECT that a process may map later: see daemon/sessions/awaiting.cpp.
 #include <sys/stat.h>
 
 #include <algorithm>

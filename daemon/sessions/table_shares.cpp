@@ -85,8 +85,7 @@ Status check(const Table& table, const UsedByAccount& before, const UsedByAccoun
 
 }  // namespace
 
-Status check_share_of_sessions(const std::map<std::string, Session>& sessions, uint32_t account,
-                               uint32_t users) {
+Status check_share_of_sessions(const Sessions& sessions, uint32_t account, uint32_t users) {
   UsedByAccount used{};
   for (const auto& [name, session] : sessions) ++used[session.account];
   ++used[account];
@@ -95,8 +94,7 @@ Status check_share_of_sessions(const std::map<std::string, Session>& sessions, u
   return no_room(kSessions, shares, account, "name");
 }
 
-Status check_shares(const std::map<std::string, Session>& sessions, const Switch& change,
-                    uint32_t users) {
+Status check_shares(const Sessions& sessions, const Switch& change, uint32_t users) {
   Used before, after;
   for (const auto& [name, session] : sessions) {
     const Commit* commit = change.commit_of(session);

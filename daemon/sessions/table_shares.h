@@ -4,23 +4,18 @@
 // hits fill see bpf/shares.bpf.h.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "daemon/base/result.h"
-#include "daemon/switching/session.h"
+#include "daemon/sessions/sessions.h"
 #include "daemon/switching/switch.h"
 
 namespace tracectl {
 
 // Fails if the account may not have one more session. `users`: how many users have shares.
-Status check_share_of_sessions(const std::map<std::string, Session>& sessions, uint32_t account,
-                               uint32_t users);
+Status check_share_of_sessions(const Sessions& sessions, uint32_t account, uint32_t users);
 
 // Fails if the switch would not leave everybody their shares of hooks (with which come sites and counters),
 // hooks of pairs, specs with code, forms of arguments, and sets of processes. A user who has no more than before
 // is not refused.
-Status check_shares(const std::map<std::string, Session>& sessions, const Switch& change,
-                    uint32_t users);
+Status check_shares(const Sessions& sessions, const Switch& change, uint32_t users);
 
 }  // namespace tracectl

@@ -126,7 +126,7 @@ struct Session {
   uint32_t account = 0;           // of its owner, if it has one
   std::set<pid_t> unproven = {};  // left out without a proof since prove() was called
   // Its hooks are in no generation, but their sites are armed. For a gated session see its gate:
-  // Engine::is_paused().
+  // Gates::is_paused().
   bool paused = false;
   bool gated = false;             // a setting in force triggers it: its hooks use its gate
   std::vector<Setting> settings;  // in force

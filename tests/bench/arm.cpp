@@ -93,7 +93,7 @@ void ten_thousand(bool fast_nops) {
   const Pattern all = must(parse_pattern("uprobe::m*[0-9]"));
   const auto commit_ms = [&](size_t sites) {
     const uint64_t start = now_ns();
-    must(engine->commit("bench", {}));
+    must(engine->commits().commit("bench", {}));
     const double took = ms_since(start);
     if (changed_code(many.pid(), many.path()).size() != sites)
       throw std::runtime_error("other sites than expected are armed");
@@ -101,9 +101,9 @@ void ten_thousand(bool fast_nops) {
   };
   Values arming, disarming;
   for (int i = 0; i < kRounds; ++i) {
-    must(engine->stage_set("bench", {{all, process(many.pid()), must(parse_spec("count"))}}));
+    must(engine->drafts().set("bench", {{all, process(many.pid()), must(parse_spec("count"))}}));
     arming.push_back(commit_ms(10'000));
-    must(engine->stage_remove("bench", {all}, std::nullopt));
+    must(engine->drafts().remove("bench", {all}, std::nullopt));
     disarming.push_back(commit_ms(0));
   }
   const std::string how = fast_nops ? " with --fast-nops, ms" : ", ms";
@@ -122,12 +122,14 @@ void busy() {
   counters.send("go");
   Values arming, disarming;
   for (int i = 0; i < kSlowToolRounds; ++i) {
-    must(engine->stage_set("bench", {{all, process(counters.pid()), must(parse_spec("count"))}}));
-    arming.push_back(static_cast<double>(must(engine->commit("bench", {})).figures.phases.arm) /
-                     1e6);
-    must(engine->stage_remove("bench", {all}, std::nullopt));
+    must(
+        engine->drafts().set("bench", {{all, process(counters.pid()), must(parse_spec("count"))}}));
+    arming.push_back(
+        static_cast<double>(must(engine->commits().commit("bench", {})).figures.phases.arm) / 1e6);
+    must(engine->drafts().remove("bench", {all}, std::nullopt));
     disarming.push_back(
-        static_cast<double>(must(engine->commit("bench", {})).figures.phases.disarm) / 1e6);
+        static_cast<double>(must(engine->commits().commit("bench", {})).figures.phases.disarm) /
+        1e6);
   }
   print_row("arm 1,000 that 4 threads hit, ms", spread(arming), "", "", "");
   print_row("disarm 1,000 that 4 threads hit, ms", spread(disarming), "", "", "");

@@ -85,10 +85,11 @@ class Setup {
     Setting set{on_kernel::must(parse_pattern(pattern)), on_kernel::process(target_.pid()),
                 on_kernel::must(parse_spec(spec)), returns};
     if (!when.empty()) set.spec.when = on_kernel::must(parse_condition(when));
-    on_kernel::must(engine_->stage_set("bench", {std::move(set)}));
-    on_kernel::must(engine_->commit("bench", {}));
+    on_kernel::must(engine_->drafts().set("bench", {std::move(set)}));
+    on_kernel::must(engine_->commits().commit("bench", {}));
     const double ns = ns_of_a_call(target_, site, kCalls);
-    if (const auto hits = on_kernel::must(engine_->read("bench", false)).results.totals.hits;
+    if (const auto hits =
+            on_kernel::must(engine_->counting().read("bench", false)).results.totals.hits;
         hits != kCalls)
       throw std::runtime_error("counted " + std::to_string(hits));
     on_kernel::must(engine_->delete_session("bench"));
@@ -111,7 +112,7 @@ class Setup {
     const std::string memory = "/proc/" + std::to_string(target_.pid()) + "/mem";
     const Fd proof{::open(memory.c_str(), O_RDONLY | O_CLOEXEC)};
     const int descriptor = proof.get();
-    on_kernel::must(engine_->prove({&descriptor, 1}, "bench"));
+    on_kernel::must(engine_->proofs().prove({&descriptor, 1}, "bench"));
   }
 
   on_kernel::Program target_;

@@ -105,12 +105,12 @@ class Recording {
     Fd file{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
     const auto recorder = must(Recorder::start(std::move(file), compression));
     arm(site);
-    must(engine_->subscribe("bench", recorder));
+    must(engine_->streams().subscribe("bench", recorder));
     const CpuTime took(programs_);
     Recorded got;
     got.calls_per_s = programs_.speed(site, calls);
-    must(engine_->flush("bench"));
-    engine_->unsubscribe("bench", recorder.get());
+    must(engine_->streams().flush("bench"));
+    engine_->streams().unsubscribe("bench", recorder.get());
     recorder->end();
     if (!recorder->wait_ms(60'000)) throw std::runtime_error("the file is not written");
     const Recorder::State state = recorder->state();
@@ -144,8 +144,8 @@ class Recording {
     const std::string pattern = std::string("usdt::hot:") + site.probe;
     Setting set{must(parse_pattern(pattern)), programs_.both(), must(parse_spec("event")),
                 Returns::automatic};
-    must(engine_->stage_set("bench", {std::move(set)}));
-    must(engine_->commit("bench", {}));
+    must(engine_->drafts().set("bench", {std::move(set)}));
+    must(engine_->commits().commit("bench", {}));
   }
 
   Pair programs_;

@@ -52,20 +52,21 @@ class SilentSite {
   // Its probes are in force, at other sites.
   void begin_another_session() {
     must(engine_->create_session("other"));
-    must(engine_->stage_set("other", {{must(parse_pattern("usdt::hot:normal")),
-                                       process(other_.pid()), must(parse_spec("count"))}}));
-    must(engine_->commit("other", {}));
+    must(engine_->drafts().set("other", {{must(parse_pattern("usdt::hot:normal")),
+                                          process(other_.pid()), must(parse_spec("count"))}}));
+    must(engine_->commits().commit("other", {}));
   }
 
   // Paused: no generation has the hook.
   double paused(const Site& site) {
     must(engine_->create_session("bench"));
-    must(engine_->stage_set("bench", {{must(parse_pattern(std::string("usdt::hot:") + site.probe)),
-                                       process(target_.pid()), must(parse_spec("count"))}}));
-    must(engine_->commit("bench", {}));
-    must(engine_->pause("bench"));
+    must(engine_->drafts().set("bench",
+                               {{must(parse_pattern(std::string("usdt::hot:") + site.probe)),
+                                 process(target_.pid()), must(parse_spec("count"))}}));
+    must(engine_->commits().commit("bench", {}));
+    must(engine_->gates().pause("bench"));
     const double ns = ns_of_a_call(target_, site, kCalls);
-    if (must(engine_->read("bench", false)).results.totals.hits != 0)
+    if (must(engine_->counting().read("bench", false)).results.totals.hits != 0)
       throw std::runtime_error("counted while it was paused");
     must(engine_->delete_session("bench"));
     return ns;
@@ -118,12 +119,12 @@ class ManySites {
   static std::string name(const Part& part) { return std::to_string(part.sites); }
 
   void stage(const Part& part, const char* spec) {
-    must(engine->stage_set(name(part), {{must(parse_pattern(part.pattern)), process(many_.pid()),
-                                         must(parse_spec(spec))}}));
+    must(engine->drafts().set(name(part), {{must(parse_pattern(part.pattern)), process(many_.pid()),
+                                            must(parse_spec(spec))}}));
   }
-  CommitSummary commit(const Part& part) { return must(engine->commit(name(part), {})); }
+  CommitSummary commit(const Part& part) { return must(engine->commits().commit(name(part), {})); }
   void remove(const Part& part) {
-    must(engine->stage_remove(name(part), {must(parse_pattern(part.pattern))}, std::nullopt));
+    must(engine->drafts().remove(name(part), {must(parse_pattern(part.pattern))}, std::nullopt));
     commit(part);
   }
 
@@ -135,8 +136,8 @@ class ManySites {
 
 // Off and on again; returns the mean of both switches.
 double switch_us(ManySites& setup, const Part& part) {
-  const auto off = must(setup.engine->pause(setup.name(part)));
-  const auto on = must(setup.engine->resume(setup.name(part)));
+  const auto off = must(setup.engine->gates().pause(setup.name(part)));
+  const auto on = must(setup.engine->gates().resume(setup.name(part)));
   if (off.sites != part.sites || on.sites != part.sites)
     throw std::runtime_error("switched other sites than expected");
   return to_us(off.figures.phases.switch_ + on.figures.phases.switch_) / 2;
@@ -214,7 +215,7 @@ void lingering() {
   const auto lingered = [&] {
     const double took = set_ms(setup, part, false);
     setup.remove(part);
-    must(setup.engine->end_lingering());
+    must(setup.engine->switches().end_lingering());
     return took;
   };
   print_row("set 1,000 lingering, over arming anew, ms", in_turn(kRounds, lingered, armed_anew), "",
@@ -276,14 +277,14 @@ Skew skew_of(const Load& load) {
   Program counters{"counters", {std::to_string(threads), "0", std::to_string(load.functions)}};
   auto engine = start_engine();
   must(engine->create_session("bench"));
-  must(engine->stage_set("bench", {{must(parse_pattern("uprobe::f0000")), process(counters.pid()),
-                                    must(parse_spec("count"))}}));
-  must(engine->commit("bench", {}));
+  must(engine->drafts().set("bench", {{must(parse_pattern("uprobe::f0000")),
+                                       process(counters.pid()), must(parse_spec("count"))}}));
+  must(engine->commits().commit("bench", {}));
   counters.send("go");
   spread_over_cpus(counters.pid(), threads);
   Skew skew;
   for (int i = 0; i < kSwitches; ++i) {
-    const auto done = i % 2 ? engine->resume("bench") : engine->pause("bench");
+    const auto done = i % 2 ? engine->gates().resume("bench") : engine->gates().pause("bench");
     add(skew, must(done).figures.first_hits);
   }
   counters.send("stop");

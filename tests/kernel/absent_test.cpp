@@ -20,14 +20,14 @@ class AbsentMemory : public KernelTest {
     create(session);
     Setting set = setting(probe, process(program_.pid()), action);
     if (!when.empty()) set.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(set)}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {std::move(set)}));
+    must(engine->commits().commit(session, {}));
   }
   std::shared_ptr<Collected> collect(const std::string& session, const std::string& probe,
                                      const std::string& action) {
     auto collected = std::make_shared<Collected>();
     begin(session, probe, action);
-    must(engine->subscribe(session, collected));
+    must(engine->streams().subscribe(session, collected));
     return collected;
   }
   nlohmann::json run() {
@@ -47,7 +47,7 @@ TEST_F(AbsentMemory, OfAFileIsReadAllTheSame) {
   begin("when", kOfFile, "count", "str(arg0) == \"string 7 of the file\"");
   begin("byte", kOfFile, "sum(u64(arg0) & 0xff), count by str(arg0)");
   const uint64_t calls = run()["calls"];
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   ASSERT_EQ(events->events().size(), calls);
   for (const Event& event : events->events()) {
     const uint64_t n = event.args.at(1).value();
@@ -69,7 +69,7 @@ TEST_F(AbsentMemory, OfAFileIsReadAllTheSame) {
 TEST_F(AbsentMemory, ThatNobodyHasTouchedIsAllZeroes) {
   const auto events = collect("s", "usdt::absent:fresh", "event(str(arg0), u32(arg0))");
   EXPECT_EQ(run()["brought"], 1);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   ASSERT_EQ(events->events().size(), 1u);
   const Event event = events->events()[0];
   EXPECT_EQ(event.args, (std::vector<Value>{0, 0}));
@@ -81,7 +81,7 @@ TEST_F(AbsentMemory, ThatNobodyHasTouchedIsAllZeroes) {
 TEST_F(AbsentMemory, ThatAnotherWouldHaveToBringIsNotWaitedFor) {
   const auto events = collect("s", "usdt::absent:held", "event(str(arg0), u8(arg0), hex(arg0, 4))");
   EXPECT_EQ(run()["asked"], 0u);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   ASSERT_EQ(events->events().size(), 1u);
   EXPECT_EQ(events->events()[0].args,
             (std::vector<Value>{std::nullopt, std::nullopt, std::nullopt}));
@@ -93,7 +93,7 @@ TEST_F(AbsentMemory, IsNullWhereProgramsCannotSleep) {
   engine = must(Engine::start(must(open_kernel({.sleeps = false})), EngineOptions{}));
   const auto events = collect("s", "usdt::absent:fresh", "event(str(arg0), u32(arg0))");
   EXPECT_EQ(run()["brought"], 0);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   ASSERT_EQ(events->events().size(), 1u);
   EXPECT_EQ(events->events()[0].args, (std::vector<Value>{std::nullopt, std::nullopt}));
 }
@@ -107,7 +107,7 @@ TEST_F(AbsentMemory, IsLeftAloneWhereTheHitIsNotTaken) {
 
 TEST_F(AbsentMemory, IsLeftAloneWhileTheSessionIsPaused) {
   begin("s", "usdt::absent:fresh", "event(str(arg0))");
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   EXPECT_EQ(run()["brought"], 0);
 }
 
@@ -116,13 +116,13 @@ TEST_F(AbsentMemory, IsLeftAloneWhileTheSessionIsPaused) {
 TEST_F(AbsentMemory, SwitchedToOtherProgramsWhileHitsWaitForItLosesNothing) {
   const auto events = std::make_shared<Collected>();
   create("s");
-  must(engine->subscribe("s", events));
+  must(engine->streams().subscribe("s", events));
   set("s", kOfFile, process(program_.pid()), "event(str(arg0), arg1)");
   program_.send("go");
   for (int i = 0; i < 20; ++i)
     set("s", kOfFile, process(program_.pid()), i % 2 ? "event(str(arg0), arg1)" : "event(arg1)");
   const uint64_t calls = parsed(program_.finish())["calls"];
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   ASSERT_EQ(events->events().size(), calls);
   for (const Event& event : events->events())
     EXPECT_EQ(event.strings, event.args.size() == 1 ? std::vector<std::string>{}

@@ -25,7 +25,7 @@ class Budgets : public KernelTest {
 
   // All that was left out so far, by function.
   std::map<std::string, LeftOut> look() {
-    for (const BudgetKept& kept : engine->keep_budgets()) {
+    for (const BudgetKept& kept : engine->budgets().keep()) {
       must(kept.done);
       for (const LeftOut& one : kept.left_out) {
         EXPECT_TRUE(left_out_.emplace(function_of(one.load.probe), one).second);
@@ -38,7 +38,7 @@ class Budgets : public KernelTest {
   // Waits for that many looks at the budget, each at its time.
   void look_often(int looks) {
     for (uint64_t last = 0; looks > 0; look()) {
-      const uint64_t next = engine->next_budget_look_ns();
+      const uint64_t next = engine->budgets().next_look_ns();
       if (next != last) --looks;
       last = next;
     }
@@ -125,9 +125,9 @@ TEST_F(Budgets, ThatAreLargeEnoughLeaveNothingOut) {
 TEST_F(Budgets, AreNotLookedAtWhereThereIsNone) {
   KernelTest::create("s");
   count("s", "busy_*");
-  EXPECT_EQ(engine->next_budget_look_ns(), 0u);
+  EXPECT_EQ(engine->budgets().next_look_ns(), 0u);
   create("empty", kSmall);
-  EXPECT_EQ(engine->next_budget_look_ns(), 0u);
+  EXPECT_EQ(engine->budgets().next_look_ns(), 0u);
 }
 
 TEST_F(Budgets, OfOneSessionTakeNothingFromAnother) {
@@ -155,11 +155,11 @@ TEST_F(Budgets, HoldForLaterCommits) {
   program_.send("go");
   until([&] { return !look().empty(); });
   EXPECT_FALSE(is_armed("busy_hot"));
-  const Session& session = *must(engine->session("s"));
+  const Session& session = *must(engine->sessions().find("s"));
   ASSERT_TRUE(session.draft);
   EXPECT_EQ(session.draft->size(), 2u);
   EXPECT_TRUE(session.hooks.empty());
-  const auto committed = must(engine->commit("s", {}));
+  const auto committed = must(engine->commits().commit("s", {}));
   EXPECT_EQ(committed.probes, 1u);
   ASSERT_EQ(committed.notes.size(), 1u);
   EXPECT_NE(committed.notes[0].find("busy_hot"), std::string::npos);

@@ -146,13 +146,13 @@ TEST_F(SpecSwitch, TakingSitesOffLosesAndDoublesNoHitOfTheOthers) {
   std::vector<Setting> settings;
   for (size_t n = 0; n < 100; ++n)
     settings.push_back(setting("uprobe::" + counter_name(n), process(program.pid()), "count"));
-  must(engine->stage_set("s", settings));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", settings));
+  must(engine->commits().commit("s", {}));
   program.send("go");
   until([&] { return sum(read("s")) > 10'000; });
   for (size_t n = 50; n < 100; ++n) {
-    must(engine->stage_remove("s", {settings[n].pattern}, std::nullopt));
-    must(engine->commit("s", {}));
+    must(engine->drafts().remove("s", {settings[n].pattern}, std::nullopt));
+    must(engine->commits().commit("s", {}));
   }
   program.send("stop");
   const auto expected = own_counts(parsed(program.finish()));

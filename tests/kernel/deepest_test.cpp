@@ -30,16 +30,16 @@ class Deepest : public KernelTest {
  protected:
   void set(const std::string& action, const std::string& when = "") {
     create("s");
-    must(engine->subscribe("s", sink_));
+    must(engine->streams().subscribe("s", sink_));
     Setting staged = setting("u::hit", process(program_.pid()), action);
     if (!when.empty()) staged.spec.when = must(parse_condition(when));
-    must(engine->stage_set("s", {std::move(staged)}));
-    must(engine->commit("s", {}));
+    must(engine->drafts().set("s", {std::move(staged)}));
+    must(engine->commits().commit("s", {}));
   }
   // The program's report about its threads.
   nlohmann::json run() {
     const auto threads = parsed(program_.run())["threads"];
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     for (const Event& event : events_of(*sink_)) events_[event.tid].push_back(event);
     return threads;
   }
@@ -62,7 +62,7 @@ TEST_F(Deepest, OfEachThreadAreTakenWhereItIsDeeperThanEverBefore) {
     ASSERT_TRUE(events.back().stack);
     EXPECT_EQ(sizes_of(*events.back().stack), thread["frames"].get<Sizes>());
   }
-  EXPECT_EQ(engine->marks_lost(*must(engine->session("s"))), 0u);
+  EXPECT_EQ(engine->counting().marks_lost(*must(engine->sessions().find("s"))), 0u);
 }
 
 TEST_F(Deepest, OnAnotherStackThanTheThreadsOwnNothingIsDeep) {
@@ -92,8 +92,8 @@ TEST_F(Deepest, AreOfTheirSession) {
   set("deepest, event(stack_bytes)");
   create("other");
   Setting also = setting("u::hit", process(program_.pid()), "deepest, count by tid");
-  must(engine->stage_set("other", {std::move(also)}));
-  must(engine->commit("other", {}));
+  must(engine->drafts().set("other", {std::move(also)}));
+  must(engine->commits().commit("other", {}));
   std::map<pid_t, uint64_t> counted, told;
   for (const auto& thread : run()) {
     told[thread["tid"]] = thread["records"];
@@ -107,10 +107,10 @@ TEST_F(Deepest, AreOfTheirSession) {
 TEST_F(Deepest, OfMoreThanIsCopiedAreRightAsFarAsTheyGo) {
   Program deep("deep_stacks", {"0", "60"});
   create("s");
-  must(engine->subscribe("s", sink_));
+  must(engine->streams().subscribe("s", sink_));
   KernelTest::set("s", "u::hit", process(deep.pid()), "deepest, event(stack_bytes), stack(127)");
   const auto thread = parsed(deep.run())["threads"][0];
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const Event deepest = events_of(*sink_).back();
   EXPECT_EQ(deepest.args[0], thread["bytes"].get<uint64_t>());
   EXPECT_EQ(deepest.stack->end, StackEnd::end_of_copy);
@@ -127,10 +127,10 @@ TEST_F(Deepest, BeginAnewWithARestart) {
   constexpr size_t kThreads = 2;
   Program program("counters", {std::to_string(kThreads), "0", "2"});
   create("s");
-  must(engine->subscribe("s", sink_));
+  must(engine->streams().subscribe("s", sink_));
   must(stage("s", "u::f0000", process(program.pid()), "deepest, event"));
   must(stage("s", "u::f0001", process(program.pid()), "count by tid"));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   // Each of them has also called f0000.
   const auto all_came = [&] {
     std::set<pid_t> came;
@@ -141,11 +141,11 @@ TEST_F(Deepest, BeginAnewWithARestart) {
   };
   program.send("go");
   until(all_came);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(events_of(*sink_).size(), kThreads);
-  must(engine->restart("s"));
+  must(engine->counting().restart("s"));
   until(all_came);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(events_of(*sink_).size(), 2 * kThreads);
   program.send("stop");
   program.finish();

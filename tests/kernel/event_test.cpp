@@ -34,10 +34,10 @@ TEST_P(OfSdt, EveryArgumentIsWhatTheProgramPrinted) {
   Program program(GetParam(), {"100"});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   const auto commit = set("s", "usdt::all:*", process(program.pid()), "event");
   const auto said = parsed(program.run());
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_TRUE(in_ts_order(sink->items()));
   std::map<std::string, std::vector<Event>> by_name;
   for (const Event& event : events_of(*sink)) {
@@ -65,11 +65,11 @@ TEST_F(Entries, OfEveryKindFireOnceACallWithTheArgumentsOfTheCall) {
   Program program("entries", {std::to_string(kCalls)});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   EXPECT_EQ(set("s", "uprobe::entry_*", process(program.pid()), "event").probes, 4u);
   const auto said = parsed(program.run());
   EXPECT_EQ(said["sum"], 4 * kCalls * (kCalls + 1) / 2);
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<std::string, std::vector<std::pair<Value, Value>>> calls, expected;
   for (const Event& event : events_of(*sink))
     calls[function_of(event.source->probe)].emplace_back(event.args.at(0), event.args.at(1));
@@ -83,13 +83,13 @@ TEST_F(Delivery, TwoSessionsAtTheSameSitesEachGetAllOfThem) {
   auto a = std::make_shared<Collector>(), b = std::make_shared<Collector>();
   create("a");
   create("b");
-  must(engine->subscribe("a", a));
-  must(engine->subscribe("b", b));
+  must(engine->streams().subscribe("a", a));
+  must(engine->streams().subscribe("b", b));
   set("a", "uprobe::f00*", process(program.pid()), "event");
   set("b", "uprobe::f00*", process(program.pid()), "event");
   const auto said = parsed(program.run());
-  must(engine->flush("a"));
-  must(engine->flush("b"));
+  must(engine->streams().flush("a"));
+  must(engine->streams().flush("b"));
   for (const auto& [name, sink] : {std::pair{"a", a}, std::pair{"b", b}}) {
     EXPECT_TRUE(in_ts_order(sink->items()));
     const auto events = events_of(*sink);
@@ -107,12 +107,12 @@ TEST_F(Delivery, OfAHitIsDoneWhenAFlushBehindItReturns) {
   Program program("hot", {});
   create("s");
   const auto events = std::make_shared<Collected>();
-  must(engine->subscribe("s", events));
+  must(engine->streams().subscribe("s", events));
   set("s", "uprobe::hot_nop5", process(program.pid()), "event");
   for (uint64_t n = 1; n <= 100; ++n) {
     program.send("hot_nop5 1");
     program.finish();
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     ASSERT_EQ(events->events().size(), n);
   }
 }
@@ -122,10 +122,10 @@ TEST_F(Loss, HitsAreTheEventsDeliveredAndTheLossesSaid) {
   Program program("counters", {"2", "500", "100"});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   set("s", "uprobe::f00*", process(program.pid()), "event");
   const auto said = parsed(program.run());
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto items = sink->items();
   uint64_t events = 0, lost = 0;
   for (const StreamItem& item : items)

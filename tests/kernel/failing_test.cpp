@@ -41,7 +41,7 @@ class FailingCommits : public KernelTest {
   void make_table_of_counts(const Program& any) {
     create("keys");
     must(stage("keys", "uprobe::m00001", process(any.pid()), "count by arg0"));
-    must(engine->commit("keys", {}));
+    must(engine->commits().commit("keys", {}));
     must(engine->delete_session("keys"));
   }
 
@@ -49,7 +49,7 @@ class FailingCommits : public KernelTest {
   // before the failure neither comes into force with the next commit, nor keeps entries of tables.
   void expect_nothing_changed() {
     create("next");
-    must(engine->commit("next", {}));
+    must(engine->commits().commit("next", {}));
     EXPECT_EQ(armed_sites(), before);
     const uint64_t counted = calls(read("s", true));
     program.send("stop");
@@ -73,7 +73,7 @@ TEST_F(FailingCommits, OneRefusedSiteAmongTenThousand) {
   Program many("many", {}), refused("refused", {"1"});
   must(stage("s", "uprobe::m*[0-9]", process(many.pid()), "count"));
   must(stage("s", "uprobe::refused_lock", process(refused.pid()), "count"));
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find("refused_lock"), std::string::npos);
   EXPECT_TRUE(changed_code(many.pid(), many.path()).empty());
@@ -85,7 +85,7 @@ TEST_F(FailingCommits, TheTargetEndsBeforeItsCommit) {
   const pid_t pid = many->pid();
   must(stage("s", "uprobe::m*[0-9]", process(pid), "count"));
   many.reset();
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find(std::to_string(pid)), std::string::npos)
       << failed.error().message;
@@ -116,7 +116,7 @@ void commit_with_ever_more_descriptors(Engine& engine, OnFailure failed) {
   for (int more = 0; more < kEnough; ++more) {
     const auto committed = [&] {
       const DescriptorLimit limit(more);
-      return engine.commit("s", {});
+      return engine.commits().commit("s", {});
     }();
     if (committed) return;
     failed(committed.error());
@@ -187,12 +187,12 @@ TEST_F(FailingCommits, TheTableOfHooksIsFull) {
     const std::string name = "filler-" + std::to_string(i);
     create(name);
     must(stage(name, "uprobe::m*[0-9]", target, "count"));
-    if (auto committed = engine->commit(name, {}); !committed) full = committed.error();
+    if (auto committed = engine->commits().commit(name, {}); !committed) full = committed.error();
   }
   ASSERT_TRUE(full);
   EXPECT_EQ(full->code, Code::exhausted) << full->message;
   must(stage("s", "uprobe::m*[0-9]", target, "count"));
-  EXPECT_FALSE(engine->commit("s", {}));
+  EXPECT_FALSE(engine->commits().commit("s", {}));
   expect_nothing_changed();
 }
 
@@ -223,7 +223,7 @@ class ManyPrograms {
 TEST_F(FailingCommits, TheTableOfSitesIsFull) {
   const ManyPrograms many(7);  // each with ten thousand sites
   must(stage("s", "uprobe::m*[0-9]", many.by_number(), "count"));
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Code::exhausted);
   EXPECT_TRUE(names(failed.error().message, "armed sites")) << failed.error().message;
@@ -239,7 +239,7 @@ TEST_F(FailingCommits, TheTableOfCountersIsFull) {
   // Both settings share their sites, which need counters for each process and for the rest.
   must(stage("s", all, everybody, "count"));
   must(stage("s", all, many.by_number(), "count"));
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Code::exhausted);
   EXPECT_TRUE(names(failed.error().message, "counters")) << failed.error().message;
@@ -277,12 +277,12 @@ TEST_F(FailingCommits, AddressSpaceRunsOutWhileRingsAreMapped) {
   for (uint64_t more = ring / 2;; more += ring) {
     const auto committed = [&] {
       const AddressSpaceLimit limit(more);
-      return engine->commit("s", {});
+      return engine->commits().commit("s", {});
     }();
     if (committed) break;
     ++failures;
     EXPECT_TRUE(names(committed.error().message, "map ")) << committed.error().message;
-    EXPECT_EQ(engine->rings_open(), 0u);
+    EXPECT_EQ(engine->streams().rings_open(), 0u);
     EXPECT_TRUE(changed_code(forker.pid(), forker.path()).empty());
   }
   EXPECT_GE(failures, 2);
@@ -320,7 +320,7 @@ class AnotherTracer : public FailingCommits {
     const auto theirs = code();
     EXPECT_FALSE(theirs.empty());
     stage_with(pattern);
-    const auto failed = engine->commit("s", {});
+    const auto failed = engine->commits().commit("s", {});
     ASSERT_FALSE(failed);
     EXPECT_TRUE(names(failed.error().message, probe)) << failed.error().message;
     EXPECT_TRUE(names(failed.error().message, "another tracer")) << failed.error().message;
@@ -367,7 +367,7 @@ TEST_F(AnotherTracer, IsInTheWayNoLongerThanItIsThere) {
     const OtherTracer other = at_none();
     expect_refusal("usdt::all:*", "all:none");
   }
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   expect_counts(parsed(traced.run()), 0);
   expect_nothing_changed();
 }
@@ -375,7 +375,7 @@ TEST_F(AnotherTracer, IsInTheWayNoLongerThanItIsThere) {
 TEST_F(AnotherTracer, IsLeftOutByPartial) {
   const OtherTracer other = at_none();
   stage_with("usdt::all:*");
-  const auto commit = must(engine->commit("s", {.partial = true}));
+  const auto commit = must(engine->commits().commit("s", {.partial = true}));
   ASSERT_EQ(commit.refused.size(), 1u);
   EXPECT_EQ(function_of(commit.refused[0].probe), "none");
   EXPECT_TRUE(names(commit.refused[0].reason, "another tracer")) << commit.refused[0].reason;

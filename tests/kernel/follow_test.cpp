@@ -124,8 +124,8 @@ TEST_F(Following, SetsThatEndAreEmpty) {
     set("s", "uprobe::work", family(is_last ? other : program, Follow::children),
         i % 2 ? "count" : "count by pid");
     if (is_last) break;
-    must(engine->stage_remove("s", {must(parse_pattern("uprobe::work"))}, std::nullopt));
-    must(engine->commit("s", {}));
+    must(engine->drafts().remove("s", {must(parse_pattern("uprobe::work"))}, std::nullopt));
+    must(engine->commits().commit("s", {}));
   }
   program.run();
   EXPECT_EQ(sum(read("s")), 0u);
@@ -276,7 +276,7 @@ TEST_F(InCgroups, NothingIsLeftOfASetThatEnds) {
   set("s", "uprobe::f0000", in_cgroup(path_ + "/y"), "count");
   program.run();
   EXPECT_EQ(sum(read("s")), 0u);
-  EXPECT_TRUE(engine->take_notices().empty());
+  EXPECT_TRUE(engine->notices().take().empty());
 }
 
 TEST_F(Cgroups, ThatWereNeverLookedUpHaveTheirNumber) {

@@ -20,8 +20,8 @@ class Gone : public KernelTest {
                            site(program, "usdt::all:guarded").semaphore);
   }
   void remove(const char* pattern) {
-    must(engine->stage_remove("s", {must(parse_pattern(pattern))}, std::nullopt));
-    must(engine->commit("s", {}));
+    must(engine->drafts().remove("s", {must(parse_pattern(pattern))}, std::nullopt));
+    must(engine->commits().commit("s", {}));
   }
 };
 

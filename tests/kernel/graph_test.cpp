@@ -48,7 +48,7 @@ TEST_F(Graphs, AreRefusedWhereNothingIsWhatIsNamed) {
   Program program("graph_deep", {"3"});
   create("s");
   Setting set = setting_of(program, {"u::deep_land", "graph", "", only("u::nothing_like_*")});
-  const auto staged = engine->stage_set("s", {std::move(set)});
+  const auto staged = engine->drafts().set("s", {std::move(set)});
   ASSERT_FALSE(staged);
   EXPECT_NE(staged.error().message.find("no function matches"), std::string::npos);
 }
@@ -96,10 +96,10 @@ TEST_F(Graphs, HaveTheArgumentsThatAreAskedFor) {
   Program program("graph_deep", {"3"});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   set("s", "u::deep", process(program.pid()), "graph, event");
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::vector<uint64_t> levels;
   for (const Event& event : events_of(*sink))
     if (event.kind == EventKind::hit) levels.push_back(event.args.at(0).value_or(99) & UINT32_MAX);
@@ -157,7 +157,7 @@ TEST_F(Graphs, AreNoTimesBetweenProbes) {
   create("s");
   Setting set = setting_of(program, {"u::deep"});
   set.latency = Latency{.from = must(parse_pattern("u::deep_land")), .by = must(parse_keys("tid"))};
-  EXPECT_FALSE(engine->stage_set("s", {set}));
+  EXPECT_FALSE(engine->drafts().set("s", {set}));
 }
 
 TEST_F(Graphs, BesideOtherActionsAreRefused) {

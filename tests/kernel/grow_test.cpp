@@ -72,14 +72,14 @@ class Growing : public KernelTest {
   void begin(const Setting& setting) {
     create("s");
     sink_ = std::make_shared<Collected>();
-    must(engine->subscribe("s", sink_));
-    must(engine->stage_set("s", {setting}));
-    must(engine->commit("s", {}));
+    must(engine->streams().subscribe("s", sink_));
+    must(engine->drafts().set("s", {setting}));
+    must(engine->commits().commit("s", {}));
     program_.send("go");
   }
 
   void grow() {
-    const auto grown = must(engine->grow("s"));
+    const auto grown = must(engine->graph_growth().grow("s"));
     for (const std::string& probe : grown.added) added_.insert(function_of(probe));
     refused_.insert(refused_.end(), grown.refused.begin(), grown.refused.end());
     unknown_ = grown.unknown;
@@ -98,7 +98,7 @@ class Growing : public KernelTest {
   std::vector<Tree> trees() {
     program_.send("stop");
     roots_ = parsed(program_.finish())["roots"];
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     std::map<pid_t, ThreadTrees> threads;
     for (const Event& event : sink_->events()) threads[event.tid].add(event);
     std::vector<Tree> all;
@@ -110,7 +110,7 @@ class Growing : public KernelTest {
   // Waits for `count` calls of the root that began after everything was added.
   void wait_for_roots(size_t count) {
     until([&] {
-      must(engine->flush("s"));
+      must(engine->streams().flush("s"));
       const auto events = sink_->events();
       return static_cast<size_t>(std::ranges::count_if(events, [&](const Event& event) {
                return event.ts_ns > grown_ns_ && event.kind == EventKind::hit &&
@@ -188,12 +188,12 @@ TEST_F(Growing, StaysWhereTheGraphIsStagedAnew) {
   grow_until_added(kAllFunctions);
   Setting again = root();
   again.spec = must(parse_spec("graph(9)"));
-  must(engine->stage_set("s", {again}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {again}));
+  must(engine->commits().commit("s", {}));
   const uint64_t staged_ns = boot_ns();
-  EXPECT_EQ(must(engine->grow("s")).added, std::vector<std::string>{});
+  EXPECT_EQ(must(engine->graph_growth().grow("s")).added, std::vector<std::string>{});
   until([&] {
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     return std::ranges::any_of(sink_->events(), [&](const Event& event) {
       return event.ts_ns > staged_ns && function_of(event.source->probe) == "plugin_inner";
     });
@@ -204,11 +204,11 @@ TEST_F(Growing, IsNoCommitWhereNothingIsNew) {
   begin(root());
   grow_until_added(kAllFunctions);
   wait_for_roots(10);
-  const uint64_t epoch = engine->epoch();
-  const auto grown = must(engine->grow("s"));
+  const uint64_t epoch = engine->kernel().epoch();
+  const auto grown = must(engine->graph_growth().grow("s"));
   EXPECT_EQ(grown.added, std::vector<std::string>{});
   EXPECT_EQ(grown.refused.size(), 0u);
-  EXPECT_EQ(engine->epoch(), epoch);
+  EXPECT_EQ(engine->kernel().epoch(), epoch);
 }
 
 TEST_F(Growing, LeavesOutWhatIsToBeSkipped) {
@@ -228,12 +228,12 @@ TEST_F(Growing, CountsNothingThatSomebodyIsShown) {
 TEST_F(Growing, IsNothingForSessionsWithDraftsOrOtherGraphs) {
   create("s");
   Setting set = root({});
-  must(engine->stage_set("s", {set}));
-  const auto staged = engine->grow("s");
+  must(engine->drafts().set("s", {set}));
+  const auto staged = engine->graph_growth().grow("s");
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.error().code, Code::busy);
-  must(engine->commit("s", {}));
-  const auto other = engine->grow("s");
+  must(engine->commits().commit("s", {}));
+  const auto other = engine->graph_growth().grow("s");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Code::invalid);
 }

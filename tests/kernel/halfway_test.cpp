@@ -30,7 +30,7 @@ class HalfWay : public KernelTest {
   void stage_for_busy() {
     must(stage("s", "uprobe::f000[0-4]", process(busy.pid()), "count by tid"));
     must(stage("s", "uprobe::f001[0-4]", process(busy.pid()), "event, count"));
-    must(engine->stage_remove("s", {must(parse_pattern("uprobe::f002[0-4]"))}, std::nullopt));
+    must(engine->drafts().remove("s", {must(parse_pattern("uprobe::f002[0-4]"))}, std::nullopt));
   }
 
   // The engine's use of the kernel's tables, and its epoch.
@@ -42,7 +42,7 @@ class HalfWay : public KernelTest {
   };
   State state() const {
     const Slots& all = engine->slots();
-    return {engine->epoch(), all.slot_ids.used(), all.hook_ids.used(), all.stat_ids.used(),
+    return {engine->kernel().epoch(), all.slot_ids.used(), all.hook_ids.used(), all.stat_ids.used(),
             all.links.size()};
   }
   void expect_nothing_changed() const {
@@ -95,7 +95,7 @@ class TargetEnds : public HalfWay {
       const AtEachStep watch([&](Step step) {
         if (step == when && --nth == 0) ending.reset();
       });
-      return engine->commit("s", {});
+      return engine->commits().commit("s", {});
     }();
     EXPECT_FALSE(ending);
     std::cout << (committed ? "committed" : committed.error().message) << '\n';
@@ -133,13 +133,13 @@ class NoSink : public EventSink {
 
 TEST_F(HalfWay, MemoryRunsOutAtAnyMoment) {
   // Makes the rings and reads the file before, because the test is about the commit.
-  must(engine->subscribe("s", std::make_shared<NoSink>()));
+  must(engine->streams().subscribe("s", std::make_shared<NoSink>()));
   stage_for_busy();
-  must(engine->commit("s", {.dry_run = true}));
+  must(engine->commits().commit("s", {.dry_run = true}));
   for (long allocations = 0;; ++allocations) {
     try {
       const MemoryLimit limit(allocations);
-      must(engine->commit("s", {}));
+      must(engine->commits().commit("s", {}));
       std::cout << "a commit took " << allocations << " allocations\n";
       break;
     } catch (const std::bad_alloc&) {}
@@ -152,8 +152,8 @@ TEST_F(HalfWay, MemoryRunsOutAtAnyMoment) {
   // The counts of the old hooks may have found no room after the switch; then they are in the
   // totals.
   EXPECT_EQ(read("s").totals.hits, 5 * calls + counted("f001"));
-  must(engine->flush("s"));
-  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+  must(engine->streams().flush("s"));
+  EXPECT_EQ(engine->streams().stats().malformed, 0u);
 }
 
 }  // namespace

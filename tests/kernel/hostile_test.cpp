@@ -109,7 +109,7 @@ TEST_F(Hostile, NothingThatCanBeWrittenIsSharedWithChildren) {
   start(EngineOptions{});
   Program program("counters", {"1", "1"});
   create("s");
-  must(engine->subscribe("s", std::make_shared<Nobody>()));
+  must(engine->streams().subscribe("s", std::make_shared<Nobody>()));
   set("s", "uprobe::f0000", process(program.pid()), "event");
   std::ifstream smaps("/proc/self/smaps");
   size_t shared = 0;

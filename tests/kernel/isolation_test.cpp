@@ -78,21 +78,21 @@ class Player {
 
  protected:
   void stage(const std::string& pattern, const std::string& spec) {
-    must(engine_.stage_set(name_,
-                           {{must(parse_pattern(pattern)), traced_, must(parse_spec(spec))}}));
+    must(engine_.drafts().set(name_,
+                              {{must(parse_pattern(pattern)), traced_, must(parse_spec(spec))}}));
   }
   void stage_removal(const std::string& pattern) {
-    must(engine_.stage_remove(name_, {must(parse_pattern(pattern))}, std::nullopt));
+    must(engine_.drafts().remove(name_, {must(parse_pattern(pattern))}, std::nullopt));
   }
-  uint64_t commit() { return must(engine_.commit(name_, {})).epoch; }
+  uint64_t commit() { return must(engine_.commits().commit(name_, {})).epoch; }
 
   // Fails whatever else was staged: the kernel refuses one more site after everything has been
   // written.
   void fail_to_commit() {
-    must(engine_.stage_set(
+    must(engine_.drafts().set(
         name_, {{must(parse_pattern(kOccupied)), refusing_, must(parse_spec("count"))}}));
-    EXPECT_FALSE(engine_.commit(name_, {}));
-    must(engine_.stage_abort(name_));
+    EXPECT_FALSE(engine_.commits().commit(name_, {}));
+    must(engine_.drafts().abort(name_));
   }
 
   Engine& engine_;
@@ -117,7 +117,7 @@ class Keeper : public Player {
     switch (random_.below(6)) {
       case 0:
       case 1: return replace();
-      case 2: return add(must(engine_.read(name_, true)).results);
+      case 2: return add(must(engine_.counting().read(name_, true)).results);
       case 3: return extra_.empty() ? overlap() : stop_overlapping();
       case 4: return try_in_vain();
       case 5: return change_their_mind();
@@ -125,7 +125,7 @@ class Keeper : public Player {
   }
 
   void expect_counted(const std::vector<uint64_t>& said) {
-    add(must(engine_.read(name_, random_.one_in(2))).results);
+    add(must(engine_.counting().read(name_, random_.one_in(2))).results);
     for (uint64_t f = 0; f < functions_; ++f) EXPECT_EQ(counted_[f], said[f]) << name_ << " f" << f;
     EXPECT_EQ(dropped_, 0u);
   }
@@ -158,8 +158,8 @@ class Keeper : public Player {
   }
   void change_their_mind() {
     stage_removal(base_);
-    must(engine_.commit(name_, {.dry_run = true}));
-    must(engine_.stage_abort(name_));
+    must(engine_.commits().commit(name_, {.dry_run = true}));
+    must(engine_.drafts().abort(name_));
   }
   void add(const Results& results) {
     for (const auto& [key, row] : results.rows) counted_[function_number(key.probe)] += row.count;
@@ -180,7 +180,7 @@ class Comer : public Player {
 
   void step() {
     if (!events_) return come();
-    ASSERT_TRUE(set_.empty() || events_->hears_all_threads_under(engine_.epoch()))
+    ASSERT_TRUE(set_.empty() || events_->hears_all_threads_under(engine_.kernel().epoch()))
         << name_ << " does not hear every thread";
     if (random_.one_in(6)) return go();
     if (random_.one_in(6)) return try_in_vain();
@@ -192,7 +192,7 @@ class Comer : public Player {
     if (!events_) return;
     const bool emptied = random_.one_in(2);
     if (emptied) change(0);
-    must(engine_.flush(name_));
+    must(engine_.streams().flush(name_));
     if (emptied) expect_counts_of_events();
     must(engine_.delete_session(name_));
     expect_true(history_, *events_);
@@ -208,7 +208,7 @@ class Comer : public Player {
   void come() {
     must(engine_.create_session(name_));
     events_ = std::make_shared<Events>(name_);
-    must(engine_.subscribe(name_, events_));
+    must(engine_.streams().subscribe(name_, events_));
     change(1 + random_.below(2));
   }
 
@@ -232,7 +232,7 @@ class Comer : public Player {
 
   void expect_counts_of_events() {
     std::map<uint64_t, uint64_t> counts;
-    for (const auto& [key, row] : must(engine_.read(name_, false)).results.rows)
+    for (const auto& [key, row] : must(engine_.counting().read(name_, false)).results.rows)
       if (row.count > 0) counts[function_number(key.probe)] += row.count;
     EXPECT_EQ(counts, events_->by_function()) << name_;
   }
@@ -299,7 +299,7 @@ TEST_F(Isolation, WhatTenSessionsDoAtRandomChangesNothingThatAnotherObserves) {
   const auto said = parsed(program.finish());
   for (Keeper& keeper : keepers) keeper.expect_counted(said["counts"]);
 
-  const auto& stats = engine->stats();
+  const auto& stats = engine->switches().stats();
   EXPECT_TRUE(HasFailure() || stats.commits > kKeepers + kComers);  // a minimum of activity
   std::cout << stats.commits << " commits, " << stats.failed_commits << " that failed, " << events
             << " events, " << said["total"] << " calls\n";

@@ -88,12 +88,12 @@ TEST_F(Kept, IsWhatOtherSettingsOfTheSessionShow) {
 }
 
 TEST_F(Kept, LeavesNothingOfTheOthersForTheReader) {
-  const uint64_t bytes = engine->reader_stats().bytes;
+  const uint64_t bytes = engine->streams().stats().bytes;
   Program program("graph_deep", {"5", "100"});
   EXPECT_EQ(of(program, {{.pattern = "u::deep", .keep_if = "arg0 == 9"},
                          {.pattern = "u::deep_jump", .keep_if = "!thrown"}}),
             "");
-  EXPECT_EQ(engine->reader_stats().bytes, bytes);
+  EXPECT_EQ(engine->streams().stats().bytes, bytes);
   const Totals totals = read("s").totals;
   EXPECT_EQ(totals.filtered, 300u);  // deep twice a round, deep_jump once
   EXPECT_EQ(totals.dropped_ring, 0u);
@@ -111,14 +111,14 @@ TEST_F(Kept, OfManyCallsAreThoseThatMatch) {
 TEST_F(Kept, IsTheBeginningWhereThereIsNoRoomForAll) {
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   constexpr uint64_t kCalls = 20'000;
   Program program("graph_deep", {"1", "1", std::to_string(kCalls)});
-  must(engine->stage_set(
+  must(engine->drafts().set(
       "s", {setting_of(program, {.pattern = "u::deep_often", .keep_if = "!thrown"})}));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto events = events_of(*sink);
   const uint64_t lost = lost_of(*sink, LossCause::held_full);
   EXPECT_GT(lost, 0u);
@@ -136,13 +136,13 @@ TEST_F(Kept, IsLostWhereTheRingHasNoRoomForIt) {
   start(EngineOptions{.ring_bytes = 4096});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   Program program("graph_deep", {"99"});
-  must(engine->stage_set("s",
-                         {setting_of(program, {.pattern = "u::deep", .keep_if = "arg0 == 99"})}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set(
+      "s", {setting_of(program, {.pattern = "u::deep", .keep_if = "arg0 == 99"})}));
+  must(engine->commits().commit("s", {}));
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(lost_of(*sink, LossCause::ring_full), 200u);
   EXPECT_EQ(read("s").totals.dropped_ring, 200u);
   EXPECT_TRUE(events_of(*sink).empty());
@@ -152,13 +152,13 @@ TEST_F(Kept, IsLostWhereTheRingHasNoRoomForIt) {
 TEST_F(Kept, IsTheCallThatItsThreadEndsIn) {
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   Program program("calls", {"16"});
-  must(engine->stage_set("s", {setting_of(program, {.pattern = "u::calls_last",
-                                                    .keep_if = "duration > 1000000000000"})}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {setting_of(program, {.pattern = "u::calls_last",
+                                                       .keep_if = "duration > 1000000000000"})}));
+  must(engine->commits().commit("s", {}));
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<pid_t, Trees> trees;
   for (const Event& event : events_of(*sink)) trees[event.tid].add(event);
   EXPECT_EQ(trees.size(), 2u);
@@ -178,13 +178,13 @@ TEST_F(Kept, IsNotWhatARootJumpsTo) {
 TEST_F(Kept, ComesWithTheCpuAndTheTimeOfItsHits) {
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   Program program("graph_tree", {"4", "50", "/dev/null", "1000"});
-  must(engine->stage_set(
+  must(engine->drafts().set(
       "s", {setting_of(program, {.pattern = "u::tree_root", .keep_if = "duration > 0"})}));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<pid_t, uint64_t> last;
   std::set<unsigned> cpus;
   for (const Event& event : events_of(*sink)) {
@@ -201,16 +201,16 @@ TEST_F(Kept, ComesWithTheCpuAndTheTimeOfItsHits) {
 TEST_F(Kept, FollowsASwitch) {
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   Program program("graph_deep", {"2", "2000"});
   for (const char* condition : {"arg0 == 9", "arg0 == 2", "arg0 == 0", "arg0 == 9", "arg0 == 2"}) {
-    must(engine->stage_set("s",
-                           {setting_of(program, {.pattern = "u::deep", .keep_if = condition})}));
-    must(engine->commit("s", {}));
+    must(engine->drafts().set("s",
+                              {setting_of(program, {.pattern = "u::deep", .keep_if = condition})}));
+    must(engine->commits().commit("s", {}));
     if (condition == std::string("arg0 == 9")) program.send("go");
   }
   program.finish();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   Trees trees;
   for (const Event& event : events_of(*sink)) trees.add(event);
   (void)trees.text();
@@ -219,9 +219,9 @@ TEST_F(Kept, FollowsASwitch) {
 TEST_F(Kept, IsOfGraphsOnlyAndOfWhatIsKnownAtTheEnd) {
   Program program("graph_deep", {"3"});
   create("s");
-  const auto staged = engine->stage_set(
+  const auto staged = engine->drafts().set(
       "s", {setting_of(program, {.pattern = "u::deep", .keep_if = "stack_bytes > 100"})});
-  const auto refused = staged ? engine->commit("s", {}).error() : staged.error();
+  const auto refused = staged ? engine->commits().commit("s", {}).error() : staged.error();
   EXPECT_NE(refused.message.find("stack_bytes is known where a call begins"), std::string::npos)
       << refused.message;
 }

@@ -101,8 +101,8 @@ TEST_F(KeyStacks, AtTheEndOfACallBeginWithItsCaller) {
     Setting timed =
         setting("u::leaf_moved", process(program.pid()), "time by caller, hist(duration) by stack");
     timed.returns = returns;
-    must(engine->stage_set("s", {timed}));
-    must(engine->commit("s", {}));
+    must(engine->drafts().set("s", {timed}));
+    must(engine->commits().commit("s", {}));
     run_to_its_end(program);
     const auto callers = rows("time"), stacks = rows("hist(duration)");
     SCOPED_TRACE(returns == Returns::exits ? "by exits" : "by trampoline");
@@ -127,7 +127,7 @@ TEST_F(KeyStacks, AreOneRowForAllProcessesThatCallAlikeAndOutliveThem) {
   for (int i = 0; i < 3; ++i) {
     Program program("stacks", {std::to_string(kCalls), "1"});
     program.run();
-    must(engine->flush("s"));  // the reader has read its mappings
+    must(engine->streams().flush("s"));  // the reader has read its mappings
     program.send("exit");
     program.wait_for_end();
   }
@@ -160,7 +160,7 @@ TEST_F(KeyStacks, AreOfTheProgramThatTheProcessExecutedThen) {
   set_in_both("count by stack(2)");
   Program program("exec_first", {std::to_string(kCalls), target_path("exec_second")});
   const auto first = parsed(program.run());
-  must(engine->flush("s"));  // the reader has read its mappings
+  must(engine->streams().flush("s"));  // the reader has read its mappings
   program.leave();
   const auto second = parsed(program.run());
   ASSERT_EQ(first["leaf"], second["leaf"]);
@@ -197,7 +197,7 @@ TEST_F(KeyStacks, TheCallerIsRefusedWhereNobodyKnowsIt) {
   EXPECT_NE(refused.error().message.find("function's entry"), std::string::npos)
       << refused.error().message;
   must(stage("s", "usdt::all:*", process(program.pid()), "count by stack"));
-  EXPECT_TRUE(engine->commit("s", {}));
+  EXPECT_TRUE(engine->commits().commit("s", {}));
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ class LatencyTest : public KernelTest {
     return set;
   }
   Result<StageSummary> stage_in(const std::string& session, const Asked& asked) {
-    return engine->stage_set(session, {measuring(asked)});
+    return engine->drafts().set(session, {measuring(asked)});
   }
   void begin(const std::string& session, const Asked& asked) {
     create(session);
     must(stage_in(session, asked));
-    must(engine->commit(session, {}));
+    must(engine->commits().commit(session, {}));
   }
   nlohmann::json run() { return parsed(program_.run()); }
 
@@ -219,7 +219,7 @@ TEST_F(Latencies, WhatIsDoneWithThemIsReplacedWithoutASeam) {
   program_.send("go");
   for (int i = 0; i < 20; ++i) {
     must(stage_in("s", {.action = i % 2 ? "time" : "hist(duration), count"}));
-    must(engine->commit("s", {}));
+    must(engine->commits().commit("s", {}));
   }
   const auto said = parsed(program_.finish());
   expect_counts(only(read("s")), said);
@@ -235,11 +235,11 @@ TEST_F(Latencies, AnEventTellsTheTimeAndTheArgumentsOfTheEnd) {
   };
   const auto sink = std::make_shared<Sink>();
   create("s");
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   must(stage_in("s", {.action = "event"}));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   const auto said = run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<int64_t, nlohmann::json> truth;
   for (const auto& one : said["longest"]) truth[one[0].get<int64_t>()] = one;
   expect_but_for_dropped(sink->events.size(), truth.size(), only(read("s")));
@@ -260,14 +260,14 @@ TEST_F(Latencies, ResumingForgetsWhatMayHaveEndedUnseen) {
     Setting both = measuring({});
     both.target.pids.push_back(other.pid());
     create(session);
-    must(engine->stage_set(session, {both}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {both}));
+    must(engine->commits().commit(session, {}));
   };
   begin_in_both("resumed");
   begin_in_both("kept");
   const auto said = run();
-  must(engine->pause("resumed"));
-  must(engine->resume("resumed"));
+  must(engine->gates().pause("resumed"));
+  must(engine->gates().resume("resumed"));
   EXPECT_EQ(parsed(other.run())["open"], said["open"]);
   const uint64_t open = said["open"], overwritten = said["overwritten"];
   const LatencyResult kept = only(read("kept")), resumed = only(read("resumed"));
@@ -291,7 +291,7 @@ TEST_F(Latencies, APairIsNotLeftWithOneSide) {
   begin("s", {});
   const auto other = stage("s", kBegin, process(program_.pid()), "count");
   must(other);  // each is valid on its own
-  const auto committed = engine->commit("s", {});
+  const auto committed = engine->commits().commit("s", {});
   ASSERT_FALSE(committed);
   EXPECT_NE(committed.error().message.find("one end of the latency"), std::string::npos);
   EXPECT_FALSE(stage_in("s", {.from = "usdt::requests:nothing"}));

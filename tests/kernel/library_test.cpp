@@ -44,7 +44,7 @@ class Libraries : public KernelTest {
     target.executables = {path};
     return target;
   }
-  const Session& session() { return *must(engine->session("s")); }
+  const Session& session() { return *must(engine->sessions().find("s")); }
   // Does the same as the daemon's loop, until that many files were armed later.
   void follow(size_t files) {
     until([&] {
@@ -54,13 +54,13 @@ class Libraries : public KernelTest {
     ASSERT_EQ(session().followed.size(), files);
   }
   void look() {
-    engine->take_notices();
-    engine->follow();
+    engine->notices().take();
+    engine->following().follow();
   }
   void follow_until_idle() {
     until([&] {
       look();
-      return engine->next_follow_ns() == 0;
+      return engine->following().next_ns() == 0;
     });
   }
   std::map<pid_t, uint64_t> counts() {
@@ -119,8 +119,8 @@ TEST_F(Libraries, OnlyTheLinkerOfTheProcessItselfIsArmed) {
   must(engine->delete_session("s"));
   EXPECT_TRUE(changed_code(program.pid(), linker).empty());
   tell(program, "open " + library_);
-  EXPECT_TRUE(engine->take_notices().empty());
-  EXPECT_EQ(engine->next_follow_ns(), 0u);
+  EXPECT_TRUE(engine->notices().take().empty());
+  EXPECT_EQ(engine->following().next_ns(), 0u);
 }
 
 TEST_F(Libraries, AreNotAwaitedWhereThePatternNamesNone) {
@@ -140,17 +140,17 @@ TEST_F(Libraries, ThatDoNotFitChangeNothing) {
   Program program("loads", {});
   set("s", kWork, process(program.pid()), "count");
   follow_until_idle();
-  const uint64_t epoch = engine->epoch();
+  const uint64_t epoch = engine->kernel().epoch();
   tell(program, "open " + target_path("grow_plugin"));
   until([&] {
-    engine->take_notices();
-    return engine->next_follow_ns() != 0;
+    engine->notices().take();
+    return engine->following().next_ns() != 0;
   });
   follow_until_idle();
-  EXPECT_EQ(engine->epoch(), epoch);
+  EXPECT_EQ(engine->kernel().epoch(), epoch);
   tell(program, "open " + library_);
   follow(1);
-  EXPECT_GT(engine->epoch(), epoch);
+  EXPECT_GT(engine->kernel().epoch(), epoch);
 }
 
 TEST_F(Libraries, OfProgramsThatBeginLaterAreTraced) {
@@ -203,7 +203,7 @@ TEST_F(Libraries, ThatAreLoadedAgainAreTracedFromTheirFirstInstruction) {
   follow(1);
   tell(program, "close");
   follow_until_idle();
-  const uint64_t epoch = engine->epoch();
+  const uint64_t epoch = engine->kernel().epoch();
   tell(program, "loop " + library_ + " 50");
   EXPECT_EQ(sum(read("s")), 50u);
   follow_until_idle();
@@ -211,7 +211,7 @@ TEST_F(Libraries, ThatAreLoadedAgainAreTracedFromTheirFirstInstruction) {
   tell(program, "call 20");
   follow_until_idle();
   EXPECT_EQ(sum(read("s")), 70u);
-  EXPECT_EQ(engine->epoch(), epoch);
+  EXPECT_EQ(engine->kernel().epoch(), epoch);
   EXPECT_EQ(session().followed.size(), 1u);
 }
 
@@ -236,14 +236,14 @@ TEST_F(Libraries, OfWhichThereAreEverMoreCostFewCommits) {
     std::filesystem::copy_file(target_path("loads_library"), library_ + "." + std::to_string(i));
   Program program("loads", {});
   set("s", kWork, process(program.pid()), "count");
-  const uint64_t commits = engine->stats().commits, began_ns = boot_ns();
+  const uint64_t commits = engine->switches().stats().commits, began_ns = boot_ns();
   program.send("many " + library_ + " " + std::to_string(kMany));
   until([&] {
     look();
     return session().hooks.size() == kMany;
   });
   const uint64_t looks = (boot_ns() - began_ns) / 100'000'000 + 1;
-  EXPECT_LE(engine->stats().commits - commits, looks + 2);
+  EXPECT_LE(engine->switches().stats().commits - commits, looks + 2);
   program.finish();
   EXPECT_EQ(session().followed.size(), 64u);  // the most that are reported
 }
@@ -267,8 +267,8 @@ TEST_F(Libraries, AreAwaitedNoMoreWhenTheirSettingIsRemoved) {
   set("s", kWork, process(program.pid()), "count");
   set("s", "uprobe::main", process(program.pid()), "count");
   EXPECT_FALSE(changed_code(program.pid(), linker).empty());
-  must(engine->stage_remove("s", {must(parse_pattern(kWork))}, std::nullopt));
-  must(engine->commit("s", {}));
+  must(engine->drafts().remove("s", {must(parse_pattern(kWork))}, std::nullopt));
+  must(engine->commits().commit("s", {}));
   EXPECT_TRUE(changed_code(program.pid(), linker).empty());
 }
 
@@ -279,7 +279,7 @@ TEST_F(Libraries, OfALoopAreToldOnceUntilSomebodyLooks) {
   for (int i = 0; i < 3; ++i) {
     tell(program, "loop " + target_path("grow_plugin") + " 100");
     until([&] {
-      engine->take_notices();
+      engine->notices().take();
       return !session().awaited.seen.empty();
     });
     EXPECT_EQ(session().awaited.seen.size(), 1u);
@@ -325,11 +325,11 @@ TEST_F(Libraries, OfAProcessThatEndsAreNoMore) {
 TEST_F(Libraries, AreTracedWhileTheSessionIsPaused) {
   Program program("loads", {});
   set("s", kWork, process(program.pid()), "count");
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   tell(program, "open " + library_);
   follow(1);
   tell(program, "call 5");
-  must(engine->resume("s"));
+  must(engine->gates().resume("s"));
   tell(program, "call 6");
   EXPECT_EQ(sum(read("s")), 6u);
 }

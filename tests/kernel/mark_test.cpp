@@ -16,9 +16,9 @@ class Marks : public KernelTest {
                 const std::string& when = "") {
     Setting staged = setting("uprobe::" + function, process(program_.pid()), action);
     if (!when.empty()) staged.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(staged)}));
+    must(engine->drafts().set(session, {std::move(staged)}));
   }
-  void commit(const std::string& session) { must(engine->commit(session, {})); }
+  void commit(const std::string& session) { must(engine->commits().commit(session, {})); }
   void begin(const std::string& session, const std::string& function, const std::string& action,
              const std::string& when = "") {
     create(session);
@@ -27,7 +27,7 @@ class Marks : public KernelTest {
   }
   std::shared_ptr<Collected> watch(const std::string& session) {
     const auto collected = std::make_shared<Collected>();
-    must(engine->subscribe(session, collected));
+    must(engine->streams().subscribe(session, collected));
     return collected;
   }
   void tag_requests(const std::string& session, const std::string& also = "") {
@@ -64,7 +64,7 @@ TEST_F(Tags, LaterHitsOfAThreadAreCountedByTheOneItHasThen) {
   EXPECT_EQ(by_tag(read("s")), (std::map<std::string, uint64_t>{{"", said["steps_before"]},
                                                                 {"slow", said["steps_slow"]},
                                                                 {"fast", said["steps_fast"]}}));
-  EXPECT_EQ(engine->marks_lost(*must(engine->session("s"))), 0u);
+  EXPECT_EQ(engine->counting().marks_lost(*must(engine->sessions().find("s"))), 0u);
 }
 
 TEST_F(Tags, ConditionsSeeThem) {
@@ -116,7 +116,7 @@ TEST_F(Tags, EventsBearTheOneThatTheirThreadHadBefore) {
   stage_in("s", "step", "event");
   commit("s");
   const auto said = run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<pid_t, std::string> tags;
   std::map<std::string, uint64_t> steps;
   for (const Event& event : collected->events()) {
@@ -176,7 +176,7 @@ TEST_F(Silence, StreamsNothingAndGoesOnCounting) {
   stage_in("s", "step", "event, count by tid");
   commit("s");
   const auto said = run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   std::map<std::string, uint64_t> events;
   for (const Event& event : collected->events()) ++events[function_of(event.source->probe)];
   EXPECT_EQ(events["step"],
@@ -200,7 +200,7 @@ TEST_F(Silence, IsOfOneSession) {
   stage_in("other", "step", "event");
   commit("other");
   const auto said = run();
-  must(engine->flush("other"));
+  must(engine->streams().flush("other"));
   EXPECT_EQ(collected->events().size(), all_steps(said));
 }
 
@@ -214,15 +214,15 @@ TEST_F(Silence, EndsWithARestart) {
   };
   stage_of("f0000", "silent");
   stage_of("f0001", "event");
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   program.send("go");
   until([&] { return read("s").totals.silenced > 100; });
   stage_of("f0000", "count");
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   const uint64_t then = read("s").totals.silenced;
   until([&] { return read("s").totals.silenced > then + 100; });
   const size_t before = collected->count();
-  must(engine->restart("s"));
+  must(engine->counting().restart("s"));
   until([&] { return collected->count() > before + 100; });
   EXPECT_EQ(read("s").totals.silenced, 0u);
   program.send("stop");
@@ -235,19 +235,19 @@ TEST_F(Silence, EndsWithItsSession) {
   create("first");
   must(stage("first", "uprobe::f0000", process(program.pid()), "silent, tag(\"x\")"));
   must(stage("first", "uprobe::f0001", process(program.pid()), "event, count by tag"));
-  must(engine->commit("first", {}));
+  must(engine->commits().commit("first", {}));
   program.send("go");
   until([&] { return read("first").totals.silenced > 100; });
-  const SessionId id = must(engine->session("first"))->id;
+  const SessionId id = must(engine->sessions().find("first"))->id;
   must(engine->delete_session("first"));
   create("next");
-  ASSERT_EQ(must(engine->session("next"))->id, id);
+  ASSERT_EQ(must(engine->sessions().find("next"))->id, id);
   // It also marks threads, but none of these.
   Setting never = setting("uprobe::f0000", process(program.pid()), "tag(\"y\")");
   never.spec.when = must(parse_condition("arg1 == 99"));
-  must(engine->stage_set("next", {std::move(never)}));
+  must(engine->drafts().set("next", {std::move(never)}));
   must(stage("next", "uprobe::f0001", process(program.pid()), "event, count by tag"));
-  must(engine->commit("next", {}));
+  must(engine->commits().commit("next", {}));
   until([&] { return by_tag(read("next"))[""] > 100; });
   EXPECT_EQ(read("next").totals.silenced, 0u);
   EXPECT_EQ(by_tag(read("next")).size(), 1u);
@@ -264,7 +264,7 @@ class Triggers : public Marks {
     Marks::SetUp();
     if (IsSkipped()) return;
     create("watched");
-    must(engine->pause("watched"));
+    must(engine->gates().pause("watched"));
     stage_in("watched", "step", "count");
     commit("watched");
   }
@@ -273,16 +273,16 @@ class Triggers : public Marks {
     create(session);
     Setting staged = setting("uprobe::begin_round", process(one_.pid()), action);
     staged.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(staged)}));
+    must(engine->drafts().set(session, {std::move(staged)}));
     commit(session);
   }
   void watch_one() {
     stage_in("watched", "step", "count");
-    must(engine->stage_remove("watched", {must(parse_pattern("uprobe::step"))}, std::nullopt));
+    must(engine->drafts().remove("watched", {must(parse_pattern("uprobe::step"))}, std::nullopt));
     must(stage("watched", "uprobe::step", process(one_.pid()), "count"));
     commit("watched");
   }
-  bool is_paused() { return engine->is_paused(*must(engine->session("watched"))); }
+  bool is_paused() { return engine->gates().is_paused(*must(engine->sessions().find("watched"))); }
 
   Program one_{"rounds", {"1", "1000"}};
 };
@@ -311,13 +311,13 @@ TEST_F(Triggers, SilenceASessionAgain) {
   const auto said = run_one();
   EXPECT_EQ(taken("watched"), steps_in_rounds(said, 300, 500) + steps_in_rounds(said, 700, 900));
   EXPECT_TRUE(is_paused());
-  EXPECT_EQ(engine->triggered_by(*must(engine->session("watched"))),
+  EXPECT_EQ(engine->gates().triggered_by(*must(engine->sessions().find("watched"))),
             (std::vector<std::string>{"off", "on"}));
 }
 
 TEST_F(Triggers, CanSilenceASessionThatWasNotPaused) {
   watch_one();
-  must(engine->resume("watched"));
+  must(engine->gates().resume("watched"));
   begin_one("off", "trigger(watched, off)", "arg0 == 400");
   EXPECT_FALSE(is_paused());
   const auto said = run_one();
@@ -350,12 +350,12 @@ TEST_F(Triggers, CountAnUnbrokenSuffixOfEveryThread) {
 TEST_F(Triggers, PauseAndResumeMoveTheGateOfATriggeredSession) {
   watch_one();
   begin_one("w", "trigger(watched)", "arg0 == 100000");
-  EXPECT_EQ(must(engine->resume("watched")).sessions, 1u);
+  EXPECT_EQ(must(engine->gates().resume("watched")).sessions, 1u);
   EXPECT_FALSE(is_paused());
-  EXPECT_EQ(must(engine->resume("watched")).sessions, 0u);
-  EXPECT_EQ(must(engine->pause(std::nullopt)).sessions, 2u);
+  EXPECT_EQ(must(engine->gates().resume("watched")).sessions, 0u);
+  EXPECT_EQ(must(engine->gates().pause(std::nullopt)).sessions, 2u);
   EXPECT_TRUE(is_paused());
-  must(engine->resume(std::nullopt));
+  must(engine->gates().resume(std::nullopt));
   const auto said = run_one();
   EXPECT_EQ(taken("watched"), all_steps(said));
 }
@@ -367,9 +367,9 @@ TEST_F(Triggers, ThatEndLeaveASessionAsTheyFoundIt) {
   begin_one("w", "trigger(watched)", "arg0 == 100000");
   must(engine->delete_session("w"));
   EXPECT_TRUE(is_paused());
-  EXPECT_FALSE(must(engine->session("watched"))->gated);
+  EXPECT_FALSE(must(engine->sessions().find("watched"))->gated);
   begin_one("w", "trigger(watched)", "arg0 == 100000");
-  must(engine->resume("watched"));
+  must(engine->gates().resume("watched"));
   must(engine->delete_session("w"));
   EXPECT_FALSE(is_paused());
   const auto said = run_one();

@@ -15,26 +15,26 @@ class Notices : public KernelTest {
  protected:
   void set_up_recorder() {
     create("rec");
-    engine->dump_at_triggers("rec");
+    engine->notices().dump_at_triggers("rec");
   }
   bool is_readable() const {
-    pollfd notices{engine->notices_fd(), POLLIN, 0};
+    pollfd notices{engine->notices().fd(), POLLIN, 0};
     return ::poll(&notices, 1, 0) == 1;
   }
   // The crash of a process that is killed here.
   SeenCrash crash_of(Program& program, int signal) {
     ::kill(program.pid(), signal);
     program.wait_for_end();
-    const auto notices = engine->take_notices();
+    const auto notices = engine->notices().take();
     if (notices.size() != 1) throw std::runtime_error("there is not one notice");
     return std::get<SeenCrash>(notices.front());
   }
   // Watches for crashes of processes for which `function` is set, in a session with a recorder.
   void watch(const Target& target, const std::string& function = "uprobe:hot:hot_push") {
     create("s");
-    engine->dump_at_triggers("s");
+    engine->notices().dump_at_triggers("s");
     set("s", function, target, "count by pid");
-    engine->watch_crashes(true);
+    engine->notices().watch_crashes(true);
   }
 };
 
@@ -47,7 +47,7 @@ TEST_F(Notices, OfHitsComeOnceUntilSomebodyListensAgain) {
     program.send("hot_push 1000");
     program.finish();
     EXPECT_TRUE(is_readable());
-    const auto notices = engine->take_notices();
+    const auto notices = engine->notices().take();
     ASSERT_EQ(notices.size(), 1u);
     const auto& asked = std::get<DumpAsked>(notices.front());
     EXPECT_EQ(asked.session, "rec");
@@ -57,8 +57,8 @@ TEST_F(Notices, OfHitsComeOnceUntilSomebodyListensAgain) {
     program.send("hot_push 1000");
     program.finish();
     EXPECT_FALSE(is_readable());
-    EXPECT_TRUE(engine->take_notices().empty());
-    engine->listen_for_dumps("rec");
+    EXPECT_TRUE(engine->notices().take().empty());
+    engine->notices().listen_for_dumps("rec");
   }
 }
 
@@ -68,14 +68,14 @@ TEST_F(Notices, ComeFromHitsThatTheConditionTakes) {
   create("by");
   Setting on_hit = setting("uprobe::hot_push", process(program.pid()), "trigger(rec)");
   on_hit.spec.when = must(parse_condition("arg0 == 600"));
-  must(engine->stage_set("by", {on_hit}));
-  must(engine->commit("by", {}));
+  must(engine->drafts().set("by", {on_hit}));
+  must(engine->commits().commit("by", {}));
   program.send("hot_push 600");
   program.finish();
-  EXPECT_TRUE(engine->take_notices().empty());
+  EXPECT_TRUE(engine->notices().take().empty());
   program.send("hot_push 601");
   program.finish();
-  EXPECT_EQ(engine->take_notices().size(), 1u);
+  EXPECT_EQ(engine->notices().take().size(), 1u);
 }
 
 TEST_F(Notices, OfASessionThatIsGoneAreForgotten) {
@@ -87,7 +87,7 @@ TEST_F(Notices, OfASessionThatIsGoneAreForgotten) {
   program.finish();
   must(engine->delete_session("by"));
   must(engine->delete_session("rec"));
-  EXPECT_TRUE(engine->take_notices().empty());
+  EXPECT_TRUE(engine->notices().take().empty());
 }
 
 TEST_F(Notices, OfARecorderCannotBeSwitchedOff) {
@@ -152,7 +152,7 @@ TEST_F(Notices, OfCrashesComeForChildren) {
   const pid_t child = pid_of(read("s").rows.begin()->first);
   ::kill(child, SIGBUS);
   parent.finish();
-  const auto notices = engine->take_notices();
+  const auto notices = engine->notices().take();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(std::get<SeenCrash>(notices.front()).crash.pid, child);
 }
@@ -176,7 +176,7 @@ TEST_F(Notices, DoNotComeOfOtherEndsNorOfOtherProcesses) {
   told_to.wait_for_end();
   ::kill(other.pid(), SIGSEGV);
   other.wait_for_end();
-  EXPECT_TRUE(engine->take_notices().empty());
+  EXPECT_TRUE(engine->notices().take().empty());
 }
 
 TEST_F(Notices, DoNotComeOfCrashesWhereNobodyWatches) {
@@ -184,11 +184,11 @@ TEST_F(Notices, DoNotComeOfCrashesWhereNobodyWatches) {
   Target both = process(one.pid());
   both.pids.push_back(another.pid());
   watch(both);
-  engine->watch_crashes(false);
+  engine->notices().watch_crashes(false);
   ::kill(one.pid(), SIGSEGV);
   one.wait_for_end();
   EXPECT_FALSE(is_readable());
-  engine->watch_crashes(true);
+  engine->notices().watch_crashes(true);
   EXPECT_EQ(crash_of(another, SIGSEGV).crash.pid, another.pid());
 }
 

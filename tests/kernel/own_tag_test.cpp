@@ -16,11 +16,11 @@ class OwnTags : public KernelTest {
  protected:
   std::shared_ptr<Collected> watch(const std::string& session) {
     const auto collected = std::make_shared<Collected>();
-    must(engine->subscribe(session, collected));
+    must(engine->streams().subscribe(session, collected));
     return collected;
   }
   std::vector<Event> seen(const std::string& session, const Collected& collected) {
-    must(engine->flush(session));
+    must(engine->streams().flush(session));
     return collected.events();
   }
 };
@@ -65,7 +65,7 @@ TEST_F(OwnTags, EveryEventHasTheTagItsThreadHadWhoeverPutIt) {
                                                    {"part", requests},
                                                    {"idle", requests},
                                                    {"handled", requests}}));
-  EXPECT_EQ(engine->totals(*must(engine->session("s"))).hits, 6 * requests);
+  EXPECT_EQ(engine->counting().totals(*must(engine->sessions().find("s"))).hits, 6 * requests);
 }
 
 TEST_F(OwnTags, CountsAndConditionsAreByThem) {
@@ -75,8 +75,8 @@ TEST_F(OwnTags, CountsAndConditionsAreByThem) {
   create("one");
   Setting one = setting("uprobe::handle", process(program.pid()), "count");
   one.spec.when = must(parse_condition("tag == \"request 42\""));
-  must(engine->stage_set("one", {one}));
-  must(engine->commit("one", {}));
+  must(engine->drafts().set("one", {one}));
+  must(engine->commits().commit("one", {}));
   program.run();
   std::map<std::string, uint64_t> expected, counts;
   for (int n = 0; n < 100; ++n) expected["request " + std::to_string(n)] = 2;
@@ -97,7 +97,7 @@ TEST_F(OwnTags, TheOldestOfTooManyAreUnknown) {
   set("s", "uprobe::receive", process(program.pid()), "event");
   program.run();
   reader.let_go();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   uint64_t unknown = 0;
   const auto events = reader.events();
   for (const Event& event : events)
@@ -207,10 +207,10 @@ TEST_F(OwnTagSteps, WhatWasPutInAPauseIsSeenBehindIt) {
   const auto collected = trace();
   order("put a");
   order("work 0");
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   order("put b");
   order("work 1");
-  must(engine->resume("s"));
+  must(engine->gates().resume("s"));
   order("work 2");
   EXPECT_EQ(tags(*collected), (Tags{"a", "b"}));
 }
@@ -252,8 +252,8 @@ TEST_F(OwnTagSteps, CanBeAskedForInFull) {
   create("s");
   Setting asked = setting("uprobe::work", process(program_.pid()), "count");
   asked.spec.when = must(parse_condition("tag == \"" + longest + "\""));
-  must(engine->stage_set("s", {asked}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {asked}));
+  must(engine->commits().commit("s", {}));
   order("put " + longest);
   order("work 0");
   order("put " + longest.substr(1));
@@ -276,12 +276,12 @@ TEST_F(OwnTagSteps, WhatStandsInThePlaceOfOneIsNone) {
 // The session knows the tag already at the request that resumes it.
 TEST_F(OwnTagSteps, APausedSessionListensToThem) {
   const auto collected = trace();
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   create("starts");
   Setting starts = setting("uprobe::work", process(program_.pid()), "trigger(s)");
   starts.spec.when = must(parse_condition("arg0 == 2"));
-  must(engine->stage_set("starts", {starts}));
-  must(engine->commit("starts", {}));
+  must(engine->drafts().set("starts", {starts}));
+  must(engine->commits().commit("starts", {}));
   order("put a");
   order("work 1");
   order("work 2");
@@ -295,7 +295,7 @@ TEST_F(OwnTagSteps, AreSeenBesideEveryFunctionOfTheirProgram) {
   create("s");
   const auto collected = watch("s");
   must(stage("s", "uprobe::*", process(program_.pid()), "event"));
-  must(engine->commit("s", {.partial = true}));
+  must(engine->commits().commit("s", {.partial = true}));
   order("put a");
   order("work 1");
   std::vector<std::string> works;

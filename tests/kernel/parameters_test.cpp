@@ -42,10 +42,10 @@ TEST_P(NamedParameters, HaveTheValuesThatWerePassed) {
   Program program(GetParam(), {});
   create("s");
   const auto sink = std::make_shared<LastEvents>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   set("s", "u::*", process(program.pid()), "event");
   const auto said = parsed(program.run());
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto events = sink->by_function();
   protocol::WallClock wall;
   for (const auto& [name, values] : said.items()) {

@@ -28,7 +28,7 @@ class Paths : public KernelTest {
              const std::string& action = "graph, time by path") {
     create("s");
     for (const std::string& root : roots) must(stage("s", root, process(program.pid()), action));
-    must(engine->commit("s", {}));
+    must(engine->commits().commit("s", {}));
     program.run();
     return read("s");
   }
@@ -91,7 +91,7 @@ TEST_F(Paths, StreamNothing) {
 TEST_F(Paths, StayKnownWhenNobodyCountsByThemAnyMore) {
   Program program("graph_deep", {"2"});
   of(program, {"u::deep_land"});
-  must(engine->stage_remove("s", {must(parse_pattern("u::deep_land"))}, std::nullopt));
+  must(engine->drafts().remove("s", {must(parse_pattern("u::deep_land"))}, std::nullopt));
   set("s", "u::main", process(program.pid()), "event");
   create("other");
   set("other", "u::main", process(program.pid()), "count by comm");

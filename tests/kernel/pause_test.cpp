@@ -33,7 +33,7 @@ TEST_F(Pause, NothingIsCountedMeanwhileAndCountersAreKept) {
   set("witness", kAll, process(program.pid()), "count");
   program.send("go");
   until_called_again("s");
-  const auto paused = must(engine->pause("s"));
+  const auto paused = must(engine->gates().pause("s"));
   EXPECT_EQ(paused.sessions, 1u);
   EXPECT_EQ(paused.sites, 100u);
   const uint64_t then = sum(read("s"));
@@ -41,7 +41,7 @@ TEST_F(Pause, NothingIsCountedMeanwhileAndCountersAreKept) {
   until_called_again("witness");
   EXPECT_EQ(sum(read("s")), then);
   EXPECT_FALSE(changed_code(program.pid(), program.path()).empty());
-  must(engine->resume("s"));
+  must(engine->gates().resume("s"));
   until_called_again("s");
   EXPECT_EQ(sum(read("witness")), total(program));
 }
@@ -54,13 +54,13 @@ TEST_F(Pause, OfAllSessionsIsOneSwitch) {
   }
   program.send("go");
   for (int i = 0; i < 50; ++i) {
-    const uint64_t before = engine->epoch();
-    EXPECT_EQ(must(engine->pause(std::nullopt)).sessions, 3u);
-    EXPECT_EQ(engine->epoch(), before + 1);
+    const uint64_t before = engine->kernel().epoch();
+    EXPECT_EQ(must(engine->gates().pause(std::nullopt)).sessions, 3u);
+    EXPECT_EQ(engine->kernel().epoch(), before + 1);
     const uint64_t a = sum(read("a"));
     EXPECT_EQ(sum(read("b")), a);
     EXPECT_EQ(sum(read("c")), a);
-    must(engine->resume(std::nullopt));
+    must(engine->gates().resume(std::nullopt));
   }
   EXPECT_GT(sum(read("a")), 0u);
   total(program);
@@ -68,18 +68,18 @@ TEST_F(Pause, OfAllSessionsIsOneSwitch) {
 
 TEST_F(Pause, OfWhatIsPausedIsNoSwitch) {
   create("s");
-  must(engine->pause("s"));
-  const uint64_t before = engine->epoch();
-  EXPECT_EQ(must(engine->pause("s")).sessions, 0u);
-  EXPECT_EQ(must(engine->pause(std::nullopt)).sessions, 0u);
-  EXPECT_EQ(engine->epoch(), before);
-  EXPECT_FALSE(engine->pause("nobody"));
+  must(engine->gates().pause("s"));
+  const uint64_t before = engine->kernel().epoch();
+  EXPECT_EQ(must(engine->gates().pause("s")).sessions, 0u);
+  EXPECT_EQ(must(engine->gates().pause(std::nullopt)).sessions, 0u);
+  EXPECT_EQ(engine->kernel().epoch(), before);
+  EXPECT_FALSE(engine->gates().pause("nobody"));
 }
 
 TEST_F(Pause, WhatIsCommittedMeanwhileIsArmedAndSilent) {
   Program program("counters", {"2", "0", "100"});
   create("s");
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   set("s", kAll, process(program.pid()), "count");
   program.send("go");
   until([&] { return !changed_code(program.pid(), program.path()).empty(); });
@@ -87,7 +87,7 @@ TEST_F(Pause, WhatIsCommittedMeanwhileIsArmedAndSilent) {
   set("witness", kAll, process(program.pid()), "count");
   until_called_again("witness");
   EXPECT_EQ(sum(read("s")), 0u);
-  const auto resumed = must(engine->resume("s"));
+  const auto resumed = must(engine->gates().resume("s"));
   EXPECT_EQ(resumed.figures.phases.arm / 1'000'000, 0u);
   until_called_again("s");
   total(program);
@@ -99,12 +99,12 @@ TEST_F(Pause, ARestartSetsToZeroAndResumes) {
   set("s", kAll, process(program.pid()), "count by tid");
   program.run();
   EXPECT_EQ(sum(read("s")), 1000u);
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   EXPECT_EQ(sum(read("s")), 1000u);
-  must(engine->restart("s"));
+  must(engine->counting().restart("s"));
   EXPECT_EQ(sum(read("s")), 0u);
   EXPECT_EQ(read("s").totals.hits, 0u);
-  EXPECT_FALSE(must(engine->session("s"))->paused);
+  EXPECT_FALSE(must(engine->sessions().find("s"))->paused);
 }
 
 // ---- commits that share a switch ----
@@ -118,8 +118,8 @@ TEST_F(Together, CommitsOfSeveralSessionsAreOneSwitch) {
     must(stage(name, kAll, process(program.pid()), "count"));
   }
   program.send("go");
-  const uint64_t before = engine->epoch();
-  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"c", {}}});
+  const uint64_t before = engine->kernel().epoch();
+  const auto done = engine->commits().commit_together({{"a", {}}, {"b", {}}, {"c", {}}});
   ASSERT_EQ(done.size(), 3u);
   for (const auto& one : done) {
     ASSERT_TRUE(one);
@@ -127,7 +127,7 @@ TEST_F(Together, CommitsOfSeveralSessionsAreOneSwitch) {
     EXPECT_EQ(one->added, 100u);
   }
   until_called_again("a");
-  must(engine->pause(std::nullopt));
+  must(engine->gates().pause(std::nullopt));
   const uint64_t a = sum(read("a"));
   EXPECT_EQ(sum(read("b")), a);
   EXPECT_EQ(sum(read("c")), a);
@@ -142,9 +142,10 @@ TEST_F(Together, WhatOneSessionGivesUpAndAnotherTakesIsCountedOnce) {
   program.send("go");
   std::string gives = "a", takes = "b";
   for (int i = 0; i < 100; ++i, std::swap(gives, takes)) {
-    must(engine->stage_remove(gives, {must(parse_pattern(kAll))}, std::nullopt));
+    must(engine->drafts().remove(gives, {must(parse_pattern(kAll))}, std::nullopt));
     must(stage(takes, kAll, process(program.pid()), i % 2 ? "count" : "count by tid"));
-    for (auto& done : engine->commit_together({{gives, {}}, {takes, {}}})) must(std::move(done));
+    for (auto& done : engine->commits().commit_together({{gives, {}}, {takes, {}}}))
+      must(std::move(done));
   }
   EXPECT_EQ(sum(read("a")) + sum(read("b")), total(program));
 }
@@ -155,7 +156,8 @@ TEST_F(Together, OneThatFailsTakesNoOtherWithIt) {
   must(stage("a", kAll, process(program.pid()), "count"));
   must(stage("b", "uprobe::refused_lock", process(refused.pid()), "count"));
   must(stage("c", kAll, process(program.pid()), "count"));
-  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"nobody", {}}, {"c", {}}});
+  const auto done =
+      engine->commits().commit_together({{"a", {}}, {"b", {}}, {"nobody", {}}, {"c", {}}});
   ASSERT_EQ(done.size(), 4u);
   EXPECT_TRUE(done[0]);
   EXPECT_FALSE(done[1]);
@@ -164,7 +166,7 @@ TEST_F(Together, OneThatFailsTakesNoOtherWithIt) {
   program.run();
   EXPECT_EQ(sum(read("a")), 1000u);
   EXPECT_EQ(sum(read("c")), 1000u);
-  EXPECT_TRUE(must(engine->session("b"))->draft);
+  EXPECT_TRUE(must(engine->sessions().find("b"))->draft);
 }
 
 // ---- lingering sites ----
@@ -176,8 +178,8 @@ class Linger : public Pause {
     start({.linger_ns = kLong});
   }
   void remove_all(const std::string& session, const char* pattern) {
-    must(engine->stage_remove(session, {must(parse_pattern(pattern))}, std::nullopt));
-    removed = must(engine->commit(session, {}));
+    must(engine->drafts().remove(session, {must(parse_pattern(pattern))}, std::nullopt));
+    removed = must(engine->commits().commit(session, {}));
   }
   static constexpr uint64_t kLong = 3600'000'000'000;
   CommitSummary removed;
@@ -209,12 +211,12 @@ TEST_F(Linger, EndsAtItsTime) {
   set("s", kAll, process(program.pid()), "count");
   remove_all("s", kAll);
   EXPECT_EQ(removed.lingering, 100u);
-  const uint64_t end = engine->next_linger_end_ns();
+  const uint64_t end = engine->switches().next_linger_end_ns();
   ASSERT_NE(end, 0u);
   until([&] { return boot_ns() > end; });
-  must(engine->end_lingering());
+  must(engine->switches().end_lingering());
   EXPECT_EQ(engine->slots().by_id.size(), 0u);
-  EXPECT_EQ(engine->next_linger_end_ns(), 0u);
+  EXPECT_EQ(engine->switches().next_linger_end_ns(), 0u);
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
 
@@ -266,18 +268,18 @@ TEST_F(Figures, OfReadingAndZeroingAreThoseOfItsSwitch) {
   Program program("counters", {"2", "0", "100"});
   create("s");
   set("s", kAll, process(program.pid()), "count");
-  EXPECT_TRUE(must(engine->read("s", true)).figures.value().first_hits.empty());
+  EXPECT_TRUE(must(engine->counting().read("s", true)).figures.value().first_hits.empty());
   program.send("go");
   until_called_again("s");
   until([&] {
-    const uint64_t before = engine->epoch();
-    const auto cleared = must(engine->read("s", true));
+    const uint64_t before = engine->kernel().epoch();
+    const auto cleared = must(engine->counting().read("s", true));
     EXPECT_EQ(cleared.epoch, before + 1);
     expect_in_order(cleared.figures.value());
     return cleared.figures->first_hits.size() == 2;
   });
-  const auto read = must(engine->read("s", false));
-  EXPECT_EQ(read.epoch, engine->epoch());
+  const auto read = must(engine->counting().read("s", false));
+  EXPECT_EQ(read.epoch, engine->kernel().epoch());
   EXPECT_FALSE(read.figures);
   total(program);
 }
@@ -303,7 +305,7 @@ TEST_F(Figures, OfADeletionAreThoseOfItsSwitch) {
 
 TEST_F(Figures, OfAnEmptySessionAreTheSameWhetherItIsPausedOrDeleted) {
   create("s");
-  for (const auto& done : {must(engine->pause("s")), must(engine->delete_session("s"))}) {
+  for (const auto& done : {must(engine->gates().pause("s")), must(engine->delete_session("s"))}) {
     EXPECT_EQ(done.sessions, 1u);
     EXPECT_EQ(done.sites, 0u);
     EXPECT_EQ(done.figures.phases.arm / 1'000'000, 0u);
@@ -318,10 +320,10 @@ TEST_F(Pause, InfoHasWhatIsNeededToSetItAgainAndWhatBothGenerationsHave) {
   const auto info = engine->info(must(parse_pattern("uprobe::f0007")));
   ASSERT_EQ(info.size(), 1u);
   EXPECT_EQ(info[0].generations, (std::array<size_t, 2>{1, 1}));
-  must(engine->stage_set("s", {*info[0].setting}));
-  const auto again = must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {*info[0].setting}));
+  const auto again = must(engine->commits().commit("s", {}));
   EXPECT_EQ(again.added + again.updated + again.removed, 0u);
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   const auto paused = engine->info(must(parse_pattern("uprobe::f0007")));
   EXPECT_TRUE(paused.at(0).paused);
   EXPECT_EQ(paused.at(0).generations, (std::array<size_t, 2>{0, 0}));

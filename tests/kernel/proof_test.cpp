@@ -48,7 +48,7 @@ class ProofsOfProcesses : public WithUsersFile {
   std::vector<pid_t> proven_by(const Fd& descriptor, const std::string& session = "s") {
     const int number = descriptor.get();
     EXPECT_GE(number, 0);
-    return must(engine->prove({&number, 1}, session)).processes;
+    return must(engine->proofs().prove({&number, 1}, session)).processes;
   }
 
   uint64_t seen_of(Program& program, const std::string& session = "s") {
@@ -62,14 +62,14 @@ TEST_F(ProofsOfProcesses, WithoutOneAProcessIsLeftOutAndCounted) {
   const auto program = run_unproven();
   EXPECT_EQ(seen_of(*program), 0u);
   EXPECT_EQ(seen_of(*program), 0u);
-  const auto told = must(engine->prove({}, "s"));
+  const auto told = must(engine->proofs().prove({}, "s"));
   EXPECT_TRUE(told.needed);
   EXPECT_EQ(told.unproven.processes, 1u);
   EXPECT_EQ(told.unproven.hits, 20u);
   EXPECT_TRUE(told.wanted.empty()) << "notices have not been taken";
-  engine->take_notices();
-  EXPECT_EQ(must(engine->prove({}, "s")).wanted, std::vector<pid_t>{program->pid()});
-  EXPECT_TRUE(must(engine->prove({}, "s")).wanted.empty()) << "it has been told";
+  engine->notices().take();
+  EXPECT_EQ(must(engine->proofs().prove({}, "s")).wanted, std::vector<pid_t>{program->pid()});
+  EXPECT_TRUE(must(engine->proofs().prove({}, "s")).wanted.empty()) << "it has been told";
   Target by_number;
   by_number.pids = {program->pid()};
   const auto refused = stage("s", "uprobe::changes_step", by_number, "count");
@@ -191,11 +191,11 @@ TEST_F(ProofsOfProcesses, GoOnToForks) {
     SCOPED_TRACE(mode);
     const auto program = run_unproven(path, {mode, "3", "10"});
     EXPECT_EQ(proven_by(opened(of(*program, "mem"))).size(), 1u);
-    const auto before = must(engine->read("s", true));
+    const auto before = must(engine->counting().read("s", true));
     program->run();
     EXPECT_EQ(sum(read("s")), 10 * children);
   }
-  EXPECT_EQ(must(engine->prove({}, "s")).unproven.processes, 3u);
+  EXPECT_EQ(must(engine->proofs().prove({}, "s")).unproven.processes, 3u);
   std::filesystem::remove(path);
 }
 
@@ -208,14 +208,14 @@ TEST_F(ProofsOfProcesses, AreAskedForOfFewProcessesAtATime) {
   set("s", "uprobe:" + path + ":work", everybody(), "count");
   const auto program = run_unproven(path, {"exec", "100", "1"});
   program->run();
-  engine->take_notices();
-  const auto told = must(engine->prove({}, "s"));
+  engine->notices().take();
+  const auto told = must(engine->proofs().prove({}, "s"));
   EXPECT_EQ(told.unproven.processes, 100u);
   EXPECT_EQ(told.wanted.size(), size_t{TC_MOST_UNPROVEN_TOLD});
   const auto another = run_unproven(path, {"exec", "3", "1"});
   another->run();
-  engine->take_notices();
-  EXPECT_EQ(must(engine->prove({}, "s")).wanted.size(), 3u);
+  engine->notices().take();
+  EXPECT_EQ(must(engine->proofs().prove({}, "s")).wanted.size(), 3u);
   std::filesystem::remove(path);
 }
 
@@ -236,7 +236,7 @@ TEST_F(ProofsOfProcesses, MakeNobodyElsesProcessSeen) {
   Program program("/usr/bin/setpriv", {"--reuid=4002", "--regid=4002", "--clear-groups", path_});
   EXPECT_EQ(proven_by(opened(of(program, "mem"))).size(), 1u) << "its owner can pass it on";
   EXPECT_EQ(seen_of(program), 0u);
-  EXPECT_EQ(must(engine->prove({}, "s")).unproven.hits, 0u) << "it is not told of either";
+  EXPECT_EQ(must(engine->proofs().prove({}, "s")).unproven.hits, 0u) << "it is not told of either";
 }
 
 // Only the descriptors that the client sent are checked.
@@ -251,7 +251,7 @@ TEST_F(ProofsOfProcesses, AreWhatIsAskedForOnly) {
 TEST_F(ProofsOfProcesses, AreNotNeededByWhoMayTraceAll) {
   create("all");
   set("all", probe("changes_step"), everybody(), "count");
-  EXPECT_FALSE(must(engine->prove({}, "all")).needed);
+  EXPECT_FALSE(must(engine->proofs().prove({}, "all")).needed);
   const auto program = run_unproven();
   EXPECT_EQ(seen_of(*program, "all"), 10u);
 }

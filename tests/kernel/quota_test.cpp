@@ -46,7 +46,7 @@ TEST_F(Quotas, AreOfSettingsThatAreStagedToo) {
   const auto more = stage("b", probe("changes_step"), everybody(), "count");
   ASSERT_FALSE(more);
   expect_exhausted(more.error(), "2 settings");
-  must(engine->stage_abort("a"));
+  must(engine->drafts().abort("a"));
   must(stage("b", probe("changes_step"), everybody(), "count"));
 }
 
@@ -55,7 +55,7 @@ TEST_F(Quotas, AreOfSitesAndAFailedCommitChangesNothing) {
   set("a", probe("changes_step"), everybody(), "count");
   set("b", probe("changes_step"), everybody(), "count");
   must(stage("b", probe("changes_within"), everybody(), "count"));
-  const auto more = engine->commit("b", {});
+  const auto more = engine->commits().commit("b", {});
   ASSERT_FALSE(more);
   expect_exhausted(more.error(), "2 sites");
   const auto program = run_by_user();
@@ -70,23 +70,24 @@ TEST_F(Quotas, AreOfSitesOfCommitsThatComeTogether) {
   create("everybodys");
   for (const char* session : {"a", "b", "everybodys"})
     must(stage(session, probe("changes_step"), everybody(), "count"));
-  const auto done = engine->commit_together({{"a", {}}, {"b", {}}, {"everybodys", {}}});
+  const auto done = engine->commits().commit_together({{"a", {}}, {"b", {}}, {"everybodys", {}}});
   ASSERT_EQ(done.size(), 3u);
   EXPECT_TRUE(done[0]);
   ASSERT_FALSE(done[1]);
   expect_exhausted(done[1].error(), "1 sites");
   EXPECT_TRUE(done[2]);
-  EXPECT_EQ(must(engine->session("a"))->hooks.size(), 1u);
-  EXPECT_EQ(must(engine->session("b"))->hooks.size(), 0u);
+  EXPECT_EQ(must(engine->sessions().find("a"))->hooks.size(), 1u);
+  EXPECT_EQ(must(engine->sessions().find("b"))->hooks.size(), 0u);
 }
 
 TEST_F(Quotas, OfSitesAreGivenUpAndTakenByCommitsThatComeTogether) {
   start_with({.sites = 1});
   set("a", probe("changes_step"), everybody(), "count");
-  must(engine->stage_remove("a", {must(parse_pattern(probe("changes_step")))}, std::nullopt));
+  must(engine->drafts().remove("a", {must(parse_pattern(probe("changes_step")))}, std::nullopt));
   must(stage("b", probe("changes_step"), everybody(), "count"));
-  for (auto& done : engine->commit_together({{"b", {}}, {"a", {}}})) must(std::move(done));
-  EXPECT_EQ(must(engine->session("b"))->hooks.size(), 1u);
+  for (auto& done : engine->commits().commit_together({{"b", {}}, {"a", {}}}))
+    must(std::move(done));
+  EXPECT_EQ(must(engine->sessions().find("b"))->hooks.size(), 1u);
 }
 
 TEST_F(Quotas, AreOfMemoryForEvents) {
@@ -95,11 +96,11 @@ TEST_F(Quotas, AreOfMemoryForEvents) {
   set("a", probe("changes_step"), everybody(), "event");
   set("b", probe("changes_step"), everybody(), "count");
   must(stage("b", probe("changes_step"), everybody(), "event"));
-  const auto more = engine->commit("b", {});
+  const auto more = engine->commits().commit("b", {});
   ASSERT_FALSE(more);
   expect_exhausted(more.error(), "1 sessions with events");
   must(engine->delete_session("a"));
-  must(engine->commit("b", {}));
+  must(engine->commits().commit("b", {}));
 }
 
 TEST_F(Quotas, OfMemoryAreOfAllUsersTogether) {
@@ -109,12 +110,12 @@ TEST_F(Quotas, OfMemoryAreOfAllUsersTogether) {
   create("everybodys");
   set("everybodys", probe("changes_step"), everybody(), "event");
   must(engine->create_session("others", std::nullopt, user(4002)));
-  must(engine->subscribe("others", std::make_shared<Collector>()));
-  const auto more = engine->subscribe("b", std::make_shared<Collector>());
+  must(engine->streams().subscribe("others", std::make_shared<Collector>()));
+  const auto more = engine->streams().subscribe("b", std::make_shared<Collector>());
   ASSERT_FALSE(more);
   expect_exhausted(more.error(), "the rings of events of all users");
   must(engine->delete_session("others"));
-  must(engine->subscribe("b", std::make_shared<Collector>()));
+  must(engine->streams().subscribe("b", std::make_shared<Collector>()));
 }
 
 TEST_F(Quotas, OfEventsAreOfAllSessionsOfAUserTogether) {

@@ -46,13 +46,13 @@ TEST_F(RestartsOf, GraphsAreWhole) {
   set("s", "u::deep_land", deep, "graph");
   const auto run = [] { Program("graph_deep", {"40"}).run(); };
   const auto text = [&](const std::shared_ptr<Collected>& collected) {
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     Trees trees;
     for (const Event& event : collected->events()) trees.add(event);
     return trees.text();
   };
   auto collected = std::make_shared<Collected>();
-  must(engine->subscribe("s", collected));
+  must(engine->streams().subscribe("s", collected));
   run();
   const std::string before = text(collected);
   EXPECT_TRUE(before.starts_with("deep_land(deep_jump(deep_jump(")) << before;
@@ -60,7 +60,7 @@ TEST_F(RestartsOf, GraphsAreWhole) {
   run();
   go_on();
   collected = std::make_shared<Collected>();
-  must(engine->subscribe("s", collected));
+  must(engine->streams().subscribe("s", collected));
   run();
   EXPECT_EQ(text(collected), before + before);
   must(engine->delete_session("s"));
@@ -91,16 +91,18 @@ TEST_F(RestartsOf, SessionsAreTriggeredByOthers) {
   Program program("rounds", {"1", "1000"});
   for (const char* session : {"watched", "w"}) save(session);
   set("watched", "uprobe::step", process(program.pid()), "count");
-  must(engine->pause("watched"));
+  must(engine->gates().pause("watched"));
   const auto trigger_at = [&](const char* session, const char* when, const char* action) {
     Setting one = setting("uprobe::begin_round", process(program.pid()), action);
     one.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(one)}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {std::move(one)}));
+    must(engine->commits().commit(session, {}));
   };
   trigger_at("w", "arg0 == 300", "trigger(watched)");
   restart();
-  const auto is_paused = [&] { return engine->is_paused(*must(engine->session("watched"))); };
+  const auto is_paused = [&] {
+    return engine->gates().is_paused(*must(engine->sessions().find("watched")));
+  };
   EXPECT_TRUE(is_paused());
   save("later");
   trigger_at("later", "arg0 == 700", "trigger(watched, off)");
@@ -120,10 +122,10 @@ TEST_F(RestartsOf, ASessionWhoseTriggeredOneDoesNotGoOnBeginsAnew) {
   save("watched");
   set("watched", "uprobe::step", process(program.pid()), "count");
   set("w", "uprobe::begin_round", process(program.pid()), "trigger(watched)");
-  const std::vector<Setting> settings = must(engine->session("w"))->settings;
+  const std::vector<Setting> settings = must(engine->sessions().find("w"))->settings;
   engine.reset();
   open();
-  const auto answers = engine->go_on({{"w", settings, std::nullopt, std::nullopt, 0}});
+  const auto answers = engine->restore({{"w", settings, std::nullopt, std::nullopt, 0}});
   EXPECT_EQ(answers.at(0).error().code, Code::not_found);
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
@@ -133,11 +135,11 @@ TEST_F(RestartsOf, OtherSettingsThanThoseInForceDoNotGoOn) {
   Program program("counters", {"1", "0", "100"});
   save("s");
   set("s", "uprobe::f00*", process(program.pid()), "count");
-  const std::vector<Setting> before = must(engine->session("s"))->settings;
+  const std::vector<Setting> before = must(engine->sessions().find("s"))->settings;
   set("s", "uprobe::f00*", process(program.pid()), "count by tid");
   engine.reset();
   open();
-  const auto answers = engine->go_on({{"s", before, std::nullopt, std::nullopt, 0}});
+  const auto answers = engine->restore({{"s", before, std::nullopt, std::nullopt, 0}});
   EXPECT_EQ(answers.at(0).error().code, Code::invalid);
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
 }
@@ -156,17 +158,17 @@ TEST_F(RestartsOf, ALibraryThatWasClosedIsTracedFromItsFirstCall) {
   set("s", "uprobe:loads_library*:loads_work", process(program.pid()), "count");
   tell("call 7");
   tell("close");
-  engine->take_notices();
-  engine->follow();
+  engine->notices().take();
+  engine->following().follow();
   for (int i = 0; i < 2; ++i) {
     restart();
     tell("open " + library);
     tell("call 20");
     tell("close");
     until([&] {
-      engine->take_notices();
-      engine->follow();
-      return engine->next_follow_ns() == 0;
+      engine->notices().take();
+      engine->following().follow();
+      return engine->following().next_ns() == 0;
     });
   }
   EXPECT_EQ(sum(read("s")), 47u);

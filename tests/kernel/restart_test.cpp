@@ -73,7 +73,7 @@ TEST_F(Restarts, LeaveToEachTableWhatIsUsedOfIt) {
   };
   save("s");
   call_by_keys("s", shares.of_root + 1000);
-  must(engine->pause("s"));
+  must(engine->gates().pause("s"));
   restart();
   create("t");
   call_by_keys("t", shares.rest);
@@ -118,8 +118,8 @@ TEST_F(Restarts, WhatIsTakenOffIsDisarmedWhenThatIsAnsweredHoweverLateTheStoreIs
   must(stage("s", "uprobe::f000*", process(program.pid()), "count"));
   set("s", "uprobe::f001*", process(program.pid()), "count");
   restart();
-  must(engine->stage_remove("s", {must(parse_pattern("uprobe::f000*"))}, std::nullopt));
-  must(engine->commit("s", {}));
+  must(engine->drafts().remove("s", {must(parse_pattern("uprobe::f000*"))}, std::nullopt));
+  must(engine->commits().commit("s", {}));
   EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 10u);
   must(engine->delete_session("s"));
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
@@ -130,22 +130,22 @@ TEST_F(Restarts, EveryEventThatFittedTheRingsIsDeliveredAndTheRestIsCounted) {
   save("s");
   set("s", "uprobe::f00*", process(program.pid()), "event");
   auto sink = std::make_shared<Counted>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   program.send("go");
   for (int i = 0; i < 10; ++i) {
-    engine->end_reading();
+    engine->streams().end();
     restart();
-    must(engine->subscribe("s", sink));
+    must(engine->streams().subscribe("s", sink));
     const uint64_t before = sink->events();
     until([&] { return sink->events() > before; });
   }
   program.send("stop");
   const uint64_t calls = parsed(program.finish())["total"];
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(sink->events() + sink->lost(), calls);
   EXPECT_EQ(sink->wrong(), 0u);
   EXPECT_EQ(read("s").totals.dropped_ring, sink->lost());
-  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+  EXPECT_EQ(engine->streams().stats().malformed, 0u);
 }
 
 // The second daemon writes down what the third one reads.
@@ -157,29 +157,29 @@ TEST_F(Restarts, ARingKeepsItsSizeWhateverTheNextDaemonMakesNewOnesOf) {
   restart();
   restart();
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   constexpr uint64_t kCalls = 20'000;  // more than fit into the smaller ring
   program.send("hot_push " + std::to_string(kCalls));
   program.finish();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(events_of(*sink).size(), kCalls);
-  EXPECT_EQ(engine->reader_stats().malformed, 0u);
+  EXPECT_EQ(engine->streams().stats().malformed, 0u);
 }
 
 TEST_F(Restarts, WhatDidNotReachItsSubscriberIsToldToTheNextOneOnce) {
   Program program("hot", {});
   save("s");
   set("s", "uprobe::hot_push", process(program.pid()), "event");
-  engine->end_reading();
-  engine->note_unsent("s", 5);
+  engine->streams().end();
+  engine->streams().note_unsent("s", 5);
   restart();
   restart();  // without a subscriber in between
   for (const uint64_t expected : {5u, 0u}) {
     auto sink = std::make_shared<Counted>();
-    must(engine->subscribe("s", sink));
-    must(engine->flush("s"));
+    must(engine->streams().subscribe("s", sink));
+    must(engine->streams().flush("s"));
     EXPECT_EQ(sink->lost(), expected);
-    engine->end_reading();
+    engine->streams().end();
     restart();
   }
 }
@@ -231,11 +231,11 @@ TEST_F(Restarts, KeysConditionsAndPausesStayAsTheyAre) {
   save("paused");
   set("s", "uprobe::f00*", process(program.pid()), "count, hist(arg0), count by arg0 & 3");
   set("paused", "uprobe::f00*", process(program.pid()), "count");
-  must(engine->pause("paused"));
+  must(engine->gates().pause("paused"));
   program.send("go");
   restart();
-  EXPECT_TRUE(engine->is_paused(*must(engine->session("paused"))));
-  must(engine->resume("paused"));
+  EXPECT_TRUE(engine->gates().is_paused(*must(engine->sessions().find("paused"))));
+  must(engine->gates().resume("paused"));
   until([&] { return sum(read("paused")) > 1000; });
   restart();
   program.send("stop");
@@ -301,8 +301,8 @@ TEST_F(Restarts, StartsThatWaitMeanwhileFindTheirEnds) {
   Setting pair = setting("uprobe::f0099", process(program.pid()), "hist(duration)");
   pair.latency =
       Latency{.from = must(parse_pattern("uprobe::f0000")), .by = must(parse_keys("arg1"))};
-  must(engine->stage_set("s", {std::move(pair)}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {std::move(pair)}));
+  must(engine->commits().commit("s", {}));
   program.send("go");
   for (int i = 0; i < 3; ++i) {
     const uint64_t before = sum(read("s"));
@@ -323,9 +323,9 @@ TEST_F(Restarts, WhatIsDoneBehindOneIsAsBeforeIt) {
   set("s", "uprobe::f00*", process(program.pid()), "count");
   program.send("go");
   restart();
-  must(engine->stage_remove("s", {must(parse_pattern("uprobe::f00*"))}, std::nullopt));
+  must(engine->drafts().remove("s", {must(parse_pattern("uprobe::f00*"))}, std::nullopt));
   must(stage("s", "uprobe::f000*", process(program.pid()), "count"));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   save("later");
   set("later", "uprobe::f00*", process(program.pid()), "count");
   restart();
@@ -348,7 +348,7 @@ TEST_F(Restarts, AStateThatIsNoneLeavesNothingArmed) {
   engine.reset();
   store.forget_all("engine.");
   open();
-  const auto answers = engine->go_on({{"s", {}, std::nullopt, std::nullopt, 0}});
+  const auto answers = engine->restore({{"s", {}, std::nullopt, std::nullopt, 0}});
   EXPECT_EQ(answers.at(0).error().code, Code::not_found);
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
   EXPECT_EQ(store.size("link."), 0u);
@@ -371,7 +371,7 @@ TEST_F(Restarts, ASessionOfWhichALinkIsMissingDoesNotGoOn) {
                                   process(program.pid()), "count")},
                          std::nullopt,
                          std::nullopt});
-  const auto answers = engine->go_on(std::move(returning));
+  const auto answers = engine->restore(std::move(returning));
   EXPECT_EQ(answers.at(0).error().code, Code::not_found);
   must(answers.at(1));
   EXPECT_EQ(changed_code(program.pid(), program.path()).size(), 10u);
@@ -382,10 +382,10 @@ TEST_F(Restarts, WhereNothingCanBeKeptNothingIsCommitted) {
   save("s");
   store.refuses = true;
   must(stage("s", "uprobe::f00*", process(program.pid()), "count"));
-  EXPECT_EQ(engine->commit("s", {}).error().message, "the store is full");
+  EXPECT_EQ(engine->commits().commit("s", {}).error().message, "the store is full");
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
   store.refuses = false;
-  EXPECT_EQ(must(engine->commit("s", {})).sites, 100u);
+  EXPECT_EQ(must(engine->commits().commit("s", {})).sites, 100u);
 }
 
 TEST_F(Restarts, ATableOfKeysThatCouldNotBeKeptIsMadeAgain) {
@@ -394,9 +394,9 @@ TEST_F(Restarts, ATableOfKeysThatCouldNotBeKeptIsMadeAgain) {
   set("s", "uprobe::f00*", process(program.pid()), "count");
   store.refuses = true;
   must(stage("s", "uprobe::f00*", process(program.pid()), "count by arg0 & 1"));
-  EXPECT_TRUE(names(engine->commit("s", {}).error().message, "the store is full"));
+  EXPECT_TRUE(names(engine->commits().commit("s", {}).error().message, "the store is full"));
   store.refuses = false;
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   program.send("go");
   until([&] { return sum(read("s")) > 0; });
   restart();

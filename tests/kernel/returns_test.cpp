@@ -19,8 +19,8 @@ class ReturnsTest : public KernelTest {
     Setting set = setting("u::" + functions, process(program_.pid()), action);
     set.returns = returns;
     if (!when.empty()) set.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(set)}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {std::move(set)}));
+    must(engine->commits().commit(session, {}));
   }
 
   std::map<std::string, Row> rows(const std::string& session) {
@@ -133,8 +133,8 @@ TEST_F(Returned, OfFunctionsThatBeginWithA5ByteNopAreSeenEachWay) {
     create("s");
     Setting set = setting("u::f000*", process(program.pid()), "time");
     set.returns = way;
-    must(engine->stage_set("s", {std::move(set)}));
-    must(engine->commit("s", {}));
+    must(engine->drafts().set("s", {std::move(set)}));
+    must(engine->commits().commit("s", {}));
     const auto said = parsed(program.run());
     EXPECT_EQ(sum(read("s")), said["total"].get<uint64_t>());
     must(engine->delete_session("s"));
@@ -161,14 +161,14 @@ TEST(Thrown, AMillionExceptionsThroughTracedFramesAreWhatTheProgramCounts) {
   auto engine = must(Engine::start(must(open_kernel()), {}));
   Program program("throws", {std::to_string(kTimes)});
   must(engine->create_session("s"));
-  must(engine->stage_set("s", {{must(parse_pattern("u::throws_*")), process(program.pid()),
-                                must(parse_spec("time"))}}));
-  must(engine->commit("s", {}));
+  must(engine->drafts().set("s", {{must(parse_pattern("u::throws_*")), process(program.pid()),
+                                   must(parse_spec("time"))}}));
+  must(engine->commits().commit("s", {}));
   const auto said = parsed(program.run());
   program.send("exit");
   program.wait_for_end();
   EXPECT_EQ(said, wanted);
-  const auto results = must(engine->read("s", false)).results;
+  const auto results = must(engine->counting().read("s", false)).results;
   EXPECT_EQ(results.totals.cut, 0u);
   ASSERT_EQ(results.rows.size(), 2u);  // throws_inner.cold is a part of one
   for (const auto& [key, row] : results.rows) {

@@ -141,8 +141,8 @@ class SharesOfPairs : public WithUsersFile {
     pair.latency = Latency{.from = must(parse_pattern(probe("changes_step"))),
                            .by = must(parse_keys("arg0")),
                            .slowest = 1};
-    must(engine->stage_set(session, {pair}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {pair}));
+    must(engine->commits().commit(session, {}));
     say(*program, "call " + std::to_string(calls));
     return read(session).latencies.begin()->second;
   }
@@ -184,12 +184,12 @@ class SharesOfThreads : public WithUsersFile, public ::testing::WithParamInterfa
     const auto id = std::to_string(as);
     programs_.push_back(run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"}));
     Program& program = *programs_.back();
-    must(engine->subscribe(session, std::make_shared<Collector>()));
+    must(engine->streams().subscribe(session, std::make_shared<Collector>()));
     Setting calls =
         setting(probe("waits_nest"), process(program.pid()), GetParam().is_held ? "graph" : "time");
     if (GetParam().is_held) calls.spec.keep_if = must(parse_condition("pid > 0"));
-    must(engine->stage_set(session, {calls}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {calls}));
+    must(engine->commits().commit(session, {}));
     say(program,
         "begin " + std::to_string(threads + kBeyond) + ":" + std::to_string(GetParam().depth));
     if (GetParam().is_held) say(program, "return 0");
@@ -289,15 +289,15 @@ TEST_F(SharesOfPlaces, OfHooksAreLeftToOthers) {
   for (const char* session : {"greedy", "greedy-2", "greedy-3"})
     set(session, all, everybody(), "count");
   must(stage("greedy-4", all, everybody(), "count"));
-  const auto more = engine->commit("greedy-4", {});
+  const auto more = engine->commits().commit("greedy-4", {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "hooks");
   create("root");
   EXPECT_EQ(set("root", all, everybody(), "count").sites, 10'000u);
   // To have fewer is never refused.
-  must(engine->stage_remove("greedy", {must(parse_pattern(all))}, std::nullopt));
-  must(engine->commit("greedy", {}));
-  must(engine->commit("greedy-4", {}));
+  must(engine->drafts().remove("greedy", {must(parse_pattern(all))}, std::nullopt));
+  must(engine->commits().commit("greedy", {}));
+  must(engine->commits().commit("greedy-4", {}));
 }
 
 TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
@@ -311,10 +311,10 @@ TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {
   const uint32_t most = shares(TC_MAX_SPECS - 1).most_of_user();
   std::vector<Setting> settings;
   for (uint32_t n = 0; n < most; ++n) settings.push_back(with_a_spec(n));
-  must(engine->stage_set("greedy", settings));
-  must(engine->commit("greedy", {}));
-  must(engine->stage_set("greedy", {with_a_spec(most)}));
-  const auto more = engine->commit("greedy", {});
+  must(engine->drafts().set("greedy", settings));
+  must(engine->commits().commit("greedy", {}));
+  must(engine->drafts().set("greedy", {with_a_spec(most)}));
+  const auto more = engine->commits().commit("greedy", {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "specs");
   create("root");
@@ -328,18 +328,18 @@ TEST_F(SharesOfPlaces, OfFormsOfArgumentsAreLeftToOthers) {
   const auto probes = [&](const char* names) {
     return setting("usdt:" + forms + ":forms:" + names, everybody(), "event");
   };
-  must(engine->stage_set("greedy", {probes("p0*"), probes("p1*")}));
-  must(engine->commit("greedy", {}));
-  must(engine->stage_set("greedy", {probes("p2*")}));
-  const auto more = engine->commit("greedy", {});
+  must(engine->drafts().set("greedy", {probes("p0*"), probes("p1*")}));
+  must(engine->commits().commit("greedy", {}));
+  must(engine->drafts().set("greedy", {probes("p2*")}));
+  const auto more = engine->commits().commit("greedy", {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "forms of arguments");
   create("root");
   set("root", "usdt:" + forms + ":forms:p2*", everybody(), "event");
-  must(engine->stage_remove("greedy", {must(parse_pattern("usdt:" + forms + ":forms:p1*"))},
-                            std::nullopt));
-  must(engine->stage_set("greedy", {probes("p2*")}));
-  must(engine->commit("greedy", {}));
+  must(engine->drafts().remove("greedy", {must(parse_pattern("usdt:" + forms + ":forms:p1*"))},
+                               std::nullopt));
+  must(engine->drafts().set("greedy", {probes("p2*")}));
+  must(engine->commits().commit("greedy", {}));
 }
 
 // Four times a thousand starts are within one user's limit.
@@ -354,17 +354,17 @@ TEST_F(SharesOfPlaces, OfHooksOfPairsAreLeftToOthers) {
     return between;
   };
   for (const char* digit : {"0", "1", "2", "3"}) {
-    must(engine->stage_set("greedy",
-                           {pair("m0" + std::string(digit) + "*", "m0900" + std::string(digit))}));
-    must(engine->commit("greedy", {}));
+    must(engine->drafts().set(
+        "greedy", {pair("m0" + std::string(digit) + "*", "m0900" + std::string(digit))}));
+    must(engine->commits().commit("greedy", {}));
   }
-  must(engine->stage_set("greedy", {pair("m04*", "m09004")}));
-  const auto more = engine->commit("greedy", {});
+  must(engine->drafts().set("greedy", {pair("m04*", "m09004")}));
+  const auto more = engine->commits().commit("greedy", {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "hooks of pairs");
   create("root");
-  must(engine->stage_set("root", {pair("m04*", "m09004")}));
-  must(engine->commit("root", {}));
+  must(engine->drafts().set("root", {pair("m04*", "m09004")}));
+  must(engine->commits().commit("root", {}));
 }
 
 TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
@@ -378,15 +378,15 @@ TEST_F(SharesOfPlaces, OfSetsAreLeftToOthers) {
   std::vector<Setting> settings;
   for (uint32_t n = 0; n < most; ++n)
     settings.push_back(of_those_who_run(file_of("greedy", "changes", n)));
-  must(engine->stage_set("greedy", settings));
-  must(engine->commit("greedy", {}));
-  must(engine->stage_set("greedy", {of_those_who_run(file_of("greedy", "changes", most))}));
-  const auto more = engine->commit("greedy", {});
+  must(engine->drafts().set("greedy", settings));
+  must(engine->commits().commit("greedy", {}));
+  must(engine->drafts().set("greedy", {of_those_who_run(file_of("greedy", "changes", most))}));
+  const auto more = engine->commits().commit("greedy", {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "sets of processes");
   create("root");
-  must(engine->stage_set("root", {of_those_who_run(path_)}));
-  must(engine->commit("root", {}));
+  must(engine->drafts().set("root", {of_those_who_run(path_)}));
+  must(engine->commits().commit("root", {}));
 }
 
 // Four sessions may have rings: one of each of two users, and two more of those who come first.
@@ -397,7 +397,7 @@ class SharesOfRings : public WithUsersFile {
     start({.quota = {.ring_bytes = 4 * each, .users = 1, .most_users = 2}});
   }
   Status take_rings(const std::string& session) {
-    return engine->subscribe(session, std::make_shared<Collector>());
+    return engine->streams().subscribe(session, std::make_shared<Collector>());
   }
 };
 

@@ -23,8 +23,8 @@ class SpecTest : public KernelTest {
     create(session);
     Setting set = setting(kProbe, process(program_.pid()), action);
     if (!when.empty()) set.spec.when = must(parse_condition(when));
-    must(engine->stage_set(session, {std::move(set)}));
-    must(engine->commit(session, {}));
+    must(engine->drafts().set(session, {std::move(set)}));
+    must(engine->commits().commit(session, {}));
   }
   nlohmann::json run() { return parsed(program_.run()); }
 
@@ -65,8 +65,8 @@ TEST_F(Conditions, HoldAlikeForTheFirstSessionAtASiteAndTheNext) {
       create(session);
       Setting set = setting(kProbe, process(program.pid()), "count");
       set.spec.when = must(parse_condition(condition));
-      must(engine->stage_set(session, {std::move(set)}));
-      must(engine->commit(session, {}));
+      must(engine->drafts().set(session, {std::move(set)}));
+      must(engine->commits().commit(session, {}));
     }
     const uint64_t holds = parsed(program.run())["holds"][condition];
     EXPECT_EQ(sum(read("first")), holds) << condition;
@@ -232,13 +232,13 @@ TEST_F(Rates, NoMoreThanTheLimitIsTakenInASecond) {
 TEST_F(Values, OfARecordAreThoseThatWereAskedFor) {
   const auto collected = std::make_shared<Collected>();
   create("s");
-  must(engine->subscribe("s", collected));
+  must(engine->streams().subscribe("s", collected));
   must(stage("s", kProbe, process(program_.pid()),
              "event(str(arg3), arg0 * 2, comm, s16(arg5), cpu, str(arg5)), sample(16)"));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   begin("names", "count by str(arg3)");
   const auto said = run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto events = collected->events();
   ASSERT_EQ(events.size(), said["calls"].get<uint64_t>() / 16);
   size_t unread = 0;
@@ -260,16 +260,16 @@ TEST_F(KernelTest, StringsOfLibcxxAreThoseOfTheirCharacters) {
   Program program("libcxx_strings", {"410"});
   const auto collected = std::make_shared<Collected>();
   create("s");
-  must(engine->subscribe("s", collected));
+  must(engine->streams().subscribe("s", collected));
   set("s", "usdt::libcxx:work", process(program.pid()),
       "event(cstr(arg0, libcxx), str(arg2), arg1, cstr(arg0, 3, libcxx))");
   create("long");
   Setting when = setting("usdt::libcxx:work", process(program.pid()), "count");
   when.spec.when = must(parse_condition("cstr(arg0, libcxx) =~ \"???????????????????????*\""));
-  must(engine->stage_set("long", {std::move(when)}));
-  must(engine->commit("long", {}));
+  must(engine->drafts().set("long", {std::move(when)}));
+  must(engine->commits().commit("long", {}));
   program.run();
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto events = collected->events();
   ASSERT_EQ(events.size(), 410u);
   for (const Event& event : events) {
@@ -285,12 +285,12 @@ TEST_F(KernelTest, StringsOfLibcxxAreThoseOfTheirCharacters) {
 TEST_F(Values, OfBytesAreAllOfThemInTheOrderOfMemory) {
   const auto collected = std::make_shared<Collected>();
   create("s");
-  must(engine->subscribe("s", collected));
+  must(engine->streams().subscribe("s", collected));
   must(stage("s", kProbe, process(program_.pid()),
              "event(hex(arg7, 8), arg2, hex(arg7 + 1, 3), hex(arg5, 64), cpu), sample(16)"));
-  must(engine->commit("s", {}));
+  must(engine->commits().commit("s", {}));
   const uint64_t calls = run()["calls"];
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   const auto events = collected->events();
   ASSERT_EQ(events.size(), calls / 16);
   size_t unread = 0, with_byte_0 = 0;

@@ -44,20 +44,21 @@ class StackTest : public KernelTest {
                            const std::string& action) {
     create("s");
     auto sink = std::make_shared<Collector>();
-    must(engine->subscribe("s", sink));
+    must(engine->streams().subscribe("s", sink));
     set("s", "u::" + function, process(program.pid()), action);
     said_ = parsed(program.run());
     program.send("exit");
     program.wait_for_end();
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     return events_of(*sink);
   }
   Stack stack_of(Program& program, const std::string& function, const std::string& action) {
     const auto events = trace(program, function, action);
     if (events.empty() || !events.front().stack)
       throw std::runtime_error(std::to_string(events.size()) + " events came, " +
-                               std::to_string(engine->reader_stats().malformed) + " malformed, " +
-                               std::to_string(read("s").totals.hits) + " hits, no stack");
+                               std::to_string(engine->streams().stats().malformed) +
+                               " malformed, " + std::to_string(read("s").totals.hits) +
+                               " hits, no stack");
     return *events.front().stack;
   }
   std::vector<uint64_t> said_callers() const { return said_["backtrace"]; }
@@ -215,12 +216,12 @@ TEST_F(ExecutedStacks, AreOfTheProgramThatTheProcessExecutedThen) {
     start({});
     set_in_both(how);
     auto sink = std::make_shared<Collector>();
-    must(engine->subscribe("s", sink));
+    must(engine->streams().subscribe("s", sink));
     Program program("exec_first", arguments_);
     run_first(program);
-    must(engine->flush("s"));  // the reader has read its mappings
+    must(engine->streams().flush("s"));  // the reader has read its mappings
     run_second(program);
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     std::vector<std::vector<std::string>> wanted(kCalls, of_first_);
     wanted.insert(wanted.end(), kCalls, of_second_);
     EXPECT_EQ(named(events_of(*sink), program.pid()), wanted);
@@ -239,7 +240,7 @@ TEST_F(ExecutedStacks, OfAProgramThatNobodyLookedAtInTimeAreNotNamedByTheNext) {
     run_first(program);
     run_second(program);
     reader.let_go();
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     const auto names = named(reader.events(), program.pid());
     ASSERT_EQ(names.size(), 2 * kCalls);
     for (size_t i = 0; i < names.size(); ++i)

@@ -78,16 +78,17 @@ class Switches : public KernelTest {
     create("s");
     const auto rows = std::make_shared<Rows>();
     std::set<uint64_t> switched_on;
-    must(engine->subscribe("s", rows));
+    must(engine->streams().subscribe("s", rows));
     const AtEachStep not_in_force_yet([&](Step step) {
       if (step == Step::stage || step == Step::arm) let_run(program);
     });
     for (size_t i = 0; i < times; ++i) {
       switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
       switched_on.insert(set("s", all, process(program.pid()), "event").epoch);
-      must(engine->stage_remove("s", {must(parse_pattern(all))}, std::nullopt));
-      must(engine->commit("s", {}));
-      must(engine->flush("s"));  // so that the rings need room for the hits of one round only
+      must(engine->drafts().remove("s", {must(parse_pattern(all))}, std::nullopt));
+      must(engine->commits().commit("s", {}));
+      must(engine->streams().flush(
+          "s"));  // so that the rings need room for the hits of one round only
     }
     EXPECT_EQ(rows->lost(), 0u);
     size_t count = 0;
@@ -170,8 +171,8 @@ TEST_F(NoSeam, LinksThatLoseSitesLoseAndDoubleNothingOfThoseThatStay) {
   set("s", "uprobe::f000*", target, "count");
   program.send("go");
   for (int i = 10; i < 60; ++i) {
-    must(engine->stage_remove("s", {must(parse_pattern(removed(i)))}, std::nullopt));
-    must(engine->commit("s", {}));
+    must(engine->drafts().remove("s", {must(parse_pattern(removed(i)))}, std::nullopt));
+    must(engine->commits().commit("s", {}));
   }
   program.send("stop");
   const uint64_t calls = parsed(program.finish())["calls_per_function"];
@@ -187,20 +188,20 @@ TEST_F(NothingFollows, BehindTheFlushThatFollowsARemoval) {
   create("s");
   create("witness");
   const auto rows = std::make_shared<Rows>();
-  must(engine->subscribe("s", rows));
+  must(engine->streams().subscribe("s", rows));
   set("witness", "uprobe::f00*", target, "count");
   program.send("go");
   for (int i = 0; i < 10; ++i) {
     set("s", "uprobe::f00*", target, "event");
     const uint64_t before = rows->events();
     until([&] { return rows->events() > before; });
-    must(engine->stage_remove("s", {must(parse_pattern("uprobe::f00*"))}, std::nullopt));
-    must(engine->commit("s", {}));
-    must(engine->flush("s"));
+    must(engine->drafts().remove("s", {must(parse_pattern("uprobe::f00*"))}, std::nullopt));
+    must(engine->commits().commit("s", {}));
+    must(engine->streams().flush("s"));
     const uint64_t then = rows->events();
     const uint64_t calls = sum(read("witness"));
     until([&] { return sum(read("witness")) > calls + 10'000; });
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     EXPECT_EQ(rows->events(), then);
   }
   program.send("stop");

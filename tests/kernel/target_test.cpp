@@ -28,7 +28,7 @@ TEST_F(FailedCommit, OneRefusedSiteChangesNothing) {
   const auto before = changed_code(program.pid(), program.path());
   must(stage("s", "uprobe::good_*", target, "count by tid"));
   must(stage("s", "uprobe::refused_lock", target, "count"));
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_TRUE(names(failed.error().message, "refused_lock")) << failed.error().message;
   EXPECT_EQ(changed_code(program.pid(), program.path()), before);
@@ -47,7 +47,7 @@ TEST_F(FailedCommit, PartialArmsTheRestAndListsWhatIsLeftOut) {
   must(stage("s", "uprobe::refused_cs_nop10", target, "count"));
   must(stage("s", "uprobe::refused_lock", target, "count"));
   must(stage("s", "uprobe::refused_int3", target, "count"));
-  const auto commit = must(engine->commit("s", {.partial = true}));
+  const auto commit = must(engine->commits().commit("s", {.partial = true}));
   EXPECT_EQ(commit.probes, 10u);
   std::set<std::string> refused;
   for (const Refusal& one : commit.refused) {
@@ -69,7 +69,7 @@ TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
   must(stage("s", "usdt::redzone:*", target, "count"));
   must(stage("s", "uprobe::leaf_*", target, "count"));
   must(stage("s", "uprobe::non_leaf_mid_nop5", target, "count"));
-  const auto commit = must(engine->commit("s", {.partial = true}));
+  const auto commit = must(engine->commits().commit("s", {.partial = true}));
   bool refused = false;
   for (const Refusal& one : commit.refused) refused |= names(one.probe, "redzone:mid_nop5");
   EXPECT_TRUE(refused);
@@ -125,7 +125,7 @@ TEST_F(Choice, ProcessesThatEndWhileTheyAreLookedAtAreNoReasonToRefuse) {
   create("s");
   must(stage("s", "uprobe::work", target, "count"));
   program.send("go");
-  for (int i = 0; i < 1000; ++i) must(engine->commit("s", {.dry_run = true}));
+  for (int i = 0; i < 1000; ++i) must(engine->commits().commit("s", {.dry_run = true}));
   EXPECT_EQ(parsed(program.finish())["failed"], 0);
 }
 
@@ -222,7 +222,7 @@ TEST_F(Choice, AProcessThatCameByTheNumberOfAnotherIsNotTraced) {
   must(stage("s", "uprobe::f00*", process(pid), "count"));
   first.reset();
   const Impostor other(pid, path);
-  const auto failed = engine->commit("s", {});
+  const auto failed = engine->commits().commit("s", {});
   ASSERT_FALSE(failed);
   EXPECT_TRUE(names(failed.error().message, "another process")) << failed.error().message;
   EXPECT_TRUE(changed_code(pid, path).empty());
@@ -272,7 +272,7 @@ TEST_F(Meeting, TheLastStagedTakesTheHitsThatBothAreFor) {
     const auto last = one_process_last ? process(one.pid()) : everybody();
     must(stage("s", all, first, "count"));
     must(stage("s", all, last, "count by tid"));
-    must(engine->commit("s", {}));
+    must(engine->commits().commit("s", {}));
     const uint64_t of_one = parsed(one.run())["total"];
     const uint64_t of_other = parsed(other.run())["total"];
     const auto results = read("s");
@@ -409,7 +409,7 @@ TEST_F(Offset, AnOffsetInsideAnInstructionIsRefusedByName) {
   Program program("counters", {"1", "1"});
   create("s");
   const auto staged = stage("s", "uprobe::f0000+2", process(program.pid()), "count");
-  const auto committed = engine->commit("s", {});
+  const auto committed = engine->commits().commit("s", {});
   const std::string message = staged ? committed.error().message : staged.error().message;
   EXPECT_TRUE(names(message, "f0000+")) << message;
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());

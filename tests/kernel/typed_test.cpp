@@ -26,10 +26,10 @@ void Typed::fire() {
   Program program(GetParam(), {"100"});
   create("s");
   auto sink = std::make_shared<Collector>();
-  must(engine->subscribe("s", sink));
+  must(engine->streams().subscribe("s", sink));
   set("s", "usdt::typed:*", process(program.pid()), "event");
   const auto said = parsed(program.run());
-  must(engine->flush("s"));
+  must(engine->streams().flush("s"));
   EXPECT_EQ(said["wrong"], 0);
   std::map<std::string, std::vector<Event>> by_name;
   for (const Event& event : events_of(*sink))

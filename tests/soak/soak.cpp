@@ -219,7 +219,7 @@ Soak::Soak(uint64_t seed, const std::vector<std::string>& names)
 
 void Soak::create(const std::string& session) {
   must(engine_->create_session(session));
-  must(engine_->subscribe(session, sink_));
+  must(engine_->streams().subscribe(session, sink_));
 }
 
 void Soak::run_until(Clock::time_point end) {
@@ -266,7 +266,7 @@ void Soak::expect_programs_alive() {
 // ---- operations ----
 
 std::vector<Setting> Soak::draft(const std::string& session) const {
-  const Session& found = *must(engine_->session(session));
+  const Session& found = *must(engine_->sessions().find(session));
   return found.draft.value_or(found.settings);
 }
 
@@ -298,8 +298,8 @@ void Soak::stage(const std::string& session, const std::string& pattern, const T
   const std::string action = kActions[chance_.below(std::size(kActions))];
   last_operations_.back() +=
       " " + pattern + (target.executables.empty() ? " -p " : " -x ") + action;
-  must(engine_->stage_set(session,
-                          {{must(parse_pattern(pattern)), target, must(parse_spec(action))}}));
+  must(engine_->drafts().set(session,
+                             {{must(parse_pattern(pattern)), target, must(parse_spec(action))}}));
 }
 
 void Soak::set(const std::string& session) {
@@ -321,20 +321,22 @@ void Soak::remove(const std::string& session) {
   const std::vector<Setting> settings = draft(session);
   if (settings.empty()) return;
   const Setting& one = chance_.one_of(settings);
-  must(engine_->stage_remove(session, {one.pattern}, one.target));
+  must(engine_->drafts().remove(session, {one.pattern}, one.target));
 }
 
-void Soak::abort(const std::string& session) { must(engine_->stage_abort(session)); }
+void Soak::abort(const std::string& session) { must(engine_->drafts().abort(session)); }
 
-void Soak::commit(const std::string& session) { must(engine_->commit(session, {.partial = true})); }
+void Soak::commit(const std::string& session) {
+  must(engine_->commits().commit(session, {.partial = true}));
+}
 
-void Soak::read(const std::string& session) { must(engine_->read(session, false)); }
+void Soak::read(const std::string& session) { must(engine_->counting().read(session, false)); }
 
 void Soak::clear(const std::string& session) {
-  hits_ += must(engine_->read(session, true)).results.totals.hits;
+  hits_ += must(engine_->counting().read(session, true)).results.totals.hits;
 }
 
-void Soak::flush(const std::string& session) { must(engine_->flush(session)); }
+void Soak::flush(const std::string& session) { must(engine_->streams().flush(session)); }
 
 void Soak::replace(const std::string& session) {
   clear(session);
@@ -342,20 +344,20 @@ void Soak::replace(const std::string& session) {
   create(session);
 }
 
-void Soak::pause(const std::string& session) { must(engine_->pause(session)); }
+void Soak::pause(const std::string& session) { must(engine_->gates().pause(session)); }
 
-void Soak::resume(const std::string& session) { must(engine_->resume(session)); }
+void Soak::resume(const std::string& session) { must(engine_->gates().resume(session)); }
 
 void Soak::restart(const std::string& session) {
-  hits_ += must(engine_->read(session, false)).results.totals.hits;
-  must(engine_->restart(session));
+  hits_ += must(engine_->counting().read(session, false)).results.totals.hits;
+  must(engine_->counting().restart(session));
 }
 
-void Soak::pause_all(const std::string&) { must(engine_->pause(std::nullopt)); }
+void Soak::pause_all(const std::string&) { must(engine_->gates().pause(std::nullopt)); }
 
-void Soak::resume_all(const std::string&) { must(engine_->resume(std::nullopt)); }
+void Soak::resume_all(const std::string&) { must(engine_->gates().resume(std::nullopt)); }
 
-void Soak::end_lingering(const std::string&) { must(engine_->end_lingering()); }
+void Soak::end_lingering(const std::string&) { must(engine_->switches().end_lingering()); }
 
 // ---- the end ----
 
@@ -364,7 +366,7 @@ void Soak::end_tracing() {
     clear(session);
     must(engine_->delete_session(session));
   }
-  while (engine_->next_linger_end_ns() != 0) must(engine_->end_lingering());
+  while (engine_->switches().next_linger_end_ns() != 0) must(engine_->switches().end_lingering());
   if (hits_ == 0) fail("nothing was hit");
 }
 
@@ -394,7 +396,7 @@ void Soak::print_progress() {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
   std::printf("%5lld s  %llu operations, %llu commits\n", static_cast<long long>(seconds.count()),
               static_cast<unsigned long long>(steps_),
-              static_cast<unsigned long long>(engine_->stats().commits));
+              static_cast<unsigned long long>(engine_->switches().stats().commits));
   std::fflush(stdout);
 }
 
@@ -406,7 +408,7 @@ void Soak::print_summary() const {
                 static_cast<unsigned long long>(subject->wrong));
   std::printf("%llu operations, %llu commits, %llu hits, %llu events: %s\n",
               static_cast<unsigned long long>(steps_),
-              static_cast<unsigned long long>(engine_->stats().commits),
+              static_cast<unsigned long long>(engine_->switches().stats().commits),
               static_cast<unsigned long long>(hits_),
               static_cast<unsigned long long>(sink_->events()), failed_ ? "FAILED" : "whole");
 }

@@ -81,11 +81,11 @@ class GraphTest : public KernelTest {
   std::string of(Program& program, const std::vector<Wanted>& wanted) {
     create("s");
     auto sink = std::make_shared<Collector>();
-    must(engine->subscribe("s", sink));
-    for (const Wanted& one : wanted) must(engine->stage_set("s", {setting_of(program, one)}));
-    must(engine->commit("s", {}));
+    must(engine->streams().subscribe("s", sink));
+    for (const Wanted& one : wanted) must(engine->drafts().set("s", {setting_of(program, one)}));
+    must(engine->commits().commit("s", {}));
     program.run();
-    must(engine->flush("s"));
+    must(engine->streams().flush("s"));
     Trees trees;
     for (const Event& event : events_of(*sink)) trees.add(event);
     cut_ = read("s").totals.cut;

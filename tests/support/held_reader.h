@@ -16,7 +16,7 @@ namespace tracectl::on_kernel {
 class HeldReader {
  public:
   HeldReader(Engine& engine, const std::string& session) : holder_(std::make_shared<Holder>()) {
-    must(engine.subscribe(session, holder_));
+    must(engine.streams().subscribe(session, holder_));
   }
   ~HeldReader() { let_go(); }
   HeldReader(const HeldReader&) = delete;

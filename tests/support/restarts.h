@@ -27,9 +27,8 @@ class RestartTest : public KernelTest {
     must(engine->create_session(session, std::nullopt, std::nullopt, true));
   }
   void close() {
-    for (const Session* session : engine->sessions())
-      if (session->saved)
-        saved_.push_back({session->name, session->settings, std::nullopt, std::nullopt});
+    for (const auto& [name, session] : engine->sessions())
+      if (session.saved) saved_.push_back({name, session.settings, std::nullopt, std::nullopt});
     engine.reset();
   }
   static Target running(const std::string& path) {
@@ -52,7 +51,7 @@ class RestartTest : public KernelTest {
   }
   // With an engine that is already open.
   void take_up() {
-    for (const auto& answer : engine->go_on(std::exchange(saved_, {}))) must(answer);
+    for (const auto& answer : engine->restore(std::exchange(saved_, {}))) must(answer);
   }
   void restart() {
     close();

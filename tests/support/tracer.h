@@ -79,16 +79,16 @@ class KernelTest : public ::testing::Test {
   }
   Result<StageSummary> stage(const std::string& session, const std::string& pattern,
                              const Target& target, const std::string& action) {
-    return engine->stage_set(session, {setting(pattern, target, action)});
+    return engine->drafts().set(session, {setting(pattern, target, action)});
   }
   CommitSummary set(const std::string& session, const std::string& pattern, const Target& target,
                     const std::string& action) {
     must(stage(session, pattern, target, action));
-    return must(engine->commit(session, {}));
+    return must(engine->commits().commit(session, {}));
   }
   void create(const std::string& session) { must(engine->create_session(session)); }
   Results read(const std::string& session, bool clear = false) {
-    return must(engine->read(session, clear)).results;
+    return must(engine->counting().read(session, clear)).results;
   }
 
   std::unique_ptr<Engine> engine;

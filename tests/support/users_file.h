@@ -76,8 +76,8 @@ class WithUsersFile : public KernelTest {
   void prove(const Program& program) {
     const Fd memory = memory_of(program);
     const int descriptor = memory.get();
-    for (const Session* session : engine->sessions())
-      if (session->access.owner) must(engine->prove({&descriptor, 1}, session->name));
+    for (const auto& [name, session] : engine->sessions())
+      if (session.access.owner) must(engine->proofs().prove({&descriptor, 1}, name));
   }
   static void say(Program& program, const std::string& line) {
     program.send(line);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Files that come after the commit that chose them. A program that is executed in a cgroup is armed for all
-// that run it there, so that each file runs unobserved only once, between the exec and the switch, and that
-// time is reported. A file that replaces another at a path, as in an upgrade, is armed in addition to the
-// former one. A library is armed in the process that has mapped it (engine_await.cpp).
-#include <fcntl.h>
+// Commits for files that come after the commit that chose them. A program that is executed in a cgroup is armed for
+// all that run it there, so that each file runs unobserved only once, between the exec and the switch, and that
+// time is reported. A file that replaces another at a path is armed in addition to the former one. A library is
+// armed in the process that has mapped it.
+#include "daemon/sessions/following.h"
 
 #include <algorithm>
 #include <set>
@@ -12,24 +12,15 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/process/running.h"
-#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 namespace {
 
-constexpr size_t kMostTold = 64;       // of a session
-constexpr size_t kMostExecuted = 256;  // that wait to be looked at
-
-constexpr size_t kMostFollowed = 256;  // files of a session
+constexpr size_t kMostTold = 64;  // of a session
 
 // Bounds the looks: a program can load and unload libraries without end, and each time the linker's function
 // for debuggers is called twice, before and after mapping.
 constexpr uint64_t kBetweenLooksNs = 100'000'000;
-
-// The daemon opens no file for an owner, and a container could have files without end.
-bool may_follow(const Session& session) {
-  return !session.access.owner && session.access.followed.size() < kMostFollowed;
-}
 
 // Does not compare times, which change when another file takes its name.
 bool is_same_file(const Object& a, const Object& b) {
@@ -40,36 +31,6 @@ bool is_known(const std::vector<FollowedFile>& files, const FollowedFile& sought
   return std::any_of(files.begin(), files.end(), [&](const FollowedFile& file) {
     return file.cgroup == sought.cgroup && is_same_file(*file.object, *sought.object);
   });
-}
-
-// The paths by which the session has chosen files that are armed for more than one process.
-std::set<std::string> paths_of(const Session& session) {
-  std::set<std::string> paths;
-  for (const FollowedFile& file : session.access.followed)
-    if (file.cgroup.empty()) paths.insert(file.object->path());
-  return paths;
-}
-
-// Whether the session's file at this path was replaced, which changes the file's times. So a file with the
-// same path in another mount namespace is not taken for it.
-bool was_at(const std::string& path, const Session& session) {
-  return std::any_of(session.access.followed.begin(), session.access.followed.end(),
-                     [&](const FollowedFile& file) {
-                       if (!file.cgroup.empty() || file.object->path() != path) return false;
-                       const auto now = FileIdentity::of(file.object->fd());
-                       return now && !(*now == file.object->identity());
-                     });
-}
-
-// Gives the session the file that is there now, instead of the former one. The session's user may trace
-// everything.
-bool take_up(const std::string& path, Session& session) {
-  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  return fd && session.access.give(std::move(fd), path);
-}
-
-bool take_up_if_replaced(const std::string& path, Session& session) {
-  return may_follow(session) && was_at(path, session) && take_up(path, session);
 }
 
 // The first process that runs the file which was put in place.
@@ -153,6 +114,11 @@ bool awaits_look(const Session& session) {
   return !session.awaited.seen.empty() || session.awaited.again;
 }
 
+bool is_due(const Session& session, uint64_t now_ns) {
+  if (!session.executed.empty() || session.was_replaced || session.follow_learned) return true;
+  return awaits_look(session) && now_ns >= session.awaited.next_look_ns;
+}
+
 void remember(Session& session, const std::vector<Followed>& added) {
   auto& told = session.followed;
   told.insert(told.end(), added.begin(), added.end());
@@ -162,46 +128,7 @@ void remember(Session& session, const std::vector<Followed>& added) {
 
 }  // namespace
 
-// Files that do not fit are found by the look that is due anyway; only their first process is not reported.
-void Engine::note_exec(const tc_notice& notice) {
-  for (auto& [name, session] : sessions_)
-    for (const auto& [path, set] : session.cgroup_sets)
-      if (has_set(notice, set) && may_follow(session) && session.executed.size() < kMostExecuted) {
-        session.executed.push_back({.inode = notice.file.inode,
-                                    .pid = static_cast<pid_t>(notice.pid),
-                                    .ts_ns = notice.ts_ns});
-        break;
-      }
-}
-
-// Called after the switch, so it cannot fail: without memory, the next commit watches the rest.
-void Engine::watch_what_is_chosen(Session& session) try {
-  hooks_.leave_cgroups(session, session.settings);
-  hooks_.leave_executables(session, session.settings);
-  std::set<std::string> all;
-  for (const auto& [name, each] : sessions_) all.merge(paths_of(each));
-  replaced_.watch(std::move(all));
-} catch (const std::bad_alloc&) {}
-
-void Engine::take_replaced() {
-  const auto replaced = replaced_.take();
-  for (auto& [name, session] : sessions_)
-    for (const std::string& path : paths_of(session))
-      if (replaced.contains(path)) session.was_replaced |= take_up_if_replaced(path, session);
-}
-
-bool Engine::more_may_come(const Session& session) {
-  return session.access.awaits_libraries ||
-         std::any_of(session.settings.begin(), session.settings.end(),
-                     [](const Setting& setting) { return setting.target.follows_cgroups(); });
-}
-
-bool Engine::is_due(const Session& session, uint64_t now_ns) const {
-  if (!session.executed.empty() || session.was_replaced || session.follow_learned) return true;
-  return awaits_look(session) && now_ns >= session.awaited.next_look_ns;
-}
-
-uint64_t Engine::next_follow_ns() const {
+uint64_t Following::next_ns() const {
   uint64_t next = 0;
   for (const auto& [name, session] : sessions_) {
     if (!awaits_look(session) || session.follow_learned) continue;
@@ -211,7 +138,7 @@ uint64_t Engine::next_follow_ns() const {
   return next;
 }
 
-std::vector<FollowSummary> Engine::follow() {
+std::vector<FollowSummary> Following::follow() {
   std::vector<FollowSummary> done;
   for (auto& [name, session] : sessions_)
     if (is_due(session, boot_ns()))
@@ -220,21 +147,20 @@ std::vector<FollowSummary> Engine::follow() {
 }
 
 // Keeps the user's draft. Returns none if a file is still being read.
-std::optional<FollowSummary> Engine::follow(Session& session) {
+std::optional<FollowSummary> Following::follow(Session& session) {
   const auto before = session.access.followed;
   const auto libraries_before = session.access.libraries;
   const uint64_t looked_ns = session.awaited.looked_ns;
   const bool was_unseen = session.awaited.again;
-  if (was_unseen)
-    for (const std::string& path : paths_of(session)) (void)take_up_if_replaced(path, session);
+  if (was_unseen) Awaiting::take_up_replaced(session);
   auto draft = std::exchange(session.draft, std::nullopt);
   if (!session.follow_learned) session.follow_learned = std::make_shared<Learned>();
-  begin(session.follow_learned);
+  resolver_.begin(session.follow_learned);
   for (Setting& setting : session.settings) pass_over_ended(setting.target);
   session.awaited.next_look_ns = next_look_ns(session.awaited.next_look_ns, boot_ns());
-  auto committed = commit_as_draft(session, session.settings, true);
+  auto committed = commits_.commit_settings(session, session.settings, true);
   session.draft = std::move(draft);
-  if (!committed && reading_->awaited()) return std::nullopt;
+  if (!committed && resolver_.reading().awaited()) return std::nullopt;
   session.follow_learned.reset();
   session.was_replaced = false;
   if (!committed) session.awaited.again = false;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The notices that the BPF programs send besides events: a hit asks for a dump, a process has crashed.
+#include "daemon/sessions/session_notices.h"
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "daemon/process/credentials.h"
-#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 namespace {
@@ -62,58 +64,52 @@ bool may_hear(const Session& session, const tc_notice& notice) {
 
 }  // namespace
 
-const Session* Engine::session_of(uint32_t id) const {
-  const auto found = std::find_if(sessions_.begin(), sessions_.end(),
-                                  [&](const auto& entry) { return entry.second.id == id; });
-  return found == sessions_.end() ? nullptr : &found->second;
-}
-
-void Engine::dump_at_triggers(const std::string& session) {
-  auto found = find(session);
+void SessionNotices::dump_at_triggers(const std::string& session) {
+  auto found = sessions_.find(session);
   if (!found) return;
   (*found)->is_dumped = true;
-  kernel_->listen_for_dumps((*found)->id);
+  kernel_.listen_for_dumps((*found)->id);
 }
 
-void Engine::listen_for_dumps(const std::string& session) {
-  if (auto found = find(session); found && (*found)->is_dumped)
-    kernel_->listen_for_dumps((*found)->id);
+void SessionNotices::listen_for_dumps(const std::string& session) {
+  if (auto found = sessions_.find(session); found && (*found)->is_dumped)
+    kernel_.listen_for_dumps((*found)->id);
 }
 
-std::vector<Notice> Engine::take_notices() {
+std::vector<Notice> SessionNotices::take() {
   std::vector<Notice> taken;
-  for (const tc_notice& notice : kernel_->take_notices()) {
-    if (notice.kind == TC_NOTICE_CRASH) {
-      SeenCrash seen{crash_of(notice), {}};
-      for (const auto& [name, session] : sessions_)
-        if (session.is_dumped && has_chosen(session, notice) && may_hear(session, notice))
-          seen.sessions.push_back(name);
-      if (!seen.sessions.empty()) taken.emplace_back(std::move(seen));
-      continue;
-    }
-    if (notice.kind == TC_NOTICE_EXEC) {
-      note_exec(notice);
-      continue;
-    }
-    if (notice.kind == TC_NOTICE_MAPPED) {
-      note_mapped(notice);
-      continue;
-    }
-    if (notice.kind == TC_NOTICE_JOINED) {
-      note_joined(notice);
-      continue;
-    }
-    if (notice.kind == TC_NOTICE_UNPROVEN) {
-      note_unproven(notice);
-      continue;
-    }
-    const Session* session = session_of(notice.session);
-    const Session* by = session_of(notice.asking_session);
-    if (session && session->is_dumped)
-      taken.emplace_back(DumpAsked{session->name, by ? by->name : "",
-                                   static_cast<pid_t>(notice.pid), name_in(notice)});
-  }
+  for (const tc_notice& notice : kernel_.take_notices())
+    if (auto one = take(notice)) taken.push_back(std::move(*one));
   return taken;
+}
+
+std::optional<Notice> SessionNotices::take(const tc_notice& notice) {
+  switch (notice.kind) {
+    case TC_NOTICE_CRASH: return crash(notice);
+    case TC_NOTICE_DUMP: return asked_dump(notice);
+    case TC_NOTICE_EXEC: awaiting_.note_exec(notice); break;
+    case TC_NOTICE_MAPPED: awaiting_.note_mapped(notice); break;
+    case TC_NOTICE_JOINED: awaiting_.note_joined(notice); break;
+    case TC_NOTICE_UNPROVEN: proofs_.note_unproven(notice); break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Notice> SessionNotices::crash(const tc_notice& notice) const {
+  SeenCrash seen{crash_of(notice), {}};
+  for (const auto& [name, session] : std::as_const(sessions_))
+    if (session.is_dumped && has_chosen(session, notice) && may_hear(session, notice))
+      seen.sessions.push_back(name);
+  if (seen.sessions.empty()) return std::nullopt;
+  return seen;
+}
+
+std::optional<Notice> SessionNotices::asked_dump(const tc_notice& notice) const {
+  const Session* session = sessions_.of_number(notice.session);
+  const Session* by = sessions_.of_number(notice.asking_session);
+  if (!session || !session->is_dumped) return std::nullopt;
+  return DumpAsked{session->name, by ? by->name : "", static_cast<pid_t>(notice.pid),
+                   name_in(notice)};
 }
 
 }  // namespace tracectl

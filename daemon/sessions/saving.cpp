@@ -3,12 +3,12 @@
 // Keeps saved sessions, so that they outlive the daemon. Before each switch the store gets the state that a
 // later daemon needs to continue after the switch, with the epoch for which it is valid. If the daemon is killed
 // before the switch, the former state is valid; if it is killed after the switch, the new one is. The later
-// daemon continues in engine_go_on.cpp.
+// daemon continues in restoring.cpp.
+#include "daemon/sessions/saving.h"
+
 #include <algorithm>
 
 #include "daemon/saved/said.h"
-#include "daemon/sessions/engine.h"
-#include "daemon/sessions/table_shares.h"
 
 namespace tracectl {
 namespace {
@@ -137,29 +137,33 @@ Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& 
 
 }  // namespace
 
-Status Engine::build(Switch& change) {
-  if (!adoption_)
-    if (auto within =
-            check_shares(sessions_, change, static_cast<uint32_t>(options_.quota.most_users));
-        !within)
-      return within;
-  if (auto built = change.build(); !built) return built;
-  if (auto within = check_kept(change); !within) return within;
-  auto kept = keep(&change);
-  if (!kept && !adoption_) keeper_->forget_but(kept_links_);
-  return kept;
+Saving::Saving(Kernel& kernel, Slots& slots, const Hooks& hooks, const Sessions& sessions,
+               DescriptorStore* store, size_t ring_bytes)
+    : kernel_(kernel),
+      slots_(slots),
+      hooks_(hooks),
+      sessions_(sessions),
+      ring_bytes_(ring_bytes),
+      keeper_(store ? std::make_unique<Keeper>(*store, kernel.long_work()) : nullptr) {}
+
+Status Saving::save_rings(const Session& session, const std::vector<Fd>& by_cpu) {
+  return session.saved && keeper_ ? keeper_->keep_rings(session.id, by_cpu) : ok();
+}
+
+void Saving::forget_rings(const Session& session) {
+  if (session.saved && keeper_) keeper_->forget_rings(session.id, kernel_.cpu_count());
 }
 
 // Stores the state of saved sessions after the switch; null: their state now.
-Status Engine::keep(const Switch* change) {
+Status Saving::save(const Switch* change) {
   if (!keeper_) return ok();
   const bool any = std::any_of(sessions_.begin(), sessions_.end(),
                                [](const auto& entry) { return entry.second.saved; });
   if (!any && !keeper_->has_state()) return ok();
   if (any)
-    if (auto kept = keeper_->keep_kernel(*kernel_); !kept) return kept;
-  EngineState state{.epoch = epoch() + (change ? 1 : 0),
-                    .ring_bytes = options_.ring_bytes,
+    if (auto kept = keeper_->keep_kernel(kernel_); !kept) return kept;
+  EngineState state{.epoch = kernel_.epoch() + (change ? 1 : 0),
+                    .ring_bytes = ring_bytes_,
                     .last_source = hooks_.last_source(),
                     .last_serial = hooks_.last_serial(),
                     .last_pair = hooks_.last_pair(),
@@ -168,7 +172,7 @@ Status Engine::keep(const Switch* change) {
                     .objects = {},
                     .slots = {},
                     .sessions = {}};
-  const Staging as_it_is(*kernel_, slots_);
+  const Staging as_it_is(kernel_, slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
   StateWriter writer(state, slots_);
   std::set<uint32_t> links;
@@ -187,14 +191,14 @@ Status Engine::keep(const Switch* change) {
     if (auto kept = keeper_->keep_link(staging.link(link), way); !kept) return kept;
   }
   auto kept = keeper_->keep_state(state);
-  if (kept) kept_links_ = std::move(links);
+  if (kept) links_ = std::move(links);
   return kept;
 }
 
 // If the store has no room, the counts of former hooks are lost with the daemon.
-void Engine::keep_past() {
+void Saving::save_past() {
   if (!keeper_ || !keeper_->has_state()) return;
-  if (keep(nullptr)) keeper_->forget_but(kept_links_);
+  if (save(nullptr)) drop_unused();
 }
 
 }  // namespace tracectl

@@ -6,12 +6,13 @@
 // (GraphScope::grown), as if the file had named them, and a commit like any other puts them, and the
 // functions reached from them, in force. The roots' hooks stay as they are, so open calls end as they would
 // have.
+#include "daemon/sessions/graph_growth.h"
+
 #include <algorithm>
 #include <new>
 #include <unordered_set>
 
 #include "daemon/sessions/callees.h"
-#include "daemon/sessions/engine.h"
 
 namespace tracectl {
 namespace {
@@ -86,8 +87,8 @@ bool pass_over_ended(Session& session) {
 
 }  // namespace
 
-Result<GrowSummary> Engine::grow(const std::string& name) {
-  auto found = find(name);
+Result<GrowSummary> GraphGrowth::grow(const std::string& name) {
+  auto found = sessions_.find(name);
   if (!found) return found.error();
   Session& session = **found;
   if (session.draft)
@@ -106,21 +107,22 @@ Result<GrowSummary> Engine::grow(const std::string& name) {
 }
 
 // The addresses taken are kept for the next time if a file is still being read.
-Result<GrowSummary> Engine::grow_by_what_was_called(Session& session) {
-  auto called = take_called_addresses(*kernel_, session);
+Result<GrowSummary> GraphGrowth::grow_by_what_was_called(Session& session) {
+  auto called = take_called_addresses(kernel_, session);
   if (!called) return called.error();
   for (auto& [pid, addresses] : std::exchange(session.called_unread, {}))
     (*called)[pid].merge(addresses);
   auto grown = grow_by(session, *called);
-  if (!grown && reading_->awaited()) session.called_unread = std::move(*called);
+  if (!grown && resolver_.reading().awaited()) session.called_unread = std::move(*called);
   return grown;
 }
 
-Result<GrowSummary> Engine::grow_by(Session& session, const CalledAddresses& called) {
+Result<GrowSummary> GraphGrowth::grow_by(Session& session, const CalledAddresses& called) {
   CalleeFinder finder(resolver_, slots_, session);
   for (const auto& [pid, addresses] : called) finder.look_at(pid, addresses);
   if (auto read = resolver_.check_all_read(); !read) return read.error();
-  GrowSummary summary{.epoch = epoch(), .added = {}, .refused = {}, .unknown = finder.unknown()};
+  GrowSummary summary{
+      .epoch = kernel_.epoch(), .added = {}, .refused = {}, .unknown = finder.unknown()};
   const Names before = functions_shown(session);
   auto callees = finder.take_functions();
   std::erase_if(callees, [&](const Pattern& callee) { return before.contains(to_string(callee)); });
@@ -133,30 +135,14 @@ Result<GrowSummary> Engine::grow_by(Session& session, const CalledAddresses& cal
   return summary;
 }
 
-// The draft is gone afterwards, even if the commit fails.
-Result<CommitSummary> Engine::commit_as_draft(Session& session, std::vector<Setting> settings,
-                                              bool if_changed) {
-  session.draft = std::move(settings);
-  session.access.is_in_force = if_changed;
-  try {
-    auto committed = commit(session.name, {.partial = true, .if_changed = if_changed});
-    session.draft.reset();
-    session.access.is_in_force = false;
-    return committed;
-  } catch (const std::bad_alloc&) {
-    session.draft.reset();
-    session.access.is_in_force = false;
-    throw;
-  }
-}
-
 // Adds the callees by a commit, if any can be shown.
-Status Engine::add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary) {
+Status GraphGrowth::add_callees(Session& session, std::vector<Pattern> callees,
+                                GrowSummary& summary) {
   const auto covered = cover({resolver_, session.access}, grown_by(session.settings, callees));
   if (!covered) return covered.error();
   leave_out_refused(*covered, callees, summary.refused);
   if (callees.empty()) return ok();
-  auto committed = commit_as_draft(session, grown_by(session.settings, callees));
+  auto committed = commits_.commit_settings(session, grown_by(session.settings, callees));
   if (!committed) return committed.error();
   summary.epoch = committed->epoch;
   std::move(committed->refused.begin(), committed->refused.end(),

@@ -5,12 +5,13 @@
 // of its kind (HitCosts). The caller asks for that a few times a second. If a session's hits have cost more
 // than its budget, a switch like any other removes the most expensive probes. They stay out as long as the
 // session exists: if they came back with each commit they would cost as much again.
+#include "daemon/sessions/budgets.h"
+
 #include <algorithm>
 #include <map>
 #include <new>
 
 #include "daemon/base/clock.h"
-#include "daemon/sessions/engine.h"
 #include "daemon/sessions/hit_cost.h"
 
 namespace tracectl {
@@ -22,7 +23,7 @@ constexpr double kNsPerSecond = 1e9;
 // Probes that learn tags are not the user's, and are not hit for long.
 bool is_on_budget(const Setting& setting) { return !setting.spec.learns_tags; }
 
-uint64_t next_look_ns(const Session& session) {
+uint64_t look_due_ns(const Session& session) {
   return session.budget->looked_ns ? session.budget->looked_ns + kPeriodNs : 1;
 }
 
@@ -92,21 +93,21 @@ void take_out(const ProbeNames& probes, Coverage& coverage) {
 
 }  // namespace
 
-uint64_t Engine::next_budget_look_ns() const {
+uint64_t Budgets::next_look_ns() const {
   uint64_t next = 0;
   for (const auto& [name, session] : sessions_)
-    if (is_looked_at(session) && (!next || next_look_ns(session) < next))
-      next = next_look_ns(session);
+    if (is_looked_at(session) && (!next || look_due_ns(session) < next))
+      next = look_due_ns(session);
   return next;
 }
 
-std::vector<BudgetKept> Engine::keep_budgets() {
+std::vector<BudgetKept> Budgets::keep() {
   const uint64_t now = boot_ns();
   std::vector<BudgetKept> all;
   for (auto& [name, session] : sessions_) {
-    if (!is_looked_at(session) || next_look_ns(session) > now) continue;
+    if (!is_looked_at(session) || look_due_ns(session) > now) continue;
     try {
-      if (auto kept = keep_budget(session, now)) all.push_back(std::move(*kept));
+      if (auto kept = keep(session, now)) all.push_back(std::move(*kept));
     } catch (const std::bad_alloc&) {
       session.budget->looked_ns = now;  // there may be memory at the next look
     }
@@ -115,9 +116,9 @@ std::vector<BudgetKept> Engine::keep_budgets() {
 }
 
 // The first look only gives the next one something to compare with.
-std::optional<BudgetKept> Engine::keep_budget(Session& session, uint64_t now_ns) {
+std::optional<BudgetKept> Budgets::keep(Session& session, uint64_t now_ns) {
   Budget& budget = *session.budget;
-  const auto loads = look(*kernel_, session, budget, now_ns);
+  const auto loads = look(kernel_, session, budget, now_ns);
   if (!std::exchange(budget.looked_ns, now_ns)) return std::nullopt;
   budget.used = 0;
   for (const ProbeLoad& load : loads) budget.used += load.percent;
@@ -136,7 +137,7 @@ std::optional<BudgetKept> Engine::keep_budget(Session& session, uint64_t now_ns)
 }
 
 // Probes that cost too much must not linger, because they would still cost.
-Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
+Status Budgets::do_without(Session& session, std::vector<LeftOut>& dear) {
   ProbeNames names = names_of(dear);
   ProbeNames others = useless_without(names, armed_for(session));
   dear.front().others = others.size();
@@ -144,19 +145,18 @@ Status Engine::do_without(Session& session, std::vector<LeftOut>& dear) {
   auto& left_out = session.budget->left_out;
   auto all = left_out;
   all.insert(all.end(), dear.begin(), dear.end());
-  Switch change(*kernel_, slots_, hooks_, 0);
+  Switch change = switches_.begin_without_lingering();
   if (auto planned = change.commit_of(session).plan_leaving_out(names); !planned) return planned;
-  if (auto built = build(change); !built) return built;
-  session.epoch = activate(change);
-  ++stats_.commits;
+  if (auto built = switches_.build(change); !built) return built;
+  session.epoch = switches_.activate(change);
+  switches_.count_commit();
   left_out = std::move(all);
-  keep_past();
+  saving_.save_past();
   return ok();
 }
 
 // Covers a session's settings, except for the probes that it has left out.
-Result<Coverage> Engine::cover_within_budget(const Session& session,
-                                             const std::vector<Setting>& settings) {
+Result<Coverage> Budgets::cover(const Session& session, const std::vector<Setting>& settings) {
   auto coverage = cover_with_tags({resolver_, session.access}, settings);
   if (!coverage || !session.budget || session.budget->left_out.empty()) return coverage;
   ProbeNames left_out = names_of(session.budget->left_out);

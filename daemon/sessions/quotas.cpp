@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Bounds on all sessions of one user who may not trace every process.
+#include "daemon/sessions/quotas.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
-#include "daemon/sessions/engine.h"
+#include "daemon/sessions/table_shares.h"
 
 namespace tracectl {
 namespace {
@@ -30,7 +32,7 @@ bool is_of(const Session& session, uid_t user) {
 using SetsByUser = std::map<uid_t, size_t>;
 
 // How many sessions of each user have rings, with one more of this user.
-SetsByUser sets_of_rings(const std::map<std::string, Session>& sessions, uid_t user) {
+SetsByUser sets_of_rings(const Sessions& sessions, uid_t user) {
   SetsByUser sets;
   ++sets[user];
   for (const auto& [name, session] : sessions)
@@ -57,30 +59,39 @@ Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quo
 
 }  // namespace
 
+Quotas::Quotas(Kernel& kernel, Slots& slots, const Sessions& sessions, const Saving& saving,
+               const Quota& quota, size_t ring_bytes)
+    : kernel_(kernel),
+      slots_(slots),
+      sessions_(sessions),
+      saving_(saving),
+      quota_(quota),
+      ring_bytes_(ring_bytes) {}
+
 template <class Count>
-size_t Engine::sum_of_user(uid_t user, const Session* but, Count count) const {
+size_t Quotas::sum_of_user(uid_t user, const Session* but, Count count) const {
   size_t sum = 0;
   for (const auto& [name, session] : sessions_)
     if (is_of(session, user) && &session != but) sum += count(session);
   return sum;
 }
 
-Status Engine::check_sessions(const std::optional<Owner>& owner) const {
+Status Quotas::check_sessions(const std::optional<Owner>& owner) const {
   if (!owner) return ok();
   const size_t there = sum_of_user(owner->uid, nullptr, [](const Session&) { return 1; });
-  if (there < options_.quota.sessions) return ok();
-  return over_quota(options_.quota.sessions, "sessions", "name");
+  if (there < quota_.sessions) return ok();
+  return over_quota(quota_.sessions, "sessions", "name");
 }
 
-Status Engine::check_settings(const Session& session, size_t settings) const {
+Status Quotas::check_settings(const Session& session, size_t settings) const {
   if (!session.access.owner) return ok();
   const size_t others = sum_of_user(session.access.owner->uid, &session, settings_of);
-  if (others + settings <= options_.quota.settings) return ok();
-  return over_quota(options_.quota.settings, "settings in all sessions", "patterns");
+  if (others + settings <= quota_.settings) return ok();
+  return over_quota(quota_.settings, "settings in all sessions", "patterns");
 }
 
 // Checks commits that come into force together: each may be within the quota when their sum is not.
-Status Engine::check_sites(std::span<const Intent> intents) const {
+Status Quotas::check_sites(std::span<const Intent> intents) const {
   const auto sites_then = [&](const Session& session) {
     for (const Intent& intent : intents)
       if (intent.session == &session) return intent.coverage.wants.size();
@@ -88,29 +99,27 @@ Status Engine::check_sites(std::span<const Intent> intents) const {
   };
   for (const Intent& intent : intents) {
     const auto& owner = intent.session->access.owner;
-    if (owner && sum_of_user(owner->uid, nullptr, sites_then) > options_.quota.sites)
-      return over_quota(options_.quota.sites, "sites in all sessions", "session");
+    if (owner && sum_of_user(owner->uid, nullptr, sites_then) > quota_.sites)
+      return over_quota(quota_.sites, "sites in all sessions", "session");
   }
   return ok();
 }
 
-Status Engine::check_rings(const Session& session) const {
+Status Quotas::check_rings(const Session& session) const {
   if (!session.access.owner) return ok();
-  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+  const size_t each = ring_bytes_ * kernel_.cpu_count();
   const MemoryWanted wanted = rings_wanted(session);
-  if (wanted.of_user > options_.quota.ring_bytes)
-    return over_quota(options_.quota.ring_bytes / each, "sessions with events", "session");
-  if (auto within =
-          options_.quota.check_memory("rings of events", wanted, options_.quota.ring_bytes);
-      !within)
+  if (wanted.of_user > quota_.ring_bytes)
+    return over_quota(quota_.ring_bytes / each, "sessions with events", "session");
+  if (auto within = quota_.check_memory("rings of events", wanted, quota_.ring_bytes); !within)
     return within;
   return check_share_of_rings(sets_of_rings(sessions_, session.access.owner->uid),
-                              session.access.owner->uid, options_.quota, each);
+                              session.access.owner->uid, quota_, each);
 }
 
 // Includes the rings of this session, which has none yet.
-MemoryWanted Engine::rings_wanted(const Session& session) const {
-  const size_t each = options_.ring_bytes * kernel_->cpu_count();
+MemoryWanted Quotas::rings_wanted(const Session& session) const {
+  const size_t each = ring_bytes_ * kernel_.cpu_count();
   MemoryWanted wanted{each, each};
   for (const auto& [name, other] : sessions_) {
     if (!other.has_rings || !other.access.owner) continue;
@@ -122,8 +131,8 @@ MemoryWanted Engine::rings_wanted(const Session& session) const {
 
 // The number of descriptors that outlive the daemon for the user's sessions, after the switch or now: links, the
 // descriptors beside them, rings and files. A link that also serves others counts whole.
-size_t Engine::kept_of_user(uid_t user, const Switch* change) {
-  const Staging as_it_is(*kernel_, slots_);
+size_t Quotas::saved_of_user(uid_t user, const Switch* change) const {
+  const Staging as_it_is(kernel_, slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
   std::set<uint32_t> links;
   size_t sum = 0;
@@ -132,59 +141,68 @@ size_t Engine::kept_of_user(uid_t user, const Switch* change) {
     const Commit* commit = change ? change->commit_of(session) : nullptr;
     for (const auto& [slot, held] : commit ? commit->hooks() : session.hooks)
       links.insert(staging.link_of(slot));
-    sum += session.access.files.all().size() + (session.has_rings ? kernel_->cpu_count() : 0);
+    sum += session.access.files.all().size() + (session.has_rings ? kernel_.cpu_count() : 0);
   }
   for (const uint32_t link : links) sum += 1 + staging.link(link).beside().size();
   return sum;
 }
 
 // Checks only users whose sessions the switch changes: nobody is refused for what another user has.
-Status Engine::check_kept(const Switch& change) {
-  if (!keeper_) return ok();
+Status Quotas::check_saved(const Switch& change) const {
+  if (!saving_.is_on()) return ok();
   std::set<uid_t> users;
   for (const auto& [name, session] : sessions_)
     if (session.saved && session.access.owner && change.commit_of(session))
       users.insert(session.access.owner->uid);
   for (const uid_t user : users)
-    if (kept_of_user(user, &change) > options_.quota.kept)
-      return over_quota(options_.quota.kept, "descriptors of saved sessions", "session");
+    if (saved_of_user(user, &change) > quota_.kept)
+      return over_quota(quota_.kept, "descriptors of saved sessions", "session");
   return ok();
 }
 
-Status Engine::check_kept_file(const Session& session) {
-  if (!keeper_ || !session.saved || !session.access.owner) return ok();
-  if (kept_of_user(session.access.owner->uid, nullptr) < options_.quota.kept) return ok();
-  return over_quota(options_.quota.kept, "descriptors of saved sessions", "files");
+Status Quotas::check_saved_file(const Session& session) const {
+  if (!saving_.is_on() || !session.saved || !session.access.owner) return ok();
+  if (saved_of_user(session.access.owner->uid, nullptr) < quota_.kept) return ok();
+  return over_quota(quota_.kept, "descriptors of saved sessions", "files");
+}
+
+Status Quotas::check_share_of_sessions(uint32_t account) const {
+  return tracectl::check_share_of_sessions(sessions_, account,
+                                           static_cast<uint32_t>(quota_.most_users));
+}
+
+Status Quotas::check_shares(const Switch& change) const {
+  return tracectl::check_shares(sessions_, change, static_cast<uint32_t>(quota_.most_users));
 }
 
 // A former daemon may have admitted more users than this one does.
-void Engine::share_out() {
-  const size_t users = std::max<size_t>(options_.quota.most_users, account_ids_.used());
-  kernel_->share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
+void Quotas::share_out() {
+  const size_t users = std::max<size_t>(quota_.most_users, accounts_.used());
+  kernel_.share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
 }
 
 // A user has one account for all its sessions, and gives it back with the last.
-Result<uint32_t> Engine::take_account(const std::optional<Owner>& owner) {
+Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
   if (!owner) return uint32_t{0};
   for (const auto& [name, session] : sessions_)
     if (is_of(session, owner->uid)) return session.account;
-  const size_t most = options_.quota.most_users;
-  const auto number = account_ids_.used() < most ? account_ids_.take() : std::optional<uint32_t>{};
+  const size_t most = quota_.most_users;
+  const auto number = accounts_.used() < most ? accounts_.take() : std::optional<uint32_t>{};
   if (!number)
     return Error{Code::exhausted,
-                 "there are sessions of " + std::to_string(account_ids_.used()) +
+                 "there are sessions of " + std::to_string(accounts_.used()) +
                      " other users, and no more than " + std::to_string(most) +
                      " have a share of the tables (quota.most-users in tracectld.json)"};
-  kernel_->begin_account(*number, options_.quota.events_per_second);
+  kernel_.begin_account(*number, quota_.events_per_second);
   return *number;
 }
 
 // Call it after the session is gone.
-void Engine::give_back_account(uint32_t account) {
+void Quotas::give_back_account(uint32_t account) {
   const bool is_used = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
     return entry.second.account == account;
   });
-  if (account && !is_used) account_ids_.give_back(account);
+  if (account && !is_used) accounts_.give_back(account);
 }
 
 }  // namespace tracectl

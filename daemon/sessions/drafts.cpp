@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/sessions/drafts.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "daemon/finding/coverage.h"
+#include "daemon/switching/hooks.h"
+
+namespace tracectl {
+namespace {
+
+// Checks, before anything is changed, that each spec is possible at each of its sites.
+Status check_specs(const Coverage& coverage) {
+  std::set<std::tuple<const Setting*, const Arguments*, const ReturnPlan*>> checked;
+  for (const auto& [key, wants] : coverage.wants)
+    for (const Want& want : wants)
+      if (checked.insert({&want.setting(), want.site->args.get(), want.site->returns.get()}).second)
+        if (auto possible = Hooks::check(want); !possible) return possible;
+  return ok();
+}
+
+}  // namespace
+
+Result<StageSummary> Drafts::set(const std::string& name, std::vector<Setting> settings) {
+  auto session = sessions_.find(name);
+  if (!session) return session.error();
+  for (Setting& setting : settings) {
+    if (auto noted = note_processes(setting.target); !noted) return noted.error();
+    if (auto noted = note_units(setting.target, !(*session)->access.owner); !noted)
+      return noted.error();
+  }
+  if (auto known = gates_.triggers_of(**session, settings); !known) return known.error();
+  auto covered = cover({resolver_, (*session)->access}, settings);
+  if (!covered) return covered.error();
+  if (auto checked = check_specs(*covered); !checked) return checked.error();
+  auto draft = (*session)->draft.value_or((*session)->settings);
+  for (const Setting& setting : settings) {
+    // The setting replaces the former one entirely, and goes to the end, because the last one staged is in force.
+    const auto is_replaced = [&](const Setting& old) {
+      return old.pattern == setting.pattern && old.target == setting.target;
+    };
+    Setting& staged = draft.emplace_back(setting);
+    // Functions that have been seen to be called stay known, whatever the new setting asks for.
+    for (size_t i = 0; i + 1 < draft.size(); ++i)
+      if (is_replaced(draft[i]) && staged.graph.grow) staged.graph.grown = draft[i].graph.grown;
+    draft.erase(std::remove_if(draft.begin(), draft.end() - 1, is_replaced), draft.end() - 1);
+  }
+  if (auto within = quotas_.check_settings(**session, draft.size()); !within) return within.error();
+  StageSummary summary{.settings = draft.size(),
+                       .probes = covered->probe_count(),
+                       .sites = covered->wants.size(),
+                       .refused = std::move(covered->refused),
+                       .notes = std::move(covered->notes)};
+  (*session)->draft = std::move(draft);
+  return summary;
+}
+
+Result<StageSummary> Drafts::remove(const std::string& name, const std::vector<Pattern>& patterns,
+                                    const std::optional<Target>& target) {
+  auto session = sessions_.find(name);
+  if (!session) return session.error();
+  auto draft = (*session)->draft.value_or((*session)->settings);
+  for (const Pattern& pattern : patterns) {
+    const size_t removed = std::erase_if(draft, [&](const Setting& setting) {
+      return setting.pattern == pattern && (!target || setting.target == *target);
+    });
+    if (removed == 0)
+      return Error{Code::not_found,
+                   "the draft of \"" + name + "\" has no setting " + to_string(pattern) +
+                       (target ? " with this target" : "") + "; tracectl session show " + name +
+                       " lists them",
+                   "patterns"};
+  }
+  StageSummary summary;
+  summary.settings = draft.size();
+  (*session)->draft = std::move(draft);
+  return summary;
+}
+
+Status Drafts::abort(const std::string& name) {
+  auto session = sessions_.find(name);
+  if (!session) return session.error();
+  (*session)->draft.reset();
+  return ok();
+}
+
+}  // namespace tracectl

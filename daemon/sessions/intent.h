@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "daemon/finding/coverage.h"
+#include "daemon/switching/session.h"
+
+namespace tracectl {
+
+struct CommitOptions {
+  bool partial = false;  // leave refused sites out instead of failing
+  bool dry_run = false;
+  bool if_changed = false;  // no switch if the settings in force cover the same
+};
+
+// The changes that a commit of one session is to make.
+struct Intent {
+  Session* session = nullptr;
+  std::vector<Setting> settings;
+  Coverage coverage;
+  CommitOptions options;
+  std::shared_ptr<Coverage> saved = {};  // room for the coverage, if the session is saved
+  std::vector<FollowedFile> followed = {};
+  std::vector<FollowedLibrary> libraries = {};
+  std::vector<LinkerPtr> linkers = {};
+  uint64_t began_ns = 0;
+};
+
+}  // namespace tracectl

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/kernel/kernel.h"
+#include "daemon/sessions/sessions.h"
+
+namespace tracectl {
+
+// The processes that the sessions of users see: a client has proven that the kernel lets it trace them.
+class SessionProofs {
+ public:
+  // Both are borrowed.
+  SessionProofs(Kernel& kernel, Sessions& sessions) : kernel_(kernel), sessions_(sessions) {}
+
+  // Returns which of these descriptors of a client prove that it may see a process; as Kernel::prove().
+  Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors) {
+    return kernel_.prove(descriptors, std::nullopt);
+  }
+
+  struct Proven {
+    bool needed = false;  // the session has an owner
+    std::vector<pid_t> processes;
+    Kernel::Unproven unproven;
+    std::vector<pid_t> wanted;  // processes that hit a probe and were left out since the last time
+  };
+  // Proves processes to the session, which shows their hits from now on, and those of their forks.
+  Result<Proven> prove(std::span<const int> descriptors, const std::string& session);
+  // At most TC_MOST_UNPROVEN_TOLD are reported before prove() takes them. The rest is only counted.
+  void note_unproven(const tc_notice& notice);
+
+ private:
+  Kernel& kernel_;
+  Sessions& sessions_;
+};
+
+}  // namespace tracectl
