@@ -220,6 +220,17 @@ $(B)/obj/parts/%.o: $(B)/parts/%.cpp Makefile
 	$(V)mkdir -p $(@D)
 	$(V)$(CXX) $(cxx_flags) -Wno-subobject-linkage -MMD -MP -c $< -o $@
 
+# The fuzz targets once more, as functions with the names of their sources, for the unit test that runs their seeds.
+seeds_obj := $(patsubst tests/fuzz/%.cpp,$(B)/seeds/%.o,$(fuzz_src))
+$(B)/seeds/%.o: tests/fuzz/%.cpp Makefile
+	$(call say,SEEDS,$<)
+	$(V)mkdir -p $(@D)
+	$(V)$(CXX) $(cxx_flags) $(TEST_CXXFLAGS) -DLLVMFuzzerTestOneInput=$* -MMD -MP -c $< -o $@
+$(B)/seeds/targets.inc: $(B)/sources/fuzz
+	$(V)mkdir -p $(@D)
+	$(V)printf 'FUZZ_TARGET(%s)\n' $(basename $(notdir $(fuzz_src))) >$@
+$(call part_obj,$(unit_parts)): | $(B)/seeds/targets.inc
+
 $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(V)mkdir -p $(@D)
@@ -314,7 +325,7 @@ $(schema): $(B)/tracectl
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
-$(B)/unit-tests: $(call part_obj,$(unit_parts)) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
+$(B)/unit-tests: $(call part_obj,$(unit_parts)) $(seeds_obj) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
 	$(call link,$(test_libs))
 # step_obj are given as objects, so that the linker does not take those of the same sources from the engine's
 # library. tests/support/changed_programs.cpp wraps a function of libbpf.
@@ -330,7 +341,7 @@ $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 	$(call link)
 # The tests themselves need no sanitizer; their objects are those of unit-tests. The tested libraries come first,
 # so that the linker takes the sanitized copy of each inline function.
-$(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(support) $(B)/sources/unit
+$(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(seeds_obj) $(support) $(B)/sources/unit
 	$(call say,LINK,$@)
 	$(V)$(CLANGXX) $(sanitize) -fsanitize=fuzzer-no-link -Wl,--whole-archive $(asan_tested) -Wl,--no-whole-archive \
 		$(filter %.o,$^) $(support) $(test_libs) $(LDLIBS) -o $@
@@ -362,7 +373,7 @@ $(M)/parts/%.o: $(B)/parts/%.cpp
 	$(V)$(CXX) -I$(M) $(cxx_flags) -Wno-subobject-linkage -c $< -o $@
 $(M)/kernel-tests: $(call part_obj,$(kernel_test_parts)) $(changed_programs) $(mutant_obj) $(support) $(engine)
 	$(call link,$(kernel_test_flags) -Xlinker --strip-debug $(test_libs))
-$(M)/unit-tests: $(call part_obj,$(unit_parts)) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
+$(M)/unit-tests: $(call part_obj,$(unit_parts)) $(seeds_obj) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
 	$(call link,-Xlinker --strip-debug $(test_libs))
 endif
 
