@@ -57,4 +57,11 @@ template <class T = std::monostate> class [[nodiscard]] Result {
 using Status = Result<>;
 inline Status ok() { return std::monostate{}; }
 
+// Moves the value to its place, or returns the error.
+template <class T> Status assign(T& place, Result<T> made) {
+  if (!made) return made.error();
+  place = *std::move(made);
+  return ok();
+}
+
 }  // namespace tracectl

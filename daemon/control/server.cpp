@@ -17,25 +17,15 @@
 #include "daemon/control/dispatch.h"
 #include "daemon/control/saved_sessions.h"
 #include "daemon/protocol/events.h"
+#include "daemon/stream/client_stream.h"
 
 namespace tracectl {
 namespace {
 
 constexpr size_t kMostConnections = 2048;
-constexpr size_t kMostOfUser = 64;  // connections of a user who may not trace every process
-// A connection with this many unsent bytes is not read from, and gets no more events.
-constexpr size_t kMostUnsentBytes = 1 << 20;
 // The time for the requests of one user, on all connections, before the next user's turn.
 constexpr uint64_t kTurnNs = 5'000'000;
-constexpr size_t kStreamBytes = 8 << 20;  // events that wait for one client, for each session
-// The most memory that these take: a growing buffer exists twice.
-constexpr size_t kSubscriptionBytes = 2 * kStreamBytes;
-// The most bytes of incomplete requests, and of answers not yet taken, of a user who may not trace every process.
-// Requests beyond that are refused, so there can be one answer more.
-constexpr size_t kMostWaitingBytes = 64 << 20;
-
-constexpr uint64_t kTrimNs = 1'000'000'000;    // how often memory is given back
-constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are checked
+constexpr uint64_t kTrimNs = 1'000'000'000;  // how often memory is given back
 
 // The kernel still knows the user after the peer has ended.
 uid_t user_of(const Fd& socket) {
@@ -43,12 +33,6 @@ uid_t user_of(const Fd& socket) {
   socklen_t size = sizeof(peer);
   ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
   return peer.uid;
-}
-
-// The lines of `out` that have not been sent completely.
-std::string_view unsent_lines(const std::string& out, size_t sent) {
-  const size_t begins = sent ? out.rfind('\n', sent - 1) + 1 : 0;
-  return std::string_view(out).substr(begins);
 }
 
 void tell_unwatched(const Error& why) {
@@ -61,16 +45,20 @@ void tell_unwatched(const Error& why) {
 }  // namespace
 
 Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStore* store,
-               const Privileged& privileged, Fd wake, std::unique_ptr<Receiving> receiving)
+               const Privileged& privileged, Fd wake, std::unique_ptr<Receiving> receiving,
+               std::unique_ptr<AnswerWriter> writer)
     : loop_(loop),
       engine_(engine),
       privileged_(privileged),
       units_(
-          loop, [this](const UnitFailure& failure) { dump_failed(failure); }, tell_unwatched),
+          loop, [this](const UnitFailure& failure) { upkeep_->dump_failed(failure); },
+          tell_unwatched),
       commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}, store),
       wake_(std::move(wake)),
       spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-      receiving_(std::move(receiving)) {}
+      receiving_(std::move(receiving)),
+      writer_(std::move(writer)),
+      limits_(connections_, engine.options().quota) {}
 
 Server::~Server() {
   commands_.kept().beat();
@@ -86,93 +74,54 @@ Result<std::unique_ptr<Server>> Server::start(EventLoop& loop, int listening_fd,
   if (!privileged) return privileged.error();
   auto receiving = Receiving::start({.bytes = kReadBytes, .descriptors = kMostDescriptors});
   if (!receiving) return receiving.error();
-  std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), store, *privileged,
-                                            std::move(wake), std::move(*receiving))};
-  auto* raw = server.get();
-  raw->listening_fd_ = listening_fd;
-  auto listening =
-      loop.watch(listening_fd, EventLoop::kReadable, [raw](uint32_t) { raw->accept_one(); });
-  if (!listening) return listening.error();
-  server->listening_ = std::move(*listening);
-  auto waking =
-      loop.watch(raw->wake_.get(), EventLoop::kReadable, [raw](uint32_t) { raw->pump_streams(); });
-  if (!waking) return waking.error();
-  server->waking_ = std::move(*waking);
-  auto taking = loop.watch(raw->receiving_->fd(), EventLoop::kReadable,
-                           [raw](uint32_t) { raw->take_received(); });
-  if (!taking) return taking.error();
-  server->taking_received_ = std::move(*taking);
   auto writer = AnswerWriter::start();
   if (!writer) return writer.error();
-  raw->writer_ = std::move(*writer);
-  auto writing = loop.watch(raw->writer_->fd(), EventLoop::kReadable,
-                            [raw](uint32_t) { raw->take_written(); });
-  if (!writing) return writing.error();
-  server->writing_ = std::move(*writing);
-  auto noticing = loop.watch(engine.notices().fd(), EventLoop::kReadable,
-                             [raw](uint32_t) { raw->take_notices(); });
-  if (!noticing) return noticing.error();
-  server->noticing_ = std::move(*noticing);
-  if (engine.awaiting().replaced_fd() >= 0) {
-    auto replacing = loop.watch(engine.awaiting().replaced_fd(), EventLoop::kReadable,
-                                [raw](uint32_t) { raw->take_replaced(); });
-    if (!replacing) return replacing.error();
-    server->replacing_ = std::move(*replacing);
-  }
-  if (engine.reading().fd() >= 0) {
-    auto reading = loop.watch(engine.reading().fd(), EventLoop::kReadable,
-                              [raw](uint32_t) { raw->take_read(); });
-    if (!reading) return reading.error();
-    server->reading_ = std::move(*reading);
-  }
-  auto flushed = loop.watch(engine.streams().flushed_fd(), EventLoop::kReadable,
-                            [raw](uint32_t) { raw->take_flushed(); });
-  if (!flushed) return flushed.error();
-  server->flushed_ = std::move(*flushed);
-  auto committing = loop.later([raw] { raw->commit_asked(); });
-  if (!committing) return committing.error();
-  server->committing_ = std::move(*committing);
-  auto turning = loop.later([raw] { raw->take_turn(); });
-  if (!turning) return turning.error();
-  server->turning_ = std::move(*turning);
-  auto lingering = loop.timer([raw] { raw->end_lingering(); });
-  if (!lingering) return lingering.error();
-  server->lingering_ = std::move(*lingering);
-  auto budgeting = loop.timer([raw] { raw->keep_budgets(); });
-  if (!budgeting) return budgeting.error();
-  server->budgeting_ = std::move(*budgeting);
-  auto following = loop.timer([raw] { raw->follow_programs(); });
-  if (!following) return following.error();
-  server->following_ = std::move(*following);
-  auto dumping = loop.timer([raw] { raw->look_after_dumps(); });
-  if (!dumping) return dumping.error();
-  server->dumping_ = std::move(*dumping);
-  auto beating = loop.timer([raw] { raw->note_alive(); });
-  if (!beating) return beating.error();
-  server->beating_ = std::move(*beating);
-  auto late = loop.timer([raw] { raw->end_late_receiving(); });
-  if (!late) return late.error();
-  server->late_ = std::move(*late);
-  auto trimming = loop.timer([raw] { raw->trim(); });
-  if (!trimming) return trimming.error();
-  server->trimming_ = std::move(*trimming);
+  std::unique_ptr<Server> server{new Server(loop, engine, std::move(dumps), store, *privileged,
+                                            std::move(wake), std::move(*receiving),
+                                            std::move(*writer))};
+  server->listening_fd_ = listening_fd;
+  if (auto watching = server->watch(); !watching) return watching.error();
+  if (auto made = server->make_timers(); !made) return made.error();
+  auto upkeep = Upkeep::start(loop, engine, server->commands_);
+  if (!upkeep) return upkeep.error();
+  server->upkeep_ = std::move(*upkeep);
   return server;
+}
+
+Status Server::watch() {
+  struct Watched {
+    EventLoop::Watch& watch;
+    int fd;  // -1: nothing to watch
+    void (Server::*callback)();
+  };
+  for (const Watched& one :
+       {Watched{listening_, listening_fd_, &Server::accept_one},
+        Watched{waking_, wake_.get(), &Server::pump_streams},
+        Watched{taking_received_, receiving_->fd(), &Server::take_received},
+        Watched{writing_, writer_->fd(), &Server::take_written},
+        Watched{reading_, engine_.reading().fd(), &Server::take_read},
+        Watched{flushed_, engine_.streams().flushed_fd(), &Server::take_flushed}}) {
+    if (one.fd < 0) continue;
+    auto made =
+        assign(one.watch, loop_.watch(one.fd, EventLoop::kReadable,
+                                      [this, call = one.callback](uint32_t) { (this->*call)(); }));
+    if (!made) return made;
+  }
+  return ok();
+}
+
+Status Server::make_timers() {
+  if (auto made = assign(committing_, loop_.later([this] { commit_asked(); })); !made) return made;
+  if (auto made = assign(turning_, loop_.later([this] { take_turn(); })); !made) return made;
+  if (auto made = assign(late_, loop_.timer([this] { end_late_receiving(); })); !made) return made;
+  return assign(trimming_, loop_.timer([this] { trim(); }));
 }
 
 void Server::begin_saved(const std::string& folder) {
   begin_saved_sessions(folder, engine_, commands_);
-  set_budget_timer();
-  set_follow_timer();
-  note_alive();
+  upkeep_->set_timers();
+  upkeep_->beat();
   engine_.kernel().long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });
-}
-
-// The timer also runs while no session is saved, so that saving the first one need not start it.
-void Server::note_alive() {
-  if (!commands_.kept().can_keep()) return;
-  if (commands_.kept().has_any()) commands_.kept().beat();
-  if (auto set = beating_.set(boot_ns() + KeptSessions::kBeatNs); !set)
-    spdlog::error("{}", set.error().message);
 }
 
 // ---- connections ----
@@ -212,83 +161,15 @@ void Server::turn_away() {
   if (came) spdlog::warn("refused a client: too many files are open");
 }
 
-Status Server::check_connections_of(const PeerIdentity& peer,
-                                    const std::optional<Owner>& owner) const {
-  if (!owner) return ok();
-  const auto of_user = std::count_if(
-      connections_.begin(), connections_.end(),
-      [&](const Connection& other) { return other.peer.owner && other.peer.uid == peer.uid; });
-  if (static_cast<size_t>(of_user) + receiving_->let_go_of(peer.uid) < kMostOfUser) return ok();
-  return Error{Code::exhausted, "user " + std::to_string(peer.uid) + " has " +
-                                    std::to_string(kMostOfUser) + " connections already"};
-}
-
-// Sums over all connections of users who have a quota.
-template <class Count> MemoryWanted Server::sum_with(const Peer& peer, Count bytes_of) const {
-  MemoryWanted sum;
-  for (const Connection& other : connections_) {
-    if (!other.peer.owner) continue;
-    const size_t bytes = bytes_of(other);
-    sum.of_all += bytes;
-    if (other.peer.uid == peer.uid) sum.of_user += bytes;
-  }
-  return sum;
-}
-
-Status Server::check_streams_of(const Peer& peer) const {
-  if (!peer.owner) return ok();
-  MemoryWanted wanted = sum_with(peer, [](const Connection& other) {
-    return other.peer.subscriptions.size() * kSubscriptionBytes;
-  });
-  wanted.of_user += kSubscriptionBytes;
-  wanted.of_all += kSubscriptionBytes;
-  const Quota& quota = engine_.options().quota;
-  return quota.check_memory("streams to clients", wanted, quota.stream_bytes);
-}
-
-// Checks the bytes of incomplete requests.
-Status Server::check_requests_of(const Peer& peer) const {
-  if (!peer.owner) return ok();
-  const auto wanted = sum_with(peer, [](const Connection& other) { return other.in.size(); });
-  if (is_within(wanted)) return ok();
-  return Error{Code::exhausted, "too many bytes of requests wait for their end: send whole ones"};
-}
-
-Status Server::check_answers_of(const Peer& peer) const {
-  if (!peer.owner) return ok();
-  const auto wanted = sum_with(peer, [](const Connection& other) { return other.answers; });
-  if (is_within(wanted)) return ok();
-  return Error{Code::exhausted, "too many bytes of answers wait to be taken: read them first"};
-}
-
-// Checks the matches held by requests that wait for their turn, for a file, or for their answer's text.
-Status Server::check_matches_of(const Peer& peer) const {
-  if (!peer.owner) return ok();
-  size_t sum = 0;
-  for (const Connection& other : connections_)
-    if (other.peer.owner && other.peer.uid == peer.uid) sum += other.matches();
-  const size_t most = engine_.options().quota.matches;
-  if (sum <= most) return ok();
-  return Error{Code::exhausted, "more than " + std::to_string(most) +
-                                    " sites match what the user's requests ask for that are not "
-                                    "answered yet: wait for the answers (quota.matches in "
-                                    "tracectld.json)"};
-}
-
-bool Server::is_within(const MemoryWanted& waiting) const {
-  return waiting.of_user <= kMostWaitingBytes &&
-         waiting.of_all <= engine_.options().quota.of_all(kMostWaitingBytes);
-}
-
 Result<std::shared_ptr<EventSink>> Server::make_stream(const protocol::SessionSubscribe& asked,
                                                        const Peer& peer) const {
-  if (auto within = check_streams_of(peer); !within) return within.error();
+  if (auto within = limits_.check_streams(peer); !within) return within.error();
   const auto wake = [fd = wake_.get()] {
     const uint64_t one = 1;
     (void)!::write(fd, &one, sizeof(one));
   };
-  return std::shared_ptr<EventSink>{
-      std::make_shared<ClientStream>(asked.session, asked.describe, kStreamBytes, wake)};
+  return std::shared_ptr<EventSink>{std::make_shared<ClientStream>(
+      asked.session, asked.describe, ClientLimits::kStreamBytes, wake)};
 }
 
 // Takes the socket unless it fails.
@@ -296,7 +177,10 @@ Status Server::add(Fd& socket) {
   const auto identity = identify_peer(socket.get());
   if (!identity) return identity.error();
   const auto owner = owner_of(*identity, privileged_);
-  if (auto within = check_connections_of(*identity, owner); !within) return within;
+  if (auto within =
+          limits_.check_connections(identity->uid, owner, receiving_->let_go_of(identity->uid));
+      !within)
+    return within;
   const auto at = connections_.emplace(connections_.end());
   at->number = ++last_connection_;
   at->socket = std::move(socket);
@@ -307,7 +191,7 @@ Status Server::add(Fd& socket) {
   at->peer.make_sink = [this, at](const protocol::SessionSubscribe& asked) {
     return make_stream(asked, at->peer);
   };
-  at->peer.check_matches = [this, at] { return check_matches_of(at->peer); };
+  at->peer.check_matches = [this, at] { return limits_.check_matches(at->peer); };
   auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
   if (!watch) {
@@ -344,82 +228,11 @@ void Server::trim() {
   ::malloc_trim(0);
 }
 
-// ---- lingering links ----
-
-void Server::end_lingering() {
-  linger_timer_ns_ = 0;
-  if (auto ended = engine_.switches().end_lingering(); !ended)
-    spdlog::warn("sites that nobody wants stay armed for longer: {}", ended.error().message);
-  set_linger_timer();
-}
-
-void Server::set_linger_timer() {
-  const uint64_t next = engine_.switches().next_linger_end_ns();
-  if (!next || next == linger_timer_ns_) return;
-  linger_timer_ns_ = next;
-  if (auto set = lingering_.set(next); !set) spdlog::error("{}", set.error().message);
-}
-
-// ---- budgets ----
-
-void Server::keep_budgets() {
-  budget_timer_ns_ = 0;
-  commands_.keep_budgets();
-  set_budget_timer();
-}
-
-void Server::set_budget_timer() {
-  const uint64_t next = engine_.budgets().next_look_ns();
-  if (!next || next == budget_timer_ns_) return;
-  budget_timer_ns_ = next;
-  if (auto set = budgeting_.set(next); !set) spdlog::error("{}", set.error().message);
-}
-
-// ---- programs and libraries that come later ----
-
-void Server::follow_programs() {
-  follow_timer_ns_ = 0;
-  commands_.follow_programs();
-  set_follow_timer();
-}
-
-void Server::set_follow_timer() {
-  const uint64_t next = engine_.following().next_ns();
-  if (!next || next == follow_timer_ns_) return;
-  follow_timer_ns_ = next;
-  if (auto set = following_.set(next); !set) spdlog::error("{}", set.error().message);
-}
-
-// ---- dumps ----
-
-void Server::dump_recorders(const std::string& reason) {
-  commands_.dump_recorders(reason);
-  look_after_dumps();
-}
-
-void Server::take_notices() {
-  commands_.take_notices();
-  look_after_dumps();
-  set_follow_timer();
-}
-
-void Server::take_replaced() {
-  engine_.awaiting().take_replaced();
-  follow_programs();
-}
-
-void Server::dump_failed(const UnitFailure& failure) {
-  commands_.dump_failed(failure);
-  look_after_dumps();
-}
-
-void Server::look_after_dumps() {
-  if (!commands_.look_after_dumps()) return;
-  if (auto set = dumping_.set(boot_ns() + kDumpLookNs); !set)
-    spdlog::error("{}", set.error().message);
-}
-
 // ---- events ----
+
+void Server::take_events(Connection& connection) {
+  counts_.client_drops += connection.take_events();
+}
 
 void Server::pump_streams() {
   uint64_t count = 0;
@@ -431,50 +244,12 @@ void Server::pump_streams() {
   }
 }
 
-void Server::take_events(Connection& connection) {
-  for (const auto& [session, sink] : connection.peer.subscriptions) {
-    auto& stream = static_cast<ClientStream&>(*sink);
-    const uint64_t before = stream.lost();
-    stream.drain(connection.out);
-    counts_.client_drops += stream.lost() - before;
-  }
-}
-
-// After a client has taken data its streams have room for more.
-void Server::note_sent(Connection& connection) {
-  connection.answers = std::min(connection.answers, connection.unsent());
-  for (const auto& [session, sink] : connection.peer.subscriptions)
-    static_cast<ClientStream&>(*sink).set_unsent(connection.unsent());
-}
-
-// ---- sending ----
-
-void Server::send(Connection& connection) {
-  while (connection.sent < connection.out.size()) {
-    const ssize_t count =
-        ::send(connection.socket.get(), connection.out.data() + connection.sent,
-               connection.out.size() - connection.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return note_sent(connection);
-    if (count < 0) {
-      connection.closing = true;
-      break;
-    }
-    connection.sent += static_cast<size_t>(count);
-  }
-  connection.out.clear();
-  if (connection.out.capacity() > kMostUnsentBytes) connection.out.shrink_to_fit();
-  connection.sent = 0;
-  note_sent(connection);
-}
-
 // For each session the unsent events of the subscriber that has most of them.
 void Server::note_unsent() {
   std::map<std::string, uint64_t> unsent;
   for (const Connection& connection : connections_) {
     if (connection.closing || connection.out.empty()) continue;
-    for (const auto& [session, events] :
-         protocol::told_in(unsent_lines(connection.out, connection.sent)))
+    for (const auto& [session, events] : protocol::told_in(connection.unsent_lines()))
       unsent[session] = std::max(unsent[session], events);
   }
   for (const auto& [session, events] : unsent) engine_.streams().note_unsent(session, events);
@@ -489,7 +264,7 @@ void Server::send_rest() {
     for (Connection& connection : connections_) {
       if (connection.peer.subscriptions.empty()) continue;
       take_events(connection);
-      send(connection);
+      connection.send();
       if (!connection.out.empty() && !connection.closing)
         unsent.push_back({connection.socket.get(), POLLOUT, 0});
     }
@@ -502,7 +277,7 @@ void Server::send_rest() {
 // ---- turns ----
 
 // All connections of a user share one.
-std::shared_ptr<Server::UserTurns> Server::turns_of(uid_t user) const {
+std::shared_ptr<UserTurns> Server::turns_of(uid_t user) const {
   for (const Connection& other : connections_)
     if (other.turns && other.peer.uid == user) return other.turns;
   return std::make_shared<UserTurns>();
@@ -516,14 +291,13 @@ void Server::await_turn(Connection& connection) {
 // Answers requests as long as the client takes the answers and its user's turn lasts. A user who has used kTurnNs
 // since the last turn waits for the next one.
 void Server::answer_for_a_turn(Connection& connection) {
-  const auto unsent = [&] { return connection.unsent(); };
   UserTurns& turns = *connection.turns;
   connection.awaits_turn = false;
   for (;;) {
-    if (unsent() < kMostUnsentBytes) take_events(connection);
-    send(connection);
+    if (!connection.is_full()) take_events(connection);
+    connection.send();
     const bool waits = connection.awaits_answer() && !connection.awaits_turn_only();
-    if (connection.closing || unsent() >= kMostUnsentBytes || waits) return;
+    if (connection.closing || connection.is_full() || waits) return;
     if (turns.used_ns >= kTurnNs) return await_turn(connection);
     const uint64_t began_ns = boot_ns();
     const bool answered = answer_next(connection);
@@ -552,19 +326,15 @@ void Server::take_turn() {
 // To be called after anything has happened to a connection: answers requests, sends, and sets what to wait for next.
 void Server::settle(Connections::iterator at) {
   Connection& connection = *at;
-  const auto unsent = [&] { return connection.unsent(); };
   answer_for_a_turn(connection);
-  if (connection.closing) send(connection);  // the client can still read the reason
-  set_follow_timer();
-  set_linger_timer();
-  set_budget_timer();
-  const bool waits =
-      connection.awaits_answer() || connection.awaits_turn || connection.receives_since_ns;
-  const bool has_all = connection.ended && !waits && unsent() == 0;
+  if (connection.closing) connection.send();  // the client can still read the reason
+  upkeep_->set_timers();
+  const bool waits = connection.awaits_anything();
+  const bool has_all = connection.ended && !waits && connection.unsent() == 0;
   if (connection.closing || has_all) return drop(at);
-  const bool wants_more = !connection.ended && !waits && unsent() < kMostUnsentBytes;
+  const bool wants_more = !connection.ended && !waits && !connection.is_full();
   const uint32_t events =
-      (unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
+      (connection.unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);
 }
 

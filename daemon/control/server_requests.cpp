@@ -43,12 +43,6 @@ void Server::serve(Connections::iterator at, uint32_t events) {
   settle(at);
 }
 
-void Server::refuse(Connection& connection, const Error& why) {
-  connection.peer.descriptors.clear();
-  connection.out += protocol::error_line({}, why);
-  connection.closing = true;
-}
-
 void Server::receive(Connection& connection) {
   if (connection.peer.owner) return receive_of_user(connection);
   char buffer[kReadBytes];
@@ -68,7 +62,7 @@ void Server::receive(Connection& connection) {
 void Server::take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated) {
   auto& all = connection.peer.descriptors;
   std::move(sent.begin(), sent.end(), std::back_inserter(all));
-  if (truncated || all.size() > kMostDescriptors) refuse(connection, too_many_descriptors());
+  if (truncated || all.size() > kMostDescriptors) connection.refuse(too_many_descriptors());
 }
 
 // `count`: as recvmsg(2) returns it.
@@ -80,7 +74,8 @@ void Server::take_bytes(Connection& connection, const char* bytes, ssize_t count
 
 void Server::feed(Connection& connection, std::string_view bytes) {
   connection.in.feed(bytes);
-  if (auto within = check_requests_of(connection.peer); !within) refuse(connection, within.error());
+  if (auto within = limits_.check_requests(connection.peer); !within)
+    connection.refuse(within.error());
 }
 
 // ---- descriptors of users ----
@@ -99,7 +94,7 @@ void Server::receive_of_user(Connection& connection) {
 
 void Server::receive_elsewhere(Connection& connection) {
   auto asked = receiving_->receive(connection.number, connection.peer.uid, connection.socket);
-  if (!asked) return refuse(connection, asked.error());
+  if (!asked) return connection.refuse(asked.error());
   connection.receives_since_ns = boot_ns();
   set_receiving_timer();
 }
@@ -117,7 +112,7 @@ void Server::take_received() {
 
 void Server::take(Connection& connection, Receiving::Received received) {
   connection.receives_since_ns.reset();
-  if (received.error) return refuse(connection, *received.error);
+  if (received.error) return connection.refuse(*received.error);
   take_descriptors(connection, std::move(received.descriptors), false);
   if (received.ended) connection.ended = true;
   feed(connection, received.bytes);
@@ -129,10 +124,10 @@ void Server::end_late_receiving() {
     const auto next = std::next(at);
     if (at->receives_since_ns && *at->receives_since_ns <= late_ns) {
       at->receives_since_ns.reset();
-      refuse(*at, Error{Code::busy,
-                        "descriptors that user " + std::to_string(at->peer.uid) +
-                            " has sent are still waited for: files of FUSE whose process does not "
-                            "answer, or sockets that linger; none is taken until they are closed"});
+      at->refuse(Error{Code::busy,
+                       "descriptors that user " + std::to_string(at->peer.uid) +
+                           " has sent are still waited for: files of FUSE whose process does not "
+                           "answer, or sockets that linger; none is taken until they are closed"});
       settle(at);
     }
     at = next;
@@ -176,7 +171,7 @@ bool Server::answer(Connection& connection, PutAside request) {
   engine_.resolver().begin(request.learned);
   answering_ = &connection;
   auto answer =
-      dispatch(request.line, commands_, connection.peer, check_answers_of(connection.peer));
+      dispatch(request.line, commands_, connection.peer, limits_.check_answers(connection.peer));
   answering_ = nullptr;
   const auto awaited = engine_.reading().awaited();
   const bool slice_was_over = engine_.resolver().end_slice();
@@ -229,12 +224,12 @@ void Server::answer_meanwhile(int done_fd) {
 }
 
 // The connections that wait for nothing and are not being answered.
-std::vector<Server::Connection*> Server::idle() {
+std::vector<Connection*> Server::idle() {
   std::vector<Connection*> found;
   for (Connection& one : connections_) {
-    const bool waits = one.awaits_answer() || one.awaits_turn || one.receives_since_ns;
     const bool ends = one.ended || one.closing;
-    if (!waits && !ends && &one != answering_ && one.in.size() == 0 && one.unsent() == 0)
+    if (!one.awaits_anything() && !ends && &one != answering_ && one.in.size() == 0 &&
+        one.unsent() == 0)
       found.push_back(&one);
   }
   return found;
@@ -258,7 +253,7 @@ bool Server::answer_status(Connection& connection) {
   ++counts_.requests;
   counts_.refused_requests += reply.refused;
   connection.out += reply.line;
-  send(connection);
+  connection.send();
   if (connection.unsent() == 0 && !connection.closing) return true;
   await_turn(connection);
   return false;
@@ -321,7 +316,7 @@ void Server::take_flushed() {
     if (at->flush && answer_flush(*at)) settle(at);
     at = next;
   }
-  look_after_dumps();
+  upkeep_->look_after_dumps();
 }
 
 // ---- commits ----
@@ -374,7 +369,7 @@ void Server::take_read() {
     at = next;
   }
   if (any_commit) committing_.ask();
-  follow_programs();
+  upkeep_->follow_programs();
 }
 
 }  // namespace tracectl

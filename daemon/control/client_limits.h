@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+#include "daemon/base/result.h"
+#include "daemon/control/connection.h"
+#include "daemon/model/quota.h"
+
+namespace tracectl {
+
+// What all connections of one user may hold of the daemon's memory together. Every check fails with Code::exhausted,
+// and passes for a peer who may trace every process.
+class ClientLimits {
+ public:
+  static constexpr size_t kStreamBytes =
+      8 << 20;  // events that wait for one client, for each session
+
+  // Both are borrowed.
+  ClientLimits(const Connections& connections, const Quota& quota)
+      : connections_(connections), quota_(quota) {}
+
+  // Whether the user may have one more connection. `let_go`: its sockets that are still being closed.
+  Status check_connections(uid_t user, const std::optional<Owner>& owner, size_t let_go) const;
+  // Whether the peer may subscribe once more.
+  Status check_streams(const Peer& peer) const;
+  // Bytes of incomplete requests.
+  Status check_requests(const Peer& peer) const;
+  // Bytes of answers that have not been sent.
+  Status check_answers(const Peer& peer) const;
+  // Matches held by requests that wait for their turn, for a file, or for their answer's text.
+  Status check_matches(const Peer& peer) const;
+
+ private:
+  template <class Count> MemoryWanted sum_with(const Peer& peer, Count bytes_of) const;
+  bool is_within(const MemoryWanted& waiting) const;
+
+  const Connections& connections_;
+  const Quota& quota_;
+};
+
+}  // namespace tracectl

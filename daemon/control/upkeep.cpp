@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/control/upkeep.h"
+
+#include <spdlog/spdlog.h>
+
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are checked
+
+void set(EventLoop::Timer& timer, uint64_t boot_ns) {
+  if (auto done = timer.set(boot_ns); !done) spdlog::error("{}", done.error().message);
+}
+
+}  // namespace
+
+void Upkeep::Deadline::set(uint64_t due_ns) {
+  if (!due_ns || due_ns == set_to_ns) return;
+  set_to_ns = due_ns;
+  tracectl::set(timer, due_ns);
+}
+
+Result<std::unique_ptr<Upkeep>> Upkeep::start(EventLoop& loop, Engine& engine, Commands& commands) {
+  std::unique_ptr<Upkeep> upkeep{new Upkeep(engine, commands)};
+  if (auto watching = upkeep->watch(loop); !watching) return watching.error();
+  if (auto made = upkeep->make_timers(loop); !made) return made.error();
+  return upkeep;
+}
+
+Status Upkeep::watch(EventLoop& loop) {
+  auto noticing = assign(noticing_, loop.watch(engine_.notices().fd(), EventLoop::kReadable,
+                                               [this](uint32_t) { take_notices(); }));
+  const int replaced = engine_.awaiting().replaced_fd();
+  if (!noticing || replaced < 0) return noticing;
+  return assign(replacing_,
+                loop.watch(replaced, EventLoop::kReadable, [this](uint32_t) { take_replaced(); }));
+}
+
+Status Upkeep::make_timers(EventLoop& loop) {
+  for (const auto& [timer, callback] :
+       {std::pair{&lingering_.timer, &Upkeep::end_lingering},
+        std::pair{&budgeting_.timer, &Upkeep::keep_budgets},
+        std::pair{&following_.timer, &Upkeep::follow_programs},
+        std::pair{&dumping_, &Upkeep::look_after_dumps}, std::pair{&beating_, &Upkeep::beat}}) {
+    auto made = assign(*timer, loop.timer([this, call = callback] { (this->*call)(); }));
+    if (!made) return made;
+  }
+  return ok();
+}
+
+void Upkeep::set_timers() {
+  following_.set(engine_.following().next_ns());
+  lingering_.set(engine_.switches().next_linger_end_ns());
+  budgeting_.set(engine_.budgets().next_look_ns());
+}
+
+void Upkeep::end_lingering() {
+  lingering_.set_to_ns = 0;
+  if (auto ended = engine_.switches().end_lingering(); !ended)
+    spdlog::warn("sites that nobody wants stay armed for longer: {}", ended.error().message);
+  lingering_.set(engine_.switches().next_linger_end_ns());
+}
+
+void Upkeep::keep_budgets() {
+  budgeting_.set_to_ns = 0;
+  commands_.keep_budgets();
+  budgeting_.set(engine_.budgets().next_look_ns());
+}
+
+void Upkeep::follow_programs() {
+  following_.set_to_ns = 0;
+  commands_.follow_programs();
+  following_.set(engine_.following().next_ns());
+}
+
+void Upkeep::take_notices() {
+  commands_.take_notices();
+  look_after_dumps();
+  following_.set(engine_.following().next_ns());
+}
+
+void Upkeep::take_replaced() {
+  engine_.awaiting().take_replaced();
+  follow_programs();
+}
+
+void Upkeep::dump_recorders(const std::string& reason) {
+  commands_.dump_recorders(reason);
+  look_after_dumps();
+}
+
+void Upkeep::dump_failed(const UnitFailure& failure) {
+  commands_.dump_failed(failure);
+  look_after_dumps();
+}
+
+void Upkeep::look_after_dumps() {
+  if (commands_.look_after_dumps()) set(dumping_, boot_ns() + kDumpLookNs);
+}
+
+// The timer also runs while no session is saved, so that saving the first one need not start it.
+void Upkeep::beat() {
+  if (!commands_.kept().can_keep()) return;
+  if (commands_.kept().has_any()) commands_.kept().beat();
+  set(beating_, boot_ns() + KeptSessions::kBeatNs);
+}
+
+}  // namespace tracectl
