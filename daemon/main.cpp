@@ -14,7 +14,7 @@
 #include "daemon/control/listener.h"
 #include "daemon/control/log.h"
 #include "daemon/control/server.h"
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/sandbox/confined_reading.h"
 #include "daemon/sandbox/reading_main.h"
 #include "daemon/sessions/engine.h"
@@ -69,7 +69,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   if (!listener) return listener.error();
   auto kept = open_service_store();
   if (!kept) return kept.error();
-  auto kernel = open_kernel({.fast_nops = configuration.fast_nops, .store = kept->get()});
+  auto kernel = Kernel::open({.fast_nops = configuration.fast_nops, .store = kept->get()});
   if (!kernel) return kernel.error();
   auto reading = ConfinedReading::start({}, [](const std::string& what) { spdlog::warn(what); });
   if (!reading) return reading.error();

@@ -208,7 +208,7 @@ Result<ProbesInfo> Commands::info(const ProbeInfo& request, const Peer& peer) co
   if (!patterns) return in_field(patterns.error(), "pattern");
   const auto may_see = [&](const std::string& session) { return !why_not(peer, session); };
   ProbesInfo info{engine_.info(patterns->front(), may_see), std::nullopt};
-  if (request.generations) info.epoch = engine_.kernel().epoch();
+  if (request.generations) info.epoch = engine_.kernel().switching().epoch();
   return info;
 }
 
@@ -344,8 +344,8 @@ void Commands::keep_budgets() {
                    kept.done.error().message);
     for (const LeftOut& one : kept.left_out)
       spdlog::info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",
-                   kept.session, engine_.kernel().epoch(), one.load.probe, one.load.hits_per_second,
-                   one.load.percent, one.budget);
+                   kept.session, engine_.kernel().switching().epoch(), one.load.probe,
+                   one.load.hits_per_second, one.load.percent, one.budget);
   }
 }
 
@@ -546,7 +546,7 @@ Result<StatusReply> Commands::handle(const DaemonStatus&, Peer&) {
   return StatusReply{.version = TRACECTL_VERSION,
                      .pid = ::getpid(),
                      .uptime_s = (boot_ns() - started_ns_) / 1'000'000'000,
-                     .epoch = engine_.kernel().epoch(),
+                     .epoch = engine_.kernel().switching().epoch(),
                      .sessions = engine_.sessions().size(),
                      .sites = engine_.slots().by_id.size(),
                      .links = engine_.slots().links.size(),

@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 
 namespace tracectl {
 namespace {
@@ -19,7 +19,7 @@ Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) 
   spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
   spdlog::set_pattern("%l: %v");
   spdlog::set_level(options.verbose ? spdlog::level::info : spdlog::level::err);
-  auto kernel = open_kernel({.fast_nops = options.fast_nops, .for_one_command = true});
+  auto kernel = Kernel::open({.fast_nops = options.fast_nops, .for_one_command = true});
   if (!kernel) return kernel.error();
   auto engine = Engine::start(std::move(*kernel), EngineOptions{.for_one_command = true});
   if (!engine) return engine.error();

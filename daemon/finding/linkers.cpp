@@ -68,20 +68,20 @@ Result<Places> find_places(const Process& process, const MappedFile& file, Resol
 
 Linker::~Linker() {
   link_ = Fd{};
-  kernel_.linkers()[number_] = {};
+  notices_.linkers()[number_] = {};
   numbers_.give_back(number_);
 }
 
 Status Linker::arm(const Object& file, std::span<const uint64_t> offsets) {
-  kernel_.linkers()[number_] = {.pid = static_cast<uint32_t>(process_->pid()), .hears = 1};
-  auto link = kernel_.arm_linker(file.fd(), offsets, process_->pid(), number_);
+  notices_.linkers()[number_] = {.pid = static_cast<uint32_t>(process_->pid()), .hears = 1};
+  auto link = notices_.arm_linker(file.fd(), offsets, process_->pid(), number_);
   if (!link) return link.error();
   link_ = std::move(*link);
   return process_->still_there();  // its PID could have been reused before it was armed
 }
 
 void Linker::listen() const {
-  __atomic_store_n(&kernel_.linkers()[number_].hears, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&notices_.linkers()[number_].hears, 1u, __ATOMIC_SEQ_CST);
 }
 
 Result<LinkerPtr> Linkers::arm(const std::shared_ptr<const Process>& process, Resolver& resolver,
@@ -98,7 +98,7 @@ Result<LinkerPtr> Linkers::arm(const std::shared_ptr<const Process>& process, Re
   if (!number)
     return Error{Code::exhausted,
                  "more than " + std::to_string(int{TC_MAX_LINKERS}) + " dynamic linkers are armed"};
-  const auto linker = std::make_shared<Linker>(kernel_, numbers_, *number, process);
+  const auto linker = std::make_shared<Linker>(notices_, numbers_, *number, process);
   if (auto armed = linker->arm(*places->file, places->offsets); !armed) return armed.error();
   armed_[key] = linker;
   return LinkerPtr(linker);

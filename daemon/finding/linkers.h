@@ -13,7 +13,7 @@
 #include "daemon/base/id_pool.h"
 #include "daemon/base/result.h"
 #include "daemon/finding/resolver.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/notices.h"
 #include "daemon/process/process.h"
 
 namespace tracectl {
@@ -22,9 +22,9 @@ namespace tracectl {
 // by the sessions that wait for libraries of the process.
 class Linker {
  public:
-  // `numbers` and `kernel` are borrowed.
-  Linker(Kernel& kernel, IdPool& numbers, uint32_t number, std::shared_ptr<const Process> process)
-      : kernel_(kernel), numbers_(numbers), number_(number), process_(std::move(process)) {}
+  // `numbers` and `notices` are borrowed.
+  Linker(Notices& notices, IdPool& numbers, uint32_t number, std::shared_ptr<const Process> process)
+      : notices_(notices), numbers_(numbers), number_(number), process_(std::move(process)) {}
   ~Linker();
   Linker(const Linker&) = delete;
   Linker& operator=(const Linker&) = delete;
@@ -35,7 +35,7 @@ class Linker {
   const Process& process() const { return *process_; }
 
  private:
-  Kernel& kernel_;
+  Notices& notices_;
   IdPool& numbers_;
   uint32_t number_;
   std::shared_ptr<const Process> process_;
@@ -46,7 +46,7 @@ using LinkerPtr = std::shared_ptr<const Linker>;
 
 class Linkers {
  public:
-  explicit Linkers(Kernel& kernel) : kernel_(kernel) {}
+  explicit Linkers(Notices& notices) : notices_(notices) {}
 
   // Returns the armed linker; the next hit of a new one is reported. Fails with Code::not_found if the
   // process has no dynamic linker, or one without a place for debuggers; and with Code::busy while the
@@ -57,7 +57,7 @@ class Linkers {
  private:
   using Key = std::tuple<pid_t, uint64_t, dev_t, ino_t>;  // of the process, and of the file
 
-  Kernel& kernel_;
+  Notices& notices_;
   IdPool numbers_{0, TC_MAX_LINKERS};
   std::map<Key, std::weak_ptr<const Linker>> armed_;
 };

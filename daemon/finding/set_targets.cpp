@@ -80,22 +80,22 @@ Result<uint32_t> SetTargets::make(const Key& key) {
 }
 
 Status SetTargets::begin(const Executable& executable, uint32_t number) {
-  auto followed = kernel_.follow_executable(executable.first, executable.second, number);
+  auto followed = kernel_sets_.follow_executable(executable.first, executable.second, number);
   if (followed) add_running(executable, number);
   return followed;
 }
 
 Status SetTargets::begin(const Family& family, uint32_t number) {
   const auto [device, inode] = family.executable;
-  if (auto kept = kernel_.keep_at_exec(device, inode, number); !kept) return kept;
-  auto added = kernel_.add_member(family.pid, number, family.follow);
-  if (!added) kernel_.end_at_exec(device, inode, number);
+  if (auto kept = kernel_sets_.keep_at_exec(device, inode, number); !kept) return kept;
+  auto added = kernel_sets_.add_member(family.pid, number, family.follow);
+  if (!added) kernel_sets_.end_at_exec(device, inode, number);
   return added;
 }
 
 Status SetTargets::begin(const Cgroup& cgroup, uint32_t number) {
   auto added = add_cgroups(cgroup.path, number);
-  if (!added) kernel_.clear_cgroups(number);
+  if (!added) kernel_sets_.clear_cgroups(number);
   return added;
 }
 
@@ -107,13 +107,13 @@ Status SetTargets::add_cgroups(const std::string& path, uint32_t number) {
   if (const std::string name = path.substr(slash + 1); !name.empty()) {
     const auto parent = tree->id_of(path.substr(0, slash));
     if (!parent) return parent.error();
-    if (auto named = kernel_.follow_cgroup(*parent, name, number); !named) return named;
+    if (auto named = kernel_sets_.follow_cgroup(*parent, name, number); !named) return named;
   }
   Status all = ok();
   tree->visit(path, [&](uint64_t id) {
-    if (auto added = kernel_.add_cgroup(id, number); !added) all = added;
+    if (auto added = kernel_sets_.add_cgroup(id, number); !added) all = added;
   });
-  kernel_.tell_of_execs();
+  kernel_sets_.tell_of_execs();
   return all;
 }
 
@@ -123,27 +123,27 @@ void SetTargets::add_running(const Executable& executable, uint32_t number) {
   const auto running = [&] { return processes_running(executable.first, executable.second); };
   const auto before = running();
   for (const pid_t pid : before)
-    (void)!kernel_.add_member(pid, number, Follow::children).has_value();
+    (void)!kernel_sets_.add_member(pid, number, Follow::children).has_value();
   const auto after = running();
   for (const pid_t pid : before)
     if (std::find(after.begin(), after.end(), pid) == after.end())
-      kernel_.remove_member(pid, number);
+      kernel_sets_.remove_member(pid, number);
 }
 
 void SetTargets::end(const Executable& executable, uint32_t) {
-  kernel_.forget_executable(executable.first, executable.second);
+  kernel_sets_.forget_executable(executable.first, executable.second);
 }
 
 void SetTargets::end(const Family& family, uint32_t number) {
-  kernel_.end_at_exec(family.executable.first, family.executable.second, number);
+  kernel_sets_.end_at_exec(family.executable.first, family.executable.second, number);
 }
 
-void SetTargets::end(const Cgroup&, uint32_t number) { kernel_.clear_cgroups(number); }
+void SetTargets::end(const Cgroup&, uint32_t number) { kernel_sets_.clear_cgroups(number); }
 
 void SetTargets::adopt(const std::vector<uint32_t>& numbers) {
   adopted_ = numbers;
   numbers_.adopt(numbers);
-  kernel_.end_sets_but(sets_of(numbers));
+  kernel_sets_.end_but(sets_of(numbers));
 }
 
 void SetTargets::end_adoption() {
@@ -151,7 +151,7 @@ void SetTargets::end_adoption() {
   for (const auto& [key, set] : sets_) taken.push_back(set.number);
   for (const uint32_t number : std::exchange(adopted_, {}))
     if (std::find(taken.begin(), taken.end(), number) == taken.end()) numbers_.give_back(number);
-  kernel_.end_sets_but(sets_of(taken));
+  kernel_sets_.end_but(sets_of(taken));
 }
 
 void SetTargets::give_back(uint16_t set_target) {
@@ -159,7 +159,7 @@ void SetTargets::give_back(uint16_t set_target) {
   for (auto it = sets_.begin(); it != sets_.end(); ++it) {
     if (it->second.number != number || --it->second.users > 0) continue;
     std::visit([&](const auto& one) { end(one, number); }, it->first);
-    kernel_.clear_members(number);
+    kernel_sets_.clear_members(number);
     numbers_.give_back(number);
     sets_.erase(it);
     return;

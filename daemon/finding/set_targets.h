@@ -12,7 +12,7 @@
 
 #include "daemon/base/id_pool.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/sets.h"
 #include "daemon/model/target.h"
 #include "daemon/process/process.h"
 
@@ -23,7 +23,7 @@ namespace tracectl {
 // class adds the processes that existed before, and ends sets that nobody uses.
 class SetTargets {
  public:
-  explicit SetTargets(Kernel& kernel) : kernel_(kernel) {}
+  explicit SetTargets(Sets& kernel_sets) : kernel_sets_(kernel_sets) {}
 
   // Returns the number of the executable's set, for tc_hook.set_target.
   // `former`: the set's number in a former daemon, if it has been kept up to date since then; or 0.
@@ -75,7 +75,7 @@ class SetTargets {
   Status add_cgroups(const std::string& path, uint32_t number);
   void add_running(const Executable& executable, uint32_t number);
 
-  Kernel& kernel_;
+  Sets& kernel_sets_;
   IdPool numbers_{0, TC_MAX_SET_TARGETS};
   std::map<Key, Set> sets_;
   std::vector<uint32_t> adopted_;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "bpf/abi.h"
 #include "daemon/base/mapping.h"
 #include "daemon/kernel/uprobe_multi.h"
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "daemon/kernel/breakpoints.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/link.h"
 #include "daemon/kernel/programs.h"
 
 namespace tracectl {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 
 namespace tracectl {

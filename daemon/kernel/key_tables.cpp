@@ -4,6 +4,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
+#include <numeric>
 #include <span>
 #include <string>
 
@@ -66,6 +68,23 @@ std::vector<tc_table> needed_for(const tc_spec& spec) {
   return needed;
 }
 
+// Adds one CPU's part of a sum to another's.
+void add(const tc_sum& part, tc_sum& to) {
+  to.count += part.count;
+  to.sum += part.sum;
+  to.high = std::max(to.high, part.high);
+  to.low = std::max(to.low, part.low);
+}
+
+void add(const tc_time& part, tc_time& to) {
+  to.count += part.count;
+  to.total += part.total;
+  to.self += part.self;
+  to.high = std::max(to.high, part.high);
+  to.low = std::max(to.low, part.low);
+  for (size_t i = 0; i < std::size(to.buckets); ++i) to.buckets[i] += part.buckets[i];
+}
+
 }  // namespace
 
 Result<Fd> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
@@ -111,28 +130,52 @@ Status KeyTables::keep_in(DescriptorStore& store) {
 }
 
 Result<std::vector<KeyCount>> KeyTables::counts() const {
-  if (!tables_[TC_TABLE_COUNTS]) return std::vector<KeyCount>{};
-  return read_counts(fd_of(TC_TABLE_COUNTS), cpu_count_);
+  std::vector<KeyCount> result;
+  if (!tables_[TC_TABLE_COUNTS]) return result;
+  auto read = tables::each_entry<tc_key, uint64_t>(
+      fd_of(TC_TABLE_COUNTS), "counts", cpu_count_,
+      [&](const tc_key& key, std::span<const uint64_t> counts) {
+        result.push_back({key, std::accumulate(counts.begin(), counts.end(), uint64_t{0})});
+      });
+  if (!read) return read.error();
+  return result;
 }
 
 Result<std::vector<KeySum>> KeyTables::sums() const {
-  if (!tables_[TC_TABLE_SUMS]) return std::vector<KeySum>{};
-  return read_sums(fd_of(TC_TABLE_SUMS), cpu_count_);
+  std::vector<KeySum> result;
+  if (!tables_[TC_TABLE_SUMS]) return result;
+  auto read =
+      tables::each_entry<tc_key, tc_sum>(fd_of(TC_TABLE_SUMS), "sums", cpu_count_,
+                                         [&](const tc_key& key, std::span<const tc_sum> sums) {
+                                           KeySum& all = result.emplace_back(KeySum{key, {}});
+                                           for (const tc_sum& sum : sums) add(sum, all.sum);
+                                         });
+  if (!read) return read.error();
+  return result;
 }
 
 Result<std::vector<KeyTime>> KeyTables::times() const {
-  if (!tables_[TC_TABLE_TIMES]) return std::vector<KeyTime>{};
-  return read_times(fd_of(TC_TABLE_TIMES), cpu_count_);
+  std::vector<KeyTime> result;
+  if (!tables_[TC_TABLE_TIMES]) return result;
+  auto read =
+      tables::each_entry<tc_key, tc_time>(fd_of(TC_TABLE_TIMES), "times", cpu_count_,
+                                          [&](const tc_key& key, std::span<const tc_time> times) {
+                                            KeyTime& all = result.emplace_back(KeyTime{key, {}});
+                                            for (const tc_time& time : times) add(time, all.time);
+                                          });
+  if (!read) return read.error();
+  return result;
 }
 
 std::vector<tc_key> KeyTables::keys_of(tc_table table,
                                        const std::unordered_set<uint32_t>& stats) const {
   if (!tables_[table]) return {};
-  return tracectl::keys_of(fd_of(table), stats);
+  return tables::keys_of<tc_key>(fd_of(table),
+                                 [&](const tc_key& key) { return stats.contains(key.stat); });
 }
 
 bool KeyTables::take_out(tc_table table, const tc_key& key) {
-  return tables_[table] && delete_key(fd_of(table), key);
+  return tables_[table] && bpf_map_delete_elem(fd_of(table), &key) == 0;
 }
 
 }  // namespace tracectl

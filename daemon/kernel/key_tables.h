@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <unordered_set>
 #include <vector>
 
@@ -13,11 +14,25 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
 
 struct tracer;
 
 namespace tracectl {
+
+struct KeyCount {
+  tc_key key;
+  uint64_t count = 0;
+};
+
+struct KeySum {
+  tc_key key;
+  tc_sum sum{};
+};
+
+struct KeyTime {
+  tc_key key;
+  tc_time time{};
+};
 
 class KeyTables {
  public:

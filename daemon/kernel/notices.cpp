@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/notices.h"
 
+#include <bpf/libbpf.h>
+
+#include <algorithm>
 #include <cstring>
+#include <string>
+
+#include "bpf/tracer.skel.h"
+#include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
 
-Result<Notices> Notices::open(int fd) {
-  auto ring = Ring::open(fd, TC_NOTICES_BYTES);
+Result<Notices> Notices::open(tracer& skeleton, std::span<tc_session> sessions) {
+  auto ring = Ring::open(bpf_map__fd(skeleton.maps.notices), TC_NOTICES_BYTES);
   if (!ring) return ring.error();
-  return Notices(std::move(*ring));
+  return Notices(skeleton, sessions, std::move(*ring));
 }
+
+// The links of a former daemon's linkers have ended with it.
+Notices::Notices(tracer& skeleton, std::span<tc_session> sessions, Ring ring)
+    : skeleton_(skeleton), sessions_(sessions), ring_(std::move(ring)) {
+  std::ranges::fill(linkers(), tc_linker{});
+}
+
+int Notices::fd() const { return bpf_map__fd(skeleton_.maps.notices); }
 
 std::vector<tc_notice> Notices::take() {
   std::vector<tc_notice> taken;
@@ -21,5 +36,29 @@ std::vector<tc_notice> Notices::take() {
   });
   return taken;
 }
+
+void Notices::listen_for_dumps(uint32_t session) {
+  __atomic_store_n(&sessions_[session].hears_of_dumps, 1u, __ATOMIC_SEQ_CST);
+}
+
+void Notices::watch_crashes(bool watch) {
+  __atomic_store_n(&skeleton_.bss->watches_crashes, watch ? 1u : 0u, __ATOMIC_SEQ_CST);
+}
+
+// All offsets have the linker's number. Without a filter it would be armed in every process of the machine.
+Result<Fd> Notices::arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
+                               uint32_t number) {
+  if (pid <= 0) return Error{Code::invalid, "a dynamic linker is armed in one process only"};
+  const std::vector<uint64_t> cookies(offsets.size(), number);
+  Fd link = link_uprobe_multi({.program_fd = bpf_program__fd(skeleton_.progs.on_linker),
+                               .object_fd = object_fd,
+                               .filter = pid,
+                               .offsets = offsets,
+                               .cookies = cookies});
+  if (!link) return Error::from_errno("arm the dynamic linker of process " + std::to_string(pid));
+  return link;
+}
+
+std::span<tc_linker> Notices::linkers() { return skeleton_.bss->linkers; }
 
 }  // namespace tracectl

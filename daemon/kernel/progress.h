@@ -14,7 +14,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/switching.h"
 
 namespace tracectl {
 

@@ -11,15 +11,13 @@
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 #include "daemon/base/fd.h"
+#include "daemon/kernel/loading.h"
 #include "daemon/kernel/programs.h"
-#include "daemon/kernel/sets.h"
+#include "daemon/kernel/set_bits.h"
+#include "daemon/kernel/tables.h"
 
 namespace tracectl {
 namespace {
-
-struct SkeletonDeleter {
-  void operator()(tracer* skeleton) const { tracer::destroy(skeleton); }
-};
 
 struct LinkDeleter {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
@@ -48,15 +46,16 @@ Result<std::vector<tc_memory>> read_all(int link) {
 
 }  // namespace
 
-struct Proofs::Looking {
-  std::unique_ptr<tracer, SkeletonDeleter> skeleton;
+struct ProcessProofs::Looking {
+  Skeleton skeleton;
   std::unique_ptr<bpf_link, LinkDeleter> link;
 };
 
-Proofs::Proofs(tracer& skeleton) : skeleton_(skeleton) {}
-Proofs::~Proofs() = default;
+ProcessProofs::ProcessProofs(tracer& skeleton, std::span<tc_session> sessions)
+    : skeleton_(skeleton), sessions_(sessions) {}
+ProcessProofs::~ProcessProofs() = default;
 
-Result<Proofs::Looking*> Proofs::looking() {
+Result<ProcessProofs::Looking*> ProcessProofs::looking() {
   if (looking_) return looking_.get();
   auto fresh = std::make_unique<Looking>();
   fresh->skeleton.reset(tracer::open(nullptr));
@@ -75,8 +74,8 @@ Result<Proofs::Looking*> Proofs::looking() {
   return looking_.get();
 }
 
-Result<std::vector<ProvenMemory>> Proofs::prove(std::span<const int> descriptors,
-                                                std::optional<uint32_t> session) {
+Result<std::vector<ProvenMemory>> ProcessProofs::prove(std::span<const int> descriptors,
+                                                       std::optional<uint32_t> session) {
   if (descriptors.empty()) return std::vector<ProvenMemory>{};
   if (descriptors.size() > TC_MAX_PROOFS)
     return Error{Code::invalid, "more than " + std::to_string(TC_MAX_PROOFS) + " proofs at a time"};
@@ -102,27 +101,39 @@ Result<std::vector<ProvenMemory>> Proofs::prove(std::span<const int> descriptors
   return proven;
 }
 
-std::optional<uint32_t> Proofs::in_initial_namespace(pid_t pid) const {
+std::optional<uint32_t> ProcessProofs::in_initial_namespace(pid_t pid) const {
   if (!skeleton_.rodata->in_own_pid_namespace) return static_cast<uint32_t>(pid);
   const auto known = initial_pids_.find(pid);
   return known == initial_pids_.end() ? std::nullopt : std::optional(known->second);
 }
 
-bool Proofs::has_proof(pid_t pid, uint32_t session) const {
+bool ProcessProofs::has_proof(pid_t pid, uint32_t session) const {
   const auto key = in_initial_namespace(pid);
   tc_member member{};
   return key && bpf_map_lookup_elem(bpf_map__fd(skeleton_.maps.members), &*key, &member) == 0 &&
          member.proven.words[session / 64] >> (session % 64) & 1;
 }
 
-void Proofs::forget(uint32_t session) {
+void ProcessProofs::forget(uint32_t session) {
   const int members = bpf_map__fd(skeleton_.maps.members);
-  for (const uint32_t pid : sets::keys_of<uint32_t>(members)) {
+  for (const uint32_t pid : tables::keys_of<uint32_t>(members)) {
     tc_member member{};
     if (bpf_map_lookup_elem(members, &pid, &member) != 0) continue;
     take_from(member.proven, session);
     sets::put_back_member(members, pid, member);
   }
+}
+
+ProcessProofs::Unproven ProcessProofs::unproven(uint32_t session) const {
+  const tc_session& of = sessions_[session];
+  return {__atomic_load_n(&of.unproven_processes, __ATOMIC_RELAXED),
+          __atomic_load_n(&of.unproven_hits, __ATOMIC_RELAXED)};
+}
+
+void ProcessProofs::hear_of_unproven(uint32_t session) {
+  tc_session& of = sessions_[session];
+  __atomic_store_n(&of.unproven_heard, __atomic_load_n(&of.unproven_told, __ATOMIC_RELAXED),
+                   __ATOMIC_RELAXED);
 }
 
 }  // namespace tracectl

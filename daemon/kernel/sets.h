@@ -1,63 +1,74 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sets of set targets, as bits, in elements of the kernel's tables.
+// The kernel's door for sets of processes: which processes and cgroups belong to which set targets. The programs that
+// follow forks, execs and new cgroups add to them (bpf/members.bpf.h, bpf/cgroups.bpf.h).
 #pragma once
 
-#include <bpf/bpf.h>
+#include <sys/types.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <string>
 
 #include "bpf/abi.h"
+#include "daemon/base/result.h"
+#include "daemon/model/target.h"
 
-namespace tracectl::sets {
+struct tracer;
 
-inline void put(tc_sets& sets, uint32_t number, bool in) {
-  const uint64_t bit = uint64_t{1} << (number % 64);
-  auto& word = sets.words[number / 64];
-  word = in ? word | bit : word & ~bit;
-}
+namespace tracectl {
 
-inline bool has(const tc_sets& sets, uint32_t number) {
-  return number < TC_MAX_SET_TARGETS && sets.words[number / 64] >> (number % 64) & 1;
-}
+// Only the control thread may call it. The tables are the programs'; it owns nothing. Adding fails with the errno of
+// the kernel, or with Code::unsupported in a PID namespace of our own, or for a name that is too long; what returns no
+// Status cannot fail.
+class Sets {
+ public:
+  // `skeleton` is loaded; borrowed.
+  explicit Sets(tracer& skeleton);
 
-inline bool is_empty(const tc_sets& sets) {
-  return std::all_of(std::begin(sets.words), std::end(sets.words),
-                     [](uint64_t word) { return word == 0; });
-}
+  // ---- of processes ----
+  Status follow_executable(dev_t device, ino_t inode, uint32_t set_target);
+  void forget_executable(dev_t device, ino_t inode);
+  // A process of the set stays in it when it executes this file, or ceases to.
+  Status keep_at_exec(dev_t device, ino_t inode, uint32_t set_target);
+  void end_at_exec(dev_t device, ino_t inode, uint32_t set_target);
+  // `follow` says which of its children join the set.
+  Status add_member(pid_t pid, uint32_t set_target, Follow follow);
+  void remove_member(pid_t pid, uint32_t set_target);
+  // Ends the set target: no process belongs to it any more.
+  void clear_members(uint32_t set_target);
 
-inline tc_sets common(tc_sets sets, const tc_sets& others) {
-  for (uint32_t i = 0; i < TC_MEMBER_WORDS; ++i) sets.words[i] &= others.words[i];
-  return sets;
-}
+  // ---- of cgroups ----
+  // Cgroups that are made with this name in that parent belong to the set, and all below them.
+  Status follow_cgroup(uint64_t parent, const std::string& name, uint32_t set_target);
+  // Adds a cgroup that exists. Those that are made in it from now on belong to the set too.
+  Status add_cgroup(uint64_t id, uint32_t set_target);
+  // Ends the set target.
+  void clear_cgroups(uint32_t set_target);
+  // Notices report the files that processes of these sets execute from now on, each once for each cgroup, also
+  // those that were reported before.
+  void tell_of_execs();
 
-// Writes the element, or deletes it if it is of no set any more.
-template <class Value>
-void put_back(int table, const void* key, const Value& value, const tc_sets& of) {
-  if (is_empty(of))
-    bpf_map_delete_elem(table, key);
-  else
-    bpf_map_update_elem(table, key, &value, BPF_EXIST);
-}
+  // ---- of both ----
+  // A notice reports the next process that joins the set by a fork or an exec. Later ones are not reported until
+  // this is called again.
+  void hear_of_joining(uint32_t set_target);
+  void hear_no_more(uint32_t set_target);
+  // Ends all set targets but these.
+  void end_but(const tc_sets& kept);
 
-// The same for a process, which is deleted if it belongs to no set and is proven to no session.
-inline void put_back_member(int members, uint32_t pid, const tc_member& member) {
-  const auto is_zero = [](uint64_t word) { return word == 0; };
-  if (is_empty(member.of) && std::ranges::all_of(member.proven.words, is_zero))
-    bpf_map_delete_elem(members, &pid);
-  else
-    bpf_map_update_elem(members, &pid, &member, BPF_EXIST);
-}
+ private:
+  // Descriptors of the programs' tables.
+  struct Tables {
+    int executables, families, members;
+    int cgroups, cgroup_names;
+  };
 
-template <class Key> std::vector<Key> keys_of(int table) {
-  std::vector<Key> keys;
-  Key key{};
-  for (const Key* previous = nullptr; bpf_map_get_next_key(table, previous, &key) == 0;
-       previous = &key)
-    keys.push_back(key);
-  return keys;
-}
+  Status can_follow() const;
+  void end_processes_but(const tc_sets& kept);
+  __u64& hearing_word(uint32_t set_target);
 
-}  // namespace tracectl::sets
+  tracer& skeleton_;
+  Tables tables_;
+};
+
+}  // namespace tracectl

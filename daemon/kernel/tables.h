@@ -1,48 +1,52 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Reads the kernel's tables of aggregates (bpf/aggregate.bpf.h), also while programs add to them.
+// Reads the kernel's tables, also while programs add to them.
 #pragma once
 
-#include <array>
-#include <optional>
+#include <bpf/bpf.h>
+
+#include <cerrno>
+#include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "bpf/abi.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
 
-struct bpf_map;
+namespace tracectl::tables {
 
-namespace tracectl {
+// Calls the function with each key of a table and its values: one, or one for each CPU.
+template <class Key, class Value, class OnEntry>
+Status each_entry(int fd, const char* name, unsigned values_of_key, OnEntry on_entry) {
+  constexpr uint32_t kBatch = 4096;
+  std::vector<Key> keys(kBatch);
+  std::vector<Value> values(size_t{kBatch} * values_of_key);
+  uint32_t position = 0;
+  bool first = true;
+  for (int err = 0; err == 0; first = false) {
+    uint32_t count = kBatch;
+    err = bpf_map_lookup_batch(fd, first ? nullptr : &position, &position, keys.data(),
+                               values.data(), &count, nullptr);
+    if (err != 0 && err != -ENOENT)
+      return Error::from_errno(std::string("read the table of ") + name, -err);
+    for (uint32_t i = 0; i < count; ++i)
+      on_entry(keys[i],
+               std::span<const Value>(values).subspan(size_t{i} * values_of_key, values_of_key));
+  }
+  return ok();
+}
 
-// Summed over the CPUs.
-Result<std::vector<KeyCount>> read_counts(int fd, unsigned cpu_count);
-Result<std::vector<KeySum>> read_sums(int fd, unsigned cpu_count);
-Result<std::vector<KeyTime>> read_times(int fd, unsigned cpu_count);
-std::vector<tc_key> keys_of(int fd, const std::unordered_set<uint32_t>& stats);
-// Returns whether the key was there.
-bool delete_key(int fd, const tc_key& key);
+template <class Key, class IsWanted> std::vector<Key> keys_of(int fd, IsWanted is_wanted) {
+  std::vector<Key> keys;
+  Key key{};
+  const Key* previous = nullptr;
+  for (; bpf_map_get_next_key(fd, previous, &key) == 0; previous = &key)
+    if (is_wanted(key)) keys.push_back(key);
+  return keys;
+}
 
-// The strings of keys by their numbers, each padded with 0 to TC_STR_LEN.
-Result<std::unordered_map<uint64_t, std::string>> read_texts(const bpf_map* map);
+template <class Key> std::vector<Key> keys_of(int fd) {
+  return keys_of<Key>(fd, [](const Key&) { return true; });
+}
 
-// The stack that keys refer to by this number. None if there is none, or if it is not complete yet: then
-// nothing has been counted by it.
-std::optional<tc_key_stack> read_key_stack(const bpf_map* map, uint64_t number);
-
-Result<std::vector<NumberedPath>> read_paths(const bpf_map* map);
-
-// These delete all entries of a table, or those of one session, and return how many each session had.
-using BySession = std::array<uint32_t, TC_MAX_SESSIONS>;
-BySession forget_texts(const bpf_map* map, std::optional<uint32_t> session);
-BySession forget_key_stacks(const bpf_map* map, std::optional<uint32_t> session);
-BySession forget_paths(const bpf_map* map, std::optional<uint32_t> session);
-// Open calls (bpf/calls.bpf.h), and blocks of such calls and of records that wait for their end.
-BySession forget_callers(const bpf_map* map, std::optional<uint32_t> session);
-BySession forget_blocks(const bpf_map* map, std::optional<uint32_t> session);
-
-}  // namespace tracectl
+}  // namespace tracectl::tables

@@ -54,8 +54,8 @@ Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
 }  // namespace
 
 // The former daemon may have died right after its switch: programs may still run under the epoch before it.
-Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& reading, Slots& slots,
-                         Keeper& keeper) {
+Adoption Adoption::begin(DescriptorStore& store, Switching& switching, Reading& reading,
+                         Slots& slots, Keeper& keeper) {
   Adoption adoption;
   auto states = store.take("engine.");
   auto objects = store.take("object.");
@@ -70,14 +70,14 @@ Adoption Adoption::begin(DescriptorStore& store, Kernel& kernel, Reading& readin
   for (KeptDescriptor& one : store.take("ring."))
     if (const auto numbers = numbers_in(one.name); numbers.size() == 2)
       adoption.rings_[numbers[0]][numbers[1]] = std::move(one.fd);
-  if (kernel.prepare_wait(Progress::of_hits)) kernel.wait_for_progress();
-  if (adoption.take_state(std::move(states), kernel.epoch()) &&
+  if (switching.prepare_wait(Progress::of_hits)) switching.wait_for_progress();
+  if (adoption.take_state(std::move(states), switching.epoch()) &&
       adoption.take_objects(std::move(objects), store, reading))
-    adoption.take_slots(kernel, slots);
+    adoption.take_slots(switching, slots);
   else
     adoption.state_ = {};
-  adoption.take_links(kernel, slots, keeper);
-  clear_others(kernel, slots);
+  adoption.take_links(switching, slots, keeper);
+  clear_others(switching, slots);
   for (size_t i = 0; i < adoption.objects_.size(); ++i)
     keeper.went_on(adoption.objects_[i], adoption.state_.objects[i].number);
   return adoption;
@@ -109,11 +109,12 @@ bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const Descripto
   return true;
 }
 
-void Adoption::take_slots(Kernel& kernel, Slots& slots) {
+void Adoption::take_slots(Switching& switching, Slots& slots) {
   uint32_t in_force = 0;
   for (const SlotState& one : state_.slots)
-    if (take_slot(one, kernel, slots)) in_force += kernel.slots()[one.id].generation[0].hook_count;
-  kernel.in_force()[0] = kernel.in_force()[1] = in_force;
+    if (take_slot(one, switching, slots))
+      in_force += switching.slots()[one.id].generation[0].hook_count;
+  switching.in_force()[0] = switching.in_force()[1] = in_force;
   for (const SessionState& session : state_.sessions)
     for (const SlotWantsState& at : session.wants)
       for (const WantState& want : at.wants) stat_ids_.push_back(want.former.stat);
@@ -131,21 +132,21 @@ void Adoption::take_slots(Kernel& kernel, Slots& slots) {
 }
 
 // Both generations of the slot become the one in force.
-bool Adoption::take_slot(const SlotState& state, Kernel& kernel, Slots& slots) {
-  tc_slot& in_kernel = kernel.slots()[state.id];
-  tc_generation& active = in_kernel.generation[kernel.epoch() & 1];
+bool Adoption::take_slot(const SlotState& state, Switching& switching, Slots& slots) {
+  tc_slot& in_kernel = switching.slots()[state.id];
+  tc_generation& active = in_kernel.generation[switching.epoch() & 1];
   const auto link = static_cast<uint32_t>(active.link & kLinkBits);
   const auto kept = links_.find(link);
   if (kept == links_.end() || !kept->second.fd) return false;
   active.link = link;
-  in_kernel.generation[(kernel.epoch() & 1) ^ 1] = active;
+  in_kernel.generation[(switching.epoch() & 1) ^ 1] = active;
   Slot slot;
   slot.key = state.key;
   slot.object = objects_[state.object];
   slot.nop5 = state.nop5;
   slot.link = link;
   slot.way = kept->second.way;
-  take_hooks(active, kernel.hooks(), slot);
+  take_hooks(active, switching.hooks(), slot);
   slots.slots_of_link[link].push_back(state.id);
   slots.by_key.emplace(slot.key, state.id);
   slots.by_id.emplace(state.id, std::move(slot));
@@ -173,21 +174,21 @@ void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_ho
 }
 
 // Links that serve no slot are closed.
-void Adoption::take_links(Kernel& kernel, Slots& slots, Keeper& keeper) {
+void Adoption::take_links(Switching& switching, Slots& slots, Keeper& keeper) {
   for (auto& [incarnation, kept] : links_) {
     keeper.went_on(incarnation);
     if (!slots.slots_of_link.contains(incarnation)) continue;
-    slots.links.emplace(incarnation, Link{kernel.long_work(), std::move(kept.fd), incarnation,
+    slots.links.emplace(incarnation, Link{switching.long_work(), std::move(kept.fd), incarnation,
                                           std::move(kept.beside)});
   }
   links_.clear();
 }
 
 // Clears all other slots: their numbers will be reused.
-void Adoption::clear_others(Kernel& kernel, const Slots& slots) {
-  if (slots.by_id.empty()) kernel.in_force()[0] = kernel.in_force()[1] = 0;
-  for (SlotId id = 0; id < kernel.slots().size(); ++id) {
-    tc_slot& slot = kernel.slots()[id];
+void Adoption::clear_others(Switching& switching, const Slots& slots) {
+  if (slots.by_id.empty()) switching.in_force()[0] = switching.in_force()[1] = 0;
+  for (SlotId id = 0; id < switching.slots().size(); ++id) {
+    tc_slot& slot = switching.slots()[id];
     const bool is_used = slot.generation[0].link || slot.generation[1].link;
     if (is_used && !slots.by_id.contains(id)) slot = tc_slot{};
   }

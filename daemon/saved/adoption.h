@@ -22,8 +22,8 @@ class Adoption {
  public:
   // For an adopted kernel: takes what is in the store, and makes slots of it. If no state fits the tables,
   // all of it is disarmed, and no session can be resumed.
-  static Adoption begin(DescriptorStore& store, Kernel& kernel, Reading& reading, Slots& slots,
-                        Keeper& keeper);
+  static Adoption begin(DescriptorStore& store, Switching& switching, Reading& reading,
+                        Slots& slots, Keeper& keeper);
 
   const EngineState& state() const { return state_; }
   const SessionState* find(const std::string& session) const;
@@ -42,11 +42,11 @@ class Adoption {
   bool take_state(std::vector<KeptDescriptor> states, uint64_t epoch);
   bool take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
                     Reading& reading);
-  void take_slots(Kernel& kernel, Slots& slots);
-  bool take_slot(const SlotState& state, Kernel& kernel, Slots& slots);
+  void take_slots(Switching& switching, Slots& slots);
+  bool take_slot(const SlotState& state, Switching& switching, Slots& slots);
   void take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks, Slot& slot);
-  void take_links(Kernel& kernel, Slots& slots, Keeper& keeper);
-  static void clear_others(Kernel& kernel, const Slots& slots);
+  void take_links(Switching& switching, Slots& slots, Keeper& keeper);
+  static void clear_others(Switching& switching, const Slots& slots);
 
   EngineState state_;
   std::vector<ObjectPtr> objects_;  // of the state

@@ -37,7 +37,7 @@ uint64_t hits_since(const std::unordered_map<uint32_t, uint64_t>& before, uint32
 }
 
 // Looks at the counters, and returns what each probe has cost since the last look.
-std::vector<ProbeLoad> look(const Kernel& kernel, const Session& session, Budget& budget,
+std::vector<ProbeLoad> look(const Counters& counters, const Session& session, Budget& budget,
                             uint64_t now_ns) {
   const double seconds = static_cast<double>(now_ns - budget.looked_ns) / kNsPerSecond;
   std::unordered_map<uint32_t, uint64_t> hits;
@@ -45,7 +45,7 @@ std::vector<ProbeLoad> look(const Kernel& kernel, const Session& session, Budget
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
       if (!is_on_budget(*held.setting)) continue;
-      const uint64_t now = hits[held.hook.stat] = kernel.read_stat(held.hook.stat).hits;
+      const uint64_t now = hits[held.hook.stat] = counters.read_stat(held.hook.stat).hits;
       const double rate =
           static_cast<double>(hits_since(budget.hits, held.hook.stat, now)) / seconds;
       ProbeLoad& load = loads[*held.probe];
@@ -118,7 +118,7 @@ std::vector<BudgetKept> Budgets::keep() {
 // The first look only gives the next one something to compare with.
 std::optional<BudgetKept> Budgets::keep(Session& session, uint64_t now_ns) {
   Budget& budget = *session.budget;
-  const auto loads = look(kernel_, session, budget, now_ns);
+  const auto loads = look(kernel_.counters(), session, budget, now_ns);
   if (!std::exchange(budget.looked_ns, now_ns)) return std::nullopt;
   budget.used = 0;
   for (const ProbeLoad& load : loads) budget.used += load.percent;

@@ -26,23 +26,23 @@ std::optional<Mapped> mapped_at(const std::vector<MappedFile>& files, uint64_t a
 
 }  // namespace
 
-Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& session) {
-  std::unordered_set<uint32_t> counters;
+Result<CalledAddresses> take_called_addresses(Counters& counters, const Session& session) {
+  std::unordered_set<uint32_t> stats;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
-      if (held.setting->spec.sees_callees) counters.insert(held.hook.stat);
+      if (held.setting->spec.sees_callees) stats.insert(held.hook.stat);
   CalledAddresses called;
-  if (counters.empty()) return called;
-  const auto counts = kernel.read_counts();
+  if (stats.empty()) return called;
+  const auto counts = counters.read_counts();
   if (!counts) return counts.error();
   std::vector<tc_key> taken;
   for (const KeyCount& count : *counts) {
-    if (!counters.contains(count.key.stat)) continue;
+    if (!stats.contains(count.key.stat)) continue;
     taken.push_back(count.key);
     if (count.key.missing == 0)
       called[static_cast<pid_t>(count.key.part[0])].insert(count.key.part[1]);
   }
-  kernel.delete_counts(taken);
+  counters.delete_counts(taken);
   return called;
 }
 

@@ -20,7 +20,7 @@ namespace tracectl {
 
 // Returns the addresses that hooks in force have counted since the last call of this, and removes them from
 // the kernel's table, which everybody's keys share. An address that is called again comes again.
-Result<CalledAddresses> take_called_addresses(Kernel& kernel, const Session& session);
+Result<CalledAddresses> take_called_addresses(Counters& counters, const Session& session);
 
 // Finds the functions that are at addresses, each place in a file once for a session.
 class CalleeFinder {

@@ -21,9 +21,9 @@ Result<ReadSummary> Counting::read(const std::string& name, bool clear) {
 
 Result<ReadSummary> Counting::read_so_far(const Session& session) {
   std::optional<Result<Results>> results;
-  kernel_.long_work().run([&] { results = current_results(kernel_, session); });
+  kernel_.long_work().run([&] { results = current_results(kernel_.counters(), session); });
   if (!*results) return results->error();
-  return ReadSummary{std::move(**results), kernel_.epoch(), std::nullopt};
+  return ReadSummary{std::move(**results), kernel_.switching().epoch(), std::nullopt};
 }
 
 // Counts from before the switch are in the answer, those from after it in the next answer.
@@ -46,14 +46,16 @@ Result<SwitchSummary> Counting::restart(const std::string& name) {
   if (auto planned = change.commit_of(**session).plan_fresh_counters(false); !planned)
     return planned.error();
   if (auto built = switches_.build(change); !built) return built.error();
-  kernel_.set_gate((*session)->id, true);
-  if ((*session)->marks) kernel_.begin_marks((*session)->id);
+  kernel_.sessions().set_gate((*session)->id, true);
+  if ((*session)->marks) kernel_.sessions().begin_marks((*session)->id);
   const uint64_t epoch = switches_.activate(change);
   (*session)->past = {.latencies = carried_over((*session)->past.latencies)};
   saving_.save_past();
   return SwitchSummary{epoch, 1, (*session)->hooks.size(), change.take_figures()};
 }
 
-Totals Counting::totals(const Session& session) const { return current_totals(kernel_, session); }
+Totals Counting::totals(const Session& session) const {
+  return current_totals(kernel_.counters(), session);
+}
 
 }  // namespace tracectl

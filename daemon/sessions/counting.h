@@ -40,11 +40,15 @@ class Counting {
 
   Totals totals(const Session& session) const;
   std::vector<ProbeTotals> probe_totals(const Session& session) const {
-    return tracectl::probe_totals(kernel_, session);
+    return tracectl::probe_totals(kernel_.counters(), session);
   }
   // Threads that could not be marked because memory was short.
-  uint64_t marks_lost(const Session& session) const { return kernel_.marks_lost(session.id); }
-  Kernel::Unproven unproven(const Session& session) const { return kernel_.unproven(session.id); }
+  uint64_t marks_lost(const Session& session) const {
+    return kernel_.sessions().marks_lost(session.id);
+  }
+  ProcessProofs::Unproven unproven(const Session& session) const {
+    return kernel_.proofs().unproven(session.id);
+  }
 
  private:
   Result<ReadSummary> read_so_far(const Session& session);

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<Kernel> kernel,
   auto for_stacks = reading->for_stacks();
   if (!for_stacks) return for_stacks.error();
   auto symbolizer = std::make_unique<Symbolizer>(std::move(*for_stacks));
-  auto reader = EventReader::start(*kernel, *symbolizer);
+  auto reader = EventReader::start(kernel->rings(), *symbolizer);
   if (!reader) return reader.error();
   return std::unique_ptr<Engine>{new Engine(std::move(kernel), std::move(symbolizer),
                                             std::move(*reader), std::move(reading), options,
@@ -45,9 +45,9 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       reader_(std::move(reader)),
       reading_(std::move(reading)),
       resolver_(*reading_, options.quota.matches),
-      slots_(*kernel_),
+      slots_(kernel_->switching()),
       hooks_(*kernel_, slots_, *reader_, *symbolizer_, options.for_one_command),
-      linkers_(*kernel_),
+      linkers_(kernel_->notices()),
       saving_(*kernel_, slots_, hooks_, sessions_, store, options.ring_bytes),
       quotas_(*kernel_, slots_, sessions_, saving_, options.quota, options.ring_bytes),
       switches_(*kernel_, slots_, hooks_, saving_, quotas_, options.linger_ns),
@@ -142,7 +142,7 @@ Access Engine::access_of(const Session& session, const std::optional<Owner>& own
           .files = {},
           .awaits_libraries = options_.awaits_libraries && !owner,
           .is_proven = [this, id = session.id](const Process& process) {
-            return kernel_->has_proof(process.pid(), id);
+            return kernel_->proofs().has_proof(process.pid(), id);
           }};
 }
 
@@ -168,7 +168,7 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   session.access = access_of(session, owner);
   session.account = *account;
   if (budget) session.budget = Budget{.percent = *budget};
-  kernel_->begin_session(session.id, owner, *account);
+  kernel_->sessions().begin(session.id, owner, *account);
   return const_cast<const Session*>(&session);
 }
 
@@ -196,7 +196,7 @@ Result<SwitchSummary> Engine::delete_session(const std::string& name) {
   auto emptied = commits_.empty(**session);
   if (!emptied) return emptied.error();
   streams_.close(**session);
-  kernel_->forget_session((*session)->id);
+  kernel_->counters().forget_session((*session)->id);
   const uint32_t account = (*session)->account;
   sessions_.remove(**session);
   quotas_.give_back_account(account);

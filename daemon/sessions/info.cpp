@@ -15,7 +15,7 @@ bool has(Kernel& kernel, const tc_generation& generation, const Hook& hook) {
   const tc_hook* at = &generation.first;
   for (uint32_t i = 0; i < generation.hook_count; ++i) {
     if (at->stat == hook.stat) return true;
-    at = &kernel.hooks()[at->next];
+    at = &kernel.switching().hooks()[at->next];
   }
   return false;
 }
@@ -25,12 +25,12 @@ void add(Kernel& kernel, const Slots& slots, SlotId slot, const SessionHook& hel
   info.probe = held.probe;
   info.setting = held.setting;
   info.epoch = std::max(info.epoch, held.epoch);
-  info.hits += kernel.read_stat(held.hook.stat).hits;
+  info.hits += kernel.counters().read_stat(held.hook.stat).hits;
   ++info.sites;
   info.may_wait |= slots.by_id.at(slot).way == Way::sleeping;
   if (!info.returns) info.returns = held.returns;
   for (size_t i = 0; i < info.generations.size(); ++i)
-    info.generations[i] += has(kernel, kernel.slots()[slot].generation[i], held.hook);
+    info.generations[i] += has(kernel, kernel.switching().slots()[slot].generation[i], held.hook);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const 
   std::vector<ProbeSettingInfo> found;
   for (auto& [key, info] : by_probe) {
     info.session = session.name;
-    info.paused = session.gated ? !kernel.gate_is_open(session.id) : session.paused;
+    info.paused = session.gated ? !kernel.sessions().gate_is_open(session.id) : session.paused;
     found.push_back(std::move(info));
   }
   return found;

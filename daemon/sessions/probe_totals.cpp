@@ -10,12 +10,12 @@
 
 namespace tracectl {
 
-std::vector<ProbeTotals> probe_totals(const Kernel& kernel, const Session& session) {
+std::vector<ProbeTotals> probe_totals(const Counters& counters, const Session& session) {
   std::map<std::pair<std::string_view, pid_t>, ProbeTotals> by_probe;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
       if (held.setting->spec.learns_tags) continue;  // not the user's
-      const tc_stat stat = kernel.read_stat(held.hook.stat);
+      const tc_stat stat = counters.read_stat(held.hook.stat);
       const pid_t pid = held.process ? held.process->pid() : 0;
       ProbeTotals& totals = by_probe[{*held.probe, pid}];
       totals.probe = *held.probe;

@@ -24,6 +24,6 @@ struct ProbeTotals {
 };
 
 // Sorted by name and process.
-std::vector<ProbeTotals> probe_totals(const Kernel& kernel, const Session& session);
+std::vector<ProbeTotals> probe_totals(const Counters& counters, const Session& session);
 
 }  // namespace tracectl

@@ -132,7 +132,7 @@ MemoryWanted Quotas::rings_wanted(const Session& session) const {
 // The number of descriptors that outlive the daemon for the user's sessions, after the switch or now: links, the
 // descriptors beside them, rings and files. A link that also serves others counts whole.
 size_t Quotas::saved_of_user(uid_t user, const Switch* change) const {
-  const Staging as_it_is(kernel_, slots_);
+  const Staging as_it_is(kernel_.switching(), slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
   std::set<uint32_t> links;
   size_t sum = 0;
@@ -178,7 +178,7 @@ Status Quotas::check_shares(const Switch& change) const {
 // A former daemon may have admitted more users than this one does.
 void Quotas::share_out() {
   const size_t users = std::max<size_t>(quota_.most_users, accounts_.used());
-  kernel_.share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
+  kernel_.sessions().share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
 }
 
 // A user has one account for all its sessions, and gives it back with the last.
@@ -193,7 +193,7 @@ Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
                  "there are sessions of " + std::to_string(accounts_.used()) +
                      " other users, and no more than " + std::to_string(most) +
                      " have a share of the tables (quota.most-users in tracectld.json)"};
-  kernel_.begin_account(*number, quota_.events_per_second);
+  kernel_.sessions().begin_account(*number, quota_.events_per_second);
   return *number;
 }
 

@@ -19,14 +19,14 @@ Error only_settings_left(const std::string& session) {
 
 Restoring::Restoring(const Parts& parts, DescriptorStore& store)
     : parts_(parts),
-      adoption_(
-          Adoption::begin(store, parts.kernel, parts.reading, parts.slots, parts.saving.keeper())) {
+      adoption_(Adoption::begin(store, parts.kernel.switching(), parts.reading, parts.slots,
+                                parts.saving.keeper())) {
   parts_.saving.keeper().kernel_went_on();
   parts_.hooks.adopt(adoption_.numbers());
   std::vector<uint32_t> numbers, accounts;
   for (const SessionState& session : adoption_.state().sessions) {
     numbers.push_back(session.id);
-    if (const uint32_t account = parts_.kernel.session_of(session.id).account)
+    if (const uint32_t account = parts_.kernel.sessions().row(session.id).account)
       accounts.push_back(account);
   }
   parts_.sessions.take_numbers(std::move(numbers));
@@ -67,7 +67,7 @@ Result<Restoring::Restored> Restoring::begin_session(Returning returning,
   session.saved = true;
   session.access = access_of(session, returning.owner);
   session.awaited.looked_ns = returning.last_ns;
-  session.account = parts_.kernel.session_of(state->id).account;
+  session.account = parts_.kernel.sessions().row(state->id).account;
   if (returning.budget)
     session.budget = Budget{.percent = *returning.budget, .left_out = state->left_out};
   session.settings = std::move(returning.settings);
@@ -184,7 +184,7 @@ void Restoring::retire_ended(Session& session, const Want& want) {
                          .process = nullptr,
                          .returns = want.site->returns,
                          .cost = want.site->cost};
-  if (retire(parts_.kernel, session, {&held})) parts_.hooks.discard(*hook);
+  if (retire(parts_.kernel.counters(), session, {&held})) parts_.hooks.discard(*hook);
 }
 
 WantedPart Restoring::part_again(const Session& session, const PartState& state,
@@ -241,7 +241,7 @@ Status Restoring::cover_again(const Session& session, const SessionState& state,
 }
 
 Status Restoring::restore_rings(Session& session) {
-  Rings rings{.by_cpu = adoption_.take_rings(session.id, parts_.kernel.cpu_count())};
+  SessionRings rings{.by_cpu = adoption_.take_rings(session.id, parts_.kernel.cpu_count())};
   if (rings.by_cpu.empty())
     return Error{Code::not_found, "the rings of session \"" + session.name + "\" are gone"};
   // Daemons before this one may have made rings of other sizes.
@@ -255,13 +255,13 @@ Status Restoring::restore_rings(Session& session) {
 void Restoring::free_others(const std::vector<uint32_t>& dropped_stats) {
   std::set<uint32_t> restored;
   for (const auto& [name, session] : parts_.sessions) restored.insert(session.id);
-  parts_.kernel.forget_keys({dropped_stats.begin(), dropped_stats.end()});
+  parts_.kernel.counters().forget_keys({dropped_stats.begin(), dropped_stats.end()});
   for (const uint32_t stat : dropped_stats) parts_.slots.stat_ids.give_back(stat);
   for (const SessionState& session : adoption_.state().sessions) {
     if (restored.contains(session.id)) continue;
-    const uint32_t account = parts_.kernel.session_of(session.id).account;
-    parts_.kernel.close_rings(session.id);
-    parts_.kernel.forget_session(session.id);
+    const uint32_t account = parts_.kernel.sessions().row(session.id).account;
+    parts_.kernel.rings().close(session.id);
+    parts_.kernel.counters().forget_session(session.id);
     parts_.saving.keeper().forget_rings(session.id, parts_.kernel.cpu_count());
     parts_.sessions.give_back(session.id);
     parts_.quotas.give_back_account(account);

@@ -162,7 +162,7 @@ Status Saving::save(const Switch* change) {
   if (!any && !keeper_->has_state()) return ok();
   if (any)
     if (auto kept = keeper_->keep_kernel(kernel_); !kept) return kept;
-  EngineState state{.epoch = kernel_.epoch() + (change ? 1 : 0),
+  EngineState state{.epoch = kernel_.switching().epoch() + (change ? 1 : 0),
                     .ring_bytes = ring_bytes_,
                     .last_source = hooks_.last_source(),
                     .last_serial = hooks_.last_serial(),
@@ -172,7 +172,7 @@ Status Saving::save(const Switch* change) {
                     .objects = {},
                     .slots = {},
                     .sessions = {}};
-  const Staging as_it_is(kernel_, slots_);
+  const Staging as_it_is(kernel_.switching(), slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
   StateWriter writer(state, slots_);
   std::set<uint32_t> links;

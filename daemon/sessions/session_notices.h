@@ -19,7 +19,7 @@ class SessionNotices {
       : kernel_(kernel), sessions_(sessions), awaiting_(awaiting), proofs_(proofs) {}
 
   // Readable when there are notices. Borrowed.
-  int fd() const { return kernel_.notices_fd(); }
+  int fd() const { return kernel_.notices().fd(); }
   // Returns the notices of sessions that still exist, and of crashed processes that sessions with dumps have chosen.
   // Those for Awaiting and SessionProofs are passed to them.
   std::vector<Notice> take();
@@ -28,7 +28,7 @@ class SessionNotices {
   // do not, until listen_for_dumps().
   void dump_at_triggers(const std::string& session);
   void listen_for_dumps(const std::string& session);
-  void watch_crashes(bool watch) { kernel_.watch_crashes(watch); }
+  void watch_crashes(bool watch) { kernel_.notices().watch_crashes(watch); }
 
  private:
   std::optional<Notice> take(const tc_notice& notice);

@@ -20,15 +20,15 @@ class SessionProofs {
   // Both are borrowed.
   SessionProofs(Kernel& kernel, Sessions& sessions) : kernel_(kernel), sessions_(sessions) {}
 
-  // Returns which of these descriptors of a client prove that it may see a process; as Kernel::prove().
+  // Returns which of these descriptors of a client prove that it may see a process; as ProcessProofs::prove().
   Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors) {
-    return kernel_.prove(descriptors, std::nullopt);
+    return kernel_.proofs().prove(descriptors, std::nullopt);
   }
 
   struct Proven {
     bool needed = false;  // the session has an owner
     std::vector<pid_t> processes;
-    Kernel::Unproven unproven;
+    ProcessProofs::Unproven unproven;
     std::vector<pid_t> wanted;  // processes that hit a probe and were left out since the last time
   };
   // Proves processes to the session, which shows their hits from now on, and those of their forks.

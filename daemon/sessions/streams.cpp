@@ -38,7 +38,7 @@ Result<bool> Streams::is_flushed(const std::string& name, uint64_t asked_ns) con
 void Streams::note_unsent(const std::string& name, uint64_t events) {
   const auto session = sessions_.find(name);
   if (!session || !(*session)->has_rings || !(*session)->saved) return;
-  kernel_.note_untold((*session)->id, kernel_.untold((*session)->id) + events);
+  kernel_.rings().note_untold((*session)->id, kernel_.rings().untold((*session)->id) + events);
 }
 
 size_t Streams::rings_open() const {
@@ -50,25 +50,25 @@ size_t Streams::rings_open() const {
 Status Streams::open(Session& session) {
   if (session.has_rings) return ok();
   if (auto within = quotas_.check_rings(session); !within) return within;
-  auto rings = kernel_.open_rings(session.id, ring_bytes_);
+  auto rings = kernel_.rings().open(session.id, ring_bytes_);
   if (!rings) return rings.error();
   auto done = saving_.save_rings(session, rings->by_cpu);
   if (done) done = reader_.open(session.id, std::move(*rings), session.access.owner);
   if (done)
     opened(session);
   else
-    kernel_.close_rings(session.id);
+    kernel_.rings().close(session.id);
   return done;
 }
 
 void Streams::close(Session& session) {
   if (!session.has_rings) return;
   leave(session);
-  kernel_.close_rings(session.id);
+  kernel_.rings().close(session.id);
   saving_.forget_rings(session);
 }
 
-Status Streams::restore(Session& session, Rings rings) {
+Status Streams::restore(Session& session, SessionRings rings) {
   if (auto going = reader_.go_on(session.id, std::move(rings), session.access.owner); !going)
     return going;
   opened(session);

@@ -52,7 +52,7 @@ class Streams {
   // Takes the session's rings away, if it has some.
   void close(Session& session);
   // Continues with rings that a former daemon has read.
-  Status restore(Session& session, Rings rings);
+  Status restore(Session& session, SessionRings rings);
   // Stops reading the session's rings, and leaves them in force.
   void leave(Session& session);
 

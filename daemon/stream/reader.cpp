@@ -64,19 +64,19 @@ class SignalsBlocked {
 
 }  // namespace
 
-Result<std::unique_ptr<EventReader>> EventReader::start(Kernel& kernel, Symbolizer& symbolizer) {
+Result<std::unique_ptr<EventReader>> EventReader::start(Rings& rings, Symbolizer& symbolizer) {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
       flushed{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake || !flushed) return Error::from_errno("eventfd");
   std::unique_ptr<EventReader> reader{
-      new EventReader(kernel, symbolizer, std::move(wake), std::move(flushed))};
+      new EventReader(rings, symbolizer, std::move(wake), std::move(flushed))};
   const SignalsBlocked blocked;
   reader->thread_ = std::thread([raw = reader.get()] { raw->run(); });
   return reader;
 }
 
-EventReader::EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake, Fd flushed)
-    : kernel_(kernel),
+EventReader::EventReader(Rings& rings, Symbolizer& symbolizer, Fd wake, Fd flushed)
+    : rings_(rings),
       symbolizer_(symbolizer),
       wake_(std::move(wake)),
       flushed_(std::move(flushed)) {}
@@ -119,28 +119,28 @@ void EventReader::wake() {
 
 // ---- called by the control thread ----
 
-Status EventReader::open(uint32_t session, Rings rings, const std::optional<Owner>& owner) {
+Status EventReader::open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner) {
   for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
-    kernel_.note_ring_seen(session, cpu, {0, boot_ns()});
-  kernel_.note_untold(session, 0);
+    rings_.note_seen(session, cpu, {0, boot_ns()});
+  rings_.note_untold(session, 0);
   return open(session, std::move(rings), owner, 0);
 }
 
-Status EventReader::go_on(uint32_t session, Rings rings, const std::optional<Owner>& owner) {
+Status EventReader::go_on(uint32_t session, SessionRings rings, const std::optional<Owner>& owner) {
   return open(session, std::move(rings), owner, boot_ns() + kSubscribersComeNs);
 }
 
-Status EventReader::open(uint32_t session, Rings rings, const std::optional<Owner>& owner,
+Status EventReader::open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner,
                          uint64_t sink_comes_by_ns) {
   Stream stream(rings.by_cpu.size());
   stream.owner = owner;
   stream.sink_comes_by_ns = sink_comes_by_ns;
-  stream.untold = kernel_.untold(session);
+  stream.untold = rings_.untold(session);
   for (Fd& fd : rings.by_cpu) {
     auto ring = Ring::open(fd.get(), rings.size_bytes);
     if (!ring) return ring.error();
     const auto cpu = static_cast<unsigned>(stream.lanes.size());
-    const auto seen = kernel_.ring_seen(session, cpu);
+    const auto seen = rings_.seen(session, cpu);
     stream.lanes.push_back(Lane{std::move(*ring), std::move(fd), seen.until_ns, seen.dropped});
   }
   const std::lock_guard lock(mutex_);
@@ -307,7 +307,7 @@ void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
   stream.sink_comes_by_ns = 0;
   if (came) stream.untold += stream.missed;
   stream.missed = 0;
-  kernel_.note_untold(session, stream.untold);
+  rings_.note_untold(session, stream.untold);
 }
 
 // The loss is placed before everything that is still in the rings.
@@ -318,7 +318,7 @@ void EventReader::tell_untold(uint32_t session, Stream& stream) {
       Lost{since_ns, std::exchange(stream.untold, 0), LossCause::slow_client, {}};
   for (const auto& sink : stream.sinks)
     if (sink->is_awaited()) sink->take({&lost, 1});
-  kernel_.note_untold(session, 0);
+  rings_.note_untold(session, 0);
 }
 
 // Passes the released items to the sinks.
@@ -330,7 +330,7 @@ void EventReader::give(uint32_t session, Stream& stream) {
     const auto* lost = std::get_if<Lost>(&item);
     stream.missed += lost ? lost->count : 1;
   }
-  kernel_.note_untold(session, stream.untold + stream.missed);
+  rings_.note_untold(session, stream.untold + stream.missed);
 }
 
 int EventReader::longest_sleep_ms() const {
@@ -450,14 +450,14 @@ void EventReader::release_held(Stream& stream) {
 
 void EventReader::read(uint32_t session, Stream& stream, unsigned cpu, bool one_order) {
   const uint64_t looked_at_ns = boot_ns();
-  const uint64_t dropped = kernel_.ring_dropped(session, cpu);
+  const uint64_t dropped = rings_.dropped(session, cpu);
   const bool straight =
       !one_order && stream.held.empty() && read_straight(stream, cpu, looked_at_ns);
   if (straight || drain(stream, cpu) == Ring::End::drained) {
     notice_loss(stream, cpu, dropped, looked_at_ns);
     Lane& lane = stream.lanes[cpu];
     lane.seen_until(looked_at_ns);
-    kernel_.note_ring_seen(session, cpu, {lane.seen_dropped, lane.since_ns});
+    rings_.note_seen(session, cpu, {lane.seen_dropped, lane.since_ns});
     stream.merger.drained(cpu, looked_at_ns);
   }
   if (!one_order) stream.merger.release(cpu, released_);
@@ -556,7 +556,7 @@ void EventReader::add_event(Stream& stream, unsigned ring, DecodedRecord record)
 }
 
 std::string EventReader::text_of_tag(const Stream& stream, uint32_t number) const {
-  if (number & TC_OWN_TAG) return kernel_.own_tag(number).value_or(kUnknownTag);
+  if (number & TC_OWN_TAG) return rings_.own_tag(number).value_or(kUnknownTag);
   return number < stream.tags.size() ? stream.tags[number] : "";
 }
 
@@ -577,7 +577,7 @@ void EventReader::notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, ui
 // more. That look sees a record reserved before the request; one reserved after it causes the
 // wake-up.
 void EventReader::sleep_until_event() {
-  kernel_.set_reader_sleeps(true);
+  rings_.set_reader_sleeps(true);
   if (!pass()) {
     {
       const std::lock_guard lock(mutex_);
@@ -585,7 +585,7 @@ void EventReader::sleep_until_event() {
     }
     wait(longest_sleep_ms());
   }
-  kernel_.set_reader_sleeps(false);
+  rings_.set_reader_sleeps(false);
 }
 
 // Returns true unless the timeout ended the wait.

@@ -18,8 +18,8 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
 #include "daemon/kernel/ring.h"
+#include "daemon/kernel/rings.h"
 #include "daemon/stream/batch.h"
 #include "daemon/stream/decoder.h"
 #include "daemon/stream/merger.h"
@@ -39,15 +39,15 @@ struct ReaderStats {
 // All members may be called by any thread except the reader's own.
 class EventReader {
  public:
-  static Result<std::unique_ptr<EventReader>> start(Kernel& kernel, Symbolizer& symbolizer);
+  static Result<std::unique_ptr<EventReader>> start(Rings& rings, Symbolizer& symbolizer);
   ~EventReader();
 
   // Stacks contain only what the owner may read; without an owner, everything.
-  Status open(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
+  Status open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner = {});
   // For rings that a former daemon has read. Their contents wait for a while for a subscriber that
   // returns; recorders, which are there at once, also get them then. If a ring would overflow
   // before, only the recorders get them, and the subscriber gets the number of lost events.
-  Status go_on(uint32_t session, Rings rings, const std::optional<Owner>& owner = {});
+  Status go_on(uint32_t session, SessionRings rings, const std::optional<Owner>& owner = {});
   // The last call: passes what was read to the sinks, and stops reading.
   void end();
   void close(uint32_t session);
@@ -115,7 +115,7 @@ class EventReader {
     uint64_t asked_ns;
   };
 
-  EventReader(Kernel& kernel, Symbolizer& symbolizer, Fd wake, Fd flushed);
+  EventReader(Rings& rings, Symbolizer& symbolizer, Fd wake, Fd flushed);
   void run();
   bool pass();
   bool pass(uint32_t session, std::unique_lock<std::mutex>& lock);
@@ -148,10 +148,10 @@ class EventReader {
   void tell_untold(uint32_t session, Stream& stream);
   void give(uint32_t session, Stream& stream);
   int longest_sleep_ms() const;
-  Status open(uint32_t session, Rings rings, const std::optional<Owner>& owner,
+  Status open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner,
               uint64_t sink_comes_by_ns);
 
-  Kernel& kernel_;
+  Rings& rings_;
   Symbolizer& symbolizer_;
   Fd wake_;                   // an eventfd: wakes the reader for a request
   mutable std::mutex mutex_;  // of everything below

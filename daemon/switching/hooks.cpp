@@ -169,8 +169,8 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
       auto set = set_targets_.take(path);
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
-      kernel_
-          .tell_of_execs();  // also if another session has the set: that one was informed, this one was not
+      // Also if another session has the set: that one was informed, this one was not.
+      kernel_.sets().tell_of_execs();
     }
   return ok();
 }
@@ -181,7 +181,7 @@ void Hooks::leave_cgroups(Session& session, const std::vector<Setting>& settings
     for (std::string& path : followed_cgroups(setting.target)) wanted.insert(std::move(path));
   std::erase_if(session.cgroup_sets, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return false;
-    kernel_.hear_no_more(entry.second - 1u);
+    kernel_.sets().hear_no_more(entry.second - 1u);
     set_targets_.give_back(entry.second);
     return true;
   });
@@ -195,9 +195,9 @@ Status Hooks::hear_of_joining(Session& session, const std::vector<Setting>& sett
     if (!set) return set.error();
     sets.emplace(std::pair{device, inode}, *set);
   }
-  for (const auto& [executable, set] : sets) kernel_.hear_of_joining(set - 1u);
+  for (const auto& [executable, set] : sets) kernel_.sets().hear_of_joining(set - 1u);
   if (awaits_in_cgroups(settings))
-    for (const auto& [path, set] : session.cgroup_sets) kernel_.hear_of_joining(set - 1u);
+    for (const auto& [path, set] : session.cgroup_sets) kernel_.sets().hear_of_joining(set - 1u);
   return ok();
 }
 
@@ -206,7 +206,7 @@ void Hooks::leave_executables(Session& session, const std::vector<Setting>& sett
   const auto wanted = executables_of(settings);
   std::erase_if(session.awaited.executable_sets, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return false;
-    kernel_.hear_no_more(entry.second - 1u);
+    kernel_.sets().hear_no_more(entry.second - 1u);
     set_targets_.give_back(entry.second);
     return true;
   });
@@ -268,7 +268,7 @@ Result<uint32_t> Hooks::number_of_tag(Session& session, const std::string& tag) 
                                       " different tags at most; delete it and make another"};
   session.tags.reserve(number);
   reader_.add_tag(session.id, number, tag);
-  kernel_.write_tag(session.id, number, tag);
+  kernel_.sessions().write_tag(session.id, number, tag);
   session.tags.push_back(tag);
   return number;
 }
@@ -283,10 +283,10 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
   for (const Trigger& trigger : spec.triggers)
     numbers.triggers.push_back(pulled_by(trigger, session.triggers.at(trigger.session)));
   if ((spec.tag || spec.silent || spec.deepest) && !session.marks) {
-    kernel_.begin_marks(session.id);
+    kernel_.sessions().begin_marks(session.id);
     session.marks = true;
   }
-  if (spec.learns_tags) kernel_.show_own_tags(session.id);
+  if (spec.learns_tags) kernel_.sessions().show_own_tags(session.id);
   return numbers;
 }
 
@@ -367,8 +367,8 @@ void Hooks::discard(const Hook& hook) {
 }
 
 void Hooks::discard_counters(const Hook& hook) {
-  if (is_rated(hook)) kernel_.remove_rate(hook.stat);
-  if (hook.pair) kernel_.remove_pair_stat(hook.stat);
+  if (is_rated(hook)) kernel_.counters().remove_rate(hook.stat);
+  if (hook.pair) kernel_.counters().remove_pair_stat(hook.stat);
   slots_.stat_ids.give_back(hook.stat);
 }
 
@@ -379,7 +379,7 @@ Status Hooks::take_counters(Hook& hook) {
   if (!stat)
     return Error{Code::exhausted,
                  "the table of counters is full (" + std::to_string(slots_.stat_ids.limit()) + ")"};
-  kernel_.begin_stat(*stat, hook.session);
+  kernel_.counters().begin_stat(*stat, hook.session);
   if (auto added = add_tables(hook, *stat); !added) {
     slots_.stat_ids.give_back(*stat);
     return added;
@@ -391,10 +391,10 @@ Status Hooks::take_counters(Hook& hook) {
 // Adds the tables that the hook needs besides its counters.
 Status Hooks::add_tables(const Hook& hook, uint32_t stat) {
   if (is_rated(hook))
-    if (auto added = kernel_.add_rate(stat); !added) return added;
+    if (auto added = kernel_.counters().add_rate(stat); !added) return added;
   if (!hook.pair) return ok();
-  auto added = kernel_.add_pair_stat(stat, hook.pair_slowest);
-  if (!added && is_rated(hook)) kernel_.remove_rate(stat);
+  auto added = kernel_.counters().add_pair_stat(stat, hook.pair_slowest);
+  if (!added && is_rated(hook)) kernel_.counters().remove_rate(stat);
   return added;
 }
 

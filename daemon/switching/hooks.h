@@ -32,9 +32,9 @@ class Hooks {
         slots_(slots),
         reader_(reader),
         symbolizer_(symbolizer),
-        set_targets_(kernel),
-        pairs_(kernel),
-        specs_(kernel) {}
+        set_targets_(kernel.sets()),
+        pairs_(kernel.counters()),
+        specs_(kernel.switching()) {}
 
   // Whether hits of the setting may wait at the site for absent memory that it reads, unless another setting
   // follows calls there. Takes nothing. Fails as check() does.

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/model/rows.h"
 #include "daemon/spec/assemble.h"
 

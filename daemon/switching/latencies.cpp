@@ -47,17 +47,17 @@ bool is_side(const SessionHook* held) { return held->hook.pair != nullptr; }
 }  // namespace
 
 // Reads the ends before the starts: the start of a pair that is matched meanwhile must not be missed.
-Status add_latencies(const Kernel& kernel, const std::vector<const SessionHook*>& hooks,
+Status add_latencies(const Counters& counters, const std::vector<const SessionHook*>& hooks,
                      Latencies& latencies) {
   std::vector<std::pair<const SessionHook*, tc_pair_stat>> stats;
   for (const uint32_t side : {uint32_t{TC_PAIR_TO}, uint32_t{TC_PAIR_FROM}})
     for (const SessionHook* held : hooks) {
       const bool ends = held->hook.pair_sides & TC_PAIR_TO;
       if (is_side(held) && ends == (side == TC_PAIR_TO))
-        stats.emplace_back(held, kernel.read_pair_stat(held->hook.stat));
+        stats.emplace_back(held, counters.read_pair_stat(held->hook.stat));
     }
   if (stats.empty()) return ok();
-  auto texts = kernel.read_texts();
+  auto texts = counters.read_texts();
   if (!texts) return texts.error();
   for (const auto& [held, stat] : stats)
     latencies[key_of(*held->setting)].add(result_of(stat, *held, *texts));

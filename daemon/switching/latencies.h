@@ -5,13 +5,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/switching/session.h"
 
 namespace tracectl {
 
 // Adds the counts of those hooks that are sides of pairs.
-Status add_latencies(const Kernel& kernel, const std::vector<const SessionHook*>& hooks,
+Status add_latencies(const Counters& counters, const std::vector<const SessionHook*>& hooks,
                      Latencies& latencies);
 
 // The part of results that remains after they are read and zeroed: starts that are still open.

@@ -22,7 +22,8 @@ PairPtr Pairs::of(uint16_t session, const std::shared_ptr<const Setting>& settin
   });
   if (known != known_.end())
     if (PairPtr pair = known->pair.lock()) return pair;
-  auto pair = std::make_shared<const Pair>(kernel_, former ? former : ++last_number_, leaves_them_);
+  auto pair =
+      std::make_shared<const Pair>(counters_, former ? former : ++last_number_, leaves_them_);
   known_.push_back({session, setting, pair});
   return pair;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/model/setting.h"
 
 namespace tracectl {
@@ -17,20 +17,20 @@ namespace tracectl {
 class Pair {
  public:
   // `leaves_them`: set when the engine ends and the next one takes over the starts.
-  Pair(Kernel& kernel, uint32_t number, std::shared_ptr<const bool> leaves_them)
-      : kernel_(kernel), number_(number), leaves_them_(std::move(leaves_them)) {}
+  Pair(Counters& counters, uint32_t number, std::shared_ptr<const bool> leaves_them)
+      : counters_(counters), number_(number), leaves_them_(std::move(leaves_them)) {}
   ~Pair() {
-    if (!*leaves_them_) kernel_.forget_starts(number_);
+    if (!*leaves_them_) counters_.forget_starts(number_);
   }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
   uint32_t number() const { return number_; }
   // Call it only when no hook of the pair is in force.
-  void forget_starts() const { kernel_.forget_starts(number_); }
+  void forget_starts() const { counters_.forget_starts(number_); }
 
  private:
-  Kernel& kernel_;
+  Counters& counters_;
   uint32_t number_;
   std::shared_ptr<const bool> leaves_them_;
 };
@@ -41,7 +41,7 @@ using PairPtr = std::shared_ptr<const Pair>;
 // for processes that started since, the pair keeps its number.
 class Pairs {
  public:
-  explicit Pairs(Kernel& kernel) : kernel_(kernel) {}
+  explicit Pairs(Counters& counters) : counters_(counters) {}
 
   // `former`: the number that it had in a former daemon, or 0.
   PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting, uint32_t former = 0);
@@ -58,7 +58,7 @@ class Pairs {
     std::weak_ptr<const Pair> pair;
   };
 
-  Kernel& kernel_;
+  Counters& counters_;
   uint32_t last_number_ = 0;
   std::shared_ptr<bool> leaves_them_ = std::make_shared<bool>(false);
   std::vector<Known> known_;

@@ -39,18 +39,18 @@ class KeyedRows {
  public:
   explicit KeyedRows(HooksByStat hooks) : hooks_(std::move(hooks)) {}
 
-  Status read(const Kernel& kernel, Results& results) {
+  Status read(const Counters& counters, Results& results) {
     if (hooks_.empty()) return ok();
-    auto counts = kernel.read_counts();
+    auto counts = counters.read_counts();
     if (!counts) return counts.error();
-    auto sums = kernel.read_sums();
+    auto sums = counters.read_sums();
     if (!sums) return sums.error();
-    auto times = kernel.read_times();
+    auto times = counters.read_times();
     if (!times) return times.error();
-    auto texts = kernel.read_texts();
+    auto texts = counters.read_texts();
     if (!texts) return texts.error();
     texts_ = std::move(*texts);
-    kernel_ = &kernel;
+    counters_ = &counters;
     for (const KeyCount& count : *counts) {
       if (is_cut(count.key)) add_cut(count, results);
       if (const AggregateMeaning* meaning = meaning_of(count.key)) add(count, *meaning, results);
@@ -89,7 +89,7 @@ class KeyedRows {
   KeyValue part_of(const tc_key& key, const AggregateMeaning& meaning, size_t i) const {
     const ValueType type = meaning.by[i].type;
     if (!is_stack(type)) return value_of(key.part[i], meaning.by[i], texts_);
-    const auto stack = kernel_->read_key_stack(key.part[i]);
+    const auto stack = counters_->read_key_stack(key.part[i]);
     if (!stack) return {};
     const tc_spec& spec = (*hooks_.at(key.stat)->hook.spec)->kernel;
     return addresses_of(*stack,
@@ -145,7 +145,7 @@ class KeyedRows {
   }
 
   HooksByStat hooks_;
-  const Kernel* kernel_ = nullptr;
+  const Counters* counters_ = nullptr;
   Texts texts_;
   std::vector<tc_key> counts_, sums_, times_;  // that belong to the hooks
 };
@@ -153,10 +153,10 @@ class KeyedRows {
 bool keeps_paths(const SessionHook* held) { return has_path_keys(held->setting->spec); }
 
 // Adds the session's paths, whether or not a row has been made of them yet.
-Status add_paths(const Kernel& kernel, const Session& session,
+Status add_paths(const Counters& counters, const Session& session,
                  const std::vector<const SessionHook*>& hooks, CallPaths& paths) {
   if (std::none_of(hooks.begin(), hooks.end(), keeps_paths)) return ok();
-  auto numbered = kernel.read_paths();
+  auto numbered = counters.read_paths();
   if (!numbered) return numbered.error();
   std::unordered_map<uint32_t, const std::string*> probes;  // by source
   for (const auto& [key, source] : session.sources) probes.emplace(source, &std::get<0>(key));
@@ -166,62 +166,63 @@ Status add_paths(const Kernel& kernel, const Session& session,
   return ok();
 }
 
-bool book(Kernel& kernel, const Session& session, const std::vector<const SessionHook*>& gone,
+bool book(Counters& counters, const Session& session, const std::vector<const SessionHook*>& gone,
           Results& past) {
-  if (!add_latencies(kernel, gone, past.latencies)) return false;
-  if (!add_paths(kernel, session, gone, past.paths)) return false;
+  if (!add_latencies(counters, gone, past.latencies)) return false;
+  if (!add_paths(counters, session, gone, past.paths)) return false;
   HooksByStat keyed;
   for (const SessionHook* held : gone) {
-    add_row(*held, kernel.read_stat(held->hook.stat), past);
+    add_row(*held, counters.read_stat(held->hook.stat), past);
     if (has_keys(*held)) keyed.emplace(held->hook.stat, held);
   }
   KeyedRows rows{std::move(keyed)};
-  if (!rows.read(kernel, past)) return false;
-  kernel.delete_counts(rows.counts());
-  kernel.delete_sums(rows.sums());
-  kernel.delete_times(rows.times());
+  if (!rows.read(counters, past)) return false;
+  counters.delete_counts(rows.counts());
+  counters.delete_sums(rows.sums());
+  counters.delete_times(rows.times());
   return true;
 }
 
 }  // namespace
 
-Result<Results> current_results(const Kernel& kernel, const Session& session) {
+Result<Results> current_results(const Counters& counters, const Session& session) {
   Results results = session.past;
   HooksByStat keyed;
   std::vector<const SessionHook*> all;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
       all.push_back(&held);
-      const tc_stat stat = kernel.read_stat(held.hook.stat);
+      const tc_stat stat = counters.read_stat(held.hook.stat);
       if (!is_told(held)) continue;
       results.totals.add(stat);
       add_row(held, stat, results);
       if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
     }
-  if (auto added = add_latencies(kernel, all, results.latencies); !added) return added.error();
-  if (auto added = KeyedRows{std::move(keyed)}.read(kernel, results); !added) return added.error();
+  if (auto added = add_latencies(counters, all, results.latencies); !added) return added.error();
+  if (auto added = KeyedRows{std::move(keyed)}.read(counters, results); !added)
+    return added.error();
   // After the rows, so that each row's path exists.
-  if (auto added = add_paths(kernel, session, all, results.paths); !added) return added.error();
+  if (auto added = add_paths(counters, session, all, results.paths); !added) return added.error();
   return results;
 }
 
-Totals current_totals(const Kernel& kernel, const Session& session) {
+Totals current_totals(const Counters& counters, const Session& session) {
   Totals totals = session.past.totals;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
-      if (is_told(held)) totals.add(kernel.read_stat(held.hook.stat));
+      if (is_told(held)) totals.add(counters.read_stat(held.hook.stat));
   return totals;
 }
 
-bool retire(Kernel& kernel, Session& session, const std::vector<const SessionHook*>& gone) {
+bool retire(Counters& counters, Session& session, const std::vector<const SessionHook*>& gone) {
   for (const SessionHook* held : gone)
-    if (is_told(*held)) session.past.totals.add(kernel.read_stat(held->hook.stat));
+    if (is_told(*held)) session.past.totals.add(counters.read_stat(held->hook.stat));
   try {
     std::vector<const SessionHook*> told, untold;
     for (const SessionHook* held : gone) (is_told(*held) ? told : untold).push_back(held);
     Results nobodys;
-    const bool all_told = book(kernel, session, told, session.past);
-    return book(kernel, session, untold, nobodys) && all_told;
+    const bool all_told = book(counters, session, told, session.past);
+    return book(counters, session, untold, nobodys) && all_told;
   } catch (const std::bad_alloc&) {
     return false;
   }

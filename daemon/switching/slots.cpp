@@ -53,7 +53,7 @@ Result<LayoutPtr> Layouts::find_or_add(const Arguments& arguments, uint32_t most
     std::erase_if(by_text_, [](const auto& entry) { return entry.second.expired(); });
   auto layout = std::make_shared<const Layout>(places_);
   by_text_.insert_or_assign(std::move(text), layout);
-  kernel_.write_layout(layout->place(), arguments);
+  switching_.write_layout(layout->place(), arguments);
   return LayoutPtr{std::move(layout)};
 }
 

@@ -15,7 +15,7 @@
 #include "daemon/base/result.h"
 #include "daemon/finding/object.h"
 #include "daemon/finding/slot_key.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/model/probe.h"
 #include "daemon/switching/pairs.h"
 #include "daemon/switching/specs.h"
@@ -50,7 +50,7 @@ using LayoutPtr = std::shared_ptr<const Layout>;  // none: no arguments
 // The layouts in the kernel's table; sites with the same arguments share one.
 class Layouts {
  public:
-  explicit Layouts(Kernel& kernel) : kernel_(kernel) {}
+  explicit Layouts(Switching& switching) : switching_(switching) {}
 
   // Nearly every call by a pointer has a layout of its own: these may take half of the table.
   static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
@@ -69,7 +69,7 @@ class Layouts {
  private:
   Result<LayoutPtr> find_or_add(const Arguments& arguments, uint32_t most);
 
-  Kernel& kernel_;
+  Switching& switching_;
   // The last one that was asked for, because functions often share one.
   std::shared_ptr<const Arguments> last_;
   std::weak_ptr<const Layout> last_layout_;
@@ -117,7 +117,7 @@ struct Slot : SlotSite {
 };
 
 struct Slots {
-  explicit Slots(Kernel& kernel) : layouts(kernel) {}
+  explicit Slots(Switching& switching) : layouts(switching) {}
 
   size_t lingering() const;
   uint64_t next_linger_end_ns() const;  // the first; 0 if nothing lingers

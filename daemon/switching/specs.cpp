@@ -59,7 +59,7 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
                                       "): remove settings of this or another session"};
   const bool is_numbered = (*assembled)->has_numbered_keys;
   SpecPtr made = std::make_shared<const InstalledSpec>(places_, std::move(*assembled));
-  if (auto written = kernel_.write_spec(made->place(), (*made)->kernel); !written)
+  if (auto written = switching_.write_spec(made->place(), (*made)->kernel); !written)
     return written.error();
   if (is_numbered) with_numbers_.push_back(made);
   return made;
@@ -69,7 +69,7 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
 void Specs::forget_numbers_if_unused() {
   if (with_numbers_.empty()) return;
   std::erase_if(with_numbers_, [](const auto& spec) { return spec.expired(); });
-  if (with_numbers_.empty()) kernel_.forget_numbers();
+  if (with_numbers_.empty()) switching_.forget_numbers();
 }
 
 }  // namespace tracectl

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/base/id_pool.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/model/setting.h"
 #include "daemon/spec/assemble.h"
 
@@ -46,7 +46,7 @@ using SpecPtr = std::shared_ptr<const InstalledSpec>;
 // The specs in the kernel's table. The sites of a setting with the same arguments share one.
 class Specs {
  public:
-  explicit Specs(Kernel& kernel) : kernel_(kernel) {}
+  explicit Specs(Switching& switching) : switching_(switching) {}
 
   // Returns null if the hook alone says all.
   Result<SpecPtr> install(const std::shared_ptr<const Setting>& setting, const Arguments& arguments,
@@ -68,7 +68,7 @@ class Specs {
                        const SessionNumbers& numbers, const PairSide* side);
   void forget_numbers_if_unused();
 
-  Kernel& kernel_;
+  Switching& switching_;
   std::map<std::pair<const Setting*, std::string>, Known> known_;  // also by compiled_from()
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_SPECS);
   std::vector<uint32_t> former_places_;

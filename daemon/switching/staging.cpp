@@ -110,10 +110,10 @@ Status Staging::build() {
 
 Status Staging::stage() {
   Stopwatch watch(phases_.stage);
-  first_hits_.reserve(kernel_.cpu_count());
+  first_hits_.reserve(switching_.most_first_hits());
   plan_links();
   const auto progress = hands_over() ? Progress::of_hits : Progress::of_programs;
-  if (auto prepared = kernel_.prepare_wait(progress); !prepared) return prepared;
+  if (auto prepared = switching_.prepare_wait(progress); !prepared) return prepared;
   if (auto allocated = allocate_hooks(); !allocated) return allocated;
   write_staging();
   return ok();
@@ -187,13 +187,13 @@ Status Staging::allocate_hooks() {
 
 void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {
   const auto& rest = change.rest;
-  const pid_t filtered = kernel_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
-  tc_generation& to = kernel_.slots()[slot].generation[generation];
+  const pid_t filtered = switching_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
+  tc_generation& to = switching_.slots()[slot].generation[generation];
   to.first = tc_hook{};
   uint32_t count = 0;
   for (const Hook& hook : change.hooks) {
     if (hook.paused) continue;
-    tc_hook& place = count == 0 ? to.first : kernel_.hooks()[rest[count - 1]];
+    tc_hook& place = count == 0 ? to.first : switching_.hooks()[rest[count - 1]];
     place = kernel_hook(hook, filtered, count < rest.size() ? rest[count] : 0);
     ++count;
   }
@@ -206,22 +206,22 @@ void Staging::write_generation(SlotId slot, unsigned generation, const Change& c
 void Staging::write_staging() {
   written_ = true;
   const unsigned staged = active() ^ 1;
-  uint32_t in_force = kernel_.in_force()[active()];
+  uint32_t in_force = switching_.in_force()[active()];
   for (const auto& [id, change] : changes_) {
-    tc_slot& slot = kernel_.slots()[id];
+    tc_slot& slot = switching_.slots()[id];
     if (change.is_new) slot = tc_slot{};
     write_generation(id, staged, change);
     in_force += slot.generation[staged].hook_count - slot.generation[active()].hook_count;
   }
-  kernel_.in_force()[staged] = in_force;
+  switching_.in_force()[staged] = in_force;
 }
 
 void Staging::copy_active() {
   for (const auto& [id, change] : changes_) {
-    tc_slot& slot = kernel_.slots()[id];
+    tc_slot& slot = switching_.slots()[id];
     slot.generation[active() ^ 1] = slot.generation[active()];
   }
-  kernel_.in_force()[active() ^ 1] = kernel_.in_force()[active()];
+  switching_.in_force()[active() ^ 1] = switching_.in_force()[active()];
 }
 
 Status Staging::arm() {
@@ -252,7 +252,7 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
                                                             : std::span<const ExitSite>();
     request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5, exits});
   }
-  auto armed = kernel_.arm(request);
+  auto armed = switching_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {
     armed_.emplace(incarnation, std::move(*link));
     reached(Step::arm);
@@ -313,21 +313,21 @@ const Link& Staging::link(uint32_t incarnation) const {
 
 uint64_t Staging::activate(const std::function<void()>& let_go,
                            const std::function<void()>& retired) {
-  const uint64_t epoch = kernel_.epoch() + 1;
+  const uint64_t epoch = switching_.epoch() + 1;
   switched_ = true;
   {
     Stopwatch watch(phases_.switch_);
-    kernel_.activate(epoch);
+    switching_.activate(epoch);
   }
   reached(Step::switch_);
   {
     // The old generation is overwritten below, and its counters are read as final. Before a link is
     // replaced, the remaining programs of a hit must also have run, because they share the hit.
     Stopwatch watch(phases_.wait);
-    kernel_.wait_for_progress();
+    switching_.wait_for_progress();
   }
   reached(Step::wait);
-  kernel_.take_first_hits(first_hits_);
+  switching_.take_first_hits(first_hits_);
   disarm(let_go);
   end_handovers();
   retired();
@@ -342,7 +342,7 @@ uint64_t Staging::activate(const std::function<void()>& let_go,
 void Staging::end_handovers() {
   for (const auto& [id, change] : changes_)
     if (change.handover)
-      __atomic_store_n(&kernel_.slots()[id].generation[active()].link, uint64_t{change.link},
+      __atomic_store_n(&switching_.slots()[id].generation[active()].link, uint64_t{change.link},
                        __ATOMIC_RELAXED);
 }
 

@@ -3,7 +3,7 @@
 // A commit, from writing the inactive generation to freeing what is no longer used: the sequence of the
 // Erlang run-time's non-blocking trace setting (OTP R16), on BPF.
 //
-//   Staging staging(kernel, slots);
+//   Staging staging(switching, slots);
 //   staging.want(site, session, hooks) / staging.drop(slot, session)   the changes
 //   staging.build()      allocate, write the inactive generation, arm    [may fail]
 //   staging.activate()   the switch, wait, disarm, copy back, free       [cannot fail]
@@ -42,8 +42,8 @@ struct Phases {  // nanoseconds
 class Staging {
  public:
   // A site that loses its last hook stays armed until `linger_until_ns` since boot, unless that is 0.
-  Staging(Kernel& kernel, Slots& slots, uint64_t linger_until_ns = 0)
-      : kernel_(kernel), slots_(slots), linger_until_ns_(linger_until_ns) {}
+  Staging(Switching& switching, Slots& slots, uint64_t linger_until_ns = 0)
+      : switching_(switching), slots_(slots), linger_until_ns_(linger_until_ns) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -130,9 +130,9 @@ class Staging {
   void free_old();
   void forget(SlotId slot);
   void write_generation(SlotId slot, unsigned generation, const Change& change);
-  unsigned active() const { return kernel_.epoch() & 1; }
+  unsigned active() const { return switching_.epoch() & 1; }
 
-  Kernel& kernel_;
+  Switching& switching_;
   Slots& slots_;
   uint64_t linger_until_ns_;
   ChangesBySlot changes_;

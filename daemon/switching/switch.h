@@ -22,7 +22,10 @@ struct SwitchFigures {
 class Switch {
  public:
   Switch(Kernel& kernel, Slots& slots, Hooks& hooks, uint64_t linger_until_ns)
-      : kernel_(kernel), slots_(slots), hooks_(hooks), staging_(kernel, slots, linger_until_ns) {
+      : kernel_(kernel),
+        slots_(slots),
+        hooks_(hooks),
+        staging_(kernel.switching(), slots, linger_until_ns) {
     reached(Step::lock);
   }
 

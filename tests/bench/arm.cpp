@@ -8,7 +8,7 @@
 #include <fstream>
 #include <memory>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
@@ -88,7 +88,7 @@ void commands() {
 // Each begins with a 5-byte nop.
 void ten_thousand(bool fast_nops) {
   const Program many{"many", {}};
-  auto engine = must(Engine::start(must(open_kernel({.fast_nops = fast_nops})), EngineOptions{}));
+  auto engine = must(Engine::start(must(Kernel::open({.fast_nops = fast_nops})), EngineOptions{}));
   must(engine->create_session("bench"));
   const Pattern all = must(parse_pattern("uprobe::m*[0-9]"));
   const auto commit_ms = [&](size_t sites) {
@@ -116,7 +116,7 @@ void ten_thousand(bool fast_nops) {
 
 void busy() {
   Program counters{"counters", {"4", "0", "1000"}};
-  auto engine = must(Engine::start(must(open_kernel()), EngineOptions{}));
+  auto engine = must(Engine::start(must(Kernel::open()), EngineOptions{}));
   must(engine->create_session("bench"));
   const Pattern all = must(parse_pattern("uprobe::f0*"));
   counters.send("go");

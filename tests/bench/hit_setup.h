@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
@@ -40,7 +40,7 @@ class Setup {
   // The target does not fork.
   explicit Setup(const KernelOptions& options = {.fast_nops = true}, const char* program = "hot")
       : target_(program, {}),
-        engine_(on_kernel::must(Engine::start(on_kernel::must(open_kernel(options)),
+        engine_(on_kernel::must(Engine::start(on_kernel::must(Kernel::open(options)),
                                               {.quota = {.events_per_second = UINT32_MAX}}))) {}
 
   on_kernel::Program& target() { return target_; }

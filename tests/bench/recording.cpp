@@ -95,7 +95,7 @@ class CpuTime {
 class Recording {
  public:
   Recording()
-      : engine_(must(Engine::start(must(open_kernel({.fast_nops = true})), EngineOptions{}))) {}
+      : engine_(must(Engine::start(must(Kernel::open({.fast_nops = true})), EngineOptions{}))) {}
 
   Pair& programs() { return programs_; }
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
@@ -37,7 +37,7 @@ double to_ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 // The target does not fork.
 std::unique_ptr<Engine> start_engine(const EngineOptions& options = {}) {
-  return must(Engine::start(must(open_kernel({.fast_nops = true})), options));
+  return must(Engine::start(must(Kernel::open({.fast_nops = true})), options));
 }
 
 // ---- armed and silent ----

@@ -90,7 +90,7 @@ TEST_F(AbsentMemory, ThatAnotherWouldHaveToBringIsNotWaitedFor) {
 // Like kernels before 6.6.
 TEST_F(AbsentMemory, IsNullWhereProgramsCannotSleep) {
   engine.reset();
-  engine = must(Engine::start(must(open_kernel({.sleeps = false})), EngineOptions{}));
+  engine = must(Engine::start(must(Kernel::open({.sleeps = false})), EngineOptions{}));
   const auto events = collect("s", "usdt::absent:fresh", "event(str(arg0), u32(arg0))");
   EXPECT_EQ(run()["brought"], 0);
   must(engine->streams().flush("s"));

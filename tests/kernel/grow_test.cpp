@@ -204,11 +204,11 @@ TEST_F(Growing, IsNoCommitWhereNothingIsNew) {
   begin(root());
   grow_until_added(kAllFunctions);
   wait_for_roots(10);
-  const uint64_t epoch = engine->kernel().epoch();
+  const uint64_t epoch = engine->kernel().switching().epoch();
   const auto grown = must(engine->graph_growth().grow("s"));
   EXPECT_EQ(grown.added, std::vector<std::string>{});
   EXPECT_EQ(grown.refused.size(), 0u);
-  EXPECT_EQ(engine->kernel().epoch(), epoch);
+  EXPECT_EQ(engine->kernel().switching().epoch(), epoch);
 }
 
 TEST_F(Growing, LeavesOutWhatIsToBeSkipped) {

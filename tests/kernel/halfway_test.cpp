@@ -42,8 +42,8 @@ class HalfWay : public KernelTest {
   };
   State state() const {
     const Slots& all = engine->slots();
-    return {engine->kernel().epoch(), all.slot_ids.used(), all.hook_ids.used(), all.stat_ids.used(),
-            all.links.size()};
+    return {engine->kernel().switching().epoch(), all.slot_ids.used(), all.hook_ids.used(),
+            all.stat_ids.used(), all.links.size()};
   }
   void expect_nothing_changed() const {
     EXPECT_EQ(state(), before);

@@ -55,13 +55,13 @@ class Hostile : public KernelTest {
     KernelTest::SetUp();
     if (IsSkipped()) return;
     engine.reset();
-    kernel = must(open_kernel());
+    kernel = must(Kernel::open());
     if (kernel->nop5_becomes_call()) GTEST_SKIP() << "nobody hits 5-byte nops for this kernel";
   }
 
   void expect_refused(const Code& code) {
     const CodeFile file(code);
-    const auto armed = kernel->arm(file.request());
+    const auto armed = kernel->switching().arm(file.request());
     const auto* failure = std::get_if<ArmFailure>(&armed);
     ASSERT_TRUE(failure) << "armed";
     EXPECT_NE(failure->error.message.find("not as it was"), std::string::npos)
@@ -74,7 +74,7 @@ class Hostile : public KernelTest {
 
 TEST_F(Hostile, ANopIsArmed) {
   const CodeFile file(kNop);
-  EXPECT_TRUE(std::holds_alternative<Link>(kernel->arm(file.request())));
+  EXPECT_TRUE(std::holds_alternative<Link>(kernel->switching().arm(file.request())));
 }
 
 TEST_F(Hostile, ASystemCallIsNotMade) {
@@ -96,7 +96,7 @@ TEST_F(Hostile, ALoopIsEnded) {
 TEST_F(Hostile, AnotherFileIsArmedAfterwards) {
   expect_refused({0x6a, 39, 0x58, 0x0f, 0x05});
   const CodeFile file(kNop);
-  EXPECT_TRUE(std::holds_alternative<Link>(kernel->arm(file.request())));
+  EXPECT_TRUE(std::holds_alternative<Link>(kernel->switching().arm(file.request())));
 }
 
 struct Nobody final : EventSink {

@@ -180,7 +180,8 @@ class Comer : public Player {
 
   void step() {
     if (!events_) return come();
-    ASSERT_TRUE(set_.empty() || events_->hears_all_threads_under(engine_.kernel().epoch()))
+    ASSERT_TRUE(set_.empty() ||
+                events_->hears_all_threads_under(engine_.kernel().switching().epoch()))
         << name_ << " does not hear every thread";
     if (random_.one_in(6)) return go();
     if (random_.one_in(6)) return try_in_vain();

@@ -140,17 +140,17 @@ TEST_F(Libraries, ThatDoNotFitChangeNothing) {
   Program program("loads", {});
   set("s", kWork, process(program.pid()), "count");
   follow_until_idle();
-  const uint64_t epoch = engine->kernel().epoch();
+  const uint64_t epoch = engine->kernel().switching().epoch();
   tell(program, "open " + target_path("grow_plugin"));
   until([&] {
     engine->notices().take();
     return engine->following().next_ns() != 0;
   });
   follow_until_idle();
-  EXPECT_EQ(engine->kernel().epoch(), epoch);
+  EXPECT_EQ(engine->kernel().switching().epoch(), epoch);
   tell(program, "open " + library_);
   follow(1);
-  EXPECT_GT(engine->kernel().epoch(), epoch);
+  EXPECT_GT(engine->kernel().switching().epoch(), epoch);
 }
 
 TEST_F(Libraries, OfProgramsThatBeginLaterAreTraced) {
@@ -203,7 +203,7 @@ TEST_F(Libraries, ThatAreLoadedAgainAreTracedFromTheirFirstInstruction) {
   follow(1);
   tell(program, "close");
   follow_until_idle();
-  const uint64_t epoch = engine->kernel().epoch();
+  const uint64_t epoch = engine->kernel().switching().epoch();
   tell(program, "loop " + library_ + " 50");
   EXPECT_EQ(sum(read("s")), 50u);
   follow_until_idle();
@@ -211,7 +211,7 @@ TEST_F(Libraries, ThatAreLoadedAgainAreTracedFromTheirFirstInstruction) {
   tell(program, "call 20");
   follow_until_idle();
   EXPECT_EQ(sum(read("s")), 70u);
-  EXPECT_EQ(engine->kernel().epoch(), epoch);
+  EXPECT_EQ(engine->kernel().switching().epoch(), epoch);
   EXPECT_EQ(session().followed.size(), 1u);
 }
 

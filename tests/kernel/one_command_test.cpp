@@ -31,7 +31,7 @@ class OneCommand : public KernelTest {
     KernelTest::SetUp();
     if (IsSkipped()) return;
     engine.reset();
-    engine = must(Engine::start(must(open_kernel({.for_one_command = true})),
+    engine = must(Engine::start(must(Kernel::open({.for_one_command = true})),
                                 EngineOptions{.for_one_command = true}));
     create("s");
   }

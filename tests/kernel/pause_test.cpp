@@ -54,9 +54,9 @@ TEST_F(Pause, OfAllSessionsIsOneSwitch) {
   }
   program.send("go");
   for (int i = 0; i < 50; ++i) {
-    const uint64_t before = engine->kernel().epoch();
+    const uint64_t before = engine->kernel().switching().epoch();
     EXPECT_EQ(must(engine->gates().pause(std::nullopt)).sessions, 3u);
-    EXPECT_EQ(engine->kernel().epoch(), before + 1);
+    EXPECT_EQ(engine->kernel().switching().epoch(), before + 1);
     const uint64_t a = sum(read("a"));
     EXPECT_EQ(sum(read("b")), a);
     EXPECT_EQ(sum(read("c")), a);
@@ -69,10 +69,10 @@ TEST_F(Pause, OfAllSessionsIsOneSwitch) {
 TEST_F(Pause, OfWhatIsPausedIsNoSwitch) {
   create("s");
   must(engine->gates().pause("s"));
-  const uint64_t before = engine->kernel().epoch();
+  const uint64_t before = engine->kernel().switching().epoch();
   EXPECT_EQ(must(engine->gates().pause("s")).sessions, 0u);
   EXPECT_EQ(must(engine->gates().pause(std::nullopt)).sessions, 0u);
-  EXPECT_EQ(engine->kernel().epoch(), before);
+  EXPECT_EQ(engine->kernel().switching().epoch(), before);
   EXPECT_FALSE(engine->gates().pause("nobody"));
 }
 
@@ -118,7 +118,7 @@ TEST_F(Together, CommitsOfSeveralSessionsAreOneSwitch) {
     must(stage(name, kAll, process(program.pid()), "count"));
   }
   program.send("go");
-  const uint64_t before = engine->kernel().epoch();
+  const uint64_t before = engine->kernel().switching().epoch();
   const auto done = engine->commits().commit_together({{"a", {}}, {"b", {}}, {"c", {}}});
   ASSERT_EQ(done.size(), 3u);
   for (const auto& one : done) {
@@ -272,14 +272,14 @@ TEST_F(Figures, OfReadingAndZeroingAreThoseOfItsSwitch) {
   program.send("go");
   until_called_again("s");
   until([&] {
-    const uint64_t before = engine->kernel().epoch();
+    const uint64_t before = engine->kernel().switching().epoch();
     const auto cleared = must(engine->counting().read("s", true));
     EXPECT_EQ(cleared.epoch, before + 1);
     expect_in_order(cleared.figures.value());
     return cleared.figures->first_hits.size() == 2;
   });
   const auto read = must(engine->counting().read("s", false));
-  EXPECT_EQ(read.epoch, engine->kernel().epoch());
+  EXPECT_EQ(read.epoch, engine->kernel().switching().epoch());
   EXPECT_FALSE(read.figures);
   total(program);
 }

@@ -158,7 +158,7 @@ TEST(Thrown, AMillionExceptionsThroughTracedFramesAreWhatTheProgramCounts) {
   }(kTimes);
   ASSERT_GE(wanted["thrown"].get<uint64_t>(), 1'000'000u);
 
-  auto engine = must(Engine::start(must(open_kernel()), {}));
+  auto engine = must(Engine::start(must(Kernel::open()), {}));
   Program program("throws", {std::to_string(kTimes)});
   must(engine->create_session("s"));
   must(engine->drafts().set("s", {{must(parse_pattern("u::throws_*")), process(program.pid()),

@@ -320,7 +320,7 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
 // while no process maps the file, although the kernel then looks at none.
 TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
   engine.reset();
-  const auto kernel = must(open_kernel());
+  const auto kernel = must(Kernel::open());
   const std::string path = target_path("refused");
   const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   ASSERT_TRUE(file);
@@ -341,7 +341,7 @@ TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
   ASSERT_EQ(request.sites.size(), 11u);
   Program elsewhere("counters", {"1", "1"});  // maps another file
   const auto refused = [&] {
-    const auto armed = kernel->arm(request);
+    const auto armed = kernel->switching().arm(request);
     const auto* failure = std::get_if<ArmFailure>(&armed);
     std::vector<size_t> indices;
     if (failure)

@@ -14,7 +14,7 @@ class Typed : public KernelTest, public ::testing::WithParamInterface<const char
   // With kernels that replace a 5-byte nop by a call.
   void start_with_calls() {
     engine.reset();
-    engine = must(Engine::start(must(open_kernel({.fast_nops = true})), EngineOptions{}));
+    engine = must(Engine::start(must(Kernel::open({.fast_nops = true})), EngineOptions{}));
   }
 
   void fire();

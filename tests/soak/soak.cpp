@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
@@ -209,7 +209,7 @@ bool is_wanted(const Kind& kind, const std::vector<std::string>& names) {
 }
 
 Soak::Soak(uint64_t seed, const std::vector<std::string>& names)
-    : chance_(seed), engine_(must(Engine::start(must(open_kernel()), {.linger_ns = kLingerNs}))) {
+    : chance_(seed), engine_(must(Engine::start(must(Kernel::open()), {.linger_ns = kLingerNs}))) {
   for (const Kind& kind : kinds())
     if (is_wanted(kind, names)) subjects_.push_back(std::make_unique<Subject>(kind));
   if (subjects_.empty()) throw std::runtime_error("there is no such program");

@@ -20,7 +20,7 @@ class RestartTest : public KernelTest {
 
   void open() {
     engine =
-        must(Engine::start(must(open_kernel({.store = &store})),
+        must(Engine::start(must(Kernel::open({.store = &store})),
                            {.ring_bytes = ring_bytes, .awaits_libraries = true}, nullptr, &store));
   }
   void save(const std::string& session) {

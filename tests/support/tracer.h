@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/bpf_kernel.h"
+#include "daemon/kernel/kernel.h"
 #include "daemon/model/pattern.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/spec/parse.h"
@@ -71,7 +71,7 @@ class KernelTest : public ::testing::Test {
 
   void start(const EngineOptions& options) {
     engine.reset();
-    engine = must(Engine::start(must(open_kernel()), options));
+    engine = must(Engine::start(must(Kernel::open()), options));
   }
 
   Setting setting(const std::string& pattern, const Target& target, const std::string& action) {

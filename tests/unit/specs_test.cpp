@@ -7,7 +7,7 @@
 
 #include "daemon/spec/parse.h"
 #include "daemon/switching/slots.h"
-#include "tests/support/fake_kernel.h"
+#include "tests/support/fake_switching.h"
 #include "tests/support/must.h"
 
 namespace tracectl::on_kernel {
@@ -33,8 +33,8 @@ class SharedSpecs : public ::testing::Test {
     return must(specs_.install(setting_, arguments, nullptr, {}));
   }
 
-  FakeKernel kernel_;
-  Specs specs_{kernel_};
+  FakeSwitching switching_;
+  Specs specs_{switching_};
   std::shared_ptr<const Setting> setting_ = [] {
     Setting setting;
     setting.spec = must(parse_spec("sum(arg.size)"));
@@ -65,6 +65,22 @@ TEST_F(SharedSpecs, GiveTheirPlaceBackWhenNobodyHoldsThem) {
   EXPECT_EQ(install(two("size", "fd"))->place(), place);
 }
 
+TEST(NumbersOfStrings, AreForgottenWhenNoSpecHasThem) {
+  FakeSwitching switching;
+  Specs specs{switching};
+  const auto install = [&](const char* action) {
+    auto setting = std::make_shared<Setting>();
+    setting->spec = must(parse_spec(action));
+    return must(specs.install(setting, two("size", "fd"), nullptr, {}));
+  };
+  SpecPtr numbered = install("count by stack");
+  const SpecPtr other = install("sum(arg0)");
+  EXPECT_TRUE(switching.log.empty());
+  numbered.reset();
+  const SpecPtr next = install("sum(arg1)");
+  EXPECT_EQ(switching.log, std::vector<std::string>{"forget numbers"});
+}
+
 std::shared_ptr<const Arguments> at_offset(int64_t offset) {
   Argument one;
   one.place = Argument::Place::constant;
@@ -74,8 +90,8 @@ std::shared_ptr<const Arguments> at_offset(int64_t offset) {
 }
 
 TEST(LayoutsOfArguments, DifferWhereAWidthDoes) {
-  FakeKernel kernel;
-  Layouts layouts{kernel};
+  FakeSwitching switching;
+  Layouts layouts{switching};
   const auto layout = [&](uint8_t size_bytes) {
     return must(layouts.of(std::make_shared<const Arguments>(
         Arguments{in_register(Register::rdi, size_bytes, true, "")})));
@@ -86,8 +102,8 @@ TEST(LayoutsOfArguments, DifferWhereAWidthDoes) {
 }
 
 TEST(LayoutsOfArguments, GiveTheirPlacesBackWhenNobodyHoldsThem) {
-  FakeKernel kernel;
-  Layouts layouts{kernel};
+  FakeSwitching switching;
+  Layouts layouts{switching};
   std::vector<LayoutPtr> held;
   for (int64_t offset = 1; offset < TC_MAX_LAYOUTS; ++offset)
     held.push_back(must(layouts.of(at_offset(offset))));
@@ -101,8 +117,8 @@ TEST(LayoutsOfArguments, GiveTheirPlacesBackWhenNobodyHoldsThem) {
 }
 
 TEST(LayoutsOfArguments, OfAFormerDaemonAreHeldUntilItsHooksAreNoMore) {
-  FakeKernel kernel;
-  Layouts layouts{kernel};
+  FakeSwitching switching;
+  Layouts layouts{switching};
   layouts.adopt({{Layouts::text_of(*at_offset(5)), 9}, {Layouts::text_of(*at_offset(6)), 2}});
   const LayoutPtr kept = must(layouts.of(at_offset(5)));
   EXPECT_EQ(kept->place(), 9u);

@@ -6,13 +6,13 @@
 
 #include "daemon/object/own_reading.h"
 #include "tests/support/elf_builder.h"
-#include "tests/support/fake_kernel.h"
+#include "tests/support/fake_switching.h"
 #include "tests/support/must.h"
 
 namespace tracectl {
 namespace {
 
-using on_kernel::FakeKernel;
+using on_kernel::FakeSwitching;
 using on_kernel::must;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -36,15 +36,15 @@ class StagingTest : public ::testing::Test {
   }
   SlotId slot_of(const SlotSite& site) const { return slots.by_key.at(site.key); }
   const tc_generation& active(SlotId slot) {
-    return kernel.slots()[slot].generation[kernel.epoch() & 1];
+    return switching.slots()[slot].generation[switching.epoch() & 1];
   }
   const tc_generation& staged(SlotId slot) {
-    return kernel.slots()[slot].generation[(kernel.epoch() & 1) ^ 1];
+    return switching.slots()[slot].generation[(switching.epoch() & 1) ^ 1];
   }
 
   // A commit that succeeds.
   template <class Plan> void commit(Plan plan) {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     plan(staging);
     must(staging.build());
     staging.activate([] {}, [] {});
@@ -65,17 +65,17 @@ class StagingTest : public ::testing::Test {
   State state() {
     State state{{},
                 {},
-                kernel.epoch(),
+                switching.epoch(),
                 slots.slot_ids.used(),
                 slots.hook_ids.used(),
                 slots.by_key.size(),
                 slots.by_id.size(),
-                kernel.open_links()};
+                switching.open_links()};
     for (const auto& [id, slot] : slots.by_id) {
-      const auto* bytes = reinterpret_cast<const char*>(&kernel.slots()[id]);
+      const auto* bytes = reinterpret_cast<const char*>(&switching.slots()[id]);
       state.slots.emplace_back(bytes, sizeof(tc_slot));
       for (const uint32_t rest : slot.rest)
-        state.hooks.emplace_back(reinterpret_cast<const char*>(&kernel.hooks()[rest]),
+        state.hooks.emplace_back(reinterpret_cast<const char*>(&switching.hooks()[rest]),
                                  sizeof(tc_hook));
     }
     return state;
@@ -84,14 +84,14 @@ class StagingTest : public ::testing::Test {
   OwnReading reading;
   ObjectPtr object =
       must(Object::open(reading, on_file::as_file(on_file::ElfBuilder{}.build()), "/f"));
-  FakeKernel kernel;
-  Slots slots{kernel};
+  FakeSwitching switching;
+  Slots slots{switching};
 };
 
 Error no_memory() { return Error{Code::exhausted, "no memory"}; }
 
 TEST_F(StagingTest, NothingIsInForceBeforeTheSwitchAndBothGenerationsAreAfterIt) {
-  Staging staging(kernel, slots);
+  Staging staging(switching, slots);
   must(staging.want(site(1), kOne, {hook(kOne, 10)}));
   must(staging.build());
   const SlotId slot = slot_of(site(1));
@@ -101,29 +101,29 @@ TEST_F(StagingTest, NothingIsInForceBeforeTheSwitchAndBothGenerationsAreAfterIt)
   EXPECT_EQ(staging.activate([] {}, [] {}), 1u);
   EXPECT_EQ(active(slot).first.stat, 10u);
   EXPECT_EQ(staged(slot).first.stat, 10u);
-  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait, links open: 1"));
+  EXPECT_THAT(switching.log, ElementsAre("arm", "switch", "wait, links open: 1"));
 }
 
 TEST_F(StagingTest, AReplacedSpecArmsNothing) {
   set(1, {hook(kOne, 10)});
-  kernel.log.clear();
+  switching.log.clear();
   bool old_in_force = false;
-  kernel.at_switch = [&] { old_in_force = active(slot_of(site(1))).first.stat == 10; };
+  switching.at_switch = [&] { old_in_force = active(slot_of(site(1))).first.stat == 10; };
   set(1, {hook(kOne, 11)});
   EXPECT_TRUE(old_in_force);
   EXPECT_EQ(active(slot_of(site(1))).first.stat, 11u);
-  EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+  EXPECT_THAT(switching.log, ElementsAre("switch", "wait, links open: 1"));
 }
 
 TEST_F(StagingTest, OldCountersAreFinalAfterTheWaitAndBeforeTheirHooksAreOverwritten) {
   set(1, {hook(kOne, 10)});
-  Staging staging(kernel, slots);
+  Staging staging(switching, slots);
   must(staging.want(site(1), kOne, {hook(kOne, 11)}));
   must(staging.build());
-  kernel.log.clear();
+  switching.log.clear();
   staging.activate([] {},
                    [&] {
-                     EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
+                     EXPECT_THAT(switching.log, ElementsAre("switch", "wait, links open: 1"));
                      EXPECT_EQ(staged(slot_of(site(1))).first.stat, 10u);
                    });
 }
@@ -134,9 +134,9 @@ TEST_F(StagingTest, SessionsShareASlotAndEachHasItsHooks) {
   const SlotId slot = slot_of(site(1));
   EXPECT_EQ(active(slot).hook_count, 3u);
   EXPECT_EQ(active(slot).first.stat, 10u);
-  const tc_hook& second = kernel.hooks()[active(slot).first.next];
+  const tc_hook& second = switching.hooks()[active(slot).first.next];
   EXPECT_EQ(second.stat, 20u);
-  const tc_hook& third = kernel.hooks()[second.next];
+  const tc_hook& third = switching.hooks()[second.next];
   EXPECT_EQ(third.stat, 21u);
   EXPECT_EQ(third.next, 0u);
   commit([&](Staging& staging) { staging.drop(slot, kOne); });
@@ -148,10 +148,10 @@ TEST_F(StagingTest, SessionsShareASlotAndEachHasItsHooks) {
 TEST_F(StagingTest, TheLastDropDisarmsAndFreesTheSlot) {
   set(1, {hook(kOne, 10)});
   const SlotId slot = slot_of(site(1));
-  kernel.log.clear();
+  switching.log.clear();
   commit([&](Staging& staging) { staging.drop(slot, kOne); });
-  EXPECT_THAT(kernel.log, ElementsAre("switch", "wait, links open: 1"));
-  EXPECT_THAT(kernel.open_links(), IsEmpty());
+  EXPECT_THAT(switching.log, ElementsAre("switch", "wait, links open: 1"));
+  EXPECT_THAT(switching.open_links(), IsEmpty());
   EXPECT_TRUE(slots.by_key.empty() && slots.by_id.empty() && slots.links.empty());
   EXPECT_EQ(slots.slot_ids.used(), 0u);
 }
@@ -160,17 +160,18 @@ TEST_F(StagingTest, ALinkThatLosesASiteIsReplacedBeforeItIsClosed) {
   commit([&](Staging& staging) {
     for (uint64_t n = 1; n <= 3; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
   });
-  const auto before = kernel.open_links();
-  kernel.log.clear();
+  const auto before = switching.open_links();
+  switching.log.clear();
   uint64_t flag = 0;
-  kernel.at_wait = [&] { flag = active(slot_of(site(1))).link >> 32; };
+  switching.at_wait = [&] { flag = active(slot_of(site(1))).link >> 32; };
   commit([&](Staging& staging) { staging.drop(slot_of(site(2)), kOne); });
   EXPECT_EQ(flag, uint64_t{TC_HANDOVER_OF_ONE});
-  EXPECT_THAT(kernel.log, ElementsAre("arm", "switch", "wait for hits, links open: 2"));
-  ASSERT_EQ(kernel.open_links().size(), 1u);
-  EXPECT_NE(kernel.open_links(), before);
-  EXPECT_EQ(kernel.armed.back().sites.size(), 2u);
-  for (const uint64_t n : {1, 3}) EXPECT_EQ(active(slot_of(site(n))).link, kernel.open_links()[0]);
+  EXPECT_THAT(switching.log, ElementsAre("arm", "switch", "wait for hits, links open: 2"));
+  ASSERT_EQ(switching.open_links().size(), 1u);
+  EXPECT_NE(switching.open_links(), before);
+  EXPECT_EQ(switching.armed.back().sites.size(), 2u);
+  for (const uint64_t n : {1, 3})
+    EXPECT_EQ(active(slot_of(site(n))).link, switching.open_links()[0]);
 }
 
 TEST_F(StagingTest, ALinkIsForOneFileAndOneProcess) {
@@ -179,8 +180,8 @@ TEST_F(StagingTest, ALinkIsForOneFileAndOneProcess) {
       for (uint64_t n = 1; n <= 2; ++n)
         must(staging.want(site(n, static_cast<ino_t>(file), filter), kOne, {hook(kOne, 10)}));
   });
-  ASSERT_EQ(kernel.armed.size(), 3u);
-  for (const ArmRequest& request : kernel.armed) EXPECT_EQ(request.sites.size(), 2u);
+  ASSERT_EQ(switching.armed.size(), 3u);
+  for (const ArmRequest& request : switching.armed) EXPECT_EQ(request.sites.size(), 2u);
 }
 
 TEST_F(StagingTest, TheProcessIsComparedWhereTheLinkCannotBeTrusted) {
@@ -191,7 +192,7 @@ TEST_F(StagingTest, TheProcessIsComparedWhereTheLinkCannotBeTrusted) {
   };
   EXPECT_EQ(compared(1, kPid), 0u);
   EXPECT_EQ(compared(2, 0), static_cast<uint32_t>(kPid));  // next to a setting for many processes
-  kernel.exact_filter = false;
+  switching.exact_filter = false;
   EXPECT_EQ(compared(3, kPid), static_cast<uint32_t>(kPid));
 }
 
@@ -201,11 +202,11 @@ TEST_F(StagingTest, ARefusedSiteChangesNothing) {
   set(1, {hook(kOne, 10)});
   set(1, {hook(kOther, 20)});
   const State before = state();
-  kernel.refuse = [](const ArmRequest&) {
+  switching.refuse = [](const ArmRequest&) {
     return ArmFailure{Error{Code::unsupported, "refused"}, {{1, "this one"}}};
   };
   {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     must(staging.want(site(1), kOne, {hook(kOne, 11), hook(kOne, 12)}));
     must(staging.want(site(2), kOne, {hook(kOne, 13)}));
     must(staging.want(site(3), kOne, {hook(kOne, 14)}));
@@ -221,19 +222,19 @@ TEST_F(StagingTest, ALinkThatWasMadeBeforeAnotherFailedIsClosed) {
   set(1, {hook(kOne, 10)});
   const State before = state();
   size_t asked = 0;
-  kernel.refuse = [&](const ArmRequest&) -> std::optional<ArmFailure> {
+  switching.refuse = [&](const ArmRequest&) -> std::optional<ArmFailure> {
     if (++asked == 1) return std::nullopt;
     return ArmFailure{no_memory(), {}};
   };
   {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     must(staging.want(site(5, 1), kOne, {hook(kOne, 11)}));
     must(staging.want(site(5, 2), kOne, {hook(kOne, 12)}));
     must(staging.want(site(5, 3), kOne, {hook(kOne, 13)}));
     const auto built = staging.build();
     ASSERT_FALSE(built);
     EXPECT_EQ(built.error().message, "no memory");
-    EXPECT_EQ(kernel.open_links().size(), 2u);
+    EXPECT_EQ(switching.open_links().size(), 2u);
     EXPECT_EQ(asked, 2u);  // after memory has run out, the third is not tried
   }
   EXPECT_EQ(state(), before);
@@ -244,9 +245,9 @@ TEST_F(StagingTest, ALinkThatCannotBeReplacedStays) {
     for (uint64_t n = 1; n <= 2; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
   });
   const State before = state();
-  kernel.refuse = [](const ArmRequest&) { return ArmFailure{no_memory(), {}}; };
+  switching.refuse = [](const ArmRequest&) { return ArmFailure{no_memory(), {}}; };
   {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     staging.drop(slot_of(site(2)), kOne);
     EXPECT_FALSE(staging.build());
   }
@@ -254,21 +255,21 @@ TEST_F(StagingTest, ALinkThatCannotBeReplacedStays) {
 }
 
 TEST_F(StagingTest, WithoutAWayToWaitNothingIsBegun) {
-  kernel.can_wait = Error{Code::kernel, "no membarrier"};
+  switching.can_wait = Error{Code::kernel, "no membarrier"};
   const State before = state();
   {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     must(staging.want(site(1), kOne, {hook(kOne, 10)}));
     EXPECT_FALSE(staging.build());
   }
   EXPECT_EQ(state(), before);
-  EXPECT_THAT(kernel.log, IsEmpty());
+  EXPECT_THAT(switching.log, IsEmpty());
 }
 
 TEST_F(StagingTest, AFullTableIsNamedAndEmptyAgainAfterwards) {
   const State before = state();
   {
-    Staging staging(kernel, slots);
+    Staging staging(switching, slots);
     Result<SlotId> wanted = SlotId{0};
     for (uint64_t n = 1; wanted && n <= TC_MAX_SLOTS; ++n)
       wanted = staging.want(site(n), kOne, {hook(kOne, 10)});
@@ -280,7 +281,7 @@ TEST_F(StagingTest, AFullTableIsNamedAndEmptyAgainAfterwards) {
 }
 
 TEST_F(StagingTest, ASiteHasRoomForSoManySettings) {
-  Staging staging(kernel, slots);
+  Staging staging(switching, slots);
   const std::vector<Hook> most(TC_MAX_HOOKS_OF_SLOT, hook(kOne, 10));
   EXPECT_TRUE(staging.want(site(1), kOne, most));
   EXPECT_TRUE(staging.want(site(1), kOne, most));  // replaces them

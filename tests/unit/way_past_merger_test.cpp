@@ -17,7 +17,6 @@
 #include "daemon/recording/reader.h"
 #include "daemon/stream/reader.h"
 #include "daemon/stream/recorder.h"
-#include "tests/support/fake_kernel.h"
 #include "tests/support/must.h"
 
 using namespace tracectl;
@@ -26,6 +25,7 @@ using on_kernel::must;
 namespace {
 
 constexpr uint32_t kSession = 1;
+constexpr unsigned kCpus = 2;
 constexpr uint32_t kNumbers = 1, kTexts = 2;  // sources
 constexpr size_t kRingBytes = 1 << 20;
 
@@ -126,8 +126,8 @@ class Merged final : public EventSink {
 // A session whose rings a test fills.
 class Reading {
  public:
-  explicit Reading(Subscriber sink) : reader_(must(EventReader::start(kernel_, symbols_))) {
-    Rings files{{}, kRingBytes};
+  explicit Reading(Subscriber sink) : reader_(must(EventReader::start(in_kernel_, symbols_))) {
+    SessionRings files{{}, kRingBytes};
     for (const MadeRing& ring : rings) files.by_cpu.push_back(ring.file());
     must(reader_->open(kSession, std::move(files)));
     Argument number, text;
@@ -144,9 +144,11 @@ class Reading {
     for (MadeRing& ring : rings) ring.publish();
   }
   void flush() { must(reader_->flush(kSession)); }
-  void lose(unsigned cpu, uint64_t count) { kernel_.dropped.at(cpu) += count; }
+  void lose(unsigned cpu, uint64_t count) {
+    __atomic_fetch_add(&losses_.at(kSession * kCpus + cpu).dropped, count, __ATOMIC_RELEASE);
+  }
 
-  MadeRing rings[2];
+  MadeRing rings[kCpus];
 
  private:
   void add_source(uint32_t id, Arguments arguments) {
@@ -155,7 +157,12 @@ class Reading {
                             EventSource{"p" + std::to_string(id), "s", std::move(arguments)}));
   }
 
-  on_kernel::FakeKernel kernel_;
+  // The memory that programs would share.
+  std::vector<tc_ring_loss> losses_ = std::vector<tc_ring_loss>(TC_MAX_SESSIONS * kCpus);
+  std::vector<tc_own_tag> own_tags_ = std::vector<tc_own_tag>(TC_OWN_TAGS);
+  __u32 reader_sleeps_ = 0;
+  Rings in_kernel_{
+      -1, kCpus, {.losses = losses_, .own_tags = own_tags_, .reader_sleeps = reader_sleeps_}};
   Symbolizer symbols_{std::make_unique<OwnStacks>()};
   std::unique_ptr<EventReader> reader_;
 };

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/bpf_switching.h"
+
+#include <algorithm>
+
+#include "bpf/tracer.skel.h"
+#include "daemon/kernel/arm.h"
+#include "daemon/kernel/breakpoints.h"
+
+namespace tracectl {
+
+BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared,
+                           std::span<tc_spec> specs, Counters& counters, const Options& options)
+    : Switching(long_work, shared),
+      skeleton_(skeleton),
+      specs_(specs),
+      counters_(counters),
+      programs_(skeleton, options.first, options.sleeps),
+      progress_(programs_.first()) {
+  attend_to(0);  // a former daemon may have died during a switch
+  if (options.fast_nops) nop5_becomes_call_ = true;
+}
+
+std::variant<Link, ArmFailure> BpfSwitching::arm(const ArmRequest& request) {
+  std::optional<std::variant<Link, ArmFailure>> armed;
+  long_work().run([&] { armed = arm_now(request); });
+  return std::move(*armed);
+}
+
+std::variant<Link, ArmFailure> BpfSwitching::arm_now(const ArmRequest& request) {
+  const bool any_nop5 = std::any_of(request.sites.begin(), request.sites.end(),
+                                    [](const ArmedSite& site) { return site.nop5; });
+  IgnoreHits ignore;
+  if (any_nop5 && !nop5_becomes_call()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
+  const auto programs = programs_.of(request.way);
+  if (!programs) return ArmFailure{programs.error(), {}};
+  return arm_sites(long_work(), *programs, request, ignore);
+}
+
+void BpfSwitching::ignore_hits_by(pid_t pid) {
+  __atomic_store_n(&skeleton_.bss->ignored_pid, static_cast<uint32_t>(pid), __ATOMIC_SEQ_CST);
+  attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
+}
+
+bool BpfSwitching::nop5_becomes_call() {
+  if (!nop5_becomes_call_) nop5_becomes_call_ = nop5_call_survives_fork();
+  return *nop5_becomes_call_;
+}
+
+Status BpfSwitching::write_spec(uint32_t index, const tc_spec& spec) {
+  auto made = counters_.make_tables_for(spec);
+  if (made) specs_[index] = spec;
+  return made;
+}
+
+void BpfSwitching::wait_for_progress() {
+  long_work().run([&] { progress_.wait(); });
+}
+
+}  // namespace tracectl

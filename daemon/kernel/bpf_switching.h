@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "daemon/base/descriptor_store.h"
+#include "daemon/kernel/counters.h"
+#include "daemon/kernel/programs.h"
+#include "daemon/kernel/progress.h"
+#include "daemon/kernel/release.h"
+#include "daemon/kernel/switching.h"
+
+namespace tracectl {
+
+class BpfSwitching final : public Switching {
+ public:
+  struct Options {
+    Way first = Way::entry;  // the way that the loaded program serves
+    bool sleeps = true;
+    bool fast_nops = false;
+  };
+  // All are borrowed. `skeleton` is loaded; `counters` makes the tables of specs.
+  BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared,
+               std::span<tc_spec> specs, Counters& counters, const Options& options);
+
+  std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
+  bool link_filter_is_exact() const override { return link_filter_is_exact_; }
+  Status write_spec(uint32_t index, const tc_spec& spec) override;
+  void forget_numbers() override { counters_.forget_numbers(); }
+  Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
+  void wait_for_progress() override;
+
+  bool nop5_becomes_call();
+  Status keep_in(DescriptorStore& store) { return programs_.keep_in(store); }
+
+ private:
+  std::variant<Link, ArmFailure> arm_now(const ArmRequest& request);
+  void ignore_hits_by(pid_t pid);
+
+  // In older kernels every task that shares the memory passes the filter of a link, a child of vfork() for
+  // example (kernel/trace/bpf_trace.c, uprobe_prog_run).
+  const bool link_filter_is_exact_ = release_is_at_least(6, 12);
+  tracer& skeleton_;
+  std::span<tc_spec> specs_;
+  Counters& counters_;
+  Programs programs_;
+  ProgressWait progress_;
+  std::optional<bool> nop5_becomes_call_;  // once it was asked for
+};
+
+}  // namespace tracectl

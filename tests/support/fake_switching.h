@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Switching in plain memory that can refuse requests, and that logs them in order. Only for injecting
+// failures: whether probes fire is tested on the real kernel.
+#pragma once
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "daemon/kernel/switching.h"
+
+namespace tracectl::on_kernel {
+
+// The memory that programs would share. A base, because it must exist before Switching.
+class WithPlainMemory {
+ protected:
+  Switching::Shared shared() {
+    return {.slots = memory_.slots,
+            .hooks = memory_.hooks,
+            .layouts = memory_.layouts,
+            .first_hits = memory_.first_hits,
+            .in_force = memory_.in_force,
+            .epoch = memory_.epoch,
+            .attention = memory_.attention};
+  }
+
+  LongWork in_this_thread_;
+
+ private:
+  struct {
+    std::vector<tc_slot> slots = std::vector<tc_slot>(TC_MAX_SLOTS);
+    std::vector<tc_hook> hooks = std::vector<tc_hook>(TC_MAX_HOOKS);
+    std::vector<tc_layout> layouts = std::vector<tc_layout>(TC_MAX_LAYOUTS);
+    std::array<tc_first_hit, 2> first_hits{};
+    std::array<uint32_t, 2> in_force{};
+    __u64 epoch = 0;
+    __u32 attention = 0;
+  } memory_;
+};
+
+class FakeSwitching final : WithPlainMemory, public Switching {
+ public:
+  FakeSwitching() : Switching(in_this_thread_, shared()) {}
+
+  // ---- set by the test ----
+  std::function<std::optional<ArmFailure>(const ArmRequest&)> refuse = [](const ArmRequest&) {
+    return std::nullopt;
+  };
+  Status can_wait = ok();
+  bool exact_filter = true;
+  std::function<void()> at_switch = [] {};  // between staging and the store
+  std::function<void()> at_wait = [] {};
+
+  // ---- seen by the test ----
+  std::vector<std::string> log;
+  std::vector<ArmRequest> armed;  // all requests that were not refused
+  // The incarnations of the open links.
+  std::vector<uint32_t> open_links() const {
+    std::vector<uint32_t> open;
+    for (const auto& [incarnation, end] : links_)
+      if (!is_closed(end.get())) open.push_back(incarnation);
+    return open;
+  }
+
+  // ---- Switching ----
+  std::variant<Link, ArmFailure> arm(const ArmRequest& request) override {
+    if (auto refused = refuse(request)) return std::move(*refused);
+    log.push_back("arm");
+    armed.push_back(request);
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("pipe");
+    links_.emplace(request.incarnation, Fd{ends[0]});
+    return Link{long_work(), Fd{ends[1]}, request.incarnation};
+  }
+  bool link_filter_is_exact() const override { return exact_filter; }
+  Status write_spec(uint32_t, const tc_spec&) override { return ok(); }
+  void forget_numbers() override { log.push_back("forget numbers"); }
+  void activate(uint64_t epoch) override {
+    at_switch();
+    log.push_back("switch");
+    Switching::activate(epoch);
+  }
+  Status prepare_wait(Progress progress) override {
+    progress_ = progress;
+    return can_wait;
+  }
+  void wait_for_progress() override {
+    at_wait();
+    const char* what = progress_ == Progress::of_hits ? "wait for hits" : "wait";
+    log.push_back(what + std::string(", links open: ") + std::to_string(open_links().size()));
+  }
+
+ private:
+  // The other end of a pipe is closed: the link's owner has released it.
+  static bool is_closed(int fd) {
+    pollfd end{fd, POLLIN, 0};
+    return ::poll(&end, 1, 0) > 0;
+  }
+
+  Progress progress_ = Progress::of_programs;
+  std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
+};
+
+}  // namespace tracectl::on_kernel
