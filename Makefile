@@ -198,8 +198,8 @@ $(page): $(B)/page/page.html
 	$(V){ printf 'namespace tracectl {\ninline constexpr char kPage[] = R"page('; cat $<; printf ')page";\n}\n'; } >$@
 
 # Before the first build there is no .d file that says which sources include it.
-$(call part_obj,$(client_parts)): | $(page)
-$(call asan_part_obj,$(client_parts)): | $(page)
+$(call part_obj,$(filter client.page.%,$(client_parts))): | $(page)
+$(call asan_part_obj,$(filter client.page.%,$(client_parts))): | $(page)
 
 # ---- objects and libraries ----
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/output.h"
+#include "client/output/output.h"
 #include "client/render/metrics.h"
 #include "client/verbs.h"
 #include "daemon/protocol/schema.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Writes the contents of a session's flight recorder to a file that is opened with this user's rights.
-#include "client/output.h"
-#include "client/recorded_file.h"
+#include "client/connection/wait.h"
+#include "client/output/output.h"
+#include "client/recording/recorded_file.h"
 #include "client/verbs.h"
-#include "client/wait.h"
 #include "daemon/base/fd.h"
 
 namespace tracectl {

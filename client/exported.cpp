@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "client/exports/export.h"
-#include "client/output.h"
+#include "client/export/export.h"
+#include "client/output/output.h"
+#include "client/recording/trace_file.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
-#include "client/trace_file.h"
 #include "client/verbs.h"
 #include "daemon/protocol/json_text.h"
 

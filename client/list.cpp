@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/output.h"
-#include "client/proofs.h"
-#include "client/target.h"
-#include "client/target_files.h"
+#include "client/connection/proofs.h"
+#include "client/output/output.h"
+#include "client/target/target.h"
+#include "client/target/target_files.h"
 #include "client/verbs.h"
 
 namespace tracectl {

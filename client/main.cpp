@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/output.h"
-#include "client/remote.h"
+#include "client/connection/remote.h"
+#include "client/connection/wait.h"
+#include "client/output/output.h"
 #include "client/verbs/command_line.h"
-#include "client/wait.h"
 
 using namespace tracectl;
 

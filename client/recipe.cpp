@@ -3,8 +3,8 @@
 // recipe list and recipe show. main.cpp runs recipes, because it parses their commands as command lines.
 #include <algorithm>
 
-#include "client/output.h"
-#include "client/recipes.h"
+#include "client/output/output.h"
+#include "client/recipes/recipes.h"
 #include "client/render/table.h"
 #include "client/verbs.h"
 #include "daemon/protocol/messages/recipes.h"

@@ -10,13 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "client/output.h"
+#include "client/output/output.h"
+#include "client/recording/trace_file.h"
 #include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
 #include "client/render/timeline.h"
-#include "client/trace_file.h"
 #include "daemon/control/row_parts.h"
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"

@@ -3,13 +3,13 @@
 // Named sessions: staging, committing and reading step by step. All of them are in the daemon.
 #include <fmt/format.h>
 
-#include "client/debug_files.h"
-#include "client/output.h"
-#include "client/proofs.h"
-#include "client/recorder_bound.h"
+#include "client/connection/proofs.h"
+#include "client/options/recorder_bound.h"
+#include "client/output/output.h"
 #include "client/render/rows.h"
-#include "client/target.h"
-#include "client/target_files.h"
+#include "client/target/debug_files.h"
+#include "client/target/target.h"
+#include "client/target/target_files.h"
 #include "client/verbs.h"
 #include "daemon/protocol/saved_session.h"
 

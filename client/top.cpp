@@ -6,10 +6,10 @@
 #include <fstream>
 #include <map>
 
-#include "client/output.h"
+#include "client/connection/wait.h"
+#include "client/output/output.h"
 #include "client/render/top.h"
 #include "client/verbs.h"
-#include "client/wait.h"
 
 namespace tracectl {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "client/options.h"
-#include "client/recipes.h"
+#include "client/options/options.h"
+#include "client/recipes/recipes.h"
 #include "client/render/keys.h"
 
 namespace tracectl {

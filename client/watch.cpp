@@ -3,11 +3,11 @@
 // tracectl watch: shows a session's events, also across restarts of the daemon if the session is saved.
 #include <fmt/format.h>
 
-#include "client/budget.h"
-#include "client/output.h"
-#include "client/proofs.h"
-#include "client/rejoin.h"
-#include "client/stream.h"
+#include "client/connection/budget.h"
+#include "client/connection/event_printer.h"
+#include "client/connection/proofs.h"
+#include "client/connection/rejoin.h"
+#include "client/output/output.h"
 #include "client/verbs.h"
 
 namespace tracectl {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "client/options/size.h"
 #include "client/render/text.h"
-#include "client/size.h"
 
 namespace tracectl {
 

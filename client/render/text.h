@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "client/options.h"
+#include "client/options/options.h"
 #include "daemon/base/result.h"
 #include "daemon/model/event.h"
 #include "daemon/protocol/messages.h"

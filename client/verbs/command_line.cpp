@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "client/output.h"
+#include "client/output/output.h"
 #include "client/verbs/all.h"
 #include "client/verbs/grammar.h"
 

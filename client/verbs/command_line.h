@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/options.h"
+#include "client/options/options.h"
 #include "client/verbs/verb.h"
 
 namespace tracectl {

@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "client/duration.h"
-#include "client/report_page.h"
+#include "client/options/duration.h"
+#include "client/page/report_page.h"
 #include "client/verbs/all.h"
 #include "client/verbs/tracing.h"
 

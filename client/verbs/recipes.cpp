@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <map>
 
-#include "client/output.h"
-#include "client/recipes.h"
+#include "client/output/output.h"
+#include "client/recipes/recipes.h"
 #include "client/verbs/all.h"
 #include "client/verbs/command_line.h"
 #include "client/verbs/tracing.h"

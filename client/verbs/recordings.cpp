@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Trace files: written, shown, and exported.
-#include "client/duration.h"
+#include "client/options/duration.h"
 #include "client/verbs/all.h"
 #include "client/verbs/tracing.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // What sessions have counted and stream, and what their probes cost.
-#include "client/duration.h"
+#include "client/options/duration.h"
 #include "client/verbs.h"
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"

@@ -3,7 +3,7 @@
 // Named sessions: what is in them, what they are switched to, and whether they count.
 #include <memory>
 
-#include "client/recorder_bound.h"
+#include "client/options/recorder_bound.h"
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"
 #include "client/verbs/tracing.h"

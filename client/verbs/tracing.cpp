@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/verbs/tracing.h"
 
-#include "client/duration.h"
-#include "client/size.h"
+#include "client/options/duration.h"
+#include "client/options/size.h"
 #include "client/verbs/all.h"
 #include "daemon/model/stack.h"
 #include "daemon/protocol/messages/recordings.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/options.h"
+#include "client/options/options.h"
 #include "daemon/base/result.h"
 
 namespace tracectl {

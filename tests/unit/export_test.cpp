@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "client/exports/export.h"
-#include "client/exports/flame_graph.h"
-#include "client/exports/slices.h"
-#include "client/output_file.h"
+#include "client/export/export.h"
+#include "client/export/flame_graph.h"
+#include "client/export/slices.h"
+#include "client/output/output_file.h"
 #include "tests/support/call_events.h"
 #include "tests/support/must.h"
 #include "tests/support/output_of.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include "client/exports/slices.h"
-#include "client/page_data.h"
+#include "client/export/slices.h"
+#include "client/page/page_data.h"
 #include "client/render/call_tree.h"
 #include "client/render/call_tree_text.h"
 #include "client/render/folded.h"

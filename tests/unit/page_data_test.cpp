@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "client/page_data.h"
+#include "client/page/page_data.h"
 #include "tests/support/call_events.h"
 
 using namespace tracectl;

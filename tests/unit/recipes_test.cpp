@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/recipes.h"
+#include "client/recipes/recipes.h"
 
 #include <gtest/gtest.h>
 

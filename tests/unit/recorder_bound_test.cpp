@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/recorder_bound.h"
+#include "client/options/recorder_bound.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/size.h"
+#include "client/options/size.h"
 
 #include <gtest/gtest.h>
 

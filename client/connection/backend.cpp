@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/connection/backend.h"
+
+#include <unistd.h>
+
+namespace tracectl {
+namespace {
+
+Backend::Failure no_daemon(const std::string& socket, Backend::Needs needs) {
+  std::string message = "no daemon listens on " + socket;
+  message += needs == Backend::Needs::daemon
+                 ? "; this command needs one: start tracectld"
+                 : "; start tracectld, or run this as root to trace without a daemon";
+  return {Error{Code::not_found, message}, kNoDaemon};
+}
+
+Backend::Failure daemons_choice() {
+  return {Error{Code::invalid,
+                "--fast-nops has no effect on a running daemon: start tracectld with it, or trace "
+                "--embedded"},
+          kUsage};
+}
+
+}  // namespace
+
+std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& options, Needs needs) {
+  if (!options.embedded) {
+    auto connection = Connection::open(options.socket);
+    if (connection && options.fast_nops) return daemons_choice();
+    if (connection) return Backend{To{std::move(*connection)}};
+    if (connection.error().code == Code::denied) return Failure{connection.error(), kDenied};
+    if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
+    if (needs == Needs::daemon || ::geteuid() != 0) return no_daemon(options.socket, needs);
+  } else if (needs == Needs::daemon) {
+    return Failure{Error{Code::invalid, "this command needs a daemon and cannot be --embedded"},
+                   kUsage};
+  }
+  auto engine = LocalEngine::start({.verbose = options.verbose, .fast_nops = options.fast_nops});
+  if (!engine)
+    return Failure{engine.error(), engine.error().code == Code::denied ? kDenied : kFailed};
+  return Backend{To{std::move(*engine)}};
+}
+
+int Backend::events_fd() const {
+  if (const auto* connection = std::get_if<Connection>(&to_)) return connection->fd();
+  return std::get<std::unique_ptr<LocalEngine>>(to_)->events_fd();
+}
+
+bool Backend::is_closed() const {
+  const auto* connection = std::get_if<Connection>(&to_);
+  return connection && connection->is_closed();
+}
+
+Result<std::vector<StreamItem>> Backend::take_items() {
+  if (auto* connection = std::get_if<Connection>(&to_)) return connection->take_items();
+  return std::get<std::unique_ptr<LocalEngine>>(to_)->take_items();
+}
+
+}  // namespace tracectl

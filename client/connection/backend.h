@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+
+#include "client/connection/connection.h"
+#include "client/options/options.h"
+#include "daemon/control/local_engine.h"
+
+namespace tracectl {
+
+// Sends requests to the daemon, or to an engine in this process.
+class Backend {
+ public:
+  // Requests whose effects outlive this command need a daemon.
+  enum class Needs { any_engine, daemon };
+
+  struct Failure {
+    Error error;
+    ExitStatus status;
+  };
+  static std::variant<Backend, Failure> open(const CommonOptions& options, Needs needs);
+
+  template <class Request> Result<typename Request::Reply> call(const Request& request) {
+    if (auto* connection = std::get_if<Connection>(&to_)) return connection->call(request);
+    return std::get<std::unique_ptr<LocalEngine>>(to_)->call(request);
+  }
+
+  // The files are sent with the request, and still belong to the caller.
+  template <class Request>
+  Result<typename Request::Reply> call_with(const Request& request, std::span<const int> files) {
+    if (auto* connection = std::get_if<Connection>(&to_))
+      return connection->call_with(request, files);
+    return std::get<std::unique_ptr<LocalEngine>>(to_)->call_with(request, files);
+  }
+
+  // Readable when events of subscribed sessions have arrived.
+  int events_fd() const;
+  Result<std::vector<StreamItem>> take_items();
+  // The daemon has closed the connection, and a call has noticed it.
+  bool is_closed() const;
+  // Replaces the backend by another daemon.
+  void go_on_with(Connection connection) { to_.emplace<Connection>(std::move(connection)); }
+
+ private:
+  using To = std::variant<Connection, std::unique_ptr<LocalEngine>>;
+  explicit Backend(To to) : to_(std::move(to)) {}
+
+  To to_;
+};
+
+}  // namespace tracectl

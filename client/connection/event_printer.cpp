@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/connection/event_printer.h"
+
+#include <utility>
+
+#include "client/output/output.h"
+#include "daemon/base/clock.h"
+
+namespace tracectl {
+
+EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Shown shown,
+                           const GraphOptions& graph)
+    : common_(common),
+      session_(std::move(session)),
+      shown_(shown),
+      graph_(graph),
+      debug_files_(common.quiet) {}
+
+Result<bool> EventPrinter::print_from(Backend& backend) {
+  auto items = backend.take_items();
+  if (!items) return items.error();
+  wall_.sample();
+  std::string out;
+  for (const StreamItem& item : *items) add(out, item);
+  if (shown_ == Shown::graph && !common_.json) graph_.show_held(out, clock_ns(CLOCK_BOOTTIME));
+  print(out);
+  return std::fflush(stdout) == 0;
+}
+
+bool EventPrinter::print_item(const StreamItem& item) {
+  constexpr size_t kMostHeldBytes = 64 << 10;
+  add(held_, item);
+  if (held_.size() < kMostHeldBytes) return true;
+  print(std::exchange(held_, {}));
+  return std::fflush(stdout) == 0;
+}
+
+void EventPrinter::add(std::string& out, const StreamItem& item) {
+  const uint64_t ts = std::visit([](const auto& part) { return part.ts_ns; }, item);
+  if (start_ns_ == 0) start_ns_ = ts;
+  if (const auto* event = std::get_if<Event>(&item)) {
+    ++events_;
+    if (!event->stack) return add_event(out, *event);
+    Event completed = *event;
+    completed.stack = std::make_shared<const Stack>(debug_files_.completed(*event->stack));
+    return add_event(out, completed);
+  }
+  const Lost& lost = std::get<Lost>(item);
+  lost_ += lost.count;
+  is_end_known_ &= lost.cause != LossCause::unknown_end;
+  if (shows_at_end()) return;
+  if (common_.json) {
+    out += "{\"lost\":";
+    protocol::append_lost(out, lost, session_);
+    out += "}\n";
+  } else if (shown_ == Shown::graph) {
+    graph_.add_lost(out, lost);
+  } else {
+    out += lost_text(lost, start_ns_);
+  }
+}
+
+bool EventPrinter::shows_at_end() const {
+  return shown_ == Shown::folded_stacks || shown_ == Shown::deepest_stacks;
+}
+
+void EventPrinter::add_event(std::string& out, const Event& event) {
+  if (shown_ == Shown::folded_stacks) {
+    if (event.stack) folded_.add(*event.stack);
+  } else if (shown_ == Shown::deepest_stacks) {
+    deepest_.add(event);
+  } else if (common_.json) {
+    protocol::append_event(out, event, wall_);
+    out += '\n';
+  } else if (shown_ == Shown::graph) {
+    graph_.add(out, event);
+  } else {
+    out += event_text(event, start_ns_);
+  }
+}
+
+void EventPrinter::finish() {
+  std::string out = std::exchange(held_, {});
+  if (shown_ == Shown::graph && !common_.json) graph_.finish(out);
+  print(out);
+}
+
+std::string EventPrinter::summary() const {
+  return plural(events_, "event") + ", " + lost_sum_text(lost_, is_end_known_) + "\n";
+}
+
+}  // namespace tracectl

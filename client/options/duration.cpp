@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/options/duration.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tracectl {
+
+std::optional<double> parse_duration(const std::string& text) {
+  size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &used);
+  } catch (const std::logic_error&) {
+    return std::nullopt;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1
+                        : unit == "ms"              ? 1e-3
+                        : unit == "us"              ? 1e-6
+                        : unit == "m"               ? 60
+                                                    : 0;
+  const double seconds = number * factor;
+  if (factor == 0 || !std::isfinite(seconds) || seconds < 0 || seconds > 1e8) return std::nullopt;
+  return seconds;
+}
+
+std::string check_duration(const std::string& text) {
+  return parse_duration(text) ? "" : "a time is wanted, as 10s, 500ms or 2m, not " + text;
+}
+
+}  // namespace tracectl

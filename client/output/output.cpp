@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/output/output.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace tracectl {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print_error(const std::string& text) {
+  std::fflush(stdout);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+bool is_coloured() {
+  const char* none = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  if ((none && *none) || !::isatty(STDOUT_FILENO)) return false;
+  return terminal && std::string_view(terminal) != "dumb";
+}
+
+int fail(const Error& error) {
+  print_error(error_text(error));
+  return exit_status_of(error);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/target/target.h"
+
+#include <filesystem>
+
+#include "daemon/process/cgroup_tree.h"
+#include "daemon/process/will_map.h"
+
+namespace tracectl {
+namespace {
+
+// Absolute, because the daemon has another working directory than the user.
+Result<std::string> absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::canonical(path, error);
+  if (error) return Error::from_errno("cannot open " + path, error.value());
+  return full.string();
+}
+
+// As systemctl(1) does.
+std::string with_suffix(const std::string& unit) {
+  return unit.find('.') == std::string::npos ? unit + ".service" : unit;
+}
+
+Status add_cgroups(const ProbeOptions& options, protocol::TargetPart& part) {
+  if (options.cgroups.empty()) return ok();
+  const auto tree = CgroupTree::open();
+  if (!tree) return tree.error();
+  for (const std::string& directory : options.cgroups)
+    part.cgroups.push_back(tree->path_of(directory));
+  return ok();
+}
+
+Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
+  auto command = Command::start(options.command);
+  if (!command) return command.error();
+  auto mapped = will_map(command->path());
+  if (!mapped) return mapped.error();
+  chosen.part.pids.push_back(command->pid());
+  chosen.part.will_map = std::move(*mapped);
+  chosen.command = std::move(*command);
+  return ok();
+}
+
+}  // namespace
+
+Result<ChosenTarget> choose_target(const ProbeOptions& options) {
+  ChosenTarget chosen;
+  chosen.part.all = options.all;
+  if (options.command.empty())
+    chosen.part.pids = options.pids;
+  else if (!options.pids.empty() || options.all || !options.executables.empty() ||
+           !options.units.empty() || !options.cgroups.empty())
+    return Error{Code::invalid, "choose either -- COMMAND or other targets, not both", "target"};
+  for (const std::string& executable : options.executables) {
+    auto path = absolute(executable);
+    if (!path) return path.error();
+    chosen.part.executables.push_back(std::move(*path));
+  }
+  for (const std::string& unit : options.units) chosen.part.units.push_back(with_suffix(unit));
+  if (auto added = add_cgroups(options, chosen.part); !added) return added.error();
+  if (options.follow) chosen.part.follow = "children";
+  if (options.first_child) chosen.part.follow = "first_child";
+  if (!options.command.empty())
+    if (auto added = add_command(options, chosen); !added) return added.error();
+  return chosen;
+}
+
+const char* scope_of(const ProbeOptions& options) { return options.global ? "global" : "local"; }
+
+}  // namespace tracectl
