@@ -6,6 +6,8 @@
 namespace tracectl {
 namespace {
 
+using Opened = std::variant<Backend, Backend::Failure>;
+
 Backend::Failure no_daemon(const std::string& socket, Backend::Needs needs) {
   std::string message = "no daemon listens on " + socket;
   message += needs == Backend::Needs::daemon
@@ -23,11 +25,11 @@ Backend::Failure daemons_choice() {
 
 }  // namespace
 
-std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& options, Needs needs) {
+Opened Backend::open(const CommonOptions& options, Needs needs) {
   if (!options.embedded) {
     auto connection = Connection::open(options.socket);
     if (connection && options.fast_nops) return daemons_choice();
-    if (connection) return Backend{To{std::move(*connection)}};
+    if (connection) return Opened(std::in_place_type<Backend>, std::move(*connection));
     if (connection.error().code == Code::denied) return Failure{connection.error(), kDenied};
     if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
     if (needs == Needs::daemon || ::geteuid() != 0) return no_daemon(options.socket, needs);
@@ -38,7 +40,7 @@ std::variant<Backend, Backend::Failure> Backend::open(const CommonOptions& optio
   auto engine = LocalEngine::start({.verbose = options.verbose, .fast_nops = options.fast_nops});
   if (!engine)
     return Failure{engine.error(), engine.error().code == Code::denied ? kDenied : kFailed};
-  return Backend{To{std::move(*engine)}};
+  return Opened(std::in_place_type<Backend>, std::move(*engine));
 }
 
 int Backend::events_fd() const {

@@ -21,6 +21,8 @@ class Backend {
     Error error;
     ExitStatus status;
   };
+  explicit Backend(Connection daemon) : to_(std::move(daemon)) {}
+  explicit Backend(std::unique_ptr<LocalEngine> engine) : to_(std::move(engine)) {}
   static std::variant<Backend, Failure> open(const CommonOptions& options, Needs needs);
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
@@ -45,10 +47,7 @@ class Backend {
   void go_on_with(Connection connection) { to_.emplace<Connection>(std::move(connection)); }
 
  private:
-  using To = std::variant<Connection, std::unique_ptr<LocalEngine>>;
-  explicit Backend(To to) : to_(std::move(to)) {}
-
-  To to_;
+  std::variant<Connection, std::unique_ptr<LocalEngine>> to_;
 };
 
 }  // namespace tracectl

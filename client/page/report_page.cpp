@@ -140,25 +140,25 @@ void write_data(OutputFile& to, const std::string& file, const recording::Reader
 
 // ---- the page ----
 
-Status write_page(const ReportOptions& options, const recording::Reader& reader,
-                  const PageData& data, uint64_t& bytes) {
-  constexpr std::string_view page = kPage;
-  constexpr size_t mark = page.find(kDataMark);
+Status write_page(const std::string& page, const std::string& trace_file,
+                  const recording::Reader& reader, const PageData& data, uint64_t& bytes) {
+  constexpr std::string_view text = kPage;
+  constexpr size_t mark = text.find(kDataMark);
   static_assert(mark != std::string_view::npos);
-  auto file = OutputFile::open(*options.html);
+  auto file = OutputFile::open(page);
   if (!file) return file.error();
-  file->write(page.substr(0, mark));
-  write_data(*file, options.file, reader, data);
-  file->write(page.substr(mark + kDataMark.size()));
+  file->write(text.substr(0, mark));
+  write_data(*file, trace_file, reader, data);
+  file->write(text.substr(mark + kDataMark.size()));
   auto written = file->commit();
   bytes = file->bytes();
   return written;
 }
 
-Status check_files(const ReportOptions& options) {
-  if (options.file == "-")
+Status check_files(const std::string& trace_file, const std::string& page) {
+  if (trace_file == "-")
     return Error{Code::invalid, "--html shows trace files, and standard input is none"};
-  return check_other_file(options.file, *options.html);
+  return check_other_file(trace_file, page);
 }
 
 void tell_left_out(const std::string& page, const PageData& data) {
@@ -177,22 +177,23 @@ void tell_left_out(const std::string& page, const PageData& data) {
 
 }  // namespace
 
-int run_report_page(const CommonOptions& common, const ReportOptions& options) {
-  if (auto possible = check_files(options); !possible) return fail(possible.error());
-  auto reader = open_trace_file(options.file);
+int write_report_page(const CommonOptions& common, const std::string& trace_file,
+                      const std::string& page) {
+  if (auto possible = check_files(trace_file, page); !possible) return fail(possible.error());
+  auto reader = open_trace_file(trace_file);
   if (!reader) return fail(reader.error());
   PageCollector collector;
-  const auto read = read_events(common, options.file, *reader, {},
+  const auto read = read_events(common, trace_file, *reader, {},
                                 [&](const StreamItem& item) { return collector.add(item), true; });
   if (!read) return fail(read.error());
   const PageData& data = collector.finish();
   uint64_t bytes = 0;
-  const auto written = write_page(options, *reader, data, bytes);
+  const auto written = write_page(page, trace_file, *reader, data, bytes);
   if (!written) return fail(written.error());
-  tell_damage(options.file, *reader);
-  tell_left_out(*options.html, data);
+  tell_damage(trace_file, *reader);
+  tell_left_out(page, data);
   if (!common.quiet)
-    print_error(fmt::format("{}: {}, {}, {:.1f} MiB\n", *options.html, plural(data.events, "event"),
+    print_error(fmt::format("{}: {}, {}, {:.1f} MiB\n", page, plural(data.events, "event"),
                             lost_sum_text(data.lost, reader->is_end_known()),
                             static_cast<double>(bytes) / (1 << 20)));
   return kDone;

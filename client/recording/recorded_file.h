@@ -4,6 +4,8 @@
 // has written them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,17 @@
 #include "client/options/options.h"
 #include "client/options/size.h"
 #include "client/output/output.h"
-#include "client/verbs.h"
 #include "daemon/base/fd.h"
 
 namespace tracectl {
+
+// The trace file of a recording; with a size, several numbered files that are filled in turn.
+struct RecordTo {
+  std::string file;
+  bool compress = false;
+  std::optional<uint64_t> rotate_bytes;
+  uint64_t keep = 4;
+};
 
 // Opens a file for the engine to write, and creates it if necessary; old contents are kept. An error also if
 // something is being written to it: the lock passes to the writer with the descriptor.

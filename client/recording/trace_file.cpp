@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "client/connection/event_printer.h"
 #include "client/options/size.h"
 #include "client/output/output.h"
 #include "client/render/call_names.h"
 #include "client/render/text.h"
-#include "client/verbs.h"
 #include "daemon/base/clock.h"
-#include "daemon/spec/event_condition.h"
 
 namespace tracectl {
 
@@ -23,42 +20,6 @@ using recording::Reader;
 using recording::TimeRange;
 
 namespace {
-
-// Times of options are relative to the first event.
-TimeRange range_of(const ShowOptions& options, uint64_t first_ns) {
-  const auto at = [&](double seconds) { return first_ns + static_cast<uint64_t>(seconds * 1e9); };
-  TimeRange range;
-  if (options.from_s) range.from_ns = at(*options.from_s);
-  if (options.to_s) range.to_ns = at(*options.to_s);
-  return range;
-}
-
-}  // namespace
-
-namespace {
-
-// The events that --when chooses; losses are always included.
-class EventChoice {
- public:
-  static Result<EventChoice> parse(const std::string& when) {
-    if (when.empty()) return EventChoice(std::nullopt);
-    auto condition = EventCondition::parse(when);
-    if (!condition) return condition.error();
-    return EventChoice(*std::move(condition));
-  }
-  bool takes(const StreamItem& item) {
-    const auto* event = std::get_if<Event>(&item);
-    return !condition_ || !event || condition_->holds(*event);
-  }
-  Status check() const { return condition_ ? condition_->check() : ok(); }
-  std::optional<Error> misfit() const { return condition_ ? condition_->misfit() : std::nullopt; }
-
- private:
-  explicit EventChoice(std::optional<EventCondition> condition)
-      : condition_(std::move(condition)) {}
-
-  std::optional<EventCondition> condition_;
-};
 
 // Shows how much of the time has been read, on one line.
 class ReadingProgress {
@@ -175,27 +136,13 @@ void tell_misfit(const std::optional<Error>& misfit) {
   if (misfit) print_error("tracectl: note: left out: " + misfit->message + "\n");
 }
 
-int run_show(const CommonOptions& common, const ShowOptions& options) {
-  auto reader = open_trace_file(options.file);
-  if (!reader) return fail(reader.error());
-  auto chosen = EventChoice::parse(options.when);
-  if (!chosen) return fail(chosen.error()), kUsage;
-  EventPrinter printer(
-      common, options.file,
-      options.graph ? EventPrinter::Shown::graph : EventPrinter::Shown::events,
-      {.arguments = options.arguments, .results = options.results, .colour = is_coloured()});
-  printer.use(protocol::WallClock(reader->header().wall_minus_boot_ns));
-  auto shown = read_events(
-      common, options.file, *reader, range_of(options, reader->first_ns()),
-      [&](const StreamItem& item) { return !chosen->takes(item) || printer.print_item(item); },
-      Prints::meanwhile);
-  if (!shown) return fail(shown.error());
-  printer.finish();
-  tell_damage(options.file, *reader);
-  if (auto fits = chosen->check(); !fits) return fail(fits.error());
-  tell_misfit(chosen->misfit());
-  if (!common.quiet) print_error(printer.summary());
-  return kDone;
+Status read_trace_file(const CommonOptions& common, const std::string& path,
+                       const Reader::Take& take) {
+  auto reader = open_trace_file(path);
+  if (!reader) return reader.error();
+  auto read = read_events(common, path, *reader, {}, take);
+  tell_damage(path, *reader);
+  return read;
 }
 
 }  // namespace tracectl

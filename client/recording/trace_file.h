@@ -22,6 +22,10 @@ Status read_events(const CommonOptions& common, const std::string& path, recordi
                    const recording::TimeRange& range, const recording::Reader::Take& take,
                    Prints prints = Prints::at_the_end);
 
+// Reads all items, and reports damage.
+Status read_trace_file(const CommonOptions& common, const std::string& path,
+                       const recording::Reader::Take& take);
+
 // Refuses an output that would overwrite its own trace file.
 Status check_other_file(const std::string& trace_file, const std::string& output);
 

@@ -1,27 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The verbs of tracectl, in the order of its help.
+// The verbs of tracectl, in the order of its help. Each of these functions adds one, or the few that its comment names,
+// and is in the file of its name.
 #pragma once
 
 #include "client/verbs/grammar.h"
 
 namespace tracectl {
 
-void add_tracing(Grammar grammar);     // list, trace, count, hist, time, latency, stacks, info
-void add_graphs(Grammar grammar);      // graph, report
-void add_recordings(Grammar grammar);  // record, dump, show, export
-void add_recipes(Grammar grammar);
-void add_sessions(Grammar grammar);  // session, stage, commit, abort, pause, resume, restart
-void add_results(Grammar grammar);   // read, watch, flush, top
-void add_daemon(Grammar grammar);    // status, stats, metrics, doctor, schema
+void add_list(Grammar grammar);
+void add_trace(Grammar grammar);
+void add_count(Grammar grammar);  // and hist, time, latency
+void add_stacks(Grammar grammar);
+void add_info(Grammar grammar);
+void add_graph(Grammar grammar);
+void add_report(Grammar grammar);
+void add_record(Grammar grammar);
+void add_dump(Grammar grammar);
+void add_show(Grammar grammar);
+void add_export(Grammar grammar);
+void add_recipe(Grammar grammar);
+void add_session(Grammar grammar);
+void add_stage(Grammar grammar);  // and commit, abort
+void add_pause(Grammar grammar);  // and resume, restart
+void add_read(Grammar grammar);
+void add_watch(Grammar grammar);
+void add_flush(Grammar grammar);
+void add_top(Grammar grammar);
+void add_daemon(Grammar grammar);  // status, stats, metrics, doctor, schema
 
 inline void add_all_verbs(Grammar grammar) {
-  add_tracing(grammar);
-  add_graphs(grammar);
-  add_recordings(grammar);
-  add_recipes(grammar);
-  add_sessions(grammar);
-  add_results(grammar);
+  add_list(grammar);
+  add_trace(grammar);
+  add_count(grammar);
+  add_stacks(grammar);
+  add_info(grammar);
+  add_graph(grammar);
+  add_report(grammar);
+  add_record(grammar);
+  add_dump(grammar);
+  add_show(grammar);
+  add_export(grammar);
+  add_recipe(grammar);
+  add_session(grammar);
+  add_stage(grammar);
+  add_pause(grammar);
+  add_read(grammar);
+  add_watch(grammar);
+  add_flush(grammar);
+  add_top(grammar);
   add_daemon(grammar);
 }
 

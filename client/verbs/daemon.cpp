@@ -1,32 +1,65 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The daemon itself, and its protocol.
-#include "client/verbs.h"
+#include "client/connection/ask.h"
+#include "client/render/metrics.h"
+#include "client/render/text.h"
 #include "client/verbs/all.h"
+#include "daemon/protocol/schema.h"
 
 namespace tracectl {
 namespace {
 
-class PlainVerb final : public Verb {
- public:
-  using Run = int (*)(const CommonOptions&);
-  explicit PlainVerb(Run how) : run_(how) {}
-  int run(const CommonOptions& common) override { return run_(common); }
+using namespace protocol;
 
- private:
-  Run run_;
+class ShowStatus final : public Verb {
+ public:
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::daemon, DaemonStatus{}, status_text);
+  }
+};
+
+class ShowStats final : public Verb {
+ public:
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::daemon, DaemonStats{}, stats_text);
+  }
+};
+
+class ShowMetrics final : public Verb {
+ public:
+  int run(const CommonOptions& common) override {
+    return with_backend(common, Backend::Needs::daemon, [](Backend& backend) -> int {
+      auto status = backend.call(DaemonStatus{});
+      if (!status) return fail(status.error());
+      auto stats = backend.call(DaemonStats{});
+      if (!stats) return fail(stats.error());
+      print(metrics_text(*status, *stats));
+      return kDone;
+    });
+  }
+};
+
+class RunDoctor final : public Verb {
+ public:
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::any_engine, DaemonDoctor{}, doctor_text);
+  }
+};
+
+class PrintSchema final : public Verb {
+ public:
+  int run(const CommonOptions&) override { return print(schema_text()), kDone; }
 };
 
 }  // namespace
 
 void add_daemon(Grammar grammar) {
-  grammar.verb<PlainVerb>("status", "the daemon, and what it holds", run_status);
-  grammar.verb<PlainVerb>("stats", "the daemon's own counters", run_stats);
-  grammar.verb<PlainVerb>("metrics", "the same in the text format of Prometheus", run_metrics);
-  grammar.verb<PlainVerb>("doctor", "try what this kernel can do, and say what that means",
-                          run_doctor);
-  grammar.verb<PlainVerb>("schema", "the JSON Schema of the protocol and of every --json",
-                          [](const CommonOptions&) { return run_schema(); });
+  grammar.verb<ShowStatus>("status", "the daemon, and what it holds");
+  grammar.verb<ShowStats>("stats", "the daemon's own counters");
+  grammar.verb<ShowMetrics>("metrics", "the same in the text format of Prometheus");
+  grammar.verb<RunDoctor>("doctor", "try what this kernel can do, and say what that means");
+  grammar.verb<PrintSchema>("schema", "the JSON Schema of the protocol and of every --json");
 }
 
 }  // namespace tracectl

@@ -7,18 +7,14 @@
 
 namespace tracectl {
 
-// A verb with the name of a session, and no options.
-class SessionVerb final : public Verb {
+// A verb of one session, which its first word names.
+class SessionVerb : public Verb {
  public:
-  using Run = int (*)(const CommonOptions&, const std::string& session);
-  explicit SessionVerb(Run how) : run_(how) {}
   void add_options(Grammar& grammar) override {
     grammar.option("NAME", session_, "of the session").required();
   }
-  int run(const CommonOptions& common) override { return run_(common, session_); }
 
- private:
-  Run run_;
+ protected:
   std::string session_;
 };
 

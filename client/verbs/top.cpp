@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <sys/ioctl.h>
 #include <unistd.h>
-
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <string>
 
+#include "client/connection/ask.h"
 #include "client/connection/wait.h"
-#include "client/output/output.h"
+#include "client/options/duration.h"
 #include "client/render/top.h"
-#include "client/verbs.h"
+#include "client/verbs/all.h"
 
 namespace tracectl {
+namespace {
 
 using namespace protocol;
 
-namespace {
+struct TopOptions {
+  std::optional<uint64_t> iterations = {};  // tables; none: until ^C
+  size_t rows = SIZE_MAX;                   // of a table
+};
 
 // The height of the terminal on standard output; 0: it is not a terminal.
 size_t terminal_lines() {
@@ -35,9 +43,9 @@ void name_processes(TopTablePart& table) {
   }
 }
 
-class Top {
+class TopTables {
  public:
-  Top(const CommonOptions& common, const TopOptions& options, Backend& backend)
+  TopTables(const CommonOptions& common, const TopOptions& options, Backend& backend)
       : common_(common), options_(options), backend_(backend) {}
 
   Status begin() {
@@ -74,20 +82,45 @@ class Top {
   uint64_t shown_ = 0;
 };
 
+std::string check_interval(const std::string& text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) return check_duration(text);
+  return *seconds >= 0.01 && *seconds <= 86400 ? "" : "an interval is from 10ms to a day";
+}
+
+class ShowTop final : public Verb {
+ public:
+  void add_options(Grammar& grammar) override {
+    grammar.option("--interval", interval_, "between two tables: 1s, 500ms")
+        .check(check_interval)
+        .shows_default();
+    grammar.option("-n,--iterations", options_.iterations, "end after so many tables")
+        .in_range(uint64_t{1}, UINT64_MAX);
+    grammar.option("--rows", options_.rows, "how many rows of a table are printed");
+  }
+  int run(const CommonOptions& common) override {
+    auto waiter = Waiter::open();
+    if (!waiter) return fail(waiter.error());
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      TopTables tables(common, options_, backend);
+      if (auto begun = tables.begin(); !begun) return fail(begun.error());
+      const int every_ms = static_cast<int>(std::lround(*parse_duration(interval_) * 1000));
+      const auto ended = waiter->run(
+          -1, [&] { return tables.go_on(); }, every_ms);
+      if (!ended) return fail(ended.error());
+      return *ended == Ended::interrupted ? kInterrupted : kDone;
+    });
+  }
+
+ private:
+  std::string interval_ = "1s";
+  TopOptions options_;
+};
+
 }  // namespace
 
-int run_top(const CommonOptions& common, const TopOptions& options) {
-  auto waiter = Waiter::open();
-  if (!waiter) return fail(waiter.error());
-  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-    Top top(common, options, backend);
-    if (auto begun = top.begin(); !begun) return fail(begun.error());
-    const int every_ms = static_cast<int>(std::lround(options.interval_s * 1000));
-    const auto ended = waiter->run(
-        -1, [&] { return top.go_on(); }, every_ms);
-    if (!ended) return fail(ended.error());
-    return *ended == Ended::interrupted ? kInterrupted : kDone;
-  });
+void add_top(Grammar grammar) {
+  grammar.verb<ShowTop>("top", "armed probes as they are hit, those that cost most first");
 }
 
 }  // namespace tracectl

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// tracectl watch: shows a session's events, also across restarts of the daemon if the session is saved.
+// watch: shows a session's events, also across restarts of the daemon if the session is saved.
 #include <fmt/format.h>
+#include <optional>
+#include <string>
 
+#include "client/connection/ask.h"
 #include "client/connection/budget.h"
 #include "client/connection/event_printer.h"
 #include "client/connection/proofs.h"
 #include "client/connection/rejoin.h"
-#include "client/output/output.h"
-#include "client/verbs.h"
+#include "client/options/duration.h"
+#include "client/verbs/all.h"
 
 namespace tracectl {
 namespace {
+
+struct WatchOptions {
+  std::string session;
+  double reconnect_s;  // how long it tries after a daemon has ended; 0: not at all
+};
 
 class Watch {
  public:
@@ -132,21 +140,43 @@ void Watch::tell_how_it_went_on() const {
     print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");
 }
 
+class WatchSession final : public Verb {
+ public:
+  void add_options(Grammar& grammar) override {
+    grammar.option("NAME", session_, "of the session").required();
+    grammar.option("--for", duration_, "end after this time: 10s, 500ms, 2m").check(check_duration);
+    grammar
+        .option("--reconnect", reconnect_,
+                "how long to try to go on with a saved session after the daemon has ended")
+        .check(check_duration)
+        .shows_default();
+  }
+  int run(const CommonOptions& common) override {
+    const WatchOptions options{session_, *parse_duration(reconnect_)};
+    auto waiter = Waiter::open();
+    if (!waiter) return fail(waiter.error());
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      Watch watch(common, options, *waiter, backend);
+      if (auto begun = watch.begin(); !begun) return fail(begun.error());
+      if (const auto seconds = parse_duration(duration_))
+        if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());
+      const auto ended = watch.run();
+      if (!ended) return fail(ended.error());
+      if (!common.quiet) print_error(watch.summary());
+      return *ended == Ended::interrupted ? kInterrupted : kDone;
+    });
+  }
+
+ private:
+  std::string session_;
+  std::string duration_;
+  std::string reconnect_ = "10s";
+};
+
 }  // namespace
 
-int run_watch(const CommonOptions& common, const WatchOptions& options) {
-  auto waiter = Waiter::open();
-  if (!waiter) return fail(waiter.error());
-  return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-    Watch watch(common, options, *waiter, backend);
-    if (auto begun = watch.begin(); !begun) return fail(begun.error());
-    if (options.seconds)
-      if (auto set = waiter->end_after(*options.seconds); !set) return fail(set.error());
-    const auto ended = watch.run();
-    if (!ended) return fail(ended.error());
-    if (!common.quiet) print_error(watch.summary());
-    return *ended == Ended::interrupted ? kInterrupted : kDone;
-  });
+void add_watch(Grammar grammar) {
+  grammar.verb<WatchSession>("watch", "stream a session's events until ^C");
 }
 
 }  // namespace tracectl

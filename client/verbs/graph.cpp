@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//
-// How functions call: live, and summed up from a recording.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/options/duration.h"
-#include "client/page/report_page.h"
+#include "client/output/output.h"
+#include "client/render/call_tree.h"
+#include "client/render/text.h"
 #include "client/verbs/all.h"
-#include "client/verbs/tracing.h"
+#include "client/verbs/graph_form.h"
+#include "client/verbs/live_trace.h"
+#include "client/verbs/shared_options.h"
+#include "client/verbs/trace_output.h"
+#include "client/verbs/tracing_verb.h"
 
 namespace tracectl {
 namespace {
 
 constexpr std::array kKinds =
     std::to_array<std::string_view>({"u:", "uprobe:", "ur:", "uretprobe:", "U:", "usdt:"});
-
-// The options for the form of sums, which exclude each other.
-std::array<Option, 2> add_forms(Grammar& grammar, GraphChoice::Form& form) {
-  using Form = GraphChoice::Form;
-  Option tree = grammar.flag(
-      "--tree", [&form] { form = Form::tree; }, "the tree of calls, with what they took");
-  const Option folded = grammar.flag(
-      "--folded", [&form] { form = Form::folded; },
-      "each chain of calls and the own time of its last function, for flame graphs");
-  tree.excludes(folded);
-  return {tree, folded};
-}
-
-// For options other than those of add_forms().
-void exclude_each_other(const std::vector<Option>& options) {
-  for (Option one : options)
-    for (const Option& other : options)
-      if (one != other) one.excludes(other);
-}
 
 // A bare FUNCTION is searched in the main executable, OBJECT:FUNCTION in that object.
 void name_functions(std::vector<std::string>& patterns) {
@@ -48,13 +35,18 @@ void name_functions(std::vector<std::string>& patterns) {
   }
 }
 
-Status check_form(const CommonOptions& common, GraphChoice::Form form) {
-  if (!common.json || form != GraphChoice::Form::folded) return ok();
-  return Error{Code::invalid,
-               "--folded is for programs that read its text: with --json take --tree"};
+// Reports what the sums lack.
+void tell_missing(const protocol::ReadReply& read) {
+  if (read.dropped_keys)
+    print_error("tracectl: note: " + plural(read.dropped_keys, "call") +
+                " not counted: there was no room for more ways of calls; name fewer functions, or "
+                "set --depth\n");
+  if (read.cut)
+    print_error("tracectl: note: " + plural(read.cut, "call") +
+                " cut off: too many were open in their thread\n");
 }
 
-class Graph final : public TracingVerb {
+class ShowGraph final : public TracingVerb {
  public:
   void add_options(Grammar& grammar) override {
     grammar
@@ -81,13 +73,16 @@ class Graph final : public TracingVerb {
     return TracingVerb::complete(common);
   }
 
-  int run(const CommonOptions& common) override { return run_graph(common, trace_); }
+  int run(const CommonOptions& common) override {
+    if (choice_.form != GraphForm::calls) return sum_up(common);
+    return trace_.record ? record_events(common, trace_) : print_events(common, trace_);
+  }
 
  protected:
   std::string action() const override {
     std::string action = choice_.depth ? "graph(" + std::to_string(*choice_.depth) + ")" : "graph";
     if (choice_.arguments) action += ", event";
-    if (choice_.form != GraphChoice::Form::calls) action += ", time by path";
+    if (choice_.form != GraphForm::calls) action += ", time by path";
     return action;
   }
 
@@ -117,7 +112,7 @@ class Graph final : public TracingVerb {
         grammar.flag("--arguments", choice_.arguments, "show what calls are given");
     const Option results = grammar.flag("--results", choice_.results, "show what calls return");
     const Option sums = grammar.flag(
-        "--report", [this] { choice_.form = GraphChoice::Form::functions; },
+        "--report", [this] { choice_.form = GraphForm::functions; },
         "at the end, by function: calls, total, self, least, average, greatest");
     auto [tree, folded] = add_forms(grammar, choice_.form);
     tree.excludes(sums);
@@ -128,50 +123,29 @@ class Graph final : public TracingVerb {
     output.excludes(least);
   }
 
+  int sum_up(const CommonOptions& common) const {
+    const auto trace_calls = [&](Backend&, LiveTrace& trace) -> int {
+      const auto ended = trace.run();
+      auto read = trace.read(common.quiet);
+      if (!read) return fail(read.error());
+      CallTree calls;
+      calls.add(read->paths.value_or(std::vector<protocol::PathPart>{}), read->rows);
+      print_sums(common, calls, choice_.form, trace_.rows, read->dropped_keys + read->cut);
+      tell_missing(*read);
+      return trace.status_of(ended);
+    };
+    return with_trace(common, trace_, LiveTrace::Stream::none, trace_calls);
+  }
+
   GraphChoice choice_;
   std::string min_duration_;
   RecordOptions record_;
 };
 
-class Report final : public Verb {
- public:
-  void add_options(Grammar& grammar) override {
-    grammar
-        .option("FILE", report_.file,
-                "a trace file, or what graph --json has printed; -: that from standard input")
-        .required();
-    const Option against =
-        grammar.option("--against", report_.against, "tell what has changed since this recording");
-    const Option action = grammar.option("--do", report_.action,
-                                         "what events come to: 'count by comm, hist(duration)'");
-    Option when = grammar.option("--when", report_.when, "only events for which this holds");
-    const Option timeline =
-        grammar.flag("--timeline", report_.timeline, "when the events of each thread came");
-    const Option html = grammar.option("--html", report_.html,
-                                       "write a trace file as a page for a browser, to this file");
-    std::vector<Option> kinds{against, action, timeline, html};
-    for (const Option& form : add_forms(grammar, report_.form)) kinds.push_back(form);
-    exclude_each_other(kinds);
-    for (const Option& kind : kinds)
-      if (kind != action) when.excludes(kind);
-    add_rows(grammar, report_.rows);
-  }
-
-  Status complete(const CommonOptions& common) override { return check_form(common, report_.form); }
-
-  int run(const CommonOptions& common) override {
-    return report_.html ? run_report_page(common, report_) : run_report(common, report_);
-  }
-
- private:
-  ReportOptions report_;
-};
-
 }  // namespace
 
-void add_graphs(Grammar grammar) {
-  grammar.verb<Graph>("graph", "show how functions call, and what the calls take");
-  grammar.verb<Report>("report", "sum up what has been recorded");
+void add_graph(Grammar grammar) {
+  grammar.verb<ShowGraph>("graph", "show how functions call, and what the calls take");
 }
 
 }  // namespace tracectl

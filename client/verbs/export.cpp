@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
 
 #include "client/export/export.h"
 #include "client/output/output.h"
 #include "client/recording/trace_file.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
-#include "client/verbs.h"
+#include "client/verbs/all.h"
 #include "daemon/protocol/json_text.h"
 
 namespace tracectl {
 namespace {
+
+struct ExportChoice {
+  std::string file;
+  std::string format;  // empty: list the formats
+  std::string output;
+};
 
 struct Exported {
   uint64_t events = 0;
@@ -43,16 +49,16 @@ std::string names_of_formats() {
   return names;
 }
 
-Result<const ExportFormat*> chosen_format(const ExportOptions& options) {
-  const ExportFormat* format = find_export_format(options.format);
+Result<const ExportFormat*> chosen_format(const ExportChoice& choice) {
+  const ExportFormat* format = find_export_format(choice.format);
   if (!format)
     return Error{Code::invalid,
-                 "there is no format \"" + options.format + "\"; there are: " + names_of_formats()};
-  if (options.file.empty()) return Error{Code::invalid, "which trace file? Put it before --to"};
-  if (options.output.empty())
+                 "there is no format \"" + choice.format + "\"; there are: " + names_of_formats()};
+  if (choice.file.empty()) return Error{Code::invalid, "which trace file? Put it before --to"};
+  if (choice.output.empty())
     return Error{Code::invalid,
                  std::string("where to? Add -o ") + (format->is_directory ? "DIRECTORY" : "FILE")};
-  if (format->is_directory && options.output == "-")
+  if (format->is_directory && choice.output == "-")
     return Error{Code::invalid,
                  std::string(format->name) +
                      " is a directory and cannot be written to standard output: name one with -o"};
@@ -76,38 +82,59 @@ Status add(Export& to, const StreamItem& item, Exported& sums) {
   return to.add(std::get<Event>(item));
 }
 
-Result<Exported> exported(const CommonOptions& common, const ExportOptions& options,
+Result<Exported> exported(const CommonOptions& common, const ExportChoice& choice,
                           const ExportFormat& format) {
-  auto reader = open_trace_file(options.file);
+  auto reader = open_trace_file(choice.file);
   if (!reader) return reader.error();
-  if (auto other = check_other_file(options.file, options.output); !other) return other.error();
-  auto to = format.open(options.output, recorded_by(*reader));
+  if (auto other = check_other_file(choice.file, choice.output); !other) return other.error();
+  auto to = format.open(choice.output, recorded_by(*reader));
   if (!to) return to.error();
   Exported sums{.is_end_known = reader->is_end_known()};
   Status added = ok();
-  auto read = read_events(common, options.file, *reader, {}, [&](const StreamItem& item) {
+  auto read = read_events(common, choice.file, *reader, {}, [&](const StreamItem& item) {
     added = add(**to, item, sums);
     return added.has_value();
   });
   if (!read) return read.error();
   if (!added) return added.error();
   if (auto finished = (*to)->finish(); !finished) return finished.error();
-  tell_damage(options.file, *reader);
+  tell_damage(choice.file, *reader);
   return sums;
 }
 
+class ExportRecording final : public Verb {
+ public:
+  void add_options(Grammar& grammar) override {
+    const Option file = grammar.option("FILE", choice_.file, "the trace file");
+    grammar.option("--to", choice_.format, "the format; without FORMAT all are listed")
+        .value_name("[FORMAT]")
+        .expects(0, 1)
+        .required();
+    grammar
+        .option("-o,--output", choice_.output,
+                "where it goes: a file, or a directory that is not there yet; -: standard output")
+        .needs(file);
+  }
+  int run(const CommonOptions& common) override {
+    if (choice_.format.empty()) return list_formats(common);
+    auto format = chosen_format(choice_);
+    if (!format) return fail(format.error()), kUsage;
+    auto sums = exported(common, choice_, **format);
+    if (!sums) return fail(sums.error());
+    if (!common.quiet)
+      print_error(fmt::format("{}: {}, {}\n", choice_.output, plural(sums->events, "event"),
+                              lost_sum_text(sums->lost, sums->is_end_known)));
+    return kDone;
+  }
+
+ private:
+  ExportChoice choice_;
+};
+
 }  // namespace
 
-int run_export(const CommonOptions& common, const ExportOptions& options) {
-  if (options.format.empty()) return list_formats(common);
-  auto format = chosen_format(options);
-  if (!format) return fail(format.error()), kUsage;
-  auto sums = exported(common, options, **format);
-  if (!sums) return fail(sums.error());
-  if (!common.quiet)
-    print_error(fmt::format("{}: {}, {}\n", options.output, plural(sums->events, "event"),
-                            lost_sum_text(sums->lost, sums->is_end_known)));
-  return kDone;
+void add_export(Grammar grammar) {
+  grammar.verb<ExportRecording>("export", "a trace file in the format of another tool");
 }
 
 }  // namespace tracectl

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string>
+
+#include "client/connection/ask.h"
+#include "client/render/text.h"
+#include "client/verbs/all.h"
+
+namespace tracectl {
+namespace {
+
+class ShowInfo final : public Verb {
+ public:
+  void add_options(Grammar& grammar) override {
+    grammar.option("PATTERN", pattern_, "compared with the names of armed probes").required();
+    grammar.flag("--global", global_, "only functions in the dynamic symbol table");
+    grammar.flag("--generations", generations_,
+                 "what each of the two copies of the sites' settings has");
+  }
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::daemon,
+               protocol::ProbeInfo{.pattern = pattern_,
+                                   .scope = global_ ? "global" : "local",
+                                   .generations = generations_},
+               info_text);
+  }
+
+ private:
+  std::string pattern_;
+  bool global_ = false;
+  bool generations_ = false;
+};
+
+}  // namespace
+
+void add_info(Grammar grammar) {
+  grammar.verb<ShowInfo>("info", "what is set on probes, by which sessions");
+}
+
+}  // namespace tracectl

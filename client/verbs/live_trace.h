@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/connection/backend.h"
+#include "client/connection/budget.h"
+#include "client/connection/event_printer.h"
+#include "client/connection/growth.h"
+#include "client/connection/proofs.h"
+#include "client/connection/wait.h"
+#include "client/recording/recorded_file.h"
+#include "client/target/target.h"
+#include "client/verbs/trace_options.h"
+#include "daemon/process/process.h"
+
+namespace tracectl {
+
+// An unnamed session that is staged, committed, followed while it runs, and deleted at the end.
+class LiveTrace {
+ public:
+  // `file` may be null.
+  LiveTrace(const TraceOptions& options, Backend& backend, ChosenTarget target, Waiter waiter,
+            RecordedFile* file)
+      : options_(options),
+        backend_(backend),
+        target_(std::move(target)),
+        waiter_(std::move(waiter)),
+        file_(file) {}
+
+  // Everything up to the commit. No code of a target runs before its probes are armed.
+  enum class Stream { none, plain, described };
+  Status begin(Stream stream);
+  const protocol::CommitReply& committed() const { return committed_; }
+  const std::string& session() const { return session_; }
+
+  // Handles what arrives while the trace runs.
+  struct Follower {
+    std::function<Result<bool>()> go_on = [] { return Result<bool>(true); };  // false: ends it
+    bool takes_events = false;  // called whenever events have arrived,
+    bool prints_json = false;
+    int every_ms = -1;  // and after this time without events, unless negative
+  };
+  Result<Ended> run(const Follower& follower);
+  Result<Ended> run(EventPrinter& printer);
+  Result<Ended> run() { return run(Follower{}); }
+
+  // Disarms all probes; the results can still be read.
+  Status switch_off();
+  // The rows, with names of code and of keys. `quiet`: downloads show no progress.
+  Result<protocol::ReadReply> read(bool quiet);
+  // Reports why it has ended, unless successfully; returns the exit status.
+  int status_of(const Result<Ended>& ended);
+
+ private:
+  Status release(Command& command);
+  Result<bool> go_on(const Follower& follower);
+  int interval_ms(const Follower& follower) const;
+  Status stage(const TraceOptions& setting);
+  Status stage_all();
+  bool others_can_come() const;
+  Status hold_targets();
+  void tell_ending();
+
+  const TraceOptions& options_;
+  Backend& backend_;
+  ChosenTarget target_;
+  Waiter waiter_;
+  RecordedFile* file_;
+  std::vector<Process> processes_;
+  std::string session_;
+  std::vector<const TraceOptions*> staged_;
+  uint64_t sites_staged_ = 0;
+  std::string awaited_;  // the first note that explains why nothing is covered
+  protocol::CommitReply committed_;
+  std::optional<Growth> growth_;
+  std::optional<BudgetWatch> budget_;
+  std::optional<Proofs> proofs_;  // set once there is a session
+};
+
+// Begins a trace and runs `body` with it, unless the trace is only a dry run; returns the exit status.
+int with_trace(const CommonOptions& common, const TraceOptions& options, LiveTrace::Stream stream,
+               const std::function<int(Backend&, LiveTrace&)>& body, RecordedFile* file = nullptr);
+
+}  // namespace tracectl

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/connection/ask.h"
+#include "client/render/rows.h"
+#include "client/target/debug_files.h"
+#include "client/verbs/all.h"
+#include "client/verbs/session_verb.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+class ReadSession final : public SessionVerb {
+ public:
+  void add_options(Grammar& grammar) override {
+    SessionVerb::add_options(grammar);
+    grammar.flag("--clear", clear_, "read and zero, in one cut");
+  }
+  int run(const CommonOptions& common) override {
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      auto rows = backend.call(SessionRead{.session = session_, .clear = clear_});
+      if (!rows) return fail(rows.error());
+      DebugFiles(common.quiet).complete(*rows);
+      show<ReadReply>(common, *rows, rows_text);
+      return kDone;
+    });
+  }
+
+ private:
+  bool clear_ = false;
+};
+
+}  // namespace
+
+void add_read(Grammar grammar) { grammar.verb<ReadSession>("read", "counts so far"); }
+
+}  // namespace tracectl

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/verbs/shared_options.h"
+
+#include "client/options/size.h"
+#include "daemon/protocol/messages/recordings.h"
+
+namespace tracectl {
+
+using protocol::RotatePart;
+
+void add_target_options(Grammar& grammar, ProbeOptions& probes) {
+  grammar.option("-p,--pid", probes.pids, "a process, repeatable").one_at_a_time();
+  grammar
+      .option("-x,--executable", probes.executables,
+              "every process that runs this file, now or later")
+      .one_at_a_time();
+  grammar.option("-u,--unit", probes.units, "every process of this unit of systemd's, now or later")
+      .one_at_a_time();
+  grammar
+      .option("--cgroup", probes.cgroups, "every process in this cgroup or below it, now or later")
+      .one_at_a_time();
+  grammar.flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
+  grammar.flag("--first-child", probes.first_child, "the first child forked later, too");
+  grammar.flag("-a,--all", probes.all, "every process that maps the object");
+  const Option global =
+      grammar.flag("--global", probes.global, "only functions in the dynamic symbol table");
+  grammar.flag("--local", probes.local, "every function, which is the default").excludes(global);
+}
+
+void add_probe_options(Grammar& grammar, ProbeOptions& probes) {
+  grammar
+      .option("PATTERN", probes.patterns,
+              "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
+      .required();
+  add_target_options(grammar, probes);
+}
+
+void add_do(Grammar& grammar, std::string& action) {
+  grammar.option("--do", action, "what a hit does: event, event(arg0), 'count by tid', hist(arg1)");
+}
+
+void add_when(Grammar& grammar, std::optional<std::string>& when) {
+  grammar.option("--when", when, "only hits for which this holds: 'arg1 > 4096 && pid != 7'");
+}
+
+Option add_keep_if(Grammar& grammar, std::optional<std::string>& keep_if) {
+  return grammar.option("--keep-if", keep_if,
+                        "of a graph: only calls for which this holds at their end: 'duration > "
+                        "1000000 || thrown'");
+}
+
+void add_returns(Grammar& grammar, std::string& returns) {
+  grammar.option("--returns", returns,
+                 "how returns are seen: auto, exits, or trampoline, which kills a program that "
+                 "leaves a call by an exception");
+}
+
+void add_pair_options(Grammar& grammar, LatencyOptions& latency) {
+  grammar.option("--by", latency.by,
+                 "what both hits have in common: tid, which is the default, arg0, 'str(arg0)'");
+  grammar.option("--slowest", latency.slowest, "how many of the longest times are listed: 5")
+      .in_range(0, 32);
+}
+
+void add_from(Grammar& grammar, LatencyOptions& latency) {
+  grammar.option("--from", latency.from,
+                 "measure the time from a hit of this pattern to one of PATTERN");
+  add_pair_options(grammar, latency);
+}
+
+void add_budget(Grammar& grammar, std::optional<double>& budget) {
+  grammar
+      .option("--budget", budget,
+              "leave out probes while all hits together cost more than this: percent of a CPU")
+      .value_name("PERCENT")
+      .positive();
+}
+
+Option add_rows(Grammar& grammar, size_t& rows) {
+  return grammar
+      .option("-n,--rows", rows, "how many rows of a table are printed, first those with most")
+      .not_negative();
+}
+
+Option RecordOptions::add_to(Grammar& grammar) {
+  const Option file = grammar.option("-o,--output", to.file, "record to this trace file");
+  grammar.flag("--compress", to.compress, "its blocks, by zstd").needs(file);
+  const Option rotate =
+      grammar
+          .option("--rotate", rotate_size,
+                  "record to numbered files, out.0.tct and so on; the next begins at this size: "
+                  "64M, 1G")
+          .value_name("SIZE")
+          .needs(file)
+          .check([](const std::string& text) { return check_size(text, RotatePart::kLeastBytes); });
+  grammar
+      .option("--keep", to.keep, "number of those files, after which the oldest is overwritten: 4")
+      .needs(rotate)
+      .in_range(RotatePart::kLeastFiles, RotatePart::kMostFiles);
+  return file;
+}
+
+std::optional<RecordTo> RecordOptions::chosen() const {
+  if (to.file.empty()) return std::nullopt;
+  RecordTo chosen = to;
+  chosen.rotate_bytes = parse_size(rotate_size);
+  return chosen;
+}
+
+}  // namespace tracectl

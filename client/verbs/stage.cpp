@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A session's draft: edited, and put into force or thrown away.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/connection/ask.h"
+#include "client/connection/proofs.h"
+#include "client/render/text.h"
+#include "client/target/target.h"
+#include "client/target/target_files.h"
+#include "client/verbs/all.h"
+#include "client/verbs/session_verb.h"
+#include "client/verbs/shared_options.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+// ---- stage ----
+
+std::optional<GraphPart> graph_of(const std::optional<std::string>& keep_if) {
+  if (!keep_if) return std::nullopt;
+  GraphPart part;
+  part.keep_if = keep_if;
+  return part;
+}
+
+std::string spec_text(const SpecPart& spec) {
+  return "do:   " + spec.action + "\n" + (spec.when ? "when: " + *spec.when + "\n" : "") +
+         (spec.keep_if ? "keep: if " + *spec.keep_if + "\n" : "") + "cost: at most " +
+         plural(spec.instructions, "instruction") + " for each hit\n" +
+         (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n"
+                       : "") +
+         (spec.may_wait ? "memory: hits may wait for it where it is not there\n" : "");
+}
+
+std::string stage_text(const StageReply& reply) {
+  std::string text = "the draft has " + plural(reply.settings, "setting");
+  if (reply.sites)
+    text += "; this covers " + plural(reply.probes, "probe") + ", " + plural(reply.sites, "site");
+  text += '\n';
+  for (const std::string& note : reply.notes) text += "note: " + note + "\n";
+  if (reply.spec) text += spec_text(*reply.spec);
+  return text + refusals_text(reply.refused);
+}
+
+Error command_in_session() {
+  return Error{Code::invalid,
+               "a command cannot be staged: it would wait for a commit that may never come; use "
+               "trace or count for -- COMMAND"};
+}
+
+// NAME comes before the verb: stage NAME set.
+class EditDraft : public Verb {
+ public:
+  explicit EditDraft(std::shared_ptr<const std::string> session) : session_(std::move(session)) {}
+  std::vector<std::string>* command() override { return &probes_.command; }
+
+  int run(const CommonOptions& common) override {
+    if (!probes_.command.empty()) return fail(command_in_session()), kUsage;
+    auto target = choose_target(probes_);
+    if (!target) return fail(target.error());
+    return stage(common, target->part);
+  }
+
+ protected:
+  virtual int stage(const CommonOptions& common, const TargetPart& target) = 0;
+  const std::string& session() const { return *session_; }
+
+  ProbeOptions probes_;
+
+ private:
+  std::shared_ptr<const std::string> session_;
+};
+
+class SetInDraft final : public EditDraft {
+ public:
+  using EditDraft::EditDraft;
+  void add_options(Grammar& grammar) override {
+    add_probe_options(grammar, probes_);
+    add_do(grammar, action_);
+    add_from(grammar, latency_);
+    add_when(grammar, when_);
+    add_keep_if(grammar, keep_if_);
+    add_returns(grammar, returns_);
+    grammar.flag("--explain", explain_, "say how the spec was read, and what it costs");
+  }
+
+ protected:
+  int stage(const CommonOptions& common, const TargetPart& target) override {
+    StageSet request = this->request(target);
+    const auto opened = open_files(request);
+    request.files = opened.paths;
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      Proofs proofs(backend, session());
+      if (auto proven = proofs.prove(processes_of(target)); !proven) return fail(proven.error());
+      auto staged = backend.call_with(request, opened.descriptors());
+      if (!staged) return fail(staged.error());
+      show<StageReply>(common, *staged, stage_text);
+      return kDone;
+    });
+  }
+
+ private:
+  StageSet request(const TargetPart& target) const {
+    return {.session = session(),
+            .patterns = probes_.patterns,
+            .scope = scope_of(probes_),
+            .target = target,
+            .action = action_,
+            .when = when_,
+            .returns = returns_,
+            .from = latency_.from,
+            .by = latency_.by,
+            .slowest = latency_.slowest,
+            .graph = graph_of(keep_if_),
+            .explain = explain_};
+  }
+
+  std::string action_ = "event";
+  std::optional<std::string> when_, keep_if_;
+  std::string returns_ = "auto";
+  LatencyOptions latency_;
+  bool explain_ = false;
+};
+
+class RemoveFromDraft final : public EditDraft {
+ public:
+  using EditDraft::EditDraft;
+  void add_options(Grammar& grammar) override { add_probe_options(grammar, probes_); }
+
+ protected:
+  int stage(const CommonOptions& common, const TargetPart& target) override {
+    const bool any = !target.pids.empty() || !target.executables.empty() || target.all ||
+                     !target.units.empty() || !target.cgroups.empty();
+    return ask(common, Backend::Needs::daemon,
+               StageRemove{.session = session(),
+                           .patterns = probes_.patterns,
+                           .scope = scope_of(probes_),
+                           .target = any ? std::optional(target) : std::nullopt},
+               stage_text);
+  }
+};
+
+// ---- commit, abort ----
+
+class CommitDraft final : public SessionVerb {
+ public:
+  void add_options(Grammar& grammar) override {
+    SessionVerb::add_options(grammar);
+    grammar.flag("--partial", partial_, "arm the rest where some sites are refused");
+    grammar.flag("--dry-run", dry_run_, "say what would be done, and do nothing");
+  }
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::daemon,
+               StageCommit{.session = session_, .partial = partial_, .dry_run = dry_run_},
+               commit_text);
+  }
+
+ private:
+  bool partial_ = false;
+  bool dry_run_ = false;
+};
+
+std::string nothing(const Empty&) { return {}; }
+
+class AbortDraft final : public SessionVerb {
+ public:
+  int run(const CommonOptions& common) override {
+    return ask(common, Backend::Needs::daemon, StageAbort{session_}, nothing);
+  }
+};
+
+}  // namespace
+
+void add_stage(Grammar grammar) {
+  Grammar stage = grammar.group("stage", "edit a session's draft: stage NAME set|remove");
+  const auto name = std::make_shared<std::string>();
+  stage.option("NAME", *name, "of the session").required();
+  stage.verb<SetInDraft>("set", "add settings to the draft", name);
+  stage.verb<RemoveFromDraft>("remove", "take settings out of the draft", name);
+  grammar.verb<CommitDraft>("commit", "switch a session to its draft, in one atomic step");
+  grammar.verb<AbortDraft>("abort", "throw a session's draft away");
+}
+
+}  // namespace tracectl
