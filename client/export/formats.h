@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How to open each of export_formats().
+// The formats: each has a function that opens it, in a file of its own, and a line in the table.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -29,5 +30,18 @@ OpenedExport open_pprof(const std::string& path, const Recorded& recorded);
 // RFC 4180, with a header line; lines end with LF.
 OpenedExport open_csv(const std::string& path, const Recorded& recorded);
 OpenedExport open_json_lines(const std::string& path, const Recorded& recorded);
+
+// In the order of listings.
+inline constexpr std::array kExportFormats = std::to_array<ExportFormat>({
+    {"ctf", "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass", true, open_ctf},
+    {"perfetto", "protobuf: ui.perfetto.dev, trace_processor", false, open_perfetto},
+    {"chrome", "Chrome's trace event JSON: chrome://tracing, speedscope", false, open_chrome},
+    {"folded", "a line for each way of calls or stack: flamegraph.pl, inferno", false, open_folded},
+    {"flamegraph", "a flame graph as SVG: browsers", false, open_flame_graph},
+    {"pprof", "profile.proto, not compressed: pprof", false, open_pprof},
+    {"csv", "a row for each event: spreadsheets, pandas, databases", false, open_csv},
+    {"jsonl", "a JSON object for each event, as show --json prints them: jq", false,
+     open_json_lines},
+});
 
 }  // namespace tracectl
