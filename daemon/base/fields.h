@@ -8,20 +8,31 @@
 //   }
 //
 // type_of<T>() makes data of that list: names, offsets and types of members. A codec walks this data, so
-// it is compiled once, and not once for each struct in each source that uses it.
+// it is compiled once, and not once for each struct in each source that uses it. There are two: JSON
+// (daemon/protocol/codec.h) and a binary one (binary.h). Some kinds of types are for the latter only.
+//
+// An enumeration that has a codec declares its last enumerator beside it; it has 256 at most:
+//
+//   constexpr Scope last_of(Scope) { return Scope::global; }
 //
 // A value is passed as a pointer to void. It points to the C++ type that the Type describes.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -37,11 +48,13 @@ using TypeGetter = const Type& (*)();  // called late: a type may contain itself
 struct Field {
   const char* name;
   size_t offset_bytes;
-  TypeGetter type;
+  const Type* type_of_member;
   bool has_default;
+
+  const Type& type() const { return *type_of_member; }
 };
 
-// The elements of a std::optional (none or one), std::vector or Named.
+// The elements of a std::optional (none or one), std::vector, std::array or Named.
 struct Elements {
   TypeGetter type;
   size_t (*count)(const void* all);
@@ -49,6 +62,31 @@ struct Elements {
   const std::string& (*name_at)(const void* all, size_t index);  // Named only
   void (*clear)(void* all);
   void* (*add)(void* all, const std::string& name);  // with its default value; `name`: Named only
+};
+
+// The entries of a map.
+struct Entries {
+  using Visit = std::function<void(const void* key, const void* value)>;
+  using Fill = std::function<bool(void* key, void* value)>;
+  TypeGetter key, value;
+  size_t (*count)(const void* all);
+  void (*each)(const void* all, const Visit& visit);  // in the order of the keys
+  // Adds what `fill` makes of default values, unless it fails or the key is there already.
+  bool (*add)(void* all, const Fill& fill);
+};
+
+// The object of a std::shared_ptr, which others may share.
+struct Shared {
+  TypeGetter type;
+  const void* (*get)(const void* pointer);  // may be null
+  std::shared_ptr<void> (*make)();          // with its default value
+  void (*set)(void* pointer, const std::shared_ptr<void>& made);
+};
+
+// A std::vector<std::byte>.
+struct Bytes {
+  std::string_view (*get)(const void* all);
+  void (*set)(void* all, std::string_view bytes);
 };
 
 // The alternatives of a std::variant, which are of different kinds.
@@ -76,12 +114,29 @@ struct Type {
     list,
     named,
     variant,
-    message
+    message,
+    // These have no JSON.
+    integer,  // of less than 64 bits
+    choice,   // an enumerator
+    array,    // a std::array
+    map,      // a std::map or std::unordered_map that is not Named
+    shared,
+    bytes
+  };
+  // Of integer and choice; `last` is the number of the last enumerator.
+  struct Width {
+    uint8_t bytes = 0;
+    bool is_signed = false;
+    uint8_t last = 0;
   };
   Kind kind;
-  const Elements* elements = nullptr;          // of optional, list, named
+  const Elements* elements = nullptr;          // of optional, list, named, array
   const Alternatives* alternatives = nullptr;  // of variant
   const Message* message = nullptr;            // of message
+  Width width = {};
+  const Entries* entries = nullptr;  // of map, named
+  const Shared* shared = nullptr;
+  const Bytes* bytes = nullptr;
 };
 
 template <class T> const Type& type_of();
@@ -102,6 +157,32 @@ template <> struct Of<int64_t> : Simple<Type::Kind::int64> {};
 template <> struct Of<uint64_t> : Simple<Type::Kind::uint64> {};
 template <> struct Of<double> : Simple<Type::Kind::real> {};
 template <> struct Of<std::string> : Simple<Type::Kind::text> {};
+
+template <std::integral T>
+requires(sizeof(T) < 8) struct Of<T> {
+  static constexpr Type kType{.kind = Type::Kind::integer,
+                              .width = {.bytes = sizeof(T), .is_signed = std::is_signed_v<T>}};
+};
+template <class T>
+requires std::is_enum_v<T>
+struct Of<T> {
+  static constexpr Type kType{
+      .kind = Type::Kind::choice,
+      .width = {.bytes = sizeof(T), .last = static_cast<uint8_t>(last_of(T{}))}};
+};
+template <> struct Of<std::vector<std::byte>> {
+  using All = std::vector<std::byte>;
+  static constexpr Bytes kBytes{
+      [](const void* all) {
+        const auto& bytes = *static_cast<const All*>(all);
+        return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      [](void* all, std::string_view bytes) {
+        const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+        static_cast<All*>(all)->assign(first, first + bytes.size());
+      }};
+  static constexpr Type kType{.kind = Type::Kind::bytes, .bytes = &kBytes};
+};
 
 template <class T> struct Of<std::optional<T>> {
   using All = std::optional<T>;
@@ -129,6 +210,58 @@ template <class T> struct Of<std::vector<T>> {
   static constexpr Type kType{Type::Kind::list, &kElements};
 };
 
+template <class T, size_t kCount> struct Of<std::array<T, kCount>> {
+  using All = std::array<T, kCount>;
+  static constexpr Elements kElements{.type = &type_of<T>,
+                                      .count = [](const void*) { return kCount; },
+                                      .at = [](const void* all, size_t i) -> const void* {
+                                        return &(*static_cast<const All*>(all))[i];
+                                      },
+                                      .name_at = nullptr,
+                                      .clear = nullptr,
+                                      .add = nullptr};
+  static constexpr Type kType{Type::Kind::array, &kElements};
+};
+
+template <class T> struct Of<std::shared_ptr<const T>> {
+  using Pointer = std::shared_ptr<const T>;
+  static constexpr Shared kShared{&type_of<T>,
+                                  [](const void* pointer) -> const void* {
+                                    return static_cast<const Pointer*>(pointer)->get();
+                                  },
+                                  []() -> std::shared_ptr<void> { return std::make_shared<T>(); },
+                                  [](void* pointer, const std::shared_ptr<void>& made) {
+                                    *static_cast<Pointer*>(pointer) =
+                                        std::static_pointer_cast<const T>(made);
+                                  }};
+  static constexpr Type kType{.kind = Type::Kind::shared, .shared = &kShared};
+};
+
+template <class Map> struct OfMap {
+  using Key = typename Map::key_type;
+  using Value = typename Map::mapped_type;
+  static void each(const void* all, const Entries::Visit& visit) {
+    std::vector<const typename Map::value_type*> ordered;
+    for (const auto& one : *static_cast<const Map*>(all)) ordered.push_back(&one);
+    std::sort(ordered.begin(), ordered.end(),
+              [](const auto* a, const auto* b) { return a->first < b->first; });
+    for (const auto* one : ordered) visit(&one->first, &one->second);
+  }
+  static bool add(void* all, const Entries::Fill& fill) {
+    Key key{};
+    Value value{};
+    return fill(&key, &value) &&
+           static_cast<Map*>(all)->emplace(std::move(key), std::move(value)).second;
+  }
+  static constexpr Entries kEntries{
+      &type_of<Key>, &type_of<Value>,
+      [](const void* all) { return static_cast<const Map*>(all)->size(); }, &each, &add};
+  static constexpr Type kType{.kind = Type::Kind::map, .entries = &kEntries};
+};
+template <class K, class V> struct Of<std::map<K, V>> : OfMap<std::map<K, V>> {};
+template <class K, class V, class H>
+struct Of<std::unordered_map<K, V, H>> : OfMap<std::unordered_map<K, V, H>> {};
+
 template <class T> struct Of<Named<T>> {
   using All = Named<T>;
   static auto at(const void* all, size_t i) {
@@ -141,7 +274,8 @@ template <class T> struct Of<Named<T>> {
       [](const void* all, size_t i) -> const std::string& { return at(all, i)->first; },
       [](void* all) { static_cast<All*>(all)->clear(); },
       [](void* all, const std::string& name) -> void* { return &(*static_cast<All*>(all))[name]; }};
-  static constexpr Type kType{Type::Kind::named, &kElements};
+  static constexpr Type kType{
+      .kind = Type::Kind::named, .elements = &kElements, .entries = &OfMap<All>::kEntries};
 };
 
 template <class... T> struct Of<std::variant<T...>> {
@@ -168,17 +302,17 @@ class FieldList {
   explicit FieldList(const void* message) : start_(static_cast<const char*>(message)) {}
 
   template <class V> void operator()(const char* name, const V& member) {
-    add(name, &member, &type_of<V>, false);
+    add(name, &member, type_of<V>(), false);
   }
   template <class V> void optional(const char* name, const V& member) {
-    add(name, &member, &type_of<V>, true);
+    add(name, &member, type_of<V>(), true);
   }
   std::vector<Field> take() { return std::move(fields_); }
 
  private:
-  void add(const char* name, const void* member, TypeGetter type, bool has_default) {
+  void add(const char* name, const void* member, const Type& type, bool has_default) {
     const auto offset = static_cast<const char*>(member) - start_;
-    fields_.push_back({name, static_cast<size_t>(offset), type, has_default});
+    fields_.push_back({name, static_cast<size_t>(offset), &type, has_default});
   }
 
   const char* start_;

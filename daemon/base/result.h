@@ -11,6 +11,7 @@ namespace tracectl {
 
 // The stable classes of failure; the protocol gives each one number (docs: tracectl-protocol(7)).
 enum class Code { invalid, not_found, denied, busy, exhausted, unsupported, kernel };
+constexpr Code last_of(Code) { return Code::kernel; }
 
 // A place in a text that the user wrote, for the caret under it.
 struct Spot {
@@ -30,6 +31,13 @@ struct Error {
 
   // The same error, with the action that failed put before its message.
   Error in(const std::string& context) const;
+
+  // Not the spot: it is found where the user's text is read.
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("code", s.code);
+    f("message", s.message);
+    f("field", s.field);
+  }
 };
 
 // A value or an error, with the member names of std::expected so that C++23 can replace it.

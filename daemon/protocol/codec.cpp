@@ -64,7 +64,7 @@ json written(const Type& type, const void* value) {
       const Alternatives& held = *type.alternatives;
       return written(held.types[held.index(value)](), held.get(value));
     }
-    case Kind::optional: break;  // members only: message_written()
+    default: break;  // an optional one is a member: message_written(); the rest has no JSON
   }
   return nullptr;
 }
@@ -236,7 +236,7 @@ Status take(const json& in, const Path& path, const Type& type, void* out) {
     case Kind::variant: return take_variant(in, path, type, out);
     case Kind::message: return take_message(in, path, type, out);
     case Kind::optional: return take(in, path, type.elements->type(), type.elements->add(out, {}));
-    case Kind::nothing: break;
+    default: break;  // null, or has no JSON
   }
   return ok();
 }

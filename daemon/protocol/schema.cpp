@@ -75,6 +75,7 @@ json schema_of(Side side, const Type& type) {
       return {{"type", "object"},
               {"additionalProperties", schema_of(side, type.elements->type())},
               {"maxProperties", kMaxNamed}};
+    default: break;  // it has no JSON
   }
   return {};
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "daemon/model/event.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
 

@@ -14,7 +14,7 @@
 
 #include "daemon/model/event.h"
 #include "daemon/model/plain_hit.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
 #include "daemon/recording/record_buffer.h"

@@ -3,7 +3,7 @@
 
 #include <xxhash.h>
 
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 
 namespace tracectl::recording {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/recording/format.h"
 
 namespace tracectl::recording {

@@ -9,7 +9,7 @@
 #include "client/render/call_tree.h"
 #include "client/render/call_tree_text.h"
 #include "client/render/folded.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/recording/encoder.h"
 #include "daemon/spec/event_sums.h"
 #include "daemon/stream/recorder.h"

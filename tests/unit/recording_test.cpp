@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/recording/encoder.h"
 #include "daemon/recording/format.h"
 #include "daemon/stream/recorder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The encoding of numbers and texts in trace files (docs/trace-file.md). Integers of fixed size are
+// The encoding of numbers and texts in trace files (docs/trace-file.md) and in binary.h. Integers of fixed size are
 // little endian; a varint is LEB128: seven bits a byte, the least significant first, the high bit
 // set in all bytes but the last; signed numbers are zigzag-coded varints.
 #pragma once
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace tracectl::recording {
+namespace tracectl {
 
 inline constexpr size_t kMostVarintBytes = 10;
 inline size_t varint_bytes(uint64_t value) {
@@ -43,6 +43,7 @@ class ByteWriter {
     for (size_t i = 0; i < sizeof(T); ++i) out_ += static_cast<char>(value >> (8 * i));
   }
   void varint(uint64_t value) {
+    if (value < 0x80) return fixed(static_cast<uint8_t>(value));  // most of them
     char bytes[kMostVarintBytes];
     size_t size = 0;
     for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
@@ -139,4 +140,4 @@ class ByteReader {
   bool failed_ = false;
 };
 
-}  // namespace tracectl::recording
+}  // namespace tracectl
