@@ -52,7 +52,7 @@ Result<protocol::SpecPart> explain(const Setting& setting, const Site& site) {
   if (spec.keep_if) part.keep_if = to_string(*spec.keep_if);
   if (site.returns) {
     part.returns = name_of(site.returns->way);
-    part.returns_because = site.returns->reason;
+    part.returns_because = text_of(site.returns->reason);
   }
   return part;
 }

@@ -233,7 +233,7 @@ ProbeSetting part_of(const ProbeSettingInfo& info) {
                     .returns = info.returns ? std::optional<std::string>(name_of(info.returns->way))
                                             : std::nullopt,
                     .returns_because = info.returns
-                                           ? std::optional<std::string>(info.returns->reason)
+                                           ? std::optional<std::string>(text_of(info.returns->reason))
                                            : std::nullopt,
                     .may_wait = info.may_wait,
                     .sites = info.sites,

@@ -32,12 +32,18 @@ enum class Register : uint8_t {
   rip,  // the address of the probed instruction
   none = 255,
 };
+// The numbers between rip and none are no registers: who decodes one checks it.
+constexpr Register last_of(Register) { return Register::none; }
 
 struct Enumerator {
   std::string name;
   int64_t value = 0;
 
   bool operator==(const Enumerator&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("value", s.value);
+  }
 };
 using Enumerators = std::vector<Enumerator>;
 
@@ -82,7 +88,30 @@ struct Argument {
   std::shared_ptr<const Enumerators> enumerators = {};  // of an enumeration, shared by its users
 
   bool operator==(const Argument&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("place", s.place);
+    f("kind", s.kind);
+    f("size_bytes", s.size_bytes);
+    f("is_signed", s.is_signed);
+    f("is_float", s.is_float);
+    f("high_byte", s.high_byte);
+    f("is_string", s.is_string);
+    f("is_shown_as_text", s.is_shown_as_text);
+    f("length_behind", s.length_behind);
+    f("byte_count", s.byte_count);
+    f("link_relative", s.link_relative);
+    f("base", s.base);
+    f("index", s.index);
+    f("scale", s.scale);
+    f("offset", s.offset);
+    f("text", s.text);
+    f("name", s.name);
+    f("declared_type", s.declared_type);
+    f("enumerators", s.enumerators);
+  }
 };
+constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::memory; }
+constexpr Argument::Kind last_of(Argument::Kind) { return Argument::Kind::aggregate; }
 
 using Arguments = std::vector<Argument>;
 

@@ -9,6 +9,7 @@ enum class CostClass {
   normal,  // breakpoint, instruction emulated
   slow,    // breakpoint, instruction single-stepped out of line
 };
+constexpr CostClass last_of(CostClass) { return CostClass::slow; }
 
 inline const char* name_of(CostClass cost) {
   switch (cost) {

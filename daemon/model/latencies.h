@@ -20,6 +20,11 @@ struct LatencyKey {
   std::string by;
 
   auto operator<=>(const LatencyKey&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("from", s.from);
+    f("to", s.to);
+    f("by", s.by);
+  }
 };
 
 struct SlowPair {
@@ -27,6 +32,16 @@ struct SlowPair {
   uint64_t ended_ns = 0;  // since boot
   std::vector<KeyPart> by = {};
   pid_t from_pid = 0, from_tid = 0, to_pid = 0, to_tid = 0;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("duration_ns", s.duration_ns);
+    f("ended_ns", s.ended_ns);
+    f("by", s.by);
+    f("from_pid", s.from_pid);
+    f("from_tid", s.from_tid);
+    f("to_pid", s.to_pid);
+    f("to_tid", s.to_tid);
+  }
 };
 
 struct LatencyResult {
@@ -49,6 +64,18 @@ struct LatencyResult {
   }
   // Adds the counts of other hooks of the same pair, or earlier counts of the same hooks.
   void add(const LatencyResult& other);
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("started", s.started);
+    f("overwritten", s.overwritten);
+    f("matched", s.matched);
+    f("unmatched", s.unmatched);
+    f("unread", s.unread);
+    f("dropped", s.dropped);
+    f("unlisted", s.unlisted);
+    f("carried", s.carried);
+    f("wanted", s.wanted);
+    f("slowest", s.slowest);
+  }
 };
 
 using Latencies = std::map<LatencyKey, LatencyResult>;

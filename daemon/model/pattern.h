@@ -10,9 +10,11 @@
 namespace tracectl {
 
 enum class ProbeKind { function, usdt };
+constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::usdt; }
 
 // The two scopes, as in Erlang's trace_pattern: exported functions only, or every symbol.
 enum class Scope { local, global };
+constexpr Scope last_of(Scope) { return Scope::global; }
 
 // uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME.
 struct Pattern {
@@ -25,6 +27,15 @@ struct Pattern {
   Scope scope = Scope::local;
 
   bool operator==(const Pattern&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("kind", s.kind);
+    f("object", s.object);
+    f("function", s.function);
+    f("offset", s.offset);
+    f("provider", s.provider);
+    f("name", s.name);
+    f("scope", s.scope);
+  }
 };
 
 // Parses the grammar of tracectl-patterns(7). The error has a spot for the caret.

@@ -16,6 +16,7 @@ namespace tracectl {
 
 // How the kernel runs a site's programs. Each way serves more kinds of hooks than those before it.
 enum class Way : uint8_t { counting, entry, sleeping, trampoline, exits };
+constexpr Way last_of(Way) { return Way::exits; }
 
 inline const char* name_of(Way way) {
   switch (way) {
@@ -36,18 +37,46 @@ struct ExitSite {
   uint8_t jump_bytes = 0;  // length of a relative jump, which ends with the distance; else 0
 
   bool operator==(const ExitSite&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("offset", s.offset);
+    f("has_result", s.has_result);
+    f("condition", s.condition);
+    f("jump_bytes", s.jump_bytes);
+  }
 };
+
+// Why a function's returns are traced in the way of its plan.
+enum class WayReason : uint8_t { none, as_asked, calls_nothing, may_be_unwound };
+constexpr WayReason last_of(WayReason) { return WayReason::may_be_unwound; }
+
+inline const char* text_of(WayReason reason) {
+  switch (reason) {
+    case WayReason::none: return "";
+    case WayReason::as_asked: return "as asked for";
+    case WayReason::calls_nothing: return "it calls nothing";
+    case WayReason::may_be_unwound: return "it may be unwound";
+  }
+  return "";
+}
 
 // How the returns of a function's calls are traced.
 struct ReturnPlan {
   Way way = Way::entry;
-  const char* reason = "";           // why this way was chosen
+  WayReason reason = WayReason::none;
   uint32_t pushed_bytes = 0;         // on the stack above the return address, at the probe
   uint32_t moved_bytes = 0;          // from the function's start to the probe
   std::vector<ExitSite> exits{};     // for Way::exits only
   std::optional<Argument> result{};  // its type; none if not known
 
   bool operator==(const ReturnPlan&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("way", s.way);
+    f("reason", s.reason);
+    f("pushed_bytes", s.pushed_bytes);
+    f("moved_bytes", s.moved_bytes);
+    f("exits", s.exits);
+    f("result", s.result);
+  }
 };
 
 // One address at which a probe fires.
@@ -60,6 +89,16 @@ struct Site {
   std::shared_ptr<const ReturnPlan> returns;  // if requested
   // The distance of the return address from rsp in words, if rbp is not yet the function's own.
   std::optional<unsigned> words_below_caller = {};
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("offset", s.offset);
+    f("moved_bytes", s.moved_bytes);
+    f("semaphore", s.semaphore);
+    f("cost", s.cost);
+    f("args", s.args);
+    f("returns", s.returns);
+    f("words_below_caller", s.words_below_caller);
+  }
 };
 
 // A function or USDT probe of one object.
@@ -67,6 +106,12 @@ struct Probe {
   std::string name;  // canonical: uprobe:PATH:FUNCTION or usdt:PATH:PROVIDER:NAME
   std::optional<std::string> demangled;
   std::vector<Site> sites;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("demangled", s.demangled);
+    f("sites", s.sites);
+  }
 };
 
 // A matching probe, or a site of one, that cannot be armed.
@@ -75,6 +120,13 @@ struct Refusal {
   std::optional<uint64_t> offset;  // in the file
   std::optional<pid_t> pid;        // if the reason concerns one process
   std::string reason;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("offset", s.offset);
+    f("pid", s.pid);
+    f("reason", s.reason);
+  }
 };
 
 }  // namespace tracectl

@@ -25,6 +25,10 @@ struct KeyPart {
   KeyValue value;
 
   auto operator<=>(const KeyPart&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("value", s.value);
+  }
 };
 
 struct RowKey {
@@ -33,6 +37,11 @@ struct RowKey {
   std::vector<KeyPart> by = {};
 
   auto operator<=>(const RowKey&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("aggregate", s.aggregate);
+    f("by", s.by);
+  }
 };
 
 struct RowKeyHash {
@@ -51,7 +60,21 @@ struct RowShape {
   int64_t low = 0, high = 0, step = 0;                      // for a linear histogram
 
   bool operator==(const RowShape&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("kind", s.kind);
+    f("of", s.of);
+    f("is_unsigned", s.is_unsigned);
+    f("of_calls", s.of_calls);
+    f("sum", s.sum);
+    f("avg", s.avg);
+    f("min", s.min);
+    f("max", s.max);
+    f("low", s.low);
+    f("high", s.high);
+    f("step", s.step);
+  }
 };
+constexpr RowShape::Kind last_of(RowShape::Kind) { return RowShape::Kind::time; }
 
 // A bucket of a histogram holds values from `low` to `high`, both included. Their type is that of
 // the shape's is_unsigned.
@@ -75,6 +98,17 @@ struct Row {
 
   // Adds another row of the same aggregate.
   void add(const Row& other);
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("shape", s.shape);
+    f("count", s.count);
+    f("unread", s.unread);
+    f("unwound", s.unwound);
+    f("self", s.self);
+    f("sum", s.sum);
+    f("min", s.min);
+    f("max", s.max);
+    f("buckets", s.buckets);
+  }
 };
 
 using Rows = std::unordered_map<RowKey, Row, RowKeyHash>;
@@ -86,6 +120,10 @@ struct CallPath {
   uint64_t around = 0;  // number of the path around it; 0: it is a root
 
   bool operator==(const CallPath&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("around", s.around);
+  }
 };
 using CallPaths = std::map<uint64_t, CallPath>;
 

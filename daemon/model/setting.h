@@ -19,6 +19,7 @@ enum class Returns : uint8_t {
   trampoline,  // the kernel's: a uprobe session
   exits,       // probes on the instructions by which the function exits
 };
+constexpr Returns last_of(Returns) { return Returns::exits; }
 
 const char* name_of(Returns returns);
 std::optional<Returns> returns_named(std::string_view name);

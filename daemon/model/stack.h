@@ -24,6 +24,7 @@ enum class StackBy : uint8_t {
   frame_pointers,  // rbp and the frames it leads to
   unwind_tables,   // .eh_frame, from a copied piece of the stack
 };
+constexpr StackBy last_of(StackBy) { return StackBy::unwind_tables; }
 
 // Why the frames end.
 enum class StackEnd : uint8_t {
@@ -35,6 +36,7 @@ enum class StackEnd : uint8_t {
   no_table,           // the last frame has no unwind information
   unknown_process,    // it had ended or executed another program before its maps were read
 };
+constexpr StackEnd last_of(StackEnd) { return StackEnd::unknown_process; }
 
 std::string_view name_of(StackBy by);
 std::string_view name_of(StackEnd end);
@@ -60,6 +62,18 @@ struct Frame {
   std::optional<uint64_t> size_bytes = {};
 
   auto operator<=>(const Frame&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("address", s.address);
+    f("module", s.module);
+    f("build_id", s.build_id);
+    f("offset", s.offset);
+    f("function", s.function);
+    f("function_offset", s.function_offset);
+    f("file", s.file);
+    f("line", s.line);
+    f("inlined", s.inlined);
+    f("size_bytes", s.size_bytes);
+  }
 };
 
 // "main+0x1b", its module and source, on one line; with its address only if there is no name.
@@ -71,6 +85,11 @@ struct Stack {
   std::vector<Frame> frames;  // innermost first
 
   auto operator<=>(const Stack&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("by", s.by);
+    f("end", s.end);
+    f("frames", s.frames);
+  }
 };
 
 // A stack that is a key of rows, before its addresses are resolved.
@@ -82,6 +101,13 @@ struct StackAddresses {
   std::vector<uint64_t> addresses = {};
 
   auto operator<=>(const StackAddresses&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pid", s.pid);
+    f("image", s.image);
+    f("begins_with_caller", s.begins_with_caller);
+    f("end", s.end);
+    f("addresses", s.addresses);
+  }
 };
 
 // A stack as it came with a hit.
@@ -96,6 +122,17 @@ struct RawStack {
   std::array<uint64_t, kRegisters> registers{};
   uint64_t start = 0;            // address of the first byte
   std::vector<std::byte> bytes;  // of the stack, upwards
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("image", s.image);
+    f("most_frames", s.most_frames);
+    f("end", s.end);
+    f("addresses", s.addresses);
+    f("begins_with_caller", s.begins_with_caller);
+    f("registers", s.registers);
+    f("start", s.start);
+    f("bytes", s.bytes);
+  }
 };
 
 }  // namespace tracectl

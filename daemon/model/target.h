@@ -12,6 +12,7 @@ namespace tracectl {
 
 // Which children of a process, forked later, also belong to the target.
 enum class Follow : uint8_t { none, children, first_child };
+constexpr Follow last_of(Follow) { return Follow::first_child; }
 
 // The processes in which a setting's probes fire. Empty: none was chosen.
 struct Target {

@@ -18,6 +18,15 @@ struct FileIdentity {
   static FileIdentity of(const struct stat& status);
   static Result<FileIdentity> of(int fd);
   bool operator==(const FileIdentity& other) const;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("device", s.device);
+    f("inode", s.inode);
+    f("size", s.size);
+    f("modified_s", s.modified.tv_sec);
+    f("modified_ns", s.modified.tv_nsec);
+    f("changed_s", s.changed.tv_sec);
+    f("changed_ns", s.changed.tv_nsec);
+  }
 };
 
 // Whether only root can write it. True only on this program's file system: one that somebody else

@@ -22,6 +22,10 @@ struct FileFacts {
   bool has_unwind_table = false;  // .eh_frame
 
   bool operator==(const FileFacts&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("build_id", s.build_id);
+    f("has_unwind_table", s.has_unwind_table);
+  }
 };
 
 // The parameters of find_probes().
@@ -32,6 +36,12 @@ struct Question {
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
   bool operator==(const Question&) const = default;
+  // Without the limits, which the asker applies itself.
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pattern", s.pattern);
+    f("returns", s.returns);
+    f("below", s.below);
+  }
 };
 
 // One file, in one state.

@@ -59,6 +59,14 @@ struct Below {
   bool unknown_calls = false;
 
   bool operator==(const Below&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("reached", s.reached);
+    f("skip", s.skip);
+    f("most_calls", s.most_calls);
+    f("grown", s.grown);
+    f("most", s.most);
+    f("unknown_calls", s.unknown_calls);
+  }
 };
 
 // With `returns`, the sites are those at which calls can be followed until they return; others are

@@ -43,7 +43,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
                                 (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
   auto planned =
       takes_trampoline
-          ? by_trampoline(code, placed, choice_ == Returns::trampoline ? kAsAsked : kCallsNothing)
+          ? by_trampoline(code, placed, choice_ == Returns::trampoline ? WayReason::as_asked : WayReason::calls_nothing)
           : by_exits(function, code, placed);
   if (!planned) return planned;
   auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
@@ -56,7 +56,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
 // The kernel takes the word on top of the stack as the return address.
 Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& code,
                                                             const Placement& placed,
-                                                            const char* reason) const {
+                                                            WayReason reason) const {
   if (moves_stacks_)
     return Error{Code::unsupported,
                  "a Go program moves its stacks, and would be killed by a return trampoline"};
@@ -89,7 +89,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
   }
   planned.plan = std::make_shared<ReturnPlan>(
       ReturnPlan{.way = Way::exits,
-                 .reason = choice_ == Returns::exits ? kAsAsked : kMayBeUnwound,
+                 .reason = choice_ == Returns::exits ? WayReason::as_asked : WayReason::may_be_unwound,
                  .pushed_bytes = *pushed,
                  .exits = std::move(*exits)});
   return planned;

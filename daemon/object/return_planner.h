@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,12 +15,6 @@
 #include "daemon/object/x86_64/placement.h"
 
 namespace tracectl {
-
-// The values of ReturnPlan::reason: why a function's returns are traced in the way of its plan.
-inline constexpr const char* kAsAsked = "as asked for";
-inline constexpr const char* kCallsNothing = "it calls nothing";
-inline constexpr const char* kMayBeUnwound = "it may be unwound";
-inline constexpr std::array kReturnReasons{"", kAsAsked, kCallsNothing, kMayBeUnwound};
 
 // Borrows the file.
 ReadFile reader_of(const ElfFile& file);
@@ -47,7 +40,7 @@ class ReturnPlanner {
 
  private:
   Result<Planned> by_trampoline(const FunctionCode& code, const Placement& placed,
-                                const char* reason) const;
+                                WayReason reason) const;
   Result<Planned> by_exits(const Function& function, const FunctionCode& code,
                            const Placement& placed);
   Result<std::vector<ExitSite>> exits_of(const FunctionCode& code);

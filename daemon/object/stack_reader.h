@@ -34,6 +34,11 @@ struct LoadedFile {
     uint64_t file_offset = 0;
 
     bool operator==(const Range&) const = default;
+    template <class Self, class F> static void fields(Self& s, F&& f) {
+      f("start", s.start);
+      f("end", s.end);
+      f("file_offset", s.file_offset);
+    }
   };
 
   std::shared_ptr<const OpenedFile> file;
@@ -47,6 +52,10 @@ struct CodeAddress {
   bool is_where_returns = false;  // belongs to the call before it; else an instruction
 
   auto operator<=>(const CodeAddress&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("address", s.address);
+    f("is_where_returns", s.is_where_returns);
+  }
 };
 
 // A copied stack, unwound.
@@ -58,6 +67,11 @@ struct Unwound {
   std::vector<uint64_t> stack_pointers = {};
 
   bool operator==(const Unwound&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("end", s.end);
+    f("addresses", s.addresses);
+    f("stack_pointers", s.stack_pointers);
+  }
 };
 
 // Several stacks or addresses in one question. RawStacks are copies, to be unwound.

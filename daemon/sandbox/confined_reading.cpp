@@ -9,7 +9,7 @@
 #include <map>
 
 #include "daemon/base/clock.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/sandbox/debug_file_door.h"
 #include "daemon/sandbox/wire.h"
 
@@ -74,7 +74,7 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
 
   Result<std::optional<std::string>> function_at(uint64_t offset) override {
     std::string question;
-    recording::ByteWriter(question).varint(offset);
+    ByteWriter(question).varint(offset);
     auto answer = ask(wire::Kind::function_at, std::move(question));
     if (!answer) return answer.error();
     return named(wire::decode_function(*answer));

@@ -12,7 +12,7 @@
 #include "daemon/object/debug_files.h"
 #include "daemon/object/loaded_program.h"
 #include "daemon/object/own_reading.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/sandbox/confinement.h"
 #include "daemon/sandbox/stack_wire.h"
 #include "daemon/sandbox/wire.h"
@@ -24,7 +24,6 @@ namespace {
 constexpr int kSocket = 0;
 constexpr int kNoConfinement = 4, kCutOff = 5;  // as exit statuses
 
-using recording::ByteReader;
 using wire::Kind;
 
 // The connection to the daemon. Without it this process can do nothing, and exits.

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
-#include "daemon/recording/bytes.h"
+#include "daemon/base/bytes.h"
 #include "daemon/sandbox/confinement.h"
 #include "daemon/sandbox/reading_main.h"
 #include "daemon/sandbox/stack_wire.h"
@@ -103,7 +103,7 @@ std::optional<int> status_of_ending(pid_t pid) {
 
 std::string numbered(uint64_t file, std::string_view rest) {
   std::string bytes;
-  recording::ByteWriter(bytes).varint(file);
+  ByteWriter(bytes).varint(file);
   bytes += rest;
   return bytes;
 }
@@ -147,7 +147,7 @@ uint64_t ReadingProcess::deadline_ns() const {
 Status ReadingProcess::open(uint64_t file, const std::string& path, int descriptor) {
   if (auto room = make_room(); !room) return room;
   std::string with_path;
-  recording::ByteWriter(with_path).text(path);
+  ByteWriter(with_path).text(path);
   auto sent = WireSocket(fd()).send(wire::Kind::open, numbered(file, with_path), descriptor);
   if (sent) files_.push_front(file);
   return sent;

@@ -16,6 +16,11 @@ namespace tracectl::wire {
 struct LoadedPlace {
   std::string path;
   std::vector<LoadedFile::Range> ranges;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("ranges", s.ranges);
+  }
 };
 std::string encode(const LoadedPlace& place);
 std::optional<LoadedPlace> decode_place(std::string_view bytes);

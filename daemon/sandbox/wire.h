@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Messages between the daemon and a process that reads files. Frames have a length and a kind, and
-// bytes encoded as in trace files (daemon/recording/bytes.h).
+// values encoded by their lists of fields (daemon/base/binary.h).
 //
 // A file may have taken over the process that reads it, so messages from there are untrusted.
 // Answers must be possible for some file: lengths and counts within bounds, numbers of existing
@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/object/file_reader.h"
@@ -78,6 +79,8 @@ struct Asked {
 // Fail if the answer cannot be true.
 Result<FileFacts> decode_facts(std::string_view answer);
 Result<ProbeMatch> decode_match(std::string_view answer, const Asked& asked);
+// Whether they can be true of the file.
+bool are_possible(const std::vector<Probe>& probes, const Asked& asked);
 Result<std::optional<std::string>> decode_function(std::string_view answer);
 
 }  // namespace tracectl::wire

@@ -1,49 +1,44 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The common parts of the encodings of questions and answers.
+// The common parts of answers: one byte, 1 and the requested data, or 0 and an error.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 
+#include "daemon/base/binary.h"
 #include "daemon/base/result.h"
-#include "daemon/recording/bytes.h"
 
 namespace tracectl::wire {
 
-using recording::ByteReader;
-using recording::ByteWriter;
+// All names and texts are within these bounds; some have narrower ones.
+inline constexpr binary::Bounds kBounds{
+    .items = 2 << 20, .items_of_list = 1 << 20, .text_bytes = 512 << 10};
 
-// False if there is no such enumerator. `last` has the greatest number.
-template <class Enum> bool read_enum(ByteReader& from, Enum& value, Enum last) {
-  const auto number = from.fixed<uint8_t>();
-  value = static_cast<Enum>(number);
-  return !from.failed() && number <= static_cast<uint8_t>(last);
+inline Error untrue() { return Error{Code::invalid, "what was read of it cannot be true"}; }
+
+// Reads the beginning of an answer; none if it is not an error.
+std::optional<Error> read_error(binary::Reader& from);
+
+bool is_build_id(const std::string& text);
+
+template <class T> std::string encode_data(const T& data) {
+  std::string bytes;
+  binary::Writer to(bytes);
+  to.write(true);
+  to.write(data);
+  return bytes;
 }
 
-// Empty, and failed, if it is longer than `most`.
-inline std::string read_text(ByteReader& from, size_t most) {
-  const uint64_t size = from.varint();
-  return std::string(from.take(size <= most ? size : UINT64_MAX));
+// `is_possible`: whether the data can be true.
+template <class T, class Check>
+Result<T> decode_data(std::string_view answer, const binary::Bounds& bounds, Check is_possible) {
+  binary::Reader from(answer, bounds);
+  if (auto error = read_error(from)) return *error;
+  T data;
+  if (!from.read(data) || !from.at_end() || !is_possible(data)) return untrue();
+  return data;
 }
-
-template <std::unsigned_integral T> void write_optional(ByteWriter& to, std::optional<T> value) {
-  to.fixed(static_cast<uint8_t>(value.has_value()));
-  if (value) to.fixed(*value);
-}
-
-template <std::unsigned_integral T> std::optional<T> read_optional(ByteReader& from) {
-  if (!from.fixed<uint8_t>()) return std::nullopt;
-  return from.fixed<T>();
-}
-
-// In hex; failed if it is not a build id.
-std::string read_build_id(ByteReader& from);
-
-std::optional<Error> read_error(ByteReader& from);
-Error untrue();
 
 }  // namespace tracectl::wire

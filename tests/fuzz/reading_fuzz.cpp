@@ -33,7 +33,7 @@ void check(const Argument& argument) {
 }
 
 void check(const ReturnPlan& plan) {
-  must(plan.reason != nullptr && plan.way <= Way::exits);
+  must(plan.reason <= WayReason::may_be_unwound && plan.way <= Way::exits);
   for (const ExitSite& exit : plan.exits)
     must(exit.offset < kFileBytes && exit.condition.value_or(0) < 16 && exit.jump_bytes < 16);
   if (plan.result) check(*plan.result);
