@@ -222,24 +222,24 @@ SwitchReply part_of(const SwitchSummary& summary) {
 namespace {
 
 ProbeSetting part_of(const ProbeSettingInfo& info) {
-  ProbeSetting part{.probe = *info.probe,
-                    .session = info.session,
-                    .pattern = to_string(info.setting->pattern),
-                    .scope = protocol::name_of(info.setting->pattern.scope),
-                    .action = to_string(info.setting->spec),
-                    .when = text_of(info.setting->spec.when),
-                    .target = protocol::part_of(info.setting->target),
-                    .paused = info.paused,
-                    .returns = info.returns ? std::optional<std::string>(name_of(info.returns->way))
-                                            : std::nullopt,
-                    .returns_because = info.returns
-                                           ? std::optional<std::string>(text_of(info.returns->reason))
-                                           : std::nullopt,
-                    .may_wait = info.may_wait,
-                    .sites = info.sites,
-                    .epoch = info.epoch,
-                    .hits = info.hits,
-                    .generations = std::nullopt};
+  ProbeSetting part{
+      .probe = *info.probe,
+      .session = info.session,
+      .pattern = to_string(info.setting->pattern),
+      .scope = protocol::name_of(info.setting->pattern.scope),
+      .action = to_string(info.setting->spec),
+      .when = text_of(info.setting->spec.when),
+      .target = protocol::part_of(info.setting->target),
+      .paused = info.paused,
+      .returns =
+          info.returns ? std::optional<std::string>(name_of(info.returns->way)) : std::nullopt,
+      .returns_because =
+          info.returns ? std::optional<std::string>(text_of(info.returns->reason)) : std::nullopt,
+      .may_wait = info.may_wait,
+      .sites = info.sites,
+      .epoch = info.epoch,
+      .hits = info.hits,
+      .generations = std::nullopt};
   add_latency(*info.setting, part);
   return part;
 }

@@ -16,6 +16,7 @@ enum class Beside : uint8_t {
   within,   // probes that are shown if they fire within a graph
   callees,  // calls with unknown targets
 };
+constexpr Beside last_of(Beside) { return Beside::callees; }
 // Returns the setting that the engine adds beside a user's setting. No client staged it.
 Setting beside(const Setting& setting, Beside what);
 // Returns the setting for a file that this process maps and the target's others need not. Null: for

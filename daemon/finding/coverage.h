@@ -34,6 +34,14 @@ struct FormerHook {
   uint32_t pair = 0;
   uint32_t serial = 0;
   uint16_t set_target = 0;  // as in tc_hook
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("stat", s.stat);
+    f("source", s.source);
+    f("pair", s.pair);
+    f("serial", s.serial);
+    f("set_target", s.set_target);
+  }
 };
 
 // One setting's use of one slot. It points into the coverage, because settings cover many thousand

@@ -20,6 +20,14 @@ struct SlotKey {
   uint64_t semaphore = 0;
 
   auto operator<=>(const SlotKey&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("device", s.device);
+    f("inode", s.inode);
+    f("filter", s.filter);
+    f("filter_birth", s.filter_birth);
+    f("offset", s.offset);
+    f("semaphore", s.semaphore);
+  }
 };
 
 struct SlotKeyHash {

@@ -27,6 +27,13 @@ struct ObjectState {
   std::string path;
   FileFacts facts;
   FileIdentity identity;  // as it was opened
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("number", s.number);
+    f("path", s.path);
+    f("facts", s.facts);
+    f("identity", s.identity);
+  }
 };
 
 struct SlotState {
@@ -34,6 +41,13 @@ struct SlotState {
   SlotKey key;
   uint32_t object = 0;  // index in the objects
   bool nop5 = false;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("id", s.id);
+    f("key", s.key);
+    f("object", s.object);
+    f("nop5", s.nop5);
+  }
 };
 
 // A WantedPart. Instead of its setting and its process it has the index of the user's setting, and the
@@ -51,17 +65,45 @@ struct PartState {
   std::optional<std::string> executable;
   std::optional<std::string> cgroup;
   std::shared_ptr<const std::vector<Probe>> probes;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("object", s.object);
+    f("of", s.of);
+    f("of_one_file", s.of_one_file);
+    f("sides", s.sides);
+    f("pid", s.pid);
+    f("birth", s.birth);
+    f("unmapped", s.unmapped);
+    f("what", s.what);
+    f("follow", s.follow);
+    f("executable", s.executable);
+    f("cgroup", s.cgroup);
+    f("probes", s.probes);
+  }
 };
 
 struct WantState {
   uint32_t part = 0, probe = 0, site = 0;  // indices in these lists
   uint32_t sides = 0;
   FormerHook former;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("part", s.part);
+    f("probe", s.probe);
+    f("site", s.site);
+    f("sides", s.sides);
+    f("former", s.former);
+  }
 };
 
 struct SlotWantsState {
   SlotId slot = 0;
   std::vector<WantState> wants;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("slot", s.slot);
+    f("wants", s.wants);
+  }
 };
 
 // The text that identifies a setting, said_in(), and what the setting has come to since.
@@ -69,6 +111,12 @@ struct SettingState {
   std::string said;
   std::vector<std::string> unit_cgroups;
   std::vector<Pattern> grown;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("said", s.said);
+    f("unit_cgroups", s.unit_cgroups);
+    f("grown", s.grown);
+  }
 };
 
 struct SessionState {
@@ -86,6 +134,23 @@ struct SessionState {
   std::vector<PartState> parts;
   std::vector<SlotWantsState> wants;
   Results past = {};
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("id", s.id);
+    f("epoch", s.epoch);
+    f("paused", s.paused);
+    f("gated", s.gated);
+    f("is_dumped", s.is_dumped);
+    f("marks", s.marks);
+    f("has_rings", s.has_rings);
+    f("tags", s.tags);
+    f("settings", s.settings);
+    f("left_out", s.left_out);
+    f("parts", s.parts);
+    f("wants", s.wants);
+    f("past", s.past);
+  }
 };
 
 struct EngineState {
@@ -96,10 +161,24 @@ struct EngineState {
   std::vector<ObjectState> objects;
   std::vector<SlotState> slots;
   std::vector<SessionState> sessions;
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("epoch", s.epoch);
+    f("ring_bytes", s.ring_bytes);
+    f("last_source", s.last_source);
+    f("last_serial", s.last_serial);
+    f("last_pair", s.last_pair);
+    f("last_incarnation", s.last_incarnation);
+    f("layouts", s.layouts);
+    f("objects", s.objects);
+    f("slots", s.slots);
+    f("sessions", s.sessions);
+  }
 };
 
+// A version number, and the state by its lists of fields (daemon/base/binary.h).
 std::string encode(const EngineState& state);
-// Fails if the state is impossible: numbers must be within their tables, and indices within their lists.
+// Also reads version 2, which tracectld wrote until the lists were used. Fails if the state is impossible: numbers must be within their tables, and indices within their lists.
 Result<EngineState> decode_engine_state(std::string_view bytes);
 
 }  // namespace tracectl

@@ -21,6 +21,13 @@ struct ProbeLoad {
   CostClass cost = CostClass::fast;  // of its most expensive site
   double hits_per_second = 0;
   double percent = 0;  // of one CPU
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("probe", s.probe);
+    f("cost", s.cost);
+    f("hits_per_second", s.hits_per_second);
+    f("percent", s.percent);
+  }
 };
 
 // A probe that was left out of a session.
@@ -28,6 +35,12 @@ struct LeftOut {
   ProbeLoad load;
   double budget = 0;
   size_t others = 0;  // probes that are useless without it, and were left out too
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("load", s.load);
+    f("budget", s.budget);
+    f("others", s.others);
+  }
 };
 
 struct Budget {

@@ -60,6 +60,14 @@ struct Totals {
     dropped_keys += stat.dropped_keys;
     silenced += stat.silenced;
   }
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("hits", s.hits);
+    f("filtered", s.filtered);
+    f("dropped_ring", s.dropped_ring);
+    f("dropped_keys", s.dropped_keys);
+    f("cut", s.cut);
+    f("silenced", s.silenced);
+  }
 };
 
 struct Results {
@@ -67,6 +75,13 @@ struct Results {
   Latencies latencies = {};
   CallPaths paths = {};  // if there are rows by path
   Totals totals = {};
+
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("totals", s.totals);
+    f("rows", s.rows);
+    f("latencies", s.latencies);
+    f("paths", s.paths);
+  }
 };
 
 // The key of an event source: probe, layout (Layouts::text_of()), and names and types of the arguments, or the spec if

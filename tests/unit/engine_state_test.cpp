@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "tests/support/must.h"
 
 namespace tracectl {
@@ -12,11 +15,42 @@ using on_kernel::must;
 
 // One of everything.
 EngineState some_state() {
-  Argument in_rdi{.place = Argument::Place::in_register, .base = Register::rdi, .text = "8@%rdi"};
+  const Argument in_rdi{
+      .place = Argument::Place::in_register, .base = Register::rdi, .text = "8@%rdi"};
+  const Argument of_color{
+      .place = Argument::Place::memory,
+      .kind = Argument::Kind::enumeration,
+      .size_bytes = 4,
+      .is_signed = true,
+      .link_relative = true,
+      .base = Register::rip,
+      .index = Register::r9,
+      .scale = 8,
+      .offset = -16,
+      .name = "color",
+      .declared_type = "enum color",
+      .enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 200}})};
   Site site;
   site.offset = 0x100;
-  site.args = std::make_shared<const Arguments>(Arguments{in_rdi});
-  const std::vector<Probe> probes{{.name = "uprobe:/f:g", .demangled = {}, .sites = {site}}};
+  site.moved_bytes = 4;
+  site.semaphore = 0x200;
+  site.args = std::make_shared<const Arguments>(Arguments{in_rdi, of_color});
+  site.words_below_caller = 3;
+  Site other = site;
+  other.offset = 0x180;
+  other.cost = CostClass::fast;
+  other.words_below_caller = {};
+  other.returns = std::make_shared<const ReturnPlan>(
+      ReturnPlan{.way = Way::exits,
+                 .reason = WayReason::may_be_unwound,
+                 .pushed_bytes = 8,
+                 .moved_bytes = 4,
+                 .exits = {{.offset = 0x190, .has_result = true},
+                           {.offset = 0x198, .condition = uint8_t{5}, .jump_bytes = 2}},
+                 .result = of_color});
+  const std::vector<Probe> probes{
+      {.name = "uprobe:/f:g", .demangled = "g()", .sites = {site, other}},
+      {.name = "uprobe:/f:h", .demangled = {}, .sites = {other}}};
   EngineState state;
   state.epoch = 7;
   state.ring_bytes = 4096;
@@ -29,9 +63,11 @@ EngineState some_state() {
   state.slots = {{5, {1, 2, 3, 4, 0x100, 0}, 0, true}};
   PartState part;
   part.what = Beside::below, part.pid = 3, part.birth = 4, part.cgroup = "/a.slice";
+  part.sides = 1, part.follow = Follow::children, part.unmapped = true;
   part.probes = std::make_shared<const std::vector<Probe>>(probes);
   const WantState want{
-      .part = 0, .probe = 0, .site = 0, .sides = 0, .former = {11, 12, 13, 14, 15}};
+      .part = 0, .probe = 0, .site = 1, .sides = 2, .former = {11, 12, 13, 14, 15}};
+  const Pattern grown{.object = "/f", .function = "g", .offset = 0, .scope = Scope::global};
   state.sessions = {{.name = "s",
                      .id = 2,
                      .epoch = 6,
@@ -39,10 +75,58 @@ EngineState some_state() {
                      .marks = false,
                      .has_rings = true,
                      .tags = {"a", "b"},
-                     .settings = {{"said", {"/a.slice"}, {must(parse_pattern("u:/f:g"))}}},
+                     .settings = {{"said", {"/a.slice"}, {grown}}},
                      .left_out = {{{"uprobe:/f:h", CostClass::slow, 1e6, 1600.5}, 2.5, 1}},
                      .parts = {part},
                      .wants = {{5, {want}}}}};
+  Results& past = state.sessions[0].past;
+  past.totals = {
+      .hits = 300, .filtered = 2, .dropped_ring = 3, .dropped_keys = 4, .cut = 5, .silenced = 6};
+  const StackAddresses stack{.pid = 71,
+                             .image = 72,
+                             .begins_with_caller = true,
+                             .end = StackEnd::unreadable,
+                             .addresses = {0x401000, 0x402000}};
+  past.rows[{"uprobe:/f:g",
+             "lhist(arg0)",
+             {{"none", {}},
+              {"arg0", int64_t{-5}},
+              {"arg1", uint64_t{1} << 63},
+              {"str(arg0)", std::string("text")},
+              {"stack", stack}}}] = {.shape = {.kind = RowShape::Kind::lhist,
+                                               .of = "arg0",
+                                               .is_unsigned = true,
+                                               .of_calls = false,
+                                               .max = true,
+                                               .low = -10,
+                                               .high = 1000,
+                                               .step = 10},
+                                     .count = 1,
+                                     .unread = 2,
+                                     .unwound = 3,
+                                     .self = 4,
+                                     .sum = 5,
+                                     .min = 6,
+                                     .max = 7,
+                                     .buckets = {{0, 1}, {3, 500}}};
+  past.rows[{"uprobe:/f:h", "count", {}}] = {.count = 9};
+  past.latencies[{"u:/f:g", "u:/f:h", "tid"}] = {.started = 1,
+                                                 .overwritten = 2,
+                                                 .matched = 3,
+                                                 .unmatched = 4,
+                                                 .unread = 5,
+                                                 .dropped = 6,
+                                                 .unlisted = 7,
+                                                 .carried = 8,
+                                                 .wanted = 2,
+                                                 .slowest = {{.duration_ns = 9,
+                                                              .ended_ns = 10,
+                                                              .by = {{"tid", int64_t{71}}},
+                                                              .from_pid = 1,
+                                                              .from_tid = 2,
+                                                              .to_pid = 3,
+                                                              .to_tid = 4}}};
+  past.paths = {{1, {"uprobe:/f:g", 0}}, {2, {"uprobe:/f:h", 1}}};
   return state;
 }
 
@@ -75,6 +159,40 @@ TEST(EngineState, ComesBackAsItWas) {
   EXPECT_EQ(encode(state), encode(some_state()));
 }
 
+TEST(EngineState, ItsPastComesBack) {
+  const EngineState state = must(decode_engine_state(encode(some_state())));
+  const Results &past = state.sessions[0].past, written = some_state().sessions[0].past;
+  EXPECT_EQ(past.totals.silenced, 6u);
+  ASSERT_EQ(past.rows.size(), 2u);
+  for (const auto& [key, row] : written.rows) {
+    const auto found = past.rows.find(key);
+    ASSERT_NE(found, past.rows.end());
+    EXPECT_EQ(found->second.shape, row.shape);
+    EXPECT_EQ(found->second.count, row.count);
+    EXPECT_EQ(found->second.buckets, row.buckets);
+  }
+  ASSERT_EQ(past.latencies.size(), 1u);
+  EXPECT_EQ(past.latencies.begin()->second.slowest.at(0).to_tid, 4);
+  EXPECT_EQ(past.paths, written.paths);
+}
+
+// The file is this state, as tracectld wrote it until version 3 of the format.
+TEST(EngineState, StateOfVersion2IsRead) {
+  std::ifstream file("tests/unit/engine_state_2.bin", std::ios::binary);
+  const std::string written{std::istreambuf_iterator(file), {}};
+  ASSERT_FALSE(written.empty());
+  EXPECT_EQ(encode(must(decode_engine_state(written))), encode(some_state()));
+  for (size_t size = 0; size < written.size(); ++size)
+    EXPECT_FALSE(decode_engine_state(written.substr(0, size))) << size;
+  EXPECT_FALSE(decode_engine_state(written + '\0'));
+}
+
+TEST(EngineState, StateOfALaterVersionIsRefused) {
+  std::string later = encode(some_state());
+  later[0] = 4;
+  EXPECT_FALSE(decode_engine_state(later));
+}
+
 TEST(EngineState, NoPartOfItIsOne) {
   const std::string whole = encode(some_state());
   for (size_t size = 0; size < whole.size(); ++size)
@@ -102,8 +220,8 @@ TEST(EngineState, WhatRefersToNothingIsRefused) {
     return refused([&](EngineState& state) { change(state.sessions[0].wants[0].wants[0]); });
   };
   EXPECT_TRUE(want_refused([](WantState& want) { want.part = 1; }));
-  EXPECT_TRUE(want_refused([](WantState& want) { want.probe = 1; }));
-  EXPECT_TRUE(want_refused([](WantState& want) { want.site = 1; }));
+  EXPECT_TRUE(want_refused([](WantState& want) { want.probe = 2; }));
+  EXPECT_TRUE(want_refused([](WantState& want) { want.site = 2; }));
   EXPECT_TRUE(want_refused([](WantState& want) { want.former.stat = TC_MAX_STATS; }));
   EXPECT_TRUE(
       want_refused([](WantState& want) { want.former.set_target = TC_MAX_SET_TARGETS + 1; }));
