@@ -142,7 +142,8 @@ TEST(Binary, TheFormatIsAsDescribed) {
   EXPECT_EQ(binary::encode(std::variant<std::monostate, uint64_t>{uint64_t{7}}), "\1\7"s);
   EXPECT_EQ(binary::encode(Point{-1, 2}), "\1\2"s);
   const auto shared = std::make_shared<const Point>(Point{0, 9});
-  EXPECT_EQ(binary::encode(std::vector{shared, nullptr, shared}), "\3\1\0\x9\0\1"s);
+  EXPECT_EQ(binary::encode(std::vector<std::shared_ptr<const Point>>{shared, nullptr, shared}),
+            "\3\1\0\x9\0\1"s);
 }
 
 template <class T> bool is_read(std::string_view bytes, const binary::Bounds& bounds = {}) {
