@@ -35,7 +35,7 @@ bool is_possible(const std::vector<CodeAddress>& addresses) {
 std::vector<Unwound> sendable(const std::vector<Unwound>& all) { return all; }
 
 // The asker knows the modules.
-Frame sendable(Frame frame) {
+tracectl::Frame sendable(tracectl::Frame frame) {
   frame.module.clear();
   frame.function.resize(std::min(frame.function.size(), kMostFunctionBytes));
   frame.file.resize(std::min(frame.file.size(), kMostSourceBytes));
@@ -62,7 +62,8 @@ bool is_possible(const Unwound& unwound, const std::shared_ptr<const RawStack>& 
 }
 
 // All frames of one address share the file and the offset in it.
-bool is_possible(const Frame& frame, const Frame& last, const CodeAddress& code) {
+bool is_possible(const tracectl::Frame& frame, const tracectl::Frame& last,
+                 const CodeAddress& code) {
   return frame.address == code.address && frame.module.empty() && !frame.size_bytes &&
          is_build_id(frame.build_id) && frame.build_id == last.build_id &&
          frame.offset == last.offset && frame.function.size() <= kMostFunctionBytes &&
@@ -71,7 +72,8 @@ bool is_possible(const Frame& frame, const Frame& last, const CodeAddress& code)
 
 // The last frame is that of the function itself, into which the others are inlined.
 bool is_possible(const Frames& frames, const CodeAddress& code) {
-  return frames.size() <= kMostInlined && std::ranges::all_of(frames, [&](const Frame& frame) {
+  return frames.size() <= kMostInlined &&
+         std::ranges::all_of(frames, [&](const tracectl::Frame& frame) {
            return is_possible(frame, frames.back(), code);
          });
 }
