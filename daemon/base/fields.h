@@ -76,7 +76,7 @@ struct Entries {
 };
 
 // The object of a std::shared_ptr, which others may share.
-struct Shared {
+struct SharedObject {
   TypeGetter type;
   const void* (*get)(const void* pointer);  // may be null
   std::shared_ptr<void> (*make)();          // with its default value
@@ -84,7 +84,7 @@ struct Shared {
 };
 
 // A std::vector<std::byte>.
-struct Bytes {
+struct ByteRun {
   std::string_view (*get)(const void* all);
   void (*set)(void* all, std::string_view bytes);
 };
@@ -135,8 +135,8 @@ struct Type {
   const Message* message = nullptr;            // of message
   Width width = {};
   const Entries* entries = nullptr;  // of map, named
-  const Shared* shared = nullptr;
-  const Bytes* bytes = nullptr;
+  const SharedObject* shared = nullptr;
+  const ByteRun* bytes = nullptr;
 };
 
 template <class T> const Type& type_of();
@@ -172,7 +172,7 @@ struct Of<T> {
 };
 template <> struct Of<std::vector<std::byte>> {
   using All = std::vector<std::byte>;
-  static constexpr Bytes kBytes{
+  static constexpr ByteRun kBytes{
       [](const void* all) {
         const auto& bytes = *static_cast<const All*>(all);
         return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -225,15 +225,15 @@ template <class T, size_t kCount> struct Of<std::array<T, kCount>> {
 
 template <class T> struct Of<std::shared_ptr<const T>> {
   using Pointer = std::shared_ptr<const T>;
-  static constexpr Shared kShared{&type_of<T>,
-                                  [](const void* pointer) -> const void* {
-                                    return static_cast<const Pointer*>(pointer)->get();
-                                  },
-                                  []() -> std::shared_ptr<void> { return std::make_shared<T>(); },
-                                  [](void* pointer, const std::shared_ptr<void>& made) {
-                                    *static_cast<Pointer*>(pointer) =
-                                        std::static_pointer_cast<const T>(made);
-                                  }};
+  static constexpr SharedObject kShared{
+      &type_of<T>,
+      [](const void* pointer) -> const void* {
+        return static_cast<const Pointer*>(pointer)->get();
+      },
+      []() -> std::shared_ptr<void> { return std::make_shared<T>(); },
+      [](void* pointer, const std::shared_ptr<void>& made) {
+        *static_cast<Pointer*>(pointer) = std::static_pointer_cast<const T>(made);
+      }};
   static constexpr Type kType{.kind = Type::Kind::shared, .shared = &kShared};
 };
 

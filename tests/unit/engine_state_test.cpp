@@ -67,7 +67,7 @@ EngineState some_state() {
   part.probes = std::make_shared<const std::vector<Probe>>(probes);
   const WantState want{
       .part = 0, .probe = 0, .site = 1, .sides = 2, .former = {11, 12, 13, 14, 15}};
-  const Pattern grown{.object = "/f", .function = "g", .offset = 0, .scope = Scope::global};
+  const Pattern grown = must(parse_pattern("u:/f:g", Scope::global));
   state.sessions = {{.name = "s",
                      .id = 2,
                      .epoch = 6,
