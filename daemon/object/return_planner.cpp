@@ -41,10 +41,11 @@ Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
                                                    std::optional<Argument> result) {
   const bool takes_trampoline = choice_ == Returns::trampoline ||
                                 (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
-  auto planned =
-      takes_trampoline
-          ? by_trampoline(code, placed, choice_ == Returns::trampoline ? WayReason::as_asked : WayReason::calls_nothing)
-          : by_exits(function, code, placed);
+  auto planned = takes_trampoline
+                     ? by_trampoline(code, placed,
+                                     choice_ == Returns::trampoline ? WayReason::as_asked
+                                                                    : WayReason::calls_nothing)
+                     : by_exits(function, code, placed);
   if (!planned) return planned;
   auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
   with_result->result = std::move(result);
@@ -87,11 +88,11 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
     planned.placement = *unmoved;
     pushed = 0;
   }
-  planned.plan = std::make_shared<ReturnPlan>(
-      ReturnPlan{.way = Way::exits,
-                 .reason = choice_ == Returns::exits ? WayReason::as_asked : WayReason::may_be_unwound,
-                 .pushed_bytes = *pushed,
-                 .exits = std::move(*exits)});
+  planned.plan = std::make_shared<ReturnPlan>(ReturnPlan{
+      .way = Way::exits,
+      .reason = choice_ == Returns::exits ? WayReason::as_asked : WayReason::may_be_unwound,
+      .pushed_bytes = *pushed,
+      .exits = std::move(*exits)});
   return planned;
 }
 
