@@ -12,7 +12,7 @@
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"
 #include "client/verbs/shared_options.h"
-#include "daemon/protocol/saved_session.h"
+#include "daemon/protocol/session_file.h"
 
 namespace tracectl {
 namespace {
@@ -114,7 +114,7 @@ class SaveSession final : public SessionVerb {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
       auto session = backend.call(SessionShow{session_});
       if (!session) return fail(session.error());
-      const auto document = saved(*session);
+      const auto document = session_file_of(*session);
       if (!document) return fail(document.error());
       print(text_of(to_json(*document)) + "\n");
       return kDone;

@@ -28,7 +28,7 @@ class IdPool {
   }
 
   // Marks these as taken, in a pool from which none has been taken yet.
-  void adopt(std::vector<uint32_t> ids) {
+  void restore(std::vector<uint32_t> ids) {
     std::sort(ids.begin(), ids.end());
     for (const uint32_t id : ids) {
       while (next_ < id) freed_.push_back(next_++);

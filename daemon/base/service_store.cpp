@@ -88,9 +88,9 @@ ServiceStore::ServiceStore(std::vector<Stored> passed, std::optional<size_t> mos
 }
 
 // FDPOLL=0, because systemd would poll the descriptor otherwise, and drop it when the other end closes.
-Status ServiceStore::keep(const std::string& name, int fd) { return put(name, fd, kReserved); }
+Status ServiceStore::save(const std::string& name, int fd) { return put(name, fd, kReserved); }
 
-Status ServiceStore::keep_state(const std::string& name, int fd) { return put(name, fd, 0); }
+Status ServiceStore::save_state(const std::string& name, int fd) { return put(name, fd, 0); }
 
 // A file that systemd keeps once under two names counts twice here: some room may stay unused, but there is never
 // less than this says.
@@ -122,16 +122,16 @@ void ServiceStore::wait_until_forgotten() {
   if (std::exchange(any_forgotten_, false)) ::sd_notify_barrier(0, kLongestWaitUs);
 }
 
-std::vector<KeptDescriptor> ServiceStore::look(std::string_view prefix) const {
-  std::vector<KeptDescriptor> seen;
+std::vector<SavedDescriptor> ServiceStore::look(std::string_view prefix) const {
+  std::vector<SavedDescriptor> seen;
   for (const Stored& one : passed_)
     if (one.name.name.starts_with(prefix))
       seen.push_back({one.name.name, Fd{::fcntl(one.fd.get(), F_DUPFD_CLOEXEC, 0)}});
   return seen;
 }
 
-std::vector<KeptDescriptor> ServiceStore::take(std::string_view prefix) {
-  std::vector<KeptDescriptor> taken;
+std::vector<SavedDescriptor> ServiceStore::take(std::string_view prefix) {
+  std::vector<SavedDescriptor> taken;
   std::erase_if(passed_, [&](Stored& one) {
     if (!one.name.name.starts_with(prefix)) return false;
     taken.push_back({one.name.name, std::move(one.fd)});

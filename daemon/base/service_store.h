@@ -44,12 +44,12 @@ class ServiceStore : public DescriptorStore {
   explicit ServiceStore(std::vector<Stored> passed, std::optional<size_t> most = std::nullopt);
 
   // Fails if systemd would not take the name, or would drop the descriptor.
-  Status keep(const std::string& name, int fd) override;
-  Status keep_state(const std::string& name, int fd) override;
+  Status save(const std::string& name, int fd) override;
+  Status save_state(const std::string& name, int fd) override;
   void forget(const std::string& name) override;
   void wait_until_forgotten() override;
-  std::vector<KeptDescriptor> take(std::string_view prefix) override;
-  std::vector<KeptDescriptor> look(std::string_view prefix) const override;
+  std::vector<SavedDescriptor> take(std::string_view prefix) override;
+  std::vector<SavedDescriptor> look(std::string_view prefix) const override;
 
   // Drops all descriptors that were not taken.
   void forget_untaken();

@@ -142,7 +142,7 @@ Commands::Commands(Engine& engine, const ServerCounts& counts,
       counts_(counts),
       started_ns_(boot_ns()),
       flight_recorders_(engine, std::move(unasked)),
-      kept_(engine, flight_recorders_, store) {}
+      saved_(engine, flight_recorders_, store) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
   return HelloReply{.daemon = "tracectld",
@@ -248,7 +248,7 @@ SessionPart Commands::part_of(const Session& session) const {
   }
   part.recorder = flight_recorders_.part_of(session.name);
   part.followed = followed_parts(session.followed);
-  if (const auto* facts = kept_.known_of(session.name)) {
+  if (const auto* facts = saved_.known_of(session.name)) {
     part.gap = facts->gap;
     part.not_resumed = facts->not_resumed;
   }
@@ -258,7 +258,7 @@ SessionPart Commands::part_of(const Session& session) const {
 Status Commands::check_saved(const SessionCreate& request) const {
   if (!request.saved) return ok();
   if (!request.name) return Error{Code::invalid, "a session that is saved has a name", "saved"};
-  if (kept_.can_keep()) return ok();
+  if (saved_.can_save()) return ok();
   return Error{
       Code::unsupported,
       "nobody keeps a session for the next daemon here: systemd does, for a daemon that it "
@@ -267,7 +267,7 @@ Status Commands::check_saved(const SessionCreate& request) const {
 }
 
 void Commands::save_sessions() {
-  if (auto saved = kept_.save(); !saved)
+  if (auto saved = saved_.save(); !saved)
     spdlog::error("the next daemon will find saved sessions as they were: {}",
                   saved.error().message);
 }
@@ -290,8 +290,8 @@ Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
       (void)engine_.delete_session((*session)->name);
       return kept.error();
     }
-  if (request.saved && peer.owner) kept_.facts((*session)->name).account = account_of(peer.uid);
-  if (auto saved = kept_.save(); !saved) {
+  if (request.saved && peer.owner) saved_.facts((*session)->name).account = account_of(peer.uid);
+  if (auto saved = saved_.save(); !saved) {
     (void)engine_.delete_session((*session)->name);
     flight_recorders_.forget(*request.name);
     return saved.error();
@@ -377,9 +377,9 @@ std::optional<SpecPart> Commands::explained(const Setting& setting, const Access
 // The next daemon needs the files of a saved session.
 Status Commands::give_file(const Session& session, Fd file, const std::string& path) {
   if (session.saved)
-    if (auto kept = kept_.keep_file(file); !kept) return in_field(kept.error(), "files");
+    if (auto kept = saved_.save_file(file); !kept) return in_field(kept.error(), "files");
   auto given = engine_.give_file(session.name, std::move(file), path);
-  if (!given) kept_.forget_strays();
+  if (!given) saved_.forget_strays();
   return given;
 }
 

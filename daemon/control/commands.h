@@ -17,8 +17,8 @@
 #include "daemon/base/result.h"
 #include "daemon/control/examination.h"
 #include "daemon/control/flight_recorders.h"
-#include "daemon/control/kept_sessions.h"
 #include "daemon/control/parts.h"
+#include "daemon/control/saved_sessions.h"
 #include "daemon/protocol/messages.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/stream/recorder.h"
@@ -132,7 +132,7 @@ class Commands {
   std::optional<Error> why_not(const Peer& peer, const std::string& session) const;
 
   // The saved sessions, in the form that the next daemon finds.
-  KeptSessions& kept() { return kept_; }
+  SavedSessions& saved() { return saved_; }
   // To be called after anything that may have changed one of them.
   void save_sessions();
   // Like creating the session, for one that goes on in the engine.
@@ -164,7 +164,7 @@ class Commands {
   std::map<std::string, Recording> recordings_;
   std::vector<Recording> ending_;  // still being written; their sessions are gone
   FlightRecorders flight_recorders_;
-  KeptSessions kept_;
+  SavedSessions saved_;
   Examination examination_;
 };
 

@@ -1,131 +1,236 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/saved_sessions.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <map>
-#include <utility>
-#include <vector>
+#include <algorithm>
+#include <charconv>
 
-#include "daemon/control/continued_sessions.h"
-#include "daemon/control/own_request.h"
-#include "daemon/control/text_file.h"
-#include "daemon/protocol/saved_session.h"
+#include "daemon/base/clock.h"
+#include "daemon/control/parts.h"
 
 namespace tracectl {
 namespace {
 
-namespace fs = std::filesystem;
 using protocol::SavedSession;
+using protocol::SavedSetting;
+using protocol::SavedState;
 
-constexpr size_t kMostBytes = 1 << 20;  // of a file
-constexpr auto kEnding = ".json";
+constexpr std::string_view kStates = "sessions.";
+constexpr auto kAlive = "sessions.alive";
+constexpr std::string_view kFiles = "file.";
 
-// Sorted by name.
-std::vector<fs::path> files_in(const std::string& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == kEnding) files.push_back(at->path());
-  if (error && error != std::errc::no_such_file_or_directory)
-    spdlog::error("sessions in {} do not begin: {}", folder, error.message());
-  std::sort(files.begin(), files.end());
-  return files;
+// systemd keeps one descriptor of an open file, whatever the names, so a file is kept once for all sessions.
+std::string name_of(const FileIdentity& file) {
+  return std::string(kFiles) + std::to_string(file.device) + "." + std::to_string(file.inode);
 }
 
-Result<SavedSession> read(const fs::path& file) {
-  const auto text = read_text_file(file, kMostBytes);
-  if (!text) return text.error();
-  return protocol::saved_session(*text);
+std::string state_name(uint64_t number) { return std::string(kStates) + std::to_string(number); }
+
+std::optional<uint64_t> state_number(const std::string& name) {
+  uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [after, error] = std::from_chars(name.data() + kStates.size(), end, number);
+  return error == std::errc{} && after == end ? std::optional(number) : std::nullopt;
 }
 
-struct Found {
-  fs::path file;
-  SavedSession saved;
-  std::string text;  // as SavedSession has it
-};
+SavedSetting saved(const Setting& setting) { return {part_of(setting), setting.target.births}; }
 
-void tell(const fs::path& file, const Error& error) {
-  spdlog::error("{}: {}", file.string(), error.message);
-}
-
-// By session name. Files with errors are logged and left out.
-std::map<std::string, Found> find_in(const std::string& folder) {
-  std::map<std::string, Found> all;
-  for (const fs::path& file : files_in(folder)) {
-    auto saved = read(file);
-    if (!saved) {
-      tell(file, saved.error());
-      continue;
-    }
-    std::string text = protocol::text_of(*saved);
-    all[file.stem()] = {file, std::move(*saved), std::move(text)};
-  }
+std::vector<SavedSetting> saved(const std::vector<Setting>& settings) {
+  std::vector<SavedSetting> all;
+  for (const Setting& setting : settings) all.push_back(saved(setting));
   return all;
 }
 
-class Beginning {
- public:
-  Beginning(Engine& engine, Commands& commands) : engine_(engine), commands_(commands) {
-    self_.uid = ::geteuid();
-    self_.pid = ::getpid();
+Result<Fd> file_in_memory(const std::string& text) {
+  Fd file{::memfd_create("tracectld-sessions", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (!file) return Error::from_errno("memfd_create");
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0) return Error::from_errno("write down saved sessions");
+    done += static_cast<size_t>(count);
   }
+  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(file.get(), F_ADD_SEALS, seals) != 0) return Error::from_errno("seal a memfd");
+  return file;
+}
 
-  void make(const std::string& name, const Found& found) {
-    auto creation = protocol::creation_of(found.saved, name);
-    creation.saved = commands_.kept().can_keep();
-    auto made = commands_.handle(creation, self_);
-    if (!made) return tell(found.file, made.error());
-    commands_.kept().facts(name).began = found.text;
-    made_.emplace_back(name, &found);
-  }
+Result<std::string> text_in(const Fd& file) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return Error::from_errno("fstat");
+  if (!S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(SavedState::kMostBytes))
+    return Error{Code::invalid, "it is no file, or too long"};
+  std::string text(static_cast<size_t>(status.st_size), '\0');
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
+  if (count < 0) return Error::from_errno("pread");
+  text.resize(static_cast<size_t>(count));
+  return text;
+}
 
-  void commit_all() {
-    for (const auto& [name, found] : made_)
-      if (auto committed = commit(name, *found); !committed) tell(found->file, committed.error());
-  }
+Result<SavedState> state_in(const Fd& file) {
+  const auto text = text_in(file);
+  if (!text) return text.error();
+  return protocol::saved_state(*text);
+}
 
- private:
-  Status commit(const std::string& name, const Found& found) {
-    for (const protocol::SettingPart& setting : found.saved.settings)
-      if (auto staged = finish(protocol::staging_of(setting, name)); !staged) return staged.error();
-    if (found.saved.settings.empty()) return ok();
-    auto committed = finish(protocol::StageCommit{.session = name});
-    if (!committed) return committed.error();
-    return ok();
-  }
-
-  template <class Request> Result<typename Request::Reply> finish(const Request& request) {
-    return when_read(engine_, [&] { return commands_.handle(request, self_); });
-  }
-
-  Engine& engine_;
-  Commands& commands_;
-  Peer self_;
-  std::vector<std::pair<std::string, const Found*>> made_;
-};
+uint64_t beat_in(const Fd& alive) {
+  uint64_t ns = 0;
+  return ::pread(alive.get(), &ns, sizeof(ns), 0) == sizeof(ns) ? ns : 0;
+}
 
 }  // namespace
 
-void begin_saved_sessions(const std::string& folder, Engine& engine, Commands& commands) {
-  const auto found = find_in(folder);
-  const auto is_unchanged = [&](const std::string& name, const std::string& began) {
-    const auto at = found.find(name);
-    return at != found.end() && at->second.text == began;
-  };
-  if (auto left = commands.kept().take())
-    continue_sessions(std::move(*left), is_unchanged, engine, commands);
-  else
-    (void)engine.restore({});  // no session owns what may still be armed
-  Beginning beginning(engine, commands);
-  for (const auto& [name, one] : found) {
-    const auto* known = commands.kept().known_of(name);
-    if (!known || !known->began) beginning.make(name, one);
+// ---- the previous daemon's state ----
+
+std::optional<SavedSessions::Left> SavedSessions::take() {
+  if (!store_) return std::nullopt;
+  Left left;
+  for (SavedDescriptor& one : store_->take(kFiles)) {
+    files_.insert(one.name);
+    left.files[one.name] = std::move(one.fd);
   }
-  beginning.commit_all();
-  commands.kept().begin();
+  std::map<uint64_t, Fd> states;
+  for (SavedDescriptor& one : store_->take(kStates)) {
+    const auto number = state_number(one.name);
+    if (one.name == kAlive) alive_ = std::move(one.fd);
+    if (!number) continue;
+    old_names_.insert(one.name);
+    states[*number] = std::move(one.fd);
+    number_ = std::max(number_, *number);
+  }
+  for (auto at = states.rbegin(); at != states.rend(); ++at) {
+    auto state = state_in(at->second);
+    if (state) {
+      left.last_ns = std::max(state->written_ns, alive_ ? beat_in(alive_) : 0);
+      left.state = std::move(*state);
+      return left;
+    }
+    spdlog::error("what the daemon before has kept of saved sessions cannot be read: {}",
+                  state.error().message);
+  }
+  return std::nullopt;
+}
+
+void SavedSessions::begin() {
+  begun_ = true;
+  if (auto saved = save(); !saved) return spdlog::error("{}", saved.error().message);
+  if (!has_any()) forget_files_but({});
+  for (const std::string& name : old_names_) store_->forget(name);
+  old_names_.clear();
+}
+
+// ---- the current state ----
+
+SavedSession SavedSessions::part_of(const Session& session) const {
+  SavedSession part{.name = session.name, .paused = engine_.gates().is_paused(session)};
+  if (session.access.owner) part.owner = protocol::part_of(*session.access.owner);
+  if (session.access.owner) part.user = session.access.owner->uid;
+  if (const auto user = recorders_.user_of(session.name)) part.user = *user;
+  if (const Facts* facts = known_of(session.name)) {
+    part.began = facts->began;
+    part.account = facts->account;
+  }
+  if (session.budget) part.budget = session.budget->percent;
+  if (const auto recorder = recorders_.part_of(session.name)) {
+    part.recorder = recorder->bound;
+    part.dump_on = recorder->dump_on;
+  }
+  for (const GivenFiles::File& file : session.access.files.all())
+    part.files.push_back({file.path, name_of(file.identity)});
+  part.settings = saved(session.settings);
+  if (session.draft) part.draft = saved(*session.draft);
+  return part;
+}
+
+std::vector<SavedSession> SavedSessions::parts() const {
+  std::vector<SavedSession> all;
+  for (const auto& [name, session] : engine_.sessions())
+    if (session.saved) all.push_back(part_of(session));
+  return all;
+}
+
+const SavedSessions::Facts* SavedSessions::known_of(const std::string& session) const {
+  const auto found = facts_.find(session);
+  return found == facts_.end() ? nullptr : &found->second;
+}
+
+// ---- writing ----
+
+// Files are stored before the state that names them, and removed after no state names them.
+Status SavedSessions::save() {
+  std::erase_if(facts_, [&](const auto& entry) { return !engine_.sessions().find(entry.first); });
+  if (!begun_ || !store_) return ok();
+  SavedState state{.written_ns = 0, .sessions = parts()};
+  const std::string text = state.sessions.empty() ? "" : protocol::text_of(state);
+  if (text == written_) return ok();
+  if (auto saved = save_files(); !saved) return saved;
+  state.written_ns = boot_ns();
+  if (auto written = write(state); !written) return written;
+  written_ = text;
+  forget_strays();
+  return ok();
+}
+
+Status SavedSessions::save_file(const Fd& file) {
+  if (!store_) return ok();
+  const auto identity = FileIdentity::of(file.get());
+  if (!identity) return identity.error();
+  const std::string name = name_of(*identity);
+  if (files_.contains(name)) return ok();
+  auto saved = store_->save(name, file.get());
+  if (saved) files_.insert(name);
+  return saved;
+}
+
+Status SavedSessions::save_files() {
+  for (const auto& [name, session] : engine_.sessions()) {
+    if (!session.saved) continue;
+    for (const GivenFiles::File& file : session.access.files.all())
+      if (auto saved = save_file(file.fd); !saved) return saved;
+  }
+  return ok();
+}
+
+std::set<std::string> SavedSessions::files_of_sessions() const {
+  std::set<std::string> names;
+  for (const auto& [name, session] : engine_.sessions()) {
+    if (!session.saved) continue;
+    for (const GivenFiles::File& file : session.access.files.all())
+      names.insert(name_of(file.identity));
+  }
+  return names;
+}
+
+void SavedSessions::forget_files_but(const std::set<std::string>& wanted) {
+  std::erase_if(files_, [&](const std::string& name) {
+    if (wanted.contains(name)) return false;
+    store_->forget(name);
+    return true;
+  });
+}
+
+Status SavedSessions::write(const SavedState& state) {
+  beat();
+  const auto file = file_in_memory(protocol::text_of(state));
+  if (!file) return file.error();
+  if (auto saved = store_->save_state(state_name(number_ + 1), file->get()); !saved) return saved;
+  if (number_) store_->forget(state_name(number_));
+  ++number_;
+  return ok();
+}
+
+void SavedSessions::beat() {
+  if (!begun_ || !store_) return;
+  if (!alive_) {
+    alive_ = Fd{::memfd_create("tracectld-alive", MFD_CLOEXEC)};
+    if (!alive_ || !store_->save_state(kAlive, alive_.get())) return;
+  }
+  const uint64_t now = boot_ns();
+  (void)!::pwrite(alive_.get(), &now, sizeof(now), 0);
 }
 
 }  // namespace tracectl

@@ -15,7 +15,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
-#include "daemon/control/saved_sessions.h"
+#include "daemon/control/session_files.h"
 #include "daemon/protocol/events.h"
 #include "daemon/stream/client_stream.h"
 
@@ -61,7 +61,7 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
       limits_(connections_, engine.options().quota) {}
 
 Server::~Server() {
-  commands_.kept().beat();
+  commands_.saved().beat();
   engine_.kernel().long_work().set_meanwhile({});
   while (!connections_.empty()) drop(connections_.begin());
 }
@@ -118,7 +118,7 @@ Status Server::make_timers() {
 }
 
 void Server::begin_saved(const std::string& folder) {
-  begin_saved_sessions(folder, engine_, commands_);
+  begin_sessions(folder, engine_, commands_);
   upkeep_->set_timers();
   upkeep_->beat();
   engine_.kernel().long_work().set_meanwhile([this](int done_fd) { answer_meanwhile(done_fd); });

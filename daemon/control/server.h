@@ -35,7 +35,7 @@ class Server {
   ~Server();
 
   // To be called before the loop runs: continues the sessions that the previous daemon left, and begins those in
-  // the folder (saved_sessions.h).
+  // the folder (session_files.h).
   void begin_saved(const std::string& folder);
 
   // To be called when the reading of events has ended: sends the last events to the clients.

@@ -102,9 +102,9 @@ void Upkeep::look_after_dumps() {
 
 // The timer also runs while no session is saved, so that saving the first one need not start it.
 void Upkeep::beat() {
-  if (!commands_.kept().can_keep()) return;
-  if (commands_.kept().has_any()) commands_.kept().beat();
-  set(beating_, boot_ns() + KeptSessions::kBeatNs);
+  if (!commands_.saved().can_save()) return;
+  if (commands_.saved().has_any()) commands_.saved().beat();
+  set(beating_, boot_ns() + SavedSessions::kBeatNs);
 }
 
 }  // namespace tracectl

@@ -28,7 +28,7 @@ struct WantedPart : Resolved {
 };
 
 // The numbers that a hook had in a former daemon, and keeps.
-struct FormerHook {
+struct SavedHook {
   uint32_t stat = 0;
   uint32_t source = 0;
   uint32_t pair = 0;
@@ -50,8 +50,8 @@ struct Want {
   const WantedPart* part = nullptr;
   const Probe* probe = nullptr;
   const Site* site = nullptr;
-  uint32_t sides = 0;                  // as in the part; both if both patterns name the probe
-  const FormerHook* former = nullptr;  // the hook that it takes over, if a former daemon had one
+  uint32_t sides = 0;                // as in the part; both if both patterns name the probe
+  const SavedHook* saved = nullptr;  // the hook that it takes over, if a former daemon had one
 
   const Setting& setting() const { return *part->setting; }
   // Outlives the coverage.

@@ -31,20 +31,20 @@ tc_sets sets_of(const std::vector<uint32_t>& numbers) {
 
 }  // namespace
 
-Result<uint16_t> SetTargets::take(dev_t device, ino_t inode, uint16_t former) {
-  return take(Executable{device, inode}, former);
+Result<uint16_t> SetTargets::take(dev_t device, ino_t inode, uint16_t saved) {
+  return take(Executable{device, inode}, saved);
 }
 
-Result<uint16_t> SetTargets::take(const std::string& cgroup, uint16_t former) {
-  return take(Cgroup{cgroup}, former);
+Result<uint16_t> SetTargets::take(const std::string& cgroup, uint16_t saved) {
+  return take(Cgroup{cgroup}, saved);
 }
 
 Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& process,
-                                         const Target& target, uint16_t former) {
+                                         const Target& target, uint16_t saved) {
   const auto executable = executable_of(process, target);
   if (!executable) return executable.error();
   auto set =
-      take(Family{session, process.pid(), process.birth(), target.follow, *executable}, former);
+      take(Family{session, process.pid(), process.birth(), target.follow, *executable}, saved);
   if (!set) return set;
   // Its PID could have been reused before it was added.
   if (auto there = process.still_there(); !there) {
@@ -54,10 +54,10 @@ Result<uint16_t> SetTargets::take_family(uint16_t session, const Process& proces
   return set;
 }
 
-Result<uint16_t> SetTargets::take(const Key& key, uint16_t former) {
+Result<uint16_t> SetTargets::take(const Key& key, uint16_t saved) {
   auto found = sets_.find(key);
   if (found == sets_.end()) {
-    auto number = former ? Result<uint32_t>(former - 1u) : make(key);
+    auto number = saved ? Result<uint32_t>(saved - 1u) : make(key);
     if (!number) return number.error();
     found = sets_.emplace(key, Set{*number, 0}).first;
   }
@@ -140,16 +140,16 @@ void SetTargets::end(const Family& family, uint32_t number) {
 
 void SetTargets::end(const Cgroup&, uint32_t number) { kernel_sets_.clear_cgroups(number); }
 
-void SetTargets::adopt(const std::vector<uint32_t>& numbers) {
-  adopted_ = numbers;
-  numbers_.adopt(numbers);
+void SetTargets::restore(const std::vector<uint32_t>& numbers) {
+  restored_ = numbers;
+  numbers_.restore(numbers);
   kernel_sets_.end_but(sets_of(numbers));
 }
 
-void SetTargets::end_adoption() {
+void SetTargets::end_restoring() {
   std::vector<uint32_t> taken;
   for (const auto& [key, set] : sets_) taken.push_back(set.number);
-  for (const uint32_t number : std::exchange(adopted_, {}))
+  for (const uint32_t number : std::exchange(restored_, {}))
     if (std::find(taken.begin(), taken.end(), number) == taken.end()) numbers_.give_back(number);
   kernel_sets_.end_but(sets_of(taken));
 }

@@ -26,20 +26,20 @@ class SetTargets {
   explicit SetTargets(Sets& kernel_sets) : kernel_sets_(kernel_sets) {}
 
   // Returns the number of the executable's set, for tc_hook.set_target.
-  // `former`: the set's number in a former daemon, if it has been kept up to date since then; or 0.
-  Result<uint16_t> take(dev_t device, ino_t inode, uint16_t former = 0);
+  // `saved`: the set's number in a former daemon, if it has been kept up to date since then; or 0.
+  Result<uint16_t> take(dev_t device, ino_t inode, uint16_t saved = 0);
   // Returns the number of the set of the process, which is one of the target's, and the children that the
   // target follows. Each session has its own set, because the time it begins decides which children are
   // in it.
   Result<uint16_t> take_family(uint16_t session, const Process& process, const Target& target,
-                               uint16_t former = 0);
+                               uint16_t saved = 0);
   // Returns the number of the set of the cgroup at this path from the root of its hierarchy. The cgroup
   // need not exist.
-  Result<uint16_t> take(const std::string& cgroup, uint16_t former = 0);
+  Result<uint16_t> take(const std::string& cgroup, uint16_t saved = 0);
   // Keeps these sets of a former daemon; ends all others.
-  void adopt(const std::vector<uint32_t>& numbers);
+  void restore(const std::vector<uint32_t>& numbers);
   // Ends those of the kept sets that nobody has taken.
-  void end_adoption();
+  void end_restoring();
   void give_back(uint16_t set_target);
 
  private:
@@ -64,7 +64,7 @@ class SetTargets {
     size_t users = 0;
   };
 
-  Result<uint16_t> take(const Key& key, uint16_t former);
+  Result<uint16_t> take(const Key& key, uint16_t saved);
   Result<uint32_t> make(const Key& key);
   Status begin(const Executable& executable, uint32_t number);
   Status begin(const Family& family, uint32_t number);
@@ -78,7 +78,7 @@ class SetTargets {
   Sets& kernel_sets_;
   IdPool numbers_{0, TC_MAX_SET_TARGETS};
   std::map<Key, Set> sets_;
-  std::vector<uint32_t> adopted_;
+  std::vector<uint32_t> restored_;
 };
 
 }  // namespace tracectl

@@ -32,7 +32,7 @@ class BpfSwitching final : public Switching {
   void wait_for_progress() override;
 
   bool nop5_becomes_call();
-  Status keep_in(DescriptorStore& store) { return programs_.keep_in(store); }
+  Status save_in(DescriptorStore& store) { return programs_.save_in(store); }
 
  private:
   std::variant<Link, ArmFailure> arm_now(const ArmRequest& request);

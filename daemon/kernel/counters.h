@@ -87,7 +87,7 @@ class Counters {
   void forget_session(uint32_t session);
 
   // Keeps the tables of counts, sums and times in the store; from then on also those that are made later.
-  Status keep_in(DescriptorStore& store) { return key_tables_.keep_in(store); }
+  Status save_in(DescriptorStore& store) { return key_tables_.save_in(store); }
 
  private:
   void delete_keys(tc_table table, std::span<const tc_key> keys);

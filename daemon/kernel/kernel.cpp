@@ -4,7 +4,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/kept_tables.h"
+#include "daemon/kernel/saved_tables.h"
 
 namespace tracectl {
 namespace {
@@ -41,11 +41,11 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const KernelOptions& options) {
 Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
                const KernelOptions& options)
     : skeleton_(std::move(programs.skeleton)),
-      adopted_(std::move(programs.adopted)),
+      restored_(std::move(programs.restored)),
       arrays_(std::move(arrays)),
       cpu_count_(skeleton_->rodata->cpu_count),
       counters_(*skeleton_, long_work_, arrays_.stats, arrays_.sessions,
-                is_adopted() ? options.store : nullptr),
+                is_restored() ? options.store : nullptr),
       switching_(*skeleton_, long_work_, for_switching(*skeleton_, arrays_), arrays_.specs,
                  counters_, switching_options(options)),
       rings_(bpf_map__fd(skeleton_->maps.rings), cpu_count_,
@@ -63,10 +63,10 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
 
 Kernel::~Kernel() = default;
 
-Status Kernel::keep_in(DescriptorStore& store) {
-  auto kept = keep_tables(*skeleton_, adopted_, store);
-  if (kept) kept = counters_.keep_in(store);
-  if (kept) kept = switching_.keep_in(store);
+Status Kernel::save_in(DescriptorStore& store) {
+  auto kept = save_tables(*skeleton_, restored_, store);
+  if (kept) kept = counters_.save_in(store);
+  if (kept) kept = switching_.save_in(store);
   if (!kept) forget_tables(*skeleton_, store);
   return kept;
 }

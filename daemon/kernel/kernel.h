@@ -71,9 +71,9 @@ class Kernel {
 
   // Whether its tables, and the programs that follow processes, are those of a former daemon. The tables then hold
   // the settings that were in force.
-  bool is_adopted() const { return !adopted_.empty(); }
+  bool is_restored() const { return !restored_.empty(); }
   // Puts these tables and programs into the store: all of them, or none.
-  Status keep_in(DescriptorStore& store);
+  Status save_in(DescriptorStore& store);
 
  private:
   Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
@@ -81,7 +81,7 @@ class Kernel {
 
   LongWork long_work_;
   Skeleton skeleton_;
-  std::vector<Fd> adopted_;  // links of a former daemon's programs that follow processes
+  std::vector<Fd> restored_;  // links of a former daemon's programs that follow processes
   SharedArrays arrays_;
   const unsigned cpu_count_;
   Counters counters_;

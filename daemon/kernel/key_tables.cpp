@@ -10,7 +10,7 @@
 #include <string>
 
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/kept_tables.h"
+#include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/tables.h"
 
 namespace tracectl {
@@ -97,7 +97,7 @@ Result<Fd> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
 KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore* store)
     : skeleton_(skeleton), cpu_count_(cpu_count), store_(store) {
   if (!store) return;
-  for (KeptDescriptor& one : take_key_tables(skeleton, *store))
+  for (SavedDescriptor& one : take_key_tables(skeleton, *store))
     for (const tc_table table : kTables)
       if (one.name == name_of_key_table(skeleton, kKeyTables[table]))
         tables_[table] = std::move(one.fd);
@@ -118,10 +118,10 @@ Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
 
 // Called before a spec uses the table: a table that could not be kept is empty, and the next one replaces it.
 Status KeyTables::keep(tc_table table, const Fd& made, DescriptorStore& store) const {
-  return store.keep(name_of_key_table(skeleton_, kKeyTables[table]), made.get());
+  return store.save(name_of_key_table(skeleton_, kKeyTables[table]), made.get());
 }
 
-Status KeyTables::keep_in(DescriptorStore& store) {
+Status KeyTables::save_in(DescriptorStore& store) {
   for (const tc_table table : kTables)
     if (tables_[table])
       if (auto kept = keep(table, tables_[table], store); !kept) return kept;

@@ -57,7 +57,7 @@ class KeyTables {
   bool take_out(tc_table table, const tc_key& key);
 
   // Keeps the tables that exist, and from then on each table when it is made.
-  Status keep_in(DescriptorStore& store);
+  Status save_in(DescriptorStore& store);
 
  private:
   Status keep(tc_table table, const Fd& made, DescriptorStore& store) const;

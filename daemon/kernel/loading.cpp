@@ -10,8 +10,8 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/kept_tables.h"
 #include "daemon/kernel/key_tables.h"
+#include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -74,13 +74,13 @@ Status configure(tracer& skeleton, unsigned cpu_count, bool for_one_command) {
   return ok();
 }
 
-// Loads what is opened and configured; the programs that follow processes run from now on, if no adopted ones do.
-Status load(tracer& skeleton, bool is_adopted) {
-  if (!is_adopted)
+// Loads what is opened and configured; the programs that follow processes run from now on, if no restored ones do.
+Status load(tracer& skeleton, bool is_restored) {
+  if (!is_restored)
     if (auto made = make_shared_memory(skeleton.maps.bss); !made) return made;
   if (int err = tracer::load(&skeleton); err != 0)
     return Error::from_errno("load the BPF programs", -err);
-  if (!is_adopted)
+  if (!is_restored)
     if (int err = tracer::attach(&skeleton); err != 0)
       return Error::from_errno("attach the programs that follow processes", -err);
   return keep_from_children(skeleton.maps.bss);
@@ -105,9 +105,9 @@ Result<LoadedPrograms> load_programs(bool for_one_command, DescriptorStore* stor
   if (store) {
     auto taken = take_tables(skeleton, *store);
     if (!taken) return taken.error();
-    programs.adopted = std::move(*taken);
+    programs.restored = std::move(*taken);
   }
-  if (auto loaded = load(skeleton, !programs.adopted.empty()); !loaded) return loaded.error();
+  if (auto loaded = load(skeleton, !programs.restored.empty()); !loaded) return loaded.error();
   return programs;
 }
 

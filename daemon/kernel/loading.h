@@ -23,7 +23,7 @@ struct LoadedPrograms {
   Skeleton skeleton;
   // The links of a former daemon's programs that follow processes; none if the tables are new, and the programs of
   // the skeleton follow them.
-  std::vector<Fd> adopted;
+  std::vector<Fd> restored;
 };
 
 // `for_one_command`: the program that only counts is loaded in place of that of Way::entry. `store`, in which a former

@@ -8,8 +8,8 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/kept_tables.h"
 #include "daemon/kernel/release.h"
+#include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -118,7 +118,7 @@ Result<Programs::Loaded*> Programs::load(Way way) {
   return place.get();
 }
 
-Status Programs::keep_in(DescriptorStore& store) {
+Status Programs::save_in(DescriptorStore& store) {
   store_ = &store;
   for (const auto& loaded : loaded_)
     if (loaded)
@@ -131,7 +131,7 @@ Status Programs::keep_in(DescriptorStore& store) {
 
 Status Programs::keep(const Loaded& loaded) const {
   if (!store_ || !loaded.thread_exit) return ok();
-  return store_->keep(name_of_kept_program(skeleton_), bpf_link__fd(loaded.thread_exit));
+  return store_->save(name_of_saved_program(skeleton_), bpf_link__fd(loaded.thread_exit));
 }
 
 Status Programs::open(Way way, Loaded& loaded) const {

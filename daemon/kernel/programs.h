@@ -39,7 +39,7 @@ class Programs {
   int first() const;
 
   // Keeps the programs that follow the ends of threads, also those that are loaded later.
-  Status keep_in(DescriptorStore& store);
+  Status save_in(DescriptorStore& store);
 
  private:
   struct Loaded;

@@ -64,7 +64,7 @@ bool is_sound(const WantState& want, const SessionState& session) {
   if (want.part >= session.parts.size()) return false;
   const auto& probes = *session.parts[want.part].probes;
   return want.probe < probes.size() && want.site < probes[want.probe].sites.size() &&
-         want.former.stat < TC_MAX_STATS && want.former.set_target <= TC_MAX_SET_TARGETS;
+         want.saved.stat < TC_MAX_STATS && want.saved.set_target <= TC_MAX_SET_TARGETS;
 }
 
 bool is_sound(const SessionState& session, const EngineState& state) {

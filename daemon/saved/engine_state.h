@@ -85,14 +85,14 @@ struct PartState {
 struct WantState {
   uint32_t part = 0, probe = 0, site = 0;  // indices in these lists
   uint32_t sides = 0;
-  FormerHook former;
+  SavedHook saved;
 
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("part", s.part);
     f("probe", s.probe);
     f("site", s.site);
     f("sides", s.sides);
-    f("former", s.former);
+    f("saved", s.saved);
   }
 };
 

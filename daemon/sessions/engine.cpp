@@ -63,7 +63,7 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       proofs_(*kernel_, sessions_),
       notices_(*kernel_, sessions_, awaiting_, proofs_),
       counting_(*kernel_, *symbolizer_, sessions_, switches_, saving_) {
-  if (store && kernel_->is_adopted())
+  if (store && kernel_->is_restored())
     restoring_.emplace(Restoring::Parts{*kernel_, slots_, hooks_, *reading_, sessions_, quotas_,
                                         gates_, saving_, awaiting_, streams_, switches_},
                        *store);

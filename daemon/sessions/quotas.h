@@ -50,7 +50,7 @@ class Quotas {
   // A user has one account for all its sessions. It is given back with the last session.
   Result<uint32_t> take_account(const std::optional<Owner>& owner);
   // Takes accounts that a former daemon has given, before any other is taken.
-  void take_accounts(std::vector<uint32_t> accounts) { accounts_.adopt(std::move(accounts)); }
+  void take_accounts(std::vector<uint32_t> accounts) { accounts_.restore(std::move(accounts)); }
   // Call it after the session is gone.
   void give_back_account(uint32_t account);
 

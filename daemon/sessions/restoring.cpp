@@ -19,12 +19,12 @@ Error only_settings_left(const std::string& session) {
 
 Restoring::Restoring(const Parts& parts, DescriptorStore& store)
     : parts_(parts),
-      adoption_(Adoption::begin(store, parts.kernel.switching(), parts.reading, parts.slots,
-                                parts.saving.keeper())) {
-  parts_.saving.keeper().kernel_went_on();
-  parts_.hooks.adopt(adoption_.numbers());
+      restored_(RestoredState::begin(store, parts.kernel.switching(), parts.reading, parts.slots,
+                                     parts.saving.saver())) {
+  parts_.saving.saver().kernel_restored();
+  parts_.hooks.restore(restored_.numbers());
   std::vector<uint32_t> numbers, accounts;
-  for (const SessionState& session : adoption_.state().sessions) {
+  for (const SessionState& session : restored_.state().sessions) {
     numbers.push_back(session.id);
     if (const uint32_t account = parts_.kernel.sessions().row(session.id).account)
       accounts.push_back(account);
@@ -61,7 +61,7 @@ std::vector<Status> Restoring::restore(std::vector<Returning> sessions, const Ac
 
 Result<Restoring::Restored> Restoring::begin_session(Returning returning,
                                                      const AccessOf& access_of) {
-  const SessionState* state = adoption_.find(returning.name);
+  const SessionState* state = restored_.find(returning.name);
   if (!state || parts_.sessions.has(returning.name)) return only_settings_left(returning.name);
   Session& session = parts_.sessions.make_with(state->id, returning.name);
   session.saved = true;
@@ -89,8 +89,8 @@ Result<Restoring::Restored> Restoring::begin_session(Returning returning,
 
 // The settings are saved separately from the state, so the two may differ if the daemon was killed.
 Status Restoring::take_up_settings(Session& session, const SessionState& state) {
-  const auto is_it = [](const Setting& setting, const SettingState& kept) {
-    return said_in(setting) == kept.said;
+  const auto is_it = [](const Setting& setting, const SettingState& saved) {
+    return said_in(setting) == saved.said;
   };
   if (!std::equal(session.settings.begin(), session.settings.end(), state.settings.begin(),
                   state.settings.end(), is_it))
@@ -164,7 +164,7 @@ void Restoring::settle(Restored& restored) {
   for (const SlotWants& at : restored.ended)
     for (const Want& want : at.wants) retire_ended(*restored.session, want);
   for (SlotWants& at : restored.coverage->wants)
-    for (Want& want : at.wants) want.former = nullptr;
+    for (Want& want : at.wants) want.saved = nullptr;
   Session& session = *restored.session;
   session.access.followed = followed_files(*restored.coverage);
   session.access.libraries = followed_libraries(*restored.coverage);
@@ -190,7 +190,7 @@ void Restoring::retire_ended(Session& session, const Want& want) {
 WantedPart Restoring::part_again(const Session& session, const PartState& state,
                                  bool& has_ended) const {
   WantedPart part;
-  part.object = adoption_.object(state.object);
+  part.object = restored_.object(state.object);
   part.unmapped = state.unmapped;
   part.follow = state.follow;
   part.executable = state.executable;
@@ -230,7 +230,7 @@ Status Restoring::cover_again(const Session& session, const SessionState& state,
       const WantedPart* part = parts[one.part];
       const Probe& probe = (*part->probes)[one.probe];
       (of_ended.contains(part) ? dead : alive)
-          .wants.push_back({part, &probe, &probe.sites[one.site], one.sides, &one.former});
+          .wants.push_back({part, &probe, &probe.sites[one.site], one.sides, &one.saved});
     }
     if (!alive.wants.empty()) coverage.wants.push_back(std::move(alive));
     if (!dead.wants.empty()) ended.push_back(std::move(dead));
@@ -241,7 +241,7 @@ Status Restoring::cover_again(const Session& session, const SessionState& state,
 }
 
 Status Restoring::restore_rings(Session& session) {
-  SessionRings rings{.by_cpu = adoption_.take_rings(session.id, parts_.kernel.cpu_count())};
+  SessionRings rings{.by_cpu = restored_.take_rings(session.id, parts_.kernel.cpu_count())};
   if (rings.by_cpu.empty())
     return Error{Code::not_found, "the rings of session \"" + session.name + "\" are gone"};
   // Daemons before this one may have made rings of other sizes.
@@ -257,16 +257,16 @@ void Restoring::free_others(const std::vector<uint32_t>& dropped_stats) {
   for (const auto& [name, session] : parts_.sessions) restored.insert(session.id);
   parts_.kernel.counters().forget_keys({dropped_stats.begin(), dropped_stats.end()});
   for (const uint32_t stat : dropped_stats) parts_.slots.stat_ids.give_back(stat);
-  for (const SessionState& session : adoption_.state().sessions) {
+  for (const SessionState& session : restored_.state().sessions) {
     if (restored.contains(session.id)) continue;
     const uint32_t account = parts_.kernel.sessions().row(session.id).account;
     parts_.kernel.rings().close(session.id);
     parts_.kernel.counters().forget_session(session.id);
-    parts_.saving.keeper().forget_rings(session.id, parts_.kernel.cpu_count());
+    parts_.saving.saver().forget_rings(session.id, parts_.kernel.cpu_count());
     parts_.sessions.give_back(session.id);
     parts_.quotas.give_back_account(account);
   }
-  parts_.hooks.end_adoption();
+  parts_.hooks.end_restoring();
 }
 
 }  // namespace tracectl

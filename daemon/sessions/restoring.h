@@ -11,7 +11,7 @@
 #include "daemon/base/result.h"
 #include "daemon/model/owner.h"
 #include "daemon/model/setting.h"
-#include "daemon/saved/adoption.h"
+#include "daemon/saved/restored_state.h"
 #include "daemon/sessions/awaiting.h"
 #include "daemon/sessions/gates.h"
 #include "daemon/sessions/sessions.h"
@@ -49,7 +49,7 @@ class Restoring {
     Streams& streams;
     Switches& switches;
   };
-  // Takes over what the former daemon has left in the store and in an adopted kernel: slots, links, numbers.
+  // Takes over what the former daemon has left in the store and in a restored kernel: slots, links, numbers.
   Restoring(const Parts& parts, DescriptorStore& store);
 
   // `access_of` gives what a session of this owner may see. The rest: Engine::restore().
@@ -80,7 +80,7 @@ class Restoring {
   void free_others(const std::vector<uint32_t>& dropped_stats);
 
   Parts parts_;
-  Adoption adoption_;
+  RestoredState restored_;
 };
 
 }  // namespace tracectl

@@ -33,11 +33,11 @@ class StateWriter {
  public:
   StateWriter(EngineState& state, const Slots& slots) : state_(state), slots_(slots) {}
 
-  Status add(const Session& session, const InForce& will_be, Keeper& keeper);
-  Status add_slot(SlotId id, Keeper& keeper);
+  Status add(const Session& session, const InForce& will_be, Saver& saver);
+  Status add_slot(SlotId id, Saver& saver);
 
  private:
-  Result<uint32_t> number_of(const ObjectPtr& object, Keeper& keeper);
+  Result<uint32_t> number_of(const ObjectPtr& object, Saver& saver);
   static SlotWantsState wants_of(SlotId slot, const Wants& wants, const SessionHooks& held,
                                  const std::unordered_map<const WantedPart*, uint32_t>& parts);
 
@@ -46,9 +46,9 @@ class StateWriter {
   std::map<const Object*, uint32_t> objects_;
 };
 
-Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Keeper& keeper) {
+Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Saver& saver) {
   if (const auto known = objects_.find(object.get()); known != objects_.end()) return known->second;
-  auto number = keeper.keep_object(object);
+  auto number = saver.save_object(object);
   if (!number) return number.error();
   state_.objects.push_back({.number = *number,
                             .path = object->path(),
@@ -57,9 +57,9 @@ Result<uint32_t> StateWriter::number_of(const ObjectPtr& object, Keeper& keeper)
   return objects_[object.get()] = static_cast<uint32_t>(state_.objects.size() - 1);
 }
 
-Status StateWriter::add_slot(SlotId id, Keeper& keeper) {
+Status StateWriter::add_slot(SlotId id, Saver& saver) {
   const Slot& slot = slots_.by_id.at(id);
-  auto object = number_of(slot.object, keeper);
+  auto object = number_of(slot.object, saver);
   if (!object) return object.error();
   state_.slots.push_back({id, slot.key, *object, slot.nop5});
   return ok();
@@ -68,70 +68,70 @@ Status StateWriter::add_slot(SlotId id, Keeper& keeper) {
 // Some wants may have no hook, because they were left out for their cost.
 SlotWantsState StateWriter::wants_of(SlotId slot, const Wants& wants, const SessionHooks& held,
                                      const std::unordered_map<const WantedPart*, uint32_t>& parts) {
-  SlotWantsState kept{.slot = slot, .wants = {}};
+  SlotWantsState saved{.slot = slot, .wants = {}};
   auto one = held.begin();
   for (const Want& want : wants) {
     if (one == held.end()) break;
     if (*one->probe != want.probe->name || one->hook.pair_sides != want.sides) continue;
     const Hook& hook = one++->hook;
-    kept.wants.push_back(
+    saved.wants.push_back(
         {.part = parts.at(want.part),
          .probe = static_cast<uint32_t>(want.probe - want.part->probes->data()),
          .site = static_cast<uint32_t>(want.site - want.probe->sites.data()),
          .sides = want.sides,
-         .former = {.stat = hook.stat,
-                    .source = hook.source,
-                    .pair = hook.pair ? hook.pair->number() : 0,
-                    .serial = hook.flags & TC_CALL ? hook.flags >> TC_SERIAL_SHIFT : 0,
-                    .set_target = hook.set_target}});
+         .saved = {.stat = hook.stat,
+                   .source = hook.source,
+                   .pair = hook.pair ? hook.pair->number() : 0,
+                   .serial = hook.flags & TC_CALL ? hook.flags >> TC_SERIAL_SHIFT : 0,
+                   .set_target = hook.set_target}});
   }
-  return kept;
+  return saved;
 }
 
-Status StateWriter::add(const Session& session, const InForce& will_be, Keeper& keeper) {
-  SessionState kept{.name = session.name,
-                    .id = session.id,
-                    .epoch = session.epoch,
-                    .paused = will_be.paused,
-                    .gated = will_be.gated,
-                    .is_dumped = session.is_dumped,
-                    .marks = session.marks,
-                    .has_rings = session.has_rings,
-                    .tags = session.tags,
-                    .settings = {},
-                    .left_out = {},
-                    .parts = {},
-                    .wants = {}};
-  if (session.budget) kept.left_out = session.budget->left_out;
+Status StateWriter::add(const Session& session, const InForce& will_be, Saver& saver) {
+  SessionState saved{.name = session.name,
+                     .id = session.id,
+                     .epoch = session.epoch,
+                     .paused = will_be.paused,
+                     .gated = will_be.gated,
+                     .is_dumped = session.is_dumped,
+                     .marks = session.marks,
+                     .has_rings = session.has_rings,
+                     .tags = session.tags,
+                     .settings = {},
+                     .left_out = {},
+                     .parts = {},
+                     .wants = {}};
+  if (session.budget) saved.left_out = session.budget->left_out;
   for (const Setting& setting : will_be.settings)
-    kept.settings.push_back({said_in(setting), setting.target.unit_cgroups, setting.graph.grown});
+    saved.settings.push_back({said_in(setting), setting.target.unit_cgroups, setting.graph.grown});
   std::unordered_map<const WantedPart*, uint32_t> parts;
   for (const WantedPart& part : will_be.coverage->parts) {
-    auto object = number_of(part.object, keeper);
+    auto object = number_of(part.object, saver);
     if (!object) return object.error();
-    parts.emplace(&part, static_cast<uint32_t>(kept.parts.size()));
-    kept.parts.push_back({.object = *object,
-                          .of = part.of,
-                          .what = part.what,
-                          .of_one_file = part.of_one_file,
-                          .sides = part.sides,
-                          .pid = part.process ? part.process->pid() : 0,
-                          .birth = part.process ? part.process->birth() : 0,
-                          .unmapped = part.unmapped,
-                          .follow = part.follow,
-                          .executable = part.executable,
-                          .cgroup = part.cgroup,
-                          .probes = part.probes});
+    parts.emplace(&part, static_cast<uint32_t>(saved.parts.size()));
+    saved.parts.push_back({.object = *object,
+                           .of = part.of,
+                           .what = part.what,
+                           .of_one_file = part.of_one_file,
+                           .sides = part.sides,
+                           .pid = part.process ? part.process->pid() : 0,
+                           .birth = part.process ? part.process->birth() : 0,
+                           .unmapped = part.unmapped,
+                           .follow = part.follow,
+                           .executable = part.executable,
+                           .cgroup = part.cgroup,
+                           .probes = part.probes});
   }
   for (const SlotWants& at : will_be.coverage->wants) {
     const auto slot = slots_.by_key.find(at.key);
     if (slot == slots_.by_key.end()) continue;
     const auto held = will_be.hooks.find(slot->second);
     if (held == will_be.hooks.end()) continue;
-    kept.wants.push_back(wants_of(slot->second, at.wants, held->second, parts));
+    saved.wants.push_back(wants_of(slot->second, at.wants, held->second, parts));
   }
-  kept.past = session.past;
-  state_.sessions.push_back(std::move(kept));
+  saved.past = session.past;
+  state_.sessions.push_back(std::move(saved));
   return ok();
 }
 
@@ -144,24 +144,24 @@ Saving::Saving(Kernel& kernel, Slots& slots, const Hooks& hooks, const Sessions&
       hooks_(hooks),
       sessions_(sessions),
       ring_bytes_(ring_bytes),
-      keeper_(store ? std::make_unique<Keeper>(*store, kernel.long_work()) : nullptr) {}
+      saver_(store ? std::make_unique<Saver>(*store, kernel.long_work()) : nullptr) {}
 
 Status Saving::save_rings(const Session& session, const std::vector<Fd>& by_cpu) {
-  return session.saved && keeper_ ? keeper_->keep_rings(session.id, by_cpu) : ok();
+  return session.saved && saver_ ? saver_->save_rings(session.id, by_cpu) : ok();
 }
 
 void Saving::forget_rings(const Session& session) {
-  if (session.saved && keeper_) keeper_->forget_rings(session.id, kernel_.cpu_count());
+  if (session.saved && saver_) saver_->forget_rings(session.id, kernel_.cpu_count());
 }
 
 // Stores the state of saved sessions after the switch; null: their state now.
 Status Saving::save(const Switch* change) {
-  if (!keeper_) return ok();
+  if (!saver_) return ok();
   const bool any = std::any_of(sessions_.begin(), sessions_.end(),
                                [](const auto& entry) { return entry.second.saved; });
-  if (!any && !keeper_->has_state()) return ok();
+  if (!any && !saver_->has_state()) return ok();
   if (any)
-    if (auto kept = keeper_->keep_kernel(kernel_); !kept) return kept;
+    if (auto saved = saver_->save_kernel(kernel_); !saved) return saved;
   EngineState state{.epoch = kernel_.switching().epoch() + (change ? 1 : 0),
                     .ring_bytes = ring_bytes_,
                     .last_source = hooks_.last_source(),
@@ -180,24 +180,24 @@ Status Saving::save(const Switch* change) {
     if (!session.saved) continue;
     const InForce will_be = in_force(session, change ? change->commit_of(session) : nullptr);
     if (!will_be.coverage) continue;
-    if (auto added = writer.add(session, will_be, *keeper_); !added) return added;
+    if (auto added = writer.add(session, will_be, *saver_); !added) return added;
     for (const auto& [slot, held] : will_be.hooks) links.insert(staging.link_of(slot));
   }
   for (const uint32_t link : links) {
     const auto& slots = staging.slots_of(link);
     for (const SlotId slot : slots)
-      if (auto added = writer.add_slot(slot, *keeper_); !added) return added;
+      if (auto added = writer.add_slot(slot, *saver_); !added) return added;
     const Way way = staging.way_of(slots.front());
-    if (auto kept = keeper_->keep_link(staging.link(link), way); !kept) return kept;
+    if (auto saved = saver_->save_link(staging.link(link), way); !saved) return saved;
   }
-  auto kept = keeper_->keep_state(state);
-  if (kept) links_ = std::move(links);
-  return kept;
+  auto saved = saver_->save_state(state);
+  if (saved) links_ = std::move(links);
+  return saved;
 }
 
 // If the store has no room, the counts of former hooks are lost with the daemon.
 void Saving::save_past() {
-  if (!keeper_ || !keeper_->has_state()) return;
+  if (!saver_ || !saver_->has_state()) return;
   if (save(nullptr)) drop_unused();
 }
 

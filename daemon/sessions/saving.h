@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/base/descriptor_store.h"
-#include "daemon/saved/keeper.h"
+#include "daemon/saved/saver.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/switching/hooks.h"
 #include "daemon/switching/slots.h"
@@ -24,9 +24,9 @@ class Saving {
   Saving(Kernel& kernel, Slots& slots, const Hooks& hooks, const Sessions& sessions,
          DescriptorStore* store, size_t ring_bytes);
 
-  bool is_on() const { return keeper_ != nullptr; }
+  bool is_on() const { return saver_ != nullptr; }
   // Call it only if that holds.
-  Keeper& keeper() { return *keeper_; }
+  Saver& saver() { return *saver_; }
 
   // Stores the state after the switch, which is built.
   Status save(const Switch& change) { return save(&change); }
@@ -34,7 +34,7 @@ class Saving {
   // daemon.
   void save_past();
   // Drops from the store what no stored state refers to.
-  void drop_unused() { keeper_->forget_but(links_); }
+  void drop_unused() { saver_->forget_but(links_); }
 
   Status save_rings(const Session& session, const std::vector<Fd>& by_cpu);
   void forget_rings(const Session& session);
@@ -47,8 +47,8 @@ class Saving {
   const Hooks& hooks_;
   const Sessions& sessions_;
   const size_t ring_bytes_;
-  std::unique_ptr<Keeper> keeper_;  // null without a store
-  std::set<uint32_t> links_;        // of the last state in the store
+  std::unique_ptr<Saver> saver_;  // null without a store
+  std::set<uint32_t> links_;      // of the last state in the store
 };
 
 }  // namespace tracectl

@@ -38,7 +38,7 @@ class Sessions {
   void remove(Session& session);
 
   // Takes numbers that a former daemon has given, before any other is taken.
-  void take_numbers(std::vector<uint32_t> numbers) { numbers_.adopt(std::move(numbers)); }
+  void take_numbers(std::vector<uint32_t> numbers) { numbers_.restore(std::move(numbers)); }
   // Makes a session with one of them.
   Session& make_with(uint32_t number, const std::string& name);
   // Removes such a session; its number stays taken until it is given back.

@@ -69,7 +69,7 @@ void Streams::close(Session& session) {
 }
 
 Status Streams::restore(Session& session, SessionRings rings) {
-  if (auto going = reader_.go_on(session.id, std::move(rings), session.access.owner); !going)
+  if (auto going = reader_.restore(session.id, std::move(rings), session.access.owner); !going)
     return going;
   opened(session);
   return ok();

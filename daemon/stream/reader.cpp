@@ -126,7 +126,8 @@ Status EventReader::open(uint32_t session, SessionRings rings, const std::option
   return open(session, std::move(rings), owner, 0);
 }
 
-Status EventReader::go_on(uint32_t session, SessionRings rings, const std::optional<Owner>& owner) {
+Status EventReader::restore(uint32_t session, SessionRings rings,
+                            const std::optional<Owner>& owner) {
   return open(session, std::move(rings), owner, boot_ns() + kSubscribersComeNs);
 }
 

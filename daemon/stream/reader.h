@@ -47,7 +47,7 @@ class EventReader {
   // For rings that a former daemon has read. Their contents wait for a while for a subscriber that
   // returns; recorders, which are there at once, also get them then. If a ring would overflow
   // before, only the recorders get them, and the subscriber gets the number of lost events.
-  Status go_on(uint32_t session, SessionRings rings, const std::optional<Owner>& owner = {});
+  Status restore(uint32_t session, SessionRings rings, const std::optional<Owner>& owner = {});
   // The last call: passes what was read to the sinks, and stops reading.
   void end();
   void close(uint32_t session);

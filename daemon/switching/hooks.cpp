@@ -141,8 +141,8 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
   if (!set) return set.error();
   hook.set_target = *set;
   if (want.part->cgroup) hook.flags |= TC_BY_CGROUP;
-  if (want.former) {
-    hook.stat = want.former->stat;
+  if (want.saved) {
+    hook.stat = want.saved->stat;
     return hook;
   }
   if (auto taken = take_counters(hook); !taken) {
@@ -154,12 +154,12 @@ Result<Hook> Hooks::make(Session& session, const Want& want) {
 
 // Returns 0 if there is no set, or if a former daemon's set has ended with its process.
 Result<uint16_t> Hooks::set_of(const Session& session, const Want& want) {
-  const uint16_t former = want.former ? want.former->set_target : uint16_t{0};
+  const uint16_t saved = want.saved ? want.saved->set_target : uint16_t{0};
   if (const auto executable = want.executable())
-    return set_targets_.take(executable->first, executable->second, former);
-  if (want.part->cgroup) return set_targets_.take(*want.part->cgroup, former);
+    return set_targets_.take(executable->first, executable->second, saved);
+  if (want.part->cgroup) return set_targets_.take(*want.part->cgroup, saved);
   if (want.part->follow == Follow::none || !want.part->process) return uint16_t{0};
-  return set_targets_.take_family(session.id, *want.part->process, want.setting().target, former);
+  return set_targets_.take_family(session.id, *want.part->process, want.setting().target, saved);
 }
 
 Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& settings) {
@@ -308,8 +308,8 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   if (hook.spec && (*hook.spec)->follows_calls) {
     hook.way = want.site->returns->way;
     hook.flags |= TC_CALL;
-    if (want.former)
-      hook.flags |= want.former->serial << TC_SERIAL_SHIFT;
+    if (want.saved)
+      hook.flags |= want.saved->serial << TC_SERIAL_SHIFT;
     else
       renew_serial(hook);
   }
@@ -318,7 +318,7 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
 
 Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   hook.pair =
-      pairs_.of(session.id, want.part->setting, want.former ? want.former->pair : uint32_t{0});
+      pairs_.of(session.id, want.part->setting, want.saved ? want.saved->pair : uint32_t{0});
   hook.pair_sides = want.sides;
   hook.flags |= TC_PAIR;
   const PairSide side{
@@ -336,12 +336,12 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   return ok();
 }
 
-void Hooks::adopt(const FormerNumbers& numbers) {
+void Hooks::restore(const SavedNumbers& numbers) {
   last_source_ = numbers.last_source;
   last_serial_ = numbers.last_serial;
-  pairs_.adopt(numbers.last_pair);
-  specs_.adopt(numbers.specs);
-  set_targets_.adopt(numbers.set_targets);
+  pairs_.restore(numbers.last_pair);
+  specs_.restore(numbers.specs);
+  set_targets_.restore(numbers.set_targets);
 }
 
 void Hooks::forget_starts(const Hook& hook) {
@@ -411,7 +411,7 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {
     // The reader gets it first: if memory runs out, the session must not know a source that the reader lacks.
-    const uint32_t source = want.former ? want.former->source : ++last_source_;
+    const uint32_t source = want.saved ? want.saved->source : ++last_source_;
     reader_.add_source(session.id, source,
                        std::make_shared<const EventSource>(
                            EventSource{want.probe->name, session.name, args,

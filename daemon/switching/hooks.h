@@ -13,7 +13,7 @@
 namespace tracectl {
 
 // The numbers of a former daemon's hooks.
-struct FormerNumbers {
+struct SavedNumbers {
   uint32_t last_source = 0, last_serial = 0, last_pair = 0;  // the greatest
   std::vector<uint32_t> specs;                               // places in the kernel's table
   std::vector<uint32_t> set_targets;                         // numbers in the kernel
@@ -46,12 +46,12 @@ class Hooks {
   Result<Hook> make(Session& session, const Want& want);
 
   // Call it before the first hook is made: it reserves these numbers. Those of specs, and of sets that no hook has
-  // taken, are reserved until end_adoption().
-  void adopt(const FormerNumbers& numbers);
-  void end_adoption() {
-    specs_.end_adoption();
-    slots_.layouts.end_adoption();
-    set_targets_.end_adoption();
+  // taken, are reserved until end_restoring().
+  void restore(const SavedNumbers& numbers);
+  void end_restoring() {
+    specs_.end_restoring();
+    slots_.layouts.end_restoring();
+    set_targets_.end_restoring();
   }
   // Call it when the engine ends and the next one continues with the kernel's tables.
   void leave_all() { pairs_.leave_starts(); }

@@ -14,16 +14,14 @@ bool same_pair(const Setting& a, const Setting& b) {
 
 }  // namespace
 
-PairPtr Pairs::of(uint16_t session, const std::shared_ptr<const Setting>& setting,
-                  uint32_t former) {
+PairPtr Pairs::of(uint16_t session, const std::shared_ptr<const Setting>& setting, uint32_t saved) {
   std::erase_if(known_, [](const Known& known) { return known.pair.expired(); });
   const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
     return one.session == session && same_pair(*one.setting, *setting);
   });
   if (known != known_.end())
     if (PairPtr pair = known->pair.lock()) return pair;
-  auto pair =
-      std::make_shared<const Pair>(counters_, former ? former : ++last_number_, leaves_them_);
+  auto pair = std::make_shared<const Pair>(counters_, saved ? saved : ++last_number_, leaves_them_);
   known_.push_back({session, setting, pair});
   return pair;
 }

@@ -43,10 +43,10 @@ class Pairs {
  public:
   explicit Pairs(Counters& counters) : counters_(counters) {}
 
-  // `former`: the number that it had in a former daemon, or 0.
-  PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting, uint32_t former = 0);
+  // `saved`: the number that it had in a former daemon, or 0.
+  PairPtr of(uint16_t session, const std::shared_ptr<const Setting>& setting, uint32_t saved = 0);
 
-  void adopt(uint32_t last_number) { last_number_ = last_number; }
+  void restore(uint32_t last_number) { last_number_ = last_number; }
   uint32_t last_number() const { return last_number_; }
   // From now on starts outlive their pairs.
   void leave_starts() { *leaves_them_ = true; }

@@ -64,13 +64,13 @@ std::map<std::string, uint32_t> Layouts::all() const {
   return held;
 }
 
-void Layouts::adopt(const std::map<std::string, uint32_t>& layouts) {
+void Layouts::restore(const std::map<std::string, uint32_t>& layouts) {
   std::vector<uint32_t> places;
   for (const auto& [text, place] : layouts) places.push_back(place);
-  places_->adopt(places);
+  places_->restore(places);
   for (const auto& [text, place] : layouts) {
-    former_.push_back(std::make_shared<const Layout>(places_, place));
-    by_text_.emplace(text, former_.back());
+    saved_.push_back(std::make_shared<const Layout>(places_, place));
+    by_text_.emplace(text, saved_.back());
   }
 }
 

@@ -62,9 +62,9 @@ class Layouts {
 
   // The places of layouts in use, by text_of().
   std::map<std::string, uint32_t> all() const;
-  // Takes over those of a former daemon; call it before the first is asked for. They are held until end_adoption().
-  void adopt(const std::map<std::string, uint32_t>& layouts);
-  void end_adoption() { former_.clear(); }
+  // Takes over those of a former daemon; call it before the first is asked for. They are held until end_restoring().
+  void restore(const std::map<std::string, uint32_t>& layouts);
+  void end_restoring() { saved_.clear(); }
 
  private:
   Result<LayoutPtr> find_or_add(const Arguments& arguments, uint32_t most);
@@ -75,7 +75,7 @@ class Layouts {
   std::weak_ptr<const Layout> last_layout_;
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_LAYOUTS);
   std::map<std::string, std::weak_ptr<const Layout>> by_text_;
-  std::vector<LayoutPtr> former_;
+  std::vector<LayoutPtr> saved_;
 };
 
 // One setting's use of a slot: the values of a tc_hook, without its links.

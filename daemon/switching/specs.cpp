@@ -37,13 +37,13 @@ Result<SpecPtr> Specs::install(const std::shared_ptr<const Setting>& setting,
   return *made;
 }
 
-void Specs::adopt(const std::vector<uint32_t>& places) {
-  former_places_ = places;
-  places_->adopt(places);
+void Specs::restore(const std::vector<uint32_t>& places) {
+  saved_places_ = places;
+  places_->restore(places);
 }
 
-void Specs::end_adoption() {
-  for (const uint32_t place : std::exchange(former_places_, {})) places_->give_back(place);
+void Specs::end_restoring() {
+  for (const uint32_t place : std::exchange(saved_places_, {})) places_->give_back(place);
 }
 
 Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const Argument* result,

@@ -54,8 +54,8 @@ class Specs {
                           const PairSide* side = nullptr);
 
   // Reserves the places of a former daemon's specs until its hooks are gone.
-  void adopt(const std::vector<uint32_t>& places);
-  void end_adoption();
+  void restore(const std::vector<uint32_t>& places);
+  void end_restoring();
 
  private:
   struct Known {
@@ -71,7 +71,7 @@ class Specs {
   Switching& switching_;
   std::map<std::pair<const Setting*, std::string>, Known> known_;  // also by compiled_from()
   std::shared_ptr<IdPool> places_ = std::make_shared<IdPool>(1, TC_MAX_SPECS);
-  std::vector<uint32_t> former_places_;
+  std::vector<uint32_t> saved_places_;
   std::vector<std::weak_ptr<const InstalledSpec>> with_numbers_;
 };
 

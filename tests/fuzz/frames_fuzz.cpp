@@ -15,7 +15,7 @@
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/events.h"
 #include "daemon/protocol/frames.h"
-#include "daemon/protocol/kept_state.h"
+#include "daemon/protocol/saved_state.h"
 
 using namespace tracectl;
 using namespace tracectl::protocol;
@@ -67,8 +67,8 @@ void as_client(std::string_view line) {
 }
 
 void as_next_daemon(std::string_view text) {
-  const auto state = kept_state(text);
-  if (state) must(bool{kept_state(text_of(*state))});
+  const auto state = saved_state(text);
+  if (state) must(bool{saved_state(text_of(*state))});
 }
 
 }  // namespace

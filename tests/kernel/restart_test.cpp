@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "daemon/model/shares.h"
-#include "daemon/saved/kept_names.h"
+#include "daemon/saved/saved_names.h"
 #include "tests/support/collector.h"
 #include "tests/support/restarts.h"
 #include "tests/support/steps.h"

@@ -15,33 +15,33 @@ namespace tracectl::on_kernel {
 // Keeps descriptors from one engine to the next, as systemd does for daemons.
 class MemoryStore final : public DescriptorStore {
  public:
-  Status keep(const std::string& name, int fd) override {
+  Status save(const std::string& name, int fd) override {
     if (refuses) return Error{Code::exhausted, "the store is full"};
     kept_.push_back({name, duplicate(fd)});
     return ok();
   }
   void forget(const std::string& name) override {
-    std::erase_if(kept_, [&](KeptDescriptor& one) {
+    std::erase_if(kept_, [&](SavedDescriptor& one) {
       if (one.name != name) return false;
       if (is_late) forgotten_.push_back(std::move(one));
       return true;
     });
   }
   void wait_until_forgotten() override { forgotten_.clear(); }
-  std::vector<KeptDescriptor> take(std::string_view prefix) override { return look(prefix); }
-  std::vector<KeptDescriptor> look(std::string_view prefix) const override {
-    std::vector<KeptDescriptor> seen;
-    for (const KeptDescriptor& one : kept_)
+  std::vector<SavedDescriptor> take(std::string_view prefix) override { return look(prefix); }
+  std::vector<SavedDescriptor> look(std::string_view prefix) const override {
+    std::vector<SavedDescriptor> seen;
+    for (const SavedDescriptor& one : kept_)
       if (one.name.starts_with(prefix)) seen.push_back({one.name, duplicate(one.fd.get())});
     return seen;
   }
 
   void forget_all(std::string_view prefix) {
-    std::erase_if(kept_, [&](const KeptDescriptor& one) { return one.name.starts_with(prefix); });
+    std::erase_if(kept_, [&](const SavedDescriptor& one) { return one.name.starts_with(prefix); });
   }
   size_t size(std::string_view prefix) const {
     size_t count = 0;
-    for (const KeptDescriptor& one : kept_) count += one.name.starts_with(prefix);
+    for (const SavedDescriptor& one : kept_) count += one.name.starts_with(prefix);
     return count;
   }
 
@@ -51,7 +51,7 @@ class MemoryStore final : public DescriptorStore {
  private:
   static Fd duplicate(int fd) { return Fd{::fcntl(fd, F_DUPFD_CLOEXEC, 0)}; }
 
-  std::vector<KeptDescriptor> kept_, forgotten_;
+  std::vector<SavedDescriptor> kept_, forgotten_;
 };
 
 }  // namespace tracectl::on_kernel

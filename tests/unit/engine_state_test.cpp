@@ -65,8 +65,7 @@ EngineState some_state() {
   part.what = Beside::below, part.pid = 3, part.birth = 4, part.cgroup = "/a.slice";
   part.sides = 1, part.follow = Follow::children, part.unmapped = true;
   part.probes = std::make_shared<const std::vector<Probe>>(probes);
-  const WantState want{
-      .part = 0, .probe = 0, .site = 1, .sides = 2, .former = {11, 12, 13, 14, 15}};
+  const WantState want{.part = 0, .probe = 0, .site = 1, .sides = 2, .saved = {11, 12, 13, 14, 15}};
   const Pattern grown = must(parse_pattern("u:/f:g", Scope::global));
   state.sessions = {{.name = "s",
                      .id = 2,
@@ -153,9 +152,9 @@ TEST(EngineState, ComesBackAsItWas) {
   EXPECT_EQ(session.left_out.at(0).load.percent, 1600.5);
   EXPECT_EQ(session.parts.at(0).what, Beside::below);
   EXPECT_EQ(session.settings.at(0).grown, some_state().sessions[0].settings[0].grown);
-  const FormerHook& former = session.wants.at(0).wants.at(0).former;
-  EXPECT_EQ(former.stat, 11u);
-  EXPECT_EQ(former.set_target, 15u);
+  const SavedHook& saved = session.wants.at(0).wants.at(0).saved;
+  EXPECT_EQ(saved.stat, 11u);
+  EXPECT_EQ(saved.set_target, 15u);
   EXPECT_EQ(encode(state), encode(some_state()));
 }
 
@@ -222,9 +221,9 @@ TEST(EngineState, WhatRefersToNothingIsRefused) {
   EXPECT_TRUE(want_refused([](WantState& want) { want.part = 1; }));
   EXPECT_TRUE(want_refused([](WantState& want) { want.probe = 2; }));
   EXPECT_TRUE(want_refused([](WantState& want) { want.site = 2; }));
-  EXPECT_TRUE(want_refused([](WantState& want) { want.former.stat = TC_MAX_STATS; }));
+  EXPECT_TRUE(want_refused([](WantState& want) { want.saved.stat = TC_MAX_STATS; }));
   EXPECT_TRUE(
-      want_refused([](WantState& want) { want.former.set_target = TC_MAX_SET_TARGETS + 1; }));
+      want_refused([](WantState& want) { want.saved.set_target = TC_MAX_SET_TARGETS + 1; }));
 }
 
 }  // namespace

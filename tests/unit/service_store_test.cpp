@@ -76,9 +76,9 @@ ServiceStore store_of(const std::vector<std::string>& passed) {
   return ServiceStore{std::move(stored)};
 }
 
-std::vector<std::string> names_of(const std::vector<KeptDescriptor>& taken) {
+std::vector<std::string> names_of(const std::vector<SavedDescriptor>& taken) {
   std::vector<std::string> names;
-  for (const KeptDescriptor& one : taken) names.push_back(one.name);
+  for (const SavedDescriptor& one : taken) names.push_back(one.name);
   return names;
 }
 
@@ -86,7 +86,7 @@ TEST(ServiceStore, SystemdGetsADuplicateUnderAName) {
   Systemd systemd;
   ServiceStore store{{}};
   const Fd file = some_file();
-  ASSERT_TRUE(store.keep("sessions.1", file.get()));
+  ASSERT_TRUE(store.save("sessions.1", file.get()));
   const auto message = systemd.next();
   EXPECT_EQ(message.text, "FDSTORE=1\nFDPOLL=0\nFDNAME=kept.1.sessions.1");
   struct stat ours {
@@ -100,7 +100,7 @@ TEST(ServiceStore, AllOfANameAreForgottenAndNoOthers) {
   Systemd systemd;
   ServiceStore store = store_of({"kept.4.ring", "kept.5.ring2"});
   const Fd file = some_file();
-  ASSERT_TRUE(store.keep("ring", file.get()));
+  ASSERT_TRUE(store.save("ring", file.get()));
   EXPECT_EQ(systemd.next().text, "FDSTORE=1\nFDPOLL=0\nFDNAME=kept.6.ring");
   store.forget("ring");
   EXPECT_EQ(systemd.next().text, "FDSTOREREMOVE=1\nFDNAME=kept.4.ring");
@@ -146,7 +146,7 @@ TEST(ServiceStore, ANameThatSystemdWouldNotTakeIsRefused) {
   const Fd file = some_file();
   for (const std::string& name :
        {std::string("a:b"), std::string("a\nFDNAME=c"), std::string(), std::string(250, 'a')})
-    EXPECT_FALSE(store.keep(name, file.get())) << name;
+    EXPECT_FALSE(store.save(name, file.get())) << name;
   EXPECT_EQ(systemd.next().text, "");
 }
 
@@ -154,16 +154,16 @@ TEST(ServiceStore, WhatSystemdWouldDropIsRefusedAndIsNotSentToIt) {
   Systemd systemd;
   ServiceStore store{{}, ServiceStore::kReserved + 2};
   const Fd file = some_file();
-  ASSERT_TRUE(store.keep("link.1", file.get()));
-  ASSERT_TRUE(store.keep("link.2", file.get()));
+  ASSERT_TRUE(store.save("link.1", file.get()));
+  ASSERT_TRUE(store.save("link.2", file.get()));
   systemd.next();
   systemd.next();
-  const auto refused = store.keep("link.3", file.get());
+  const auto refused = store.save("link.3", file.get());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::exhausted);
   EXPECT_EQ(systemd.next().text, "");
   store.forget("link.1");
-  EXPECT_TRUE(store.keep("link.3", file.get()));
+  EXPECT_TRUE(store.save("link.3", file.get()));
 }
 
 // systemd's socket holds few unread messages, so they are read one by one.
@@ -171,13 +171,13 @@ TEST(ServiceStore, AFullStoreHasRoomForStatesUntilThatIsFullToo) {
   Systemd systemd;
   ServiceStore store{{}, ServiceStore::kReserved + 1};
   const Fd file = some_file();
-  ASSERT_TRUE(store.keep("link.1", file.get()));
-  ASSERT_FALSE(store.keep("link.2", file.get()));
+  ASSERT_TRUE(store.save("link.1", file.get()));
+  ASSERT_FALSE(store.save("link.2", file.get()));
   for (size_t i = 0; i < ServiceStore::kReserved; ++i) {
-    ASSERT_TRUE(store.keep_state("engine." + std::to_string(i), file.get())) << i;
+    ASSERT_TRUE(store.save_state("engine." + std::to_string(i), file.get())) << i;
     systemd.next();
   }
-  EXPECT_FALSE(store.keep_state("engine.99", file.get()));
+  EXPECT_FALSE(store.save_state("engine.99", file.get()));
 }
 
 TEST(ServiceStore, WhatAFormerProcessHasLeftTakesRoom) {
@@ -186,11 +186,11 @@ TEST(ServiceStore, WhatAFormerProcessHasLeftTakesRoom) {
   passed.push_back({*StoredName::read("kept.1.map.a"), some_file()});
   ServiceStore store{std::move(passed), ServiceStore::kReserved + 1};
   const Fd file = some_file();
-  EXPECT_FALSE(store.keep("link.1", file.get()));
+  EXPECT_FALSE(store.save("link.1", file.get()));
   const auto taken = store.take("map.");
-  EXPECT_FALSE(store.keep("link.1", file.get())) << "systemd keeps what was taken";
+  EXPECT_FALSE(store.save("link.1", file.get())) << "systemd keeps what was taken";
   store.forget("map.a");
-  EXPECT_TRUE(store.keep("link.1", file.get()));
+  EXPECT_TRUE(store.save("link.1", file.get()));
 }
 
 // $FDSTORE is from systemd itself; a test of the service compares the other variable with the unit.
@@ -200,7 +200,7 @@ TEST(ServiceStore, HowMuchThereIsSaysTheEnvironment) {
   const std::string fits = std::to_string(ServiceStore::kReserved + 1);
   const auto keeps = [&] {
     auto store = on_kernel::must(open_service_store());
-    return store->keep("a", file.get()).has_value();
+    return store->save("a", file.get()).has_value();
   };
   EXPECT_TRUE(keeps()) << "where nobody says it";
   ::setenv("TRACECTLD_FDSTORE", "3", 1);

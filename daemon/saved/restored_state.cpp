@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/saved/adoption.h"
+#include "daemon/saved/restored_state.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "daemon/base/mapping.h"
-#include "daemon/saved/kept_names.h"
+#include "daemon/saved/saved_names.h"
 
 namespace tracectl {
 namespace {
@@ -27,9 +27,9 @@ std::optional<EngineState> read_state(int fd) {
   return std::move(*state);
 }
 
-std::vector<uint32_t> numbers_of(const std::vector<KeptDescriptor>& kept) {
+std::vector<uint32_t> numbers_of(const std::vector<SavedDescriptor>& saved) {
   std::vector<uint32_t> all;
-  for (const KeptDescriptor& one : kept)
+  for (const SavedDescriptor& one : saved)
     for (const uint32_t each : numbers_in(one.name)) all.push_back(each);
   return all;
 }
@@ -42,7 +42,7 @@ void sort_unique(std::vector<uint32_t>& numbers) {
 // The descriptor of an object that a user has passed shares its open file with the one that the session
 // keeps, and a store may have only the latter.
 Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
-  for (KeptDescriptor& one : store.look("file.")) {
+  for (SavedDescriptor& one : store.look("file.")) {
     struct stat status {};
     if (::fstat(one.fd.get(), &status) == 0 && status.st_dev == wanted.identity.device &&
         status.st_ino == wanted.identity.inode)
@@ -54,39 +54,39 @@ Fd given_by_user(const DescriptorStore& store, const ObjectState& wanted) {
 }  // namespace
 
 // The former daemon may have died right after its switch: programs may still run under the epoch before it.
-Adoption Adoption::begin(DescriptorStore& store, Switching& switching, Reading& reading,
-                         Slots& slots, Keeper& keeper) {
-  Adoption adoption;
+RestoredState RestoredState::begin(DescriptorStore& store, Switching& switching, Reading& reading,
+                                   Slots& slots, Saver& saver) {
+  RestoredState restored;
   auto states = store.take("engine.");
   auto objects = store.take("object.");
   const auto object_numbers = numbers_of(objects);
-  keeper.go_on(numbers_of(states), object_numbers.empty() ? 0 : std::ranges::max(object_numbers));
-  for (KeptDescriptor& one : store.take("link."))
+  saver.restore(numbers_of(states), object_numbers.empty() ? 0 : std::ranges::max(object_numbers));
+  for (SavedDescriptor& one : store.take("link."))
     if (const auto numbers = numbers_in(one.name); numbers.size() == 2)
-      adoption.links_[numbers[0]] = {static_cast<Way>(numbers[1]), std::move(one.fd), {}};
-  for (KeptDescriptor& one : store.take("beside."))
+      restored.links_[numbers[0]] = {static_cast<Way>(numbers[1]), std::move(one.fd), {}};
+  for (SavedDescriptor& one : store.take("beside."))
     if (const auto numbers = numbers_in(one.name); numbers.size() == 1)
-      adoption.links_[numbers[0]].beside.push_back(std::move(one.fd));
-  for (KeptDescriptor& one : store.take("ring."))
+      restored.links_[numbers[0]].beside.push_back(std::move(one.fd));
+  for (SavedDescriptor& one : store.take("ring."))
     if (const auto numbers = numbers_in(one.name); numbers.size() == 2)
-      adoption.rings_[numbers[0]][numbers[1]] = std::move(one.fd);
+      restored.rings_[numbers[0]][numbers[1]] = std::move(one.fd);
   if (switching.prepare_wait(Progress::of_hits)) switching.wait_for_progress();
-  if (adoption.take_state(std::move(states), switching.epoch()) &&
-      adoption.take_objects(std::move(objects), store, reading))
-    adoption.take_slots(switching, slots);
+  if (restored.take_state(std::move(states), switching.epoch()) &&
+      restored.take_objects(std::move(objects), store, reading))
+    restored.take_slots(switching, slots);
   else
-    adoption.state_ = {};
-  adoption.take_links(switching, slots, keeper);
+    restored.state_ = {};
+  restored.take_links(switching, slots, saver);
   clear_others(switching, slots);
-  for (size_t i = 0; i < adoption.objects_.size(); ++i)
-    keeper.went_on(adoption.objects_[i], adoption.state_.objects[i].number);
-  return adoption;
+  for (size_t i = 0; i < restored.objects_.size(); ++i)
+    saver.restored(restored.objects_[i], restored.state_.objects[i].number);
+  return restored;
 }
 
 // If the daemon was killed during a commit there are two states: the one of the current epoch is valid.
-bool Adoption::take_state(std::vector<KeptDescriptor> states, uint64_t epoch) {
-  for (auto kept = states.rbegin(); kept != states.rend(); ++kept) {
-    auto state = read_state(kept->fd.get());
+bool RestoredState::take_state(std::vector<SavedDescriptor> states, uint64_t epoch) {
+  for (auto saved = states.rbegin(); saved != states.rend(); ++saved) {
+    auto state = read_state(saved->fd.get());
     if (!state || state->epoch != epoch) continue;
     state_ = std::move(*state);
     return true;
@@ -94,13 +94,13 @@ bool Adoption::take_state(std::vector<KeptDescriptor> states, uint64_t epoch) {
   return false;
 }
 
-bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
-                            Reading& reading) {
+bool RestoredState::take_objects(std::vector<SavedDescriptor> objects, const DescriptorStore& store,
+                                 Reading& reading) {
   for (const ObjectState& wanted : state_.objects) {
-    const auto kept = std::find_if(objects.begin(), objects.end(), [&](const auto& one) {
+    const auto saved = std::find_if(objects.begin(), objects.end(), [&](const auto& one) {
       return one.name == name_of_object(wanted.number);
     });
-    Fd fd = kept != objects.end() ? std::move(kept->fd) : given_by_user(store, wanted);
+    Fd fd = saved != objects.end() ? std::move(saved->fd) : given_by_user(store, wanted);
     if (!fd) return false;
     auto object = Object::known(reading, std::move(fd), wanted.path, wanted.facts, wanted.identity);
     if (!object) return false;
@@ -109,7 +109,7 @@ bool Adoption::take_objects(std::vector<KeptDescriptor> objects, const Descripto
   return true;
 }
 
-void Adoption::take_slots(Switching& switching, Slots& slots) {
+void RestoredState::take_slots(Switching& switching, Slots& slots) {
   uint32_t in_force = 0;
   for (const SlotState& one : state_.slots)
     if (take_slot(one, switching, slots))
@@ -117,14 +117,14 @@ void Adoption::take_slots(Switching& switching, Slots& slots) {
   switching.in_force()[0] = switching.in_force()[1] = in_force;
   for (const SessionState& session : state_.sessions)
     for (const SlotWantsState& at : session.wants)
-      for (const WantState& want : at.wants) stat_ids_.push_back(want.former.stat);
+      for (const WantState& want : at.wants) stat_ids_.push_back(want.saved.stat);
   for (auto* ids : {&slot_ids_, &hook_ids_, &stat_ids_, &numbers_.specs, &numbers_.set_targets})
     sort_unique(*ids);
   std::erase(numbers_.specs, 0u);
-  slots.slot_ids.adopt(slot_ids_);
-  slots.hook_ids.adopt(hook_ids_);
-  slots.stat_ids.adopt(stat_ids_);
-  slots.layouts.adopt(state_.layouts);
+  slots.slot_ids.restore(slot_ids_);
+  slots.hook_ids.restore(hook_ids_);
+  slots.stat_ids.restore(stat_ids_);
+  slots.layouts.restore(state_.layouts);
   slots.last_incarnation = state_.last_incarnation;
   numbers_.last_source = state_.last_source;
   numbers_.last_serial = state_.last_serial;
@@ -132,12 +132,12 @@ void Adoption::take_slots(Switching& switching, Slots& slots) {
 }
 
 // Both generations of the slot become the one in force.
-bool Adoption::take_slot(const SlotState& state, Switching& switching, Slots& slots) {
+bool RestoredState::take_slot(const SlotState& state, Switching& switching, Slots& slots) {
   tc_slot& in_kernel = switching.slots()[state.id];
   tc_generation& active = in_kernel.generation[switching.epoch() & 1];
   const auto link = static_cast<uint32_t>(active.link & kLinkBits);
-  const auto kept = links_.find(link);
-  if (kept == links_.end() || !kept->second.fd) return false;
+  const auto saved = links_.find(link);
+  if (saved == links_.end() || !saved->second.fd) return false;
   active.link = link;
   in_kernel.generation[(switching.epoch() & 1) ^ 1] = active;
   Slot slot;
@@ -145,7 +145,7 @@ bool Adoption::take_slot(const SlotState& state, Switching& switching, Slots& sl
   slot.object = objects_[state.object];
   slot.nop5 = state.nop5;
   slot.link = link;
-  slot.way = kept->second.way;
+  slot.way = saved->second.way;
   take_hooks(active, switching.hooks(), slot);
   slots.slots_of_link[link].push_back(state.id);
   slots.by_key.emplace(slot.key, state.id);
@@ -154,8 +154,8 @@ bool Adoption::take_slot(const SlotState& state, Switching& switching, Slots& sl
   return true;
 }
 
-void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks,
-                          Slot& slot) {
+void RestoredState::take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks,
+                               Slot& slot) {
   const tc_hook* at = &generation.first;
   const uint32_t count = std::min<uint32_t>(generation.hook_count, TC_MAX_HOOKS_OF_SLOT);
   for (uint32_t i = 0; i < count; ++i) {
@@ -174,18 +174,18 @@ void Adoption::take_hooks(const tc_generation& generation, std::span<const tc_ho
 }
 
 // Links that serve no slot are closed.
-void Adoption::take_links(Switching& switching, Slots& slots, Keeper& keeper) {
-  for (auto& [incarnation, kept] : links_) {
-    keeper.went_on(incarnation);
+void RestoredState::take_links(Switching& switching, Slots& slots, Saver& saver) {
+  for (auto& [incarnation, saved] : links_) {
+    saver.restored(incarnation);
     if (!slots.slots_of_link.contains(incarnation)) continue;
-    slots.links.emplace(incarnation, Link{switching.long_work(), std::move(kept.fd), incarnation,
-                                          std::move(kept.beside)});
+    slots.links.emplace(incarnation, Link{switching.long_work(), std::move(saved.fd), incarnation,
+                                          std::move(saved.beside)});
   }
   links_.clear();
 }
 
 // Clears all other slots: their numbers will be reused.
-void Adoption::clear_others(Switching& switching, const Slots& slots) {
+void RestoredState::clear_others(Switching& switching, const Slots& slots) {
   if (slots.by_id.empty()) switching.in_force()[0] = switching.in_force()[1] = 0;
   for (SlotId id = 0; id < switching.slots().size(); ++id) {
     tc_slot& slot = switching.slots()[id];
@@ -194,18 +194,18 @@ void Adoption::clear_others(Switching& switching, const Slots& slots) {
   }
 }
 
-const SessionState* Adoption::find(const std::string& session) const {
+const SessionState* RestoredState::find(const std::string& session) const {
   for (const SessionState& one : state_.sessions)
     if (one.name == session) return &one;
   return nullptr;
 }
 
-std::vector<Fd> Adoption::take_rings(uint32_t session, unsigned cpus) {
+std::vector<Fd> RestoredState::take_rings(uint32_t session, unsigned cpus) {
   std::vector<Fd> by_cpu;
-  auto& kept = rings_[session];
+  auto& saved = rings_[session];
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
-    if (!kept[cpu]) return {};
-    by_cpu.push_back(std::move(kept[cpu]));
+    if (!saved[cpu]) return {};
+    by_cpu.push_back(std::move(saved[cpu]));
   }
   return by_cpu;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/kernel/kept_tables.h"
+#include "daemon/kernel/saved_tables.h"
 
 #include <bpf/libbpf.h>
 
@@ -35,8 +35,8 @@ std::vector<bpf_map*> tables_of(const tracer& skeleton) {
   return tables;
 }
 
-const KeptDescriptor* find(const std::vector<KeptDescriptor>& kept, const std::string& name) {
-  for (const KeptDescriptor& one : kept)
+const SavedDescriptor* find(const std::vector<SavedDescriptor>& saved, const std::string& name) {
+  for (const SavedDescriptor& one : saved)
     if (one.name == name) return &one;
   return nullptr;
 }
@@ -47,42 +47,43 @@ std::string name_of_key_table(const tracer& skeleton, const char* kind) {
   return "keys." + digest_of(skeleton) + '.' + kind;
 }
 
-std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store) {
+std::vector<SavedDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store) {
   return store.take(name_of_key_table(skeleton, ""));
 }
 
-std::string name_of_kept_program(const tracer& skeleton) {
+std::string name_of_saved_program(const tracer& skeleton) {
   return "program." + digest_of(skeleton);
 }
 
 Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
-  const auto kept = store.take("map." + digest + ".");
-  auto programs = store.take(name_of_kept_program(skeleton));
+  const auto saved = store.take("map." + digest + ".");
+  auto programs = store.take(name_of_saved_program(skeleton));
   const auto tables = tables_of(skeleton);
   std::vector<Fd> links;
   if (programs.empty()) return links;
   for (size_t i = 0; i < tables.size(); ++i)
-    if (!find(kept, name_of_table(digest, i))) return links;
+    if (!find(saved, name_of_table(digest, i))) return links;
   for (size_t i = 0; i < tables.size(); ++i)
-    if (bpf_map__reuse_fd(tables[i], find(kept, name_of_table(digest, i))->fd.get()) != 0)
+    if (bpf_map__reuse_fd(tables[i], find(saved, name_of_table(digest, i))->fd.get()) != 0)
       return Error::from_errno(std::string("take over the table ") + bpf_map__name(tables[i]));
-  for (KeptDescriptor& one : programs) links.push_back(std::move(one.fd));
+  for (SavedDescriptor& one : programs) links.push_back(std::move(one.fd));
   return links;
 }
 
-Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store) {
-  if (!adopted.empty()) return ok();  // the store still has them
+Status save_tables(const tracer& skeleton, const std::vector<Fd>& restored,
+                   DescriptorStore& store) {
+  if (!restored.empty()) return ok();  // the store still has them
   const std::string digest = digest_of(skeleton);
   const auto tables = tables_of(skeleton);
   for (size_t i = 0; i < tables.size(); ++i)
-    if (auto kept = store.keep(name_of_table(digest, i), bpf_map__fd(tables[i])); !kept)
-      return kept;
+    if (auto saved = store.save(name_of_table(digest, i), bpf_map__fd(tables[i])); !saved)
+      return saved;
   for (int i = 0; i < skeleton.skeleton->prog_cnt; ++i) {
     const bpf_link* link = *skeleton.skeleton->progs[i].link;
     if (!link) continue;
-    if (auto kept = store.keep(name_of_kept_program(skeleton), bpf_link__fd(link)); !kept)
-      return kept;
+    if (auto saved = store.save(name_of_saved_program(skeleton), bpf_link__fd(link)); !saved)
+      return saved;
   }
   return ok();
 }
@@ -91,7 +92,7 @@ void forget_tables(const tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
   for (size_t i = 0; i < tables_of(skeleton).size(); ++i) store.forget(name_of_table(digest, i));
   for (const char* kind : kKeyTables) store.forget(name_of_key_table(skeleton, kind));
-  store.forget(name_of_kept_program(skeleton));
+  store.forget(name_of_saved_program(skeleton));
 }
 
 }  // namespace tracectl

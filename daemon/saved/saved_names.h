@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The names under which the engine's descriptors outlive the daemon. The kernel's own: kernel/kept_tables.cpp.
+// The names under which the engine's descriptors outlive the daemon. The kernel's own: kernel/saved_tables.cpp.
 #pragma once
 
 #include <charconv>

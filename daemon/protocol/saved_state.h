@@ -15,7 +15,7 @@
 
 namespace tracectl::protocol {
 
-struct KeptOwner {
+struct SavedOwner {
   uint64_t uid = 0, gid = 0, capabilities = 0, user_namespace = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("uid", s.uid);
@@ -25,7 +25,7 @@ struct KeptOwner {
   }
 };
 
-struct KeptSetting {
+struct SavedSetting {
   SettingPart setting;
   std::vector<uint64_t> births = {};  // of the target's pids, in their order: Target::births
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -35,7 +35,7 @@ struct KeptSetting {
 };
 
 // A file that the session's user gave.
-struct KeptFile {
+struct SavedFile {
   std::string path;
   std::string kept;  // its name in the store of descriptors
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -44,19 +44,19 @@ struct KeptFile {
   }
 };
 
-struct KeptSession {
+struct SavedSession {
   std::string name;
   uint64_t user = 0;                        // the user who made it
   std::optional<std::string> account = {};  // of that user, as /etc/passwd had it then
-  std::optional<KeptOwner> owner = {};      // none: it may trace every process
+  std::optional<SavedOwner> owner = {};     // none: it may trace every process
   std::optional<std::string> began = {};    // text of the daemon's file that began it
   std::optional<double> budget = {};
   std::optional<RecorderBoundPart> recorder = {};
   std::optional<DumpOnPart> dump_on = {};
   bool paused = false;
-  std::vector<KeptFile> files = {};
-  std::vector<KeptSetting> settings = {};  // in force
-  std::optional<std::vector<KeptSetting>> draft = {};
+  std::vector<SavedFile> files = {};
+  std::vector<SavedSetting> settings = {};  // in force
+  std::optional<std::vector<SavedSetting>> draft = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("user", s.user);
@@ -73,13 +73,13 @@ struct KeptSession {
   }
 };
 
-struct KeptState {
+struct SavedState {
   // Changes whenever the format does.
   static constexpr uint64_t kVersion = 1;
   static constexpr size_t kMostBytes = 64 << 20;
   uint64_t version = kVersion;
   uint64_t written_ns = 0;  // since boot
-  std::vector<KeptSession> sessions = {};
+  std::vector<SavedSession> sessions = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("version", s.version);
     f("written_ns", s.written_ns);
@@ -87,11 +87,11 @@ struct KeptState {
   }
 };
 
-std::string text_of(const KeptState& state);
+std::string text_of(const SavedState& state);
 // The text is not trusted, whoever wrote it. Fails with Code::unsupported for another version.
-Result<KeptState> kept_state(std::string_view text);
+Result<SavedState> saved_state(std::string_view text);
 
-KeptOwner part_of(const Owner& owner);
-Owner owner_of(const KeptOwner& part);
+SavedOwner part_of(const Owner& owner);
+Owner owner_of(const SavedOwner& part);
 
 }  // namespace tracectl::protocol

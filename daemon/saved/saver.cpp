@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/saved/keeper.h"
+#include "daemon/saved/saver.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/saved/kept_names.h"
+#include "daemon/saved/saved_names.h"
 
 namespace tracectl {
 namespace {
@@ -22,62 +22,62 @@ Result<Fd> in_memory(const std::string& bytes) {
 
 }  // namespace
 
-Status Keeper::keep_kernel(Kernel& kernel) {
+Status Saver::save_kernel(Kernel& kernel) {
   if (has_kernel_) return ok();
-  auto kept = kernel.keep_in(store_);
-  has_kernel_ = kept.has_value();
-  return kept;
+  auto saved = kernel.save_in(store_);
+  has_kernel_ = saved.has_value();
+  return saved;
 }
 
-Status Keeper::keep_link(const Link& link, Way way) {
+Status Saver::save_link(const Link& link, Way way) {
   // Noted first: as soon as a part of it is kept, there is something to forget.
   if (!links_.insert(link.incarnation()).second) return ok();
   // The descriptors beside it come first, so that a link that is found is complete.
   for (const Fd& beside : link.beside())
-    if (auto kept = store_.keep(name_of_beside(link.incarnation()), beside.get()); !kept)
-      return kept;
-  return store_.keep(name_of_link(link.incarnation(), way), link.fd());
+    if (auto saved = store_.save(name_of_beside(link.incarnation()), beside.get()); !saved)
+      return saved;
+  return store_.save(name_of_link(link.incarnation(), way), link.fd());
 }
 
-void Keeper::forget_link(uint32_t incarnation) {
+void Saver::forget_link(uint32_t incarnation) {
   for (const Way way : {Way::counting, Way::entry, Way::sleeping, Way::trampoline, Way::exits})
     store_.forget(name_of_link(incarnation, way));
   store_.forget(name_of_beside(incarnation));
 }
 
-Status Keeper::keep_rings(uint32_t session, const std::vector<Fd>& by_cpu) {
+Status Saver::save_rings(uint32_t session, const std::vector<Fd>& by_cpu) {
   for (unsigned cpu = 0; cpu < by_cpu.size(); ++cpu)
-    if (auto kept = store_.keep(name_of_ring(session, cpu), by_cpu[cpu].get()); !kept) {
+    if (auto saved = store_.save(name_of_ring(session, cpu), by_cpu[cpu].get()); !saved) {
       forget_rings(session, cpu);
-      return kept;
+      return saved;
     }
   return ok();
 }
 
-void Keeper::forget_rings(uint32_t session, unsigned cpus) {
+void Saver::forget_rings(uint32_t session, unsigned cpus) {
   for (unsigned cpu = 0; cpu < cpus; ++cpu) store_.forget(name_of_ring(session, cpu));
 }
 
-Result<uint32_t> Keeper::keep_object(const ObjectPtr& object) {
+Result<uint32_t> Saver::save_object(const ObjectPtr& object) {
   if (const auto known = objects_.find(object); known != objects_.end()) return known->second;
-  if (auto kept = store_.keep(name_of_object(last_object_ + 1), object->fd()); !kept)
-    return kept.error();
+  if (auto saved = store_.save(name_of_object(last_object_ + 1), object->fd()); !saved)
+    return saved.error();
   return objects_[object] = ++last_object_;
 }
 
-Status Keeper::keep_state(const EngineState& state) {
+Status Saver::save_state(const EngineState& state) {
   auto file = in_memory(encode(state));
   if (!file) return file.error();
   states_.reserve(states_.size() + 1);
-  auto kept = store_.keep_state(name_of_state(last_state_ + 1), file->get());
-  if (!kept) return kept;
+  auto saved = store_.save_state(name_of_state(last_state_ + 1), file->get());
+  if (!saved) return saved;
   states_.push_back(++last_state_);
   objects_of_last_.clear();
   for (const ObjectState& object : state.objects) objects_of_last_.insert(object.number);
   return ok();
 }
 
-void Keeper::forget_but(const std::set<uint32_t>& links) {
+void Saver::forget_but(const std::set<uint32_t>& links) {
   for (; states_.size() > 1; states_.erase(states_.begin()))
     store_.forget(name_of_state(states_.front()));
   if (std::erase_if(links_, [&](uint32_t link) {

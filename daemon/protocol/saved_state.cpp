@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/protocol/kept_state.h"
+#include "daemon/protocol/saved_state.h"
 
 #include <limits>
 
@@ -13,58 +13,58 @@ namespace {
 Status check_version(const Json& parsed) {
   const nlohmann::json& state = parsed.value();
   const auto found = state.is_object() ? state.find("version") : state.end();
-  if (found == state.end() || *found == KeptState::kVersion) return ok();
+  if (found == state.end() || *found == SavedState::kVersion) return ok();
   return Error{Code::unsupported,
                "saved sessions were written down by a tracectld that does it in another way: "
                "version " +
-                   text_of(parsed.part(*found)) + ", not " + std::to_string(KeptState::kVersion)};
+                   text_of(parsed.part(*found)) + ", not " + std::to_string(SavedState::kVersion)};
 }
 
-Status check(const KeptOwner& owner) {
+Status check(const SavedOwner& owner) {
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   if (owner.uid <= kMost && owner.gid <= kMost && owner.user_namespace <= kMost) return ok();
   return Error{Code::invalid, "an owner has a number beyond 32 bits"};
 }
 
-Status check(const KeptSetting& kept) {
-  if (kept.births.size() == kept.setting.target.pids.size()) return ok();
-  return Error{Code::invalid, kept.setting.pattern + " has not one birth for each process"};
+Status check(const SavedSetting& saved) {
+  if (saved.births.size() == saved.setting.target.pids.size()) return ok();
+  return Error{Code::invalid, saved.setting.pattern + " has not one birth for each process"};
 }
 
-Status check(const KeptSession& session) {
+Status check(const SavedSession& session) {
   if (session.user > std::numeric_limits<uint32_t>::max())
     return Error{Code::invalid, "a user has a number beyond 32 bits"};
   if (session.owner)
     if (auto good = check(*session.owner); !good) return good;
-  for (const KeptSetting& kept : session.settings)
-    if (auto good = check(kept); !good) return good;
-  for (const KeptSetting& kept : session.draft.value_or(std::vector<KeptSetting>{}))
-    if (auto good = check(kept); !good) return good;
+  for (const SavedSetting& saved : session.settings)
+    if (auto good = check(saved); !good) return good;
+  for (const SavedSetting& saved : session.draft.value_or(std::vector<SavedSetting>{}))
+    if (auto good = check(saved); !good) return good;
   return ok();
 }
 
 }  // namespace
 
-std::string text_of(const KeptState& state) { return text_of(to_json(state)); }
+std::string text_of(const SavedState& state) { return text_of(to_json(state)); }
 
-Result<KeptState> kept_state(std::string_view text) {
-  if (text.size() > KeptState::kMostBytes)
+Result<SavedState> saved_state(std::string_view text) {
+  if (text.size() > SavedState::kMostBytes)
     return Error{Code::exhausted, "what was written down of saved sessions is too long"};
   auto parsed = parse_json(text);
   if (!parsed) return parsed.error();
   if (auto known = check_version(*parsed); !known) return known.error();
-  auto state = from_json<KeptState>(*parsed);
+  auto state = from_json<SavedState>(*parsed);
   if (!state) return state;
-  for (const KeptSession& session : state->sessions)
+  for (const SavedSession& session : state->sessions)
     if (auto good = check(session); !good) return good.error().in("session " + session.name);
   return state;
 }
 
-KeptOwner part_of(const Owner& owner) {
+SavedOwner part_of(const Owner& owner) {
   return {owner.uid, owner.gid, owner.capabilities, owner.user_namespace};
 }
 
-Owner owner_of(const KeptOwner& part) {
+Owner owner_of(const SavedOwner& part) {
   return {static_cast<uid_t>(part.uid), static_cast<gid_t>(part.gid), part.capabilities,
           static_cast<uint32_t>(part.user_namespace)};
 }

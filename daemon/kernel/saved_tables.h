@@ -18,17 +18,17 @@ namespace tracectl {
 // if any is missing. Returns the links of its programs that follow processes; none if there were no such tables.
 Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store);
 
-// `adopted`: what take_tables() returned.
-Status keep_tables(const tracer& skeleton, const std::vector<Fd>& adopted, DescriptorStore& store);
+// `restored`: what take_tables() returned.
+Status save_tables(const tracer& skeleton, const std::vector<Fd>& restored, DescriptorStore& store);
 // Also forgets the links of programs that follow processes.
 void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
 // The tables that are made later (KeyTables), by tc_table.
 inline constexpr const char* kKeyTables[] = {"counts", "sums", "times"};
 std::string name_of_key_table(const tracer& skeleton, const char* kind);
-std::vector<KeptDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
+std::vector<SavedDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
 
 // The name for the link of another program that follows processes or threads.
-std::string name_of_kept_program(const tracer& skeleton);
+std::string name_of_saved_program(const tracer& skeleton);
 
 }  // namespace tracectl

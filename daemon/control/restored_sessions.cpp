@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/control/continued_sessions.h"
+#include "daemon/control/restored_sessions.h"
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
@@ -11,35 +11,35 @@
 #include "daemon/control/accounts.h"
 #include "daemon/control/own_request.h"
 #include "daemon/control/stage_request.h"
-#include "daemon/protocol/saved_session.h"
+#include "daemon/protocol/session_file.h"
 
 namespace tracectl {
 namespace {
 
-using protocol::KeptSession;
-using protocol::KeptSetting;
+using protocol::SavedSession;
+using protocol::SavedSetting;
 
-class Continuing {
+class RestoredSessions {
  public:
-  Continuing(KeptSessions::Left left, Engine& engine, Commands& commands)
+  RestoredSessions(SavedSessions::Left left, Engine& engine, Commands& commands)
       : left_(std::move(left)), engine_(engine), commands_(commands) {}
 
   // All sessions are made before any gets settings, because these may trigger other sessions.
-  void run(const IsToGoOn& is_to_go_on) {
-    std::vector<const KeptSession*> wanted, made;
-    for (const KeptSession& session : left_.state.sessions)
-      if (is_wanted(session, is_to_go_on)) wanted.push_back(&session);
-    go_on_whole(wanted);
-    for (const KeptSession* session : wanted)
+  void run(const IsToRestore& is_to_restore) {
+    std::vector<const SavedSession*> wanted, made;
+    for (const SavedSession& session : left_.state.sessions)
+      if (is_wanted(session, is_to_restore)) wanted.push_back(&session);
+    restore_whole(wanted);
+    for (const SavedSession* session : wanted)
       if (make(*session)) made.push_back(session);
-    for (const KeptSession* session : made)
+    for (const SavedSession* session : made)
       if (!whole_.contains(session->name)) put_in_force(*session);
-    for (const KeptSession* session : made) stage_draft(*session);
+    for (const SavedSession* session : made) stage_draft(*session);
   }
 
  private:
-  static bool is_wanted(const KeptSession& session, const IsToGoOn& is_to_go_on) {
-    if (session.began && !is_to_go_on(session.name, *session.began)) return false;
+  static bool is_wanted(const SavedSession& session, const IsToRestore& is_to_restore) {
+    if (session.began && !is_to_restore(session.name, *session.began)) return false;
     const auto user = static_cast<uid_t>(session.user);
     if (!session.account || is_account_of(user, *session.account)) return true;
     spdlog::warn("session {} does not go on: user {} was {}, and is not any more", session.name,
@@ -48,10 +48,10 @@ class Continuing {
   }
 
   // Continues sessions for which the engine still finds everything that was in force.
-  void go_on_whole(const std::vector<const KeptSession*>& sessions) {
+  void restore_whole(const std::vector<const SavedSession*>& sessions) {
     std::vector<Returning> returning;
-    std::vector<const KeptSession*> asked;
-    for (const KeptSession* session : sessions) {
+    std::vector<const SavedSession*> asked;
+    for (const SavedSession* session : sessions) {
       auto settings = settings_in_force(*session);
       if (!settings || settings->empty()) continue;
       returning.push_back({session->name, std::move(*settings), session->budget,
@@ -60,7 +60,7 @@ class Continuing {
     }
     const auto answers = engine_.restore(std::move(returning));
     for (size_t i = 0; i < answers.size(); ++i) {
-      const KeptSession& session = *asked[i];
+      const SavedSession& session = *asked[i];
       if (answers[i])
         tell_whole(session);
       else
@@ -68,26 +68,26 @@ class Continuing {
     }
   }
 
-  void tell_whole(const KeptSession& session) {
+  void tell_whole(const SavedSession& session) {
     whole_.insert(session.name);
     spdlog::info("continue session={} uid={} gapns=0 settings={} failed=0", session.name,
                  session.user, session.settings.size());
   }
 
-  static Result<std::vector<Setting>> settings_in_force(const KeptSession& session) {
+  static Result<std::vector<Setting>> settings_in_force(const SavedSession& session) {
     std::vector<Setting> all;
-    for (const KeptSetting& kept : session.settings) {
-      auto settings = settings_of(protocol::staging_of(kept.setting, session.name));
+    for (const SavedSetting& saved : session.settings) {
+      auto settings = settings_of(protocol::staging_of(saved.setting, session.name));
       if (!settings) return settings.error();
       for (Setting& setting : *settings) {
-        setting.target.births = kept.births;
+        setting.target.births = saved.births;
         all.push_back(std::move(setting));
       }
     }
     return all;
   }
 
-  bool make(const KeptSession& session) {
+  bool make(const SavedSession& session) {
     Peer peer = peer_of(session);
     const bool is_whole = whole_.contains(session.name);
     const protocol::SessionCreate request{.name = session.name,
@@ -100,10 +100,10 @@ class Continuing {
       spdlog::error("session {} does not go on: {}", session.name, made.error().message);
       return false;
     }
-    auto& facts = commands_.kept().facts(session.name);
+    auto& facts = commands_.saved().facts(session.name);
     facts.began = session.began;
     facts.account = session.account;
-    for (const protocol::KeptFile& file : session.files)
+    for (const protocol::SavedFile& file : session.files)
       if (auto given = give(session, file); !given) tell(session, file.path, given.error());
     if (session.paused && !is_whole)
       check(session, "pause", commands_.handle(pause(session), peer));
@@ -115,7 +115,7 @@ class Continuing {
     return made ? ok() : Status(made.error());
   }
 
-  static Peer peer_of(const KeptSession& session) {
+  static Peer peer_of(const SavedSession& session) {
     Peer peer;
     peer.uid = static_cast<uid_t>(session.user);
     peer.pid = ::getpid();
@@ -123,9 +123,9 @@ class Continuing {
     return peer;
   }
 
-  static protocol::SessionPause pause(const KeptSession& session) { return {session.name}; }
+  static protocol::SessionPause pause(const SavedSession& session) { return {session.name}; }
 
-  Status give(const KeptSession& session, const protocol::KeptFile& file) {
+  Status give(const SavedSession& session, const protocol::SavedFile& file) {
     const auto found = left_.files.find(file.kept);
     if (found == left_.files.end())
       return Error{Code::not_found, "its descriptor has not been kept"};
@@ -134,32 +134,32 @@ class Continuing {
     return engine_.give_file(session.name, std::move(copy), file.path);
   }
 
-  void put_in_force(const KeptSession& session) {
+  void put_in_force(const SavedSession& session) {
     if (session.settings.empty()) return;
     stage_all(session, session.settings);
     commit(session);
     note_gap(session);
   }
 
-  void stage_all(const KeptSession& session, const std::vector<KeptSetting>& settings) {
-    for (const KeptSetting& kept : settings)
-      if (auto staged = stage(session, kept); !staged)
-        tell(session, kept.setting.pattern, staged.error());
+  void stage_all(const SavedSession& session, const std::vector<SavedSetting>& settings) {
+    for (const SavedSetting& saved : settings)
+      if (auto staged = stage(session, saved); !staged)
+        tell(session, saved.setting.pattern, staged.error());
   }
 
   // A process that waited to execute its program when the setting was staged has done so.
-  Status stage(const KeptSession& session, const KeptSetting& kept) {
-    auto request = protocol::staging_of(kept.setting, session.name);
+  Status stage(const SavedSession& session, const SavedSetting& saved) {
+    auto request = protocol::staging_of(saved.setting, session.name);
     request.target.will_map.clear();
     auto settings = settings_of(request);
     if (!settings) return settings.error();
-    for (Setting& setting : *settings) setting.target.births = kept.births;
+    for (Setting& setting : *settings) setting.target.births = saved.births;
     auto staged = when_read(engine_, [&] { return engine_.drafts().set(session.name, *settings); });
     return staged ? ok() : Status(staged.error());
   }
 
   // Settings that are refused now are left out.
-  void commit(const KeptSession& session) {
+  void commit(const SavedSession& session) {
     const auto there = engine_.sessions().find(session.name);
     if (!there || !(*there)->draft) return;
     Peer peer = peer_of(session);
@@ -174,16 +174,16 @@ class Continuing {
       tell(session, refused.probe, Error{Code::invalid, refused.reason});
   }
 
-  void note_gap(const KeptSession& session) {
+  void note_gap(const SavedSession& session) {
     const uint64_t now = boot_ns(), since = std::min(left_.last_ns, now);
-    auto& facts = commands_.kept().facts(session.name);
+    auto& facts = commands_.saved().facts(session.name);
     facts.gap = protocol::GapPart{since, now, now - since};
     spdlog::info("continue session={} uid={} gapns={} settings={} failed={}", session.name,
                  session.user, now - since, session.settings.size(), facts.not_resumed.size());
   }
 
   // A draft replaces all settings, so those in force are removed from it first.
-  void stage_draft(const KeptSession& session) {
+  void stage_draft(const SavedSession& session) {
     if (!session.draft) return;
     const auto there = engine_.sessions().find(session.name);
     if (!there || (*there)->draft) return;
@@ -194,17 +194,17 @@ class Continuing {
   }
 
   template <class T>
-  void check(const KeptSession& session, const std::string& what, const Result<T>& done) {
+  void check(const SavedSession& session, const std::string& what, const Result<T>& done) {
     if (!done) tell(session, what, done.error());
   }
 
-  void tell(const KeptSession& session, const std::string& what, const Error& error) {
+  void tell(const SavedSession& session, const std::string& what, const Error& error) {
     const std::string text = what + ": " + error.message;
     spdlog::warn("session {} goes on without {}", session.name, text);
-    commands_.kept().facts(session.name).not_resumed.push_back(text);
+    commands_.saved().facts(session.name).not_resumed.push_back(text);
   }
 
-  KeptSessions::Left left_;
+  SavedSessions::Left left_;
   std::set<std::string> whole_;  // sessions that go on with everything they had in force
   Engine& engine_;
   Commands& commands_;
@@ -212,9 +212,9 @@ class Continuing {
 
 }  // namespace
 
-void continue_sessions(KeptSessions::Left left, const IsToGoOn& is_to_go_on, Engine& engine,
-                       Commands& commands) {
-  Continuing(std::move(left), engine, commands).run(is_to_go_on);
+void restore_sessions(SavedSessions::Left left, const IsToRestore& is_to_restore, Engine& engine,
+                      Commands& commands) {
+  RestoredSessions(std::move(left), engine, commands).run(is_to_restore);
 }
 
 }  // namespace tracectl

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/protocol/saved_session.h"
+#include "daemon/protocol/session_file.h"
 
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/configuration.h"
 
 namespace tracectl::protocol {
 
-Result<SavedSession> saved_session(std::string_view text) {
+Result<SessionFile> session_file(std::string_view text) {
   auto value = parse_text(text);
   if (!value) return value.error();
-  return from_json<SavedSession>(*value);
+  return from_json<SessionFile>(*value);
 }
 
-std::string text_of(const SavedSession& saved) { return text_of(to_json(saved)); }
+std::string text_of(const SessionFile& saved) { return text_of(to_json(saved)); }
 
-SessionCreate creation_of(const SavedSession& saved, const std::string& name) {
+SessionCreate creation_of(const SessionFile& saved, const std::string& name) {
   return {
       .name = name, .budget = saved.budget, .recorder = saved.recorder, .dump_on = saved.dump_on};
 }
@@ -33,8 +33,8 @@ StageSet staging_of(const SettingPart& setting, const std::string& session) {
           .graph = setting.graph};
 }
 
-Result<SavedSession> saved(const SessionPart& session) {
-  SavedSession saved{.settings = session.settings, .budget = session.budget};
+Result<SessionFile> session_file_of(const SessionPart& session) {
+  SessionFile saved{.settings = session.settings, .budget = session.budget};
   for (const SettingPart& setting : saved.settings)
     if (!setting.target.pids.empty())
       return Error{Code::invalid,

@@ -14,7 +14,7 @@
 
 namespace tracectl::protocol {
 
-struct SavedSession {
+struct SessionFile {
   std::vector<SettingPart> settings;
   // In the form of session.create.
   std::optional<double> budget = {};
@@ -29,16 +29,16 @@ struct SavedSession {
 };
 
 // Errors give the place: the line and column of invalid JSON, or the field.
-Result<SavedSession> saved_session(std::string_view text);
+Result<SessionFile> session_file(std::string_view text);
 
 // Equal for files with the same contents, whatever their formatting.
-std::string text_of(const SavedSession& saved);
+std::string text_of(const SessionFile& saved);
 
-SessionCreate creation_of(const SavedSession& saved, const std::string& name);
+SessionCreate creation_of(const SessionFile& saved, const std::string& name);
 StageSet staging_of(const SettingPart& setting, const std::string& session);
 
 // The saved form of an existing session. Fails if a setting is for processes by their numbers, because these
 // name other processes later.
-Result<SavedSession> saved(const SessionPart& session);
+Result<SessionFile> session_file_of(const SessionPart& session);
 
 }  // namespace tracectl::protocol

@@ -11,11 +11,11 @@
 namespace tracectl {
 
 // Whether a session that was begun from a file goes on: `began` is the text that the file had then.
-using IsToGoOn = std::function<bool(const std::string& session, const std::string& began)>;
+using IsToRestore = std::function<bool(const std::string& session, const std::string& began)>;
 
 // Begins them again under their names and for their users, who get no more rights than they have now. Parts that fail
 // are logged and shown by the session; the rest goes on. Waits for files to be read.
-void continue_sessions(KeptSessions::Left left, const IsToGoOn& is_to_go_on, Engine& engine,
-                       Commands& commands);
+void restore_sessions(SavedSessions::Left left, const IsToRestore& is_to_restore, Engine& engine,
+                      Commands& commands);
 
 }  // namespace tracectl

@@ -10,7 +10,7 @@
 #include "daemon/base/descriptor_store.h"
 #include "daemon/object/file_reader.h"
 #include "daemon/saved/engine_state.h"
-#include "daemon/saved/keeper.h"
+#include "daemon/saved/saver.h"
 #include "daemon/switching/hooks.h"
 #include "daemon/switching/slots.h"
 
@@ -18,41 +18,41 @@ namespace tracectl {
 
 // The state that a former daemon has left, while its sessions are resumed one after another. Their slots
 // belong to this engine from the start, with hooks that only the kernel's tables describe.
-class Adoption {
+class RestoredState {
  public:
-  // For an adopted kernel: takes what is in the store, and makes slots of it. If no state fits the tables,
+  // For a restored kernel: takes what is in the store, and makes slots of it. If no state fits the tables,
   // all of it is disarmed, and no session can be resumed.
-  static Adoption begin(DescriptorStore& store, Switching& switching, Reading& reading,
-                        Slots& slots, Keeper& keeper);
+  static RestoredState begin(DescriptorStore& store, Switching& switching, Reading& reading,
+                             Slots& slots, Saver& saver);
 
   const EngineState& state() const { return state_; }
   const SessionState* find(const std::string& session) const;
   const ObjectPtr& object(uint32_t index) const { return objects_[index]; }
-  const FormerNumbers& numbers() const { return numbers_; }
+  const SavedNumbers& numbers() const { return numbers_; }
   // Returns the rings by CPU; empty if they are missing. Call it once for each session.
   std::vector<Fd> take_rings(uint32_t session, unsigned cpus);
 
  private:
-  struct KeptLink {
+  struct SavedLink {
     Way way = Way::entry;
     Fd fd;
     std::vector<Fd> beside;
   };
 
-  bool take_state(std::vector<KeptDescriptor> states, uint64_t epoch);
-  bool take_objects(std::vector<KeptDescriptor> objects, const DescriptorStore& store,
+  bool take_state(std::vector<SavedDescriptor> states, uint64_t epoch);
+  bool take_objects(std::vector<SavedDescriptor> objects, const DescriptorStore& store,
                     Reading& reading);
   void take_slots(Switching& switching, Slots& slots);
   bool take_slot(const SlotState& state, Switching& switching, Slots& slots);
   void take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks, Slot& slot);
-  void take_links(Switching& switching, Slots& slots, Keeper& keeper);
+  void take_links(Switching& switching, Slots& slots, Saver& saver);
   static void clear_others(Switching& switching, const Slots& slots);
 
   EngineState state_;
   std::vector<ObjectPtr> objects_;  // of the state
-  std::map<uint32_t, KeptLink> links_;
+  std::map<uint32_t, SavedLink> links_;
   std::map<uint32_t, std::map<uint32_t, Fd>> rings_;  // by session and CPU
-  FormerNumbers numbers_;
+  SavedNumbers numbers_;
   std::vector<uint32_t> slot_ids_, hook_ids_, stat_ids_;
 };
 
