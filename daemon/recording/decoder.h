@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/model/event.h"
 #include "daemon/base/bytes.h"
+#include "daemon/model/event.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
 

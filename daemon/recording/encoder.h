@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/base/bytes.h"
 #include "daemon/model/event.h"
 #include "daemon/model/plain_hit.h"
-#include "daemon/base/bytes.h"
 #include "daemon/recording/format.h"
 #include "daemon/recording/last_values.h"
 #include "daemon/recording/record_buffer.h"

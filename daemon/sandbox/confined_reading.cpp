@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <map>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/bytes.h"
+#include "daemon/base/clock.h"
 #include "daemon/sandbox/debug_file_door.h"
 #include "daemon/sandbox/wire.h"
 

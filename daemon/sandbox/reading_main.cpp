@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/base/bytes.h"
 #include "daemon/object/debug_files.h"
 #include "daemon/object/loaded_program.h"
 #include "daemon/object/own_reading.h"
-#include "daemon/base/bytes.h"
 #include "daemon/sandbox/confinement.h"
 #include "daemon/sandbox/stack_wire.h"
 #include "daemon/sandbox/wire.h"

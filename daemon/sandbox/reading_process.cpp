@@ -17,8 +17,8 @@
 #include <mutex>
 #include <utility>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/bytes.h"
+#include "daemon/base/clock.h"
 #include "daemon/sandbox/confinement.h"
 #include "daemon/sandbox/reading_main.h"
 #include "daemon/sandbox/stack_wire.h"
