@@ -18,23 +18,14 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/ring.h"
 #include "daemon/kernel/rings.h"
 #include "daemon/stream/batch.h"
-#include "daemon/stream/decoder.h"
-#include "daemon/stream/merger.h"
+#include "daemon/stream/held_items.h"
+#include "daemon/stream/session_stream.h"
 #include "daemon/stream/sink.h"
 #include "daemon/stream/symbolizer.h"
 
 namespace tracectl {
-
-struct ReaderStats {
-  uint64_t events = 0;
-  uint64_t bytes = 0;
-  uint64_t dropped = 0;    // because a ring was full
-  uint64_t malformed = 0;  // records that could not be decoded
-  uint64_t sleeps = 0;     // how often the reader slept until an event woke it
-};
 
 // All members may be called by any thread except the reader's own.
 class EventReader {
@@ -74,30 +65,12 @@ class EventReader {
   ReaderStats stats() const;
 
  private:
-  struct Lane {
-    Ring ring;
-    Fd fd;
-    uint64_t since_ns;  // no unreported loss is earlier
-    uint64_t seen_dropped = 0;
-    KnownSource last_source = {};
-
-    void seen_until(uint64_t ts_ns) { since_ns = std::max(since_ns, ts_ns); }
-  };
-  struct HeldItem {
-    StreamItem item;
-    std::shared_ptr<StackOrder> order;  // null if it has no stack
-  };
   struct Stream {
-    explicit Stream(size_t cpus) : merger(cpus) {}
-    std::vector<Lane> lanes;
-    Merger merger;
-    Sources sources;
-    std::vector<std::string> tags;  // by number
+    explicit Stream(SessionStream opened_rings) : rings(std::move(opened_rings)) {}
+    SessionStream rings;
+    HeldItems held;  // released by the rings
     std::vector<std::shared_ptr<EventSink>> sinks;
     Batch::Sinks per_cpu_sinks;  // those of `sinks` that are per CPU
-    // Released items that wait for a stack, their own or an earlier one's.
-    std::deque<HeldItem> held;
-    size_t held_bytes = 0;       // of their copied stacks
     uint64_t read_until_ns = 0;  // the merger has released everything before
     uint64_t released_ns = 0;    // the sinks have everything before, with its losses
     uint64_t sink_comes_by_ns =
@@ -119,26 +92,11 @@ class EventReader {
   void run();
   bool pass();
   bool pass(uint32_t session, std::unique_lock<std::mutex>& lock);
-  void hold_stacks(Stream& stream);
   bool make_stacks(uint32_t session, uint64_t opened, std::unique_lock<std::mutex>& lock);
-  void release_held(Stream& stream);
   void order_key_stacks();
   bool awaits_stacks() const;
   bool has_passed(uint32_t session, uint64_t asked_ns) const;
   void tell_flushed();
-  void read(uint32_t session, Stream& stream, unsigned cpu, bool one_order);
-  bool read_straight(Stream& stream, unsigned cpu, uint64_t looked_at_ns);
-  void take_straight(Stream& stream, unsigned cpu, std::span<const std::byte> record);
-  bool take_hit(Stream& stream, unsigned cpu, std::span<const std::byte> record);
-  bool take_event(Stream& stream, unsigned cpu, std::span<const std::byte> record);
-  Ring::End drain(Stream& stream, unsigned cpu);
-  void add_record(Stream& stream, unsigned cpu, std::span<const std::byte> bytes);
-  void add_kept(Stream& stream, unsigned ring, const KeptRecords& kept);
-  void add_event(Stream& stream, unsigned ring, DecodedRecord record);
-  std::string text_of_tag(const Stream& stream, uint32_t number) const;
-  void notice_loss(Stream& stream, unsigned cpu, uint64_t dropped, uint64_t told_ns);
-  // The ring's losses since the last call, as reported by a record or by a look, at that time.
-  std::optional<Lost> new_loss(Lane& lane, unsigned cpu, uint64_t dropped, uint64_t told_ns);
   void sleep_until_event();
   bool wait(int timeout_ms);
   void wake();
@@ -158,11 +116,8 @@ class EventReader {
   std::condition_variable passed_;
   std::map<uint32_t, Stream> streams_;
   uint64_t streams_opened_ = 0;
-  ReaderStats stats_;
-  std::vector<StreamItem> released_;        // kept for its memory
-  Batch batch_;                             // likewise
-  std::vector<StackAddresses> key_stacks_;  // that the pass has found
-  StackOrders key_orders_;                  // for these, so that reading rows need not wait
+  ReadItems items_;         // of the pass
+  StackOrders key_orders_;  // for stacks that rows refer to, so that reading rows need not wait
   bool stop_ = false;
   std::vector<AskedFlush> flushes_;  // not reported yet
   Fd flushed_;
