@@ -67,21 +67,21 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   // The socket comes first: if another daemon runs, nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
-  auto kept = open_service_store();
-  if (!kept) return kept.error();
-  auto kernel = Kernel::open({.fast_nops = configuration.fast_nops, .store = kept->get()});
+  auto store = open_service_store();
+  if (!store) return store.error();
+  auto kernel = Kernel::open({.fast_nops = configuration.fast_nops, .store = store->get()});
   if (!kernel) return kernel.error();
   auto reading = ConfinedReading::start({}, [](const std::string& what) { spdlog::warn(what); });
   if (!reading) return reading.error();
   auto engine = Engine::start(std::move(*kernel), engine_options(configuration),
-                              std::move(*reading), kept->get());
+                              std::move(*reading), store->get());
   if (!engine) return engine.error();
   auto loop = EventLoop::open();
   if (!loop) return loop.error();
   if (auto waiting = loop->end_on_signals(); !waiting) return waiting;
   if (auto fed = loop->feed_watchdog(); !fed) return fed;
   DumpFolder dumps{configuration.dumps};
-  auto server = Server::start(*loop, listener->fd(), **engine, dumps, kept->get());
+  auto server = Server::start(*loop, listener->fd(), **engine, dumps, store->get());
   if (!server) return server.error();
   auto dumping =
       loop->on_signal(SIGUSR2, [&] { (*server)->dump_recorders("the daemon got SIGUSR2"); });
@@ -90,9 +90,9 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   auto reloading = loop->on_signal(SIGHUP, [&] { reload(source, live); });
   if (!reloading) return reloading.error();
   (*server)->begin_saved(paths.sessions);
-  if (*kept) {
-    (*kept)->forget_untaken();
-    (*kept)->wait_until_forgotten();
+  if (*store) {
+    (*store)->forget_untaken();
+    (*store)->wait_until_forgotten();
   }
   spdlog::info("listening on {}", listener->path());
   queued.emplace();

@@ -58,6 +58,7 @@ Error command_in_session() {
 class EditDraft : public Verb {
  public:
   explicit EditDraft(std::shared_ptr<const std::string> session) : session_(std::move(session)) {}
+  // Staging refuses commands, and explains why.
   std::vector<std::string>* command() override { return &probes_.command; }
 
   int run(const CommonOptions& common) override {

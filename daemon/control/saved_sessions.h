@@ -37,7 +37,7 @@ class SavedSessions {
   };
   // To be called before begin(). None if nothing could be read.
   std::optional<Left> take();
-  // Nothing is written before this call: a daemon that is killed while it continues the sessions leaves the
+  // Nothing is written before this call: a daemon that is killed while it restores the sessions leaves the
   // state that it found.
   void begin();
 

@@ -34,7 +34,7 @@ class Server {
                                                DumpFolder dumps, DescriptorStore* store);
   ~Server();
 
-  // To be called before the loop runs: continues the sessions that the previous daemon left, and begins those in
+  // To be called before the loop runs: restores the sessions that the previous daemon left, and begins those in
   // the folder (session_files.h).
   void begin_saved(const std::string& folder);
 

@@ -36,9 +36,9 @@ class SetTargets {
   // Returns the number of the set of the cgroup at this path from the root of its hierarchy. The cgroup
   // need not exist.
   Result<uint16_t> take(const std::string& cgroup, uint16_t saved = 0);
-  // Keeps these sets of a former daemon; ends all others.
+  // Takes over these sets of a former daemon; ends all others.
   void restore(const std::vector<uint32_t>& numbers);
-  // Ends those of the kept sets that nobody has taken.
+  // Ends those of them that nobody has taken.
   void end_restoring();
   void give_back(uint16_t set_target);
 

@@ -44,14 +44,14 @@ tc_pair_stat copy_of(int pair_stats, uint32_t stat) {
 }  // namespace
 
 Counters::Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats,
-                   std::span<const tc_session> sessions, DescriptorStore* former)
+                   std::span<const tc_session> sessions, DescriptorStore* store)
     : skeleton_(skeleton),
       long_work_(long_work),
       cpu_count_(skeleton.rodata->cpu_count),
       stats_(stats),
       sessions_(sessions),
       rooms_(skeleton.bss->rooms),
-      key_tables_(skeleton, cpu_count_, former) {}
+      key_tables_(skeleton, cpu_count_, store) {}
 
 // ---- of hooks ----
 

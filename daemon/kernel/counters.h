@@ -40,9 +40,9 @@ inline tc_record head_of(const tc_key_stack& stack) {
 // making a table or an entry fails, as Code::exhausted, when memory is short. Deleting cannot fail.
 class Counters {
  public:
-  // All are borrowed. `skeleton` is loaded; `former` has the tables of a former daemon, or is null.
+  // All are borrowed. `skeleton` is loaded; `store` may have the tables of a former daemon, or is null.
   Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats,
-           std::span<const tc_session> sessions, DescriptorStore* former);
+           std::span<const tc_session> sessions, DescriptorStore* store);
 
   // ---- of hooks ----
   tc_stat read_stat(uint32_t stat) const;  // summed over the CPUs

@@ -64,11 +64,11 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
 Kernel::~Kernel() = default;
 
 Status Kernel::save_in(DescriptorStore& store) {
-  auto kept = save_tables(*skeleton_, restored_, store);
-  if (kept) kept = counters_.save_in(store);
-  if (kept) kept = switching_.save_in(store);
-  if (!kept) forget_tables(*skeleton_, store);
-  return kept;
+  auto saved = save_tables(*skeleton_, restored_, store);
+  if (saved) saved = counters_.save_in(store);
+  if (saved) saved = switching_.save_in(store);
+  if (!saved) forget_tables(*skeleton_, store);
+  return saved;
 }
 
 }  // namespace tracectl

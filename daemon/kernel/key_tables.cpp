@@ -110,21 +110,21 @@ Status KeyTables::make_for(const tc_spec& spec, LongWork& work) {
     work.run([&] { made = make_in(place_of(skeleton_, table), table, cpu_count_); });
     if (!made) return made.error();
     if (store_)
-      if (auto kept = keep(table, *made, *store_); !kept) return kept;
+      if (auto saved = save(table, *made, *store_); !saved) return saved;
     tables_[table] = std::move(*made);
   }
   return ok();
 }
 
-// Called before a spec uses the table: a table that could not be kept is empty, and the next one replaces it.
-Status KeyTables::keep(tc_table table, const Fd& made, DescriptorStore& store) const {
+// Called before a spec uses the table: a table that could not be saved is empty, and the next one replaces it.
+Status KeyTables::save(tc_table table, const Fd& made, DescriptorStore& store) const {
   return store.save(name_of_key_table(skeleton_, kKeyTables[table]), made.get());
 }
 
 Status KeyTables::save_in(DescriptorStore& store) {
   for (const tc_table table : kTables)
     if (tables_[table])
-      if (auto kept = keep(table, tables_[table], store); !kept) return kept;
+      if (auto saved = save(table, tables_[table], store); !saved) return saved;
   store_ = &store;
   return ok();
 }

@@ -60,7 +60,7 @@ class KeyTables {
   Status save_in(DescriptorStore& store);
 
  private:
-  Status keep(tc_table table, const Fd& made, DescriptorStore& store) const;
+  Status save(tc_table table, const Fd& made, DescriptorStore& store) const;
   int fd_of(tc_table table) const { return tables_[table].get(); }
 
   const tracer& skeleton_;

@@ -113,7 +113,7 @@ Result<Programs::Loaded*> Programs::load(Way way) {
   auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));
   if (!loaded->skeleton) return Error::from_errno("open the BPF programs");
   if (auto opened = open(way, *loaded); !opened) return opened.error();
-  if (auto kept = keep(*loaded); !kept) return kept.error();
+  if (auto saved = save(*loaded); !saved) return saved.error();
   place = std::move(loaded);
   return place.get();
 }
@@ -122,14 +122,14 @@ Status Programs::save_in(DescriptorStore& store) {
   store_ = &store;
   for (const auto& loaded : loaded_)
     if (loaded)
-      if (auto kept = keep(*loaded); !kept) {
+      if (auto saved = save(*loaded); !saved) {
         store_ = nullptr;
-        return kept;
+        return saved;
       }
   return ok();
 }
 
-Status Programs::keep(const Loaded& loaded) const {
+Status Programs::save(const Loaded& loaded) const {
   if (!store_ || !loaded.thread_exit) return ok();
   return store_->save(name_of_saved_program(skeleton_), bpf_link__fd(loaded.thread_exit));
 }

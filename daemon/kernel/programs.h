@@ -46,7 +46,7 @@ class Programs {
 
   Result<Loaded*> load(Way way);
   Status open(Way way, Loaded& loaded) const;
-  Status keep(const Loaded& loaded) const;
+  Status save(const Loaded& loaded) const;
 
   tracer& skeleton_;
   std::array<std::unique_ptr<Loaded>, 5> loaded_;  // by way

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Keeps the tables of the BPF programs, and the links of programs that follow processes, over a restart of the daemon.
-// The names under which they are kept contain a digest of the programs: the next daemon can use them only if it has
+// Saves the tables of the BPF programs, and the links of programs that follow processes, over a restart of the daemon.
+// The names under which they are saved contain a digest of the programs: the next daemon can use them only if it has
 // the same programs, and so the same layouts.
 #pragma once
 

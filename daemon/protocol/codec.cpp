@@ -2,6 +2,7 @@
 #include "daemon/protocol/codec.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 using Kind = Type::Kind;
+
+constexpr const char* kNoJson = "a message has a member of a type without JSON";
 
 // ---- writing ----
 
@@ -64,9 +67,9 @@ json written(const Type& type, const void* value) {
       const Alternatives& held = *type.alternatives;
       return written(held.types[held.index(value)](), held.get(value));
     }
-    default: break;  // an optional one is a member: message_written(); the rest has no JSON
+    default: break;  // an optional one is a member: message_written()
   }
-  return nullptr;
+  throw std::logic_error(kNoJson);
 }
 
 // ---- errors ----
@@ -236,9 +239,10 @@ Status take(const json& in, const Path& path, const Type& type, void* out) {
     case Kind::variant: return take_variant(in, path, type, out);
     case Kind::message: return take_message(in, path, type, out);
     case Kind::optional: return take(in, path, type.elements->type(), type.elements->add(out, {}));
-    default: break;  // null, or has no JSON
+    case Kind::nothing: return ok();
+    default: break;
   }
-  return ok();
+  throw std::logic_error(kNoJson);
 }
 
 }  // namespace

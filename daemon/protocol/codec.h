@@ -2,7 +2,7 @@
 //
 // Values to JSON and back, by the structs' lists of fields (daemon/base/fields.h). Reading is strict: a member that
 // is missing, ill-typed, out of range or unknown is refused, and the error names its path, as in `target.pids[2]`.
-// Nothing here throws on bad input.
+// Nothing here throws on bad input; a list with a member of a type without JSON is a bug, and throws.
 #pragma once
 
 #include "daemon/base/fields.h"

@@ -3,6 +3,7 @@
 // Matches, and whether they can be true of a file.
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 #include "daemon/sandbox/wire.h"
 #include "daemon/sandbox/wire_parts.h"
@@ -145,6 +146,39 @@ class MatchReader {
   std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<ReturnPlan>> checked_;
 };
 
+// Probes with the objects that their sites share. Each object is looked at once.
+class ProbesCheck {
+ public:
+  explicit ProbesCheck(const Asked& asked) : check_(asked) {}
+
+  bool is_possible(const Probe& probe) {
+    return check_.is_possible(probe) && std::ranges::all_of(probe.sites, [this](const Site& site) {
+             return is_possible(*site.args) && (!site.returns || is_possible(*site.returns));
+           });
+  }
+
+ private:
+  bool is_new(const void* object) { return seen_.insert(object).second; }
+
+  bool is_possible(const Arguments& arguments) {
+    return !is_new(&arguments) || (check_.is_possible(arguments) &&
+                                   std::ranges::all_of(arguments, [this](const Argument& one) {
+                                     return has_possible(one);
+                                   }));
+  }
+  bool is_possible(const ReturnPlan& plan) {
+    return !is_new(&plan) ||
+           (check_.is_possible(plan) && (!plan.result || has_possible(*plan.result)));
+  }
+  bool has_possible(const Argument& argument) {
+    const auto& enumerators = argument.enumerators;
+    return !enumerators || !is_new(enumerators.get()) || check_.is_possible(*enumerators);
+  }
+
+  Check check_;
+  std::unordered_set<const void*> seen_;
+};
+
 Refusal cut(Refusal refusal) {
   refusal.reason.resize(std::min(refusal.reason.size(), kMostTextBytes));
   return refusal;
@@ -175,16 +209,9 @@ Result<ProbeMatch> decode_match(std::string_view answer, const Asked& asked) {
 }
 
 bool are_possible(const std::vector<Probe>& probes, const Asked& asked) {
-  const Check check(asked);
-  const auto is_possible = [&](const Site& site) {
-    return check.is_possible(*site.args) && (!site.returns || check.is_possible(*site.returns)) &&
-           std::ranges::all_of(*site.args, [&](const Argument& one) {
-             return !one.enumerators || check.is_possible(*one.enumerators);
-           });
-  };
-  return is_sorted(probes) && std::ranges::all_of(probes, [&](const Probe& probe) {
-           return check.is_possible(probe) && std::ranges::all_of(probe.sites, is_possible);
-         });
+  ProbesCheck check(asked);
+  return is_sorted(probes) &&
+         std::ranges::all_of(probes, [&](const Probe& one) { return check.is_possible(one); });
 }
 
 }  // namespace tracectl::wire

@@ -14,7 +14,8 @@ constexpr size_t kMostFunctionBytes = 16 << 10;  // of a name; longer ones are c
 constexpr size_t kMostSourceBytes = 4 << 10;
 constexpr size_t kMostInlined = 64;  // frames at one address
 constexpr binary::Bounds kStackBounds{.items = kMostAddressesAsked * (kMostInlined + 1),
-                                      .text_bytes = kMostCopiedBytes};
+                                      .text_bytes = kMostMessageBytes};
+static_assert(kMostCopiedBytes <= kStackBounds.text_bytes);
 static_assert(kMostCopiesAsked * (2 * kMostFrames + 1) <= kStackBounds.items);
 
 // ---- questions ----

@@ -9,7 +9,6 @@ namespace tracectl::wire {
 namespace {
 
 constexpr size_t kMostBuildIdBytes = 128;
-constexpr size_t kMostMessageBytes = 256 << 10;
 
 }  // namespace
 

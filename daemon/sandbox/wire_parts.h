@@ -13,6 +13,7 @@
 namespace tracectl::wire {
 
 // All names and texts are within these bounds; some have narrower ones.
+inline constexpr size_t kMostMessageBytes = 256 << 10;  // of an error
 inline constexpr binary::Bounds kBounds{
     .items = 2 << 20, .items_of_list = 1 << 20, .text_bytes = 512 << 10};
 

@@ -14,8 +14,9 @@ namespace {
 // Change it also when specs are assembled differently: counters continue under the numbers of aggregates.
 constexpr uint32_t kVersion = 3;
 constexpr size_t kMostBytes = 256 << 20;
+// Every item takes a byte at least, so the bytes bound them: what could be written can be read.
 constexpr binary::Bounds kBounds{
-    .items = 1 << 24, .items_of_list = 1 << 24, .text_bytes = 512 << 10};
+    .items = kMostBytes, .items_of_list = kMostBytes, .text_bytes = 512 << 10};
 
 bool read(binary::Reader& from, EngineState& state) {
   uint32_t version = 0;
@@ -39,9 +40,10 @@ bool is_sound(const SlotState& slot, const EngineState& state) {
   return slot.id < TC_MAX_SLOTS && slot.object < state.objects.size() && slot.key.filter >= 0;
 }
 
+// It names a function that a program has called, in a file as it was mapped: nobody has written it as a pattern, and
+// many could not be, as a path with a colon.
 bool is_sound(const Pattern& grown) {
-  const auto parsed = parse_pattern(to_string(grown), grown.scope);
-  return parsed && *parsed == grown;
+  return grown.kind == ProbeKind::function && !grown.object.empty() && !grown.function.empty();
 }
 
 bool is_sound(const SettingState& setting) {

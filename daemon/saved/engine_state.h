@@ -23,7 +23,7 @@
 namespace tracectl {
 
 struct ObjectState {
-  uint32_t number = 0;  // by which its descriptor is kept
+  uint32_t number = 0;  // by which its descriptor is saved
   std::string path;
   FileFacts facts;
   FileIdentity identity;  // as it was opened
@@ -178,7 +178,8 @@ struct EngineState {
 
 // A version number, and the state by its lists of fields (daemon/base/binary.h).
 std::string encode(const EngineState& state);
-// Also reads version 2, which tracectld wrote until the lists were used. Fails if the state is impossible: numbers must be within their tables, and indices within their lists.
+// Also reads version 2, which tracectld wrote until the lists were used. Fails if the state is impossible: numbers
+// must be within their tables, and indices within their lists.
 Result<EngineState> decode_engine_state(std::string_view bytes);
 
 }  // namespace tracectl

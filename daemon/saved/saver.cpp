@@ -30,7 +30,7 @@ Status Saver::save_kernel(Kernel& kernel) {
 }
 
 Status Saver::save_link(const Link& link, Way way) {
-  // Noted first: as soon as a part of it is kept, there is something to forget.
+  // Noted first: as soon as a part of it is saved, there is something to forget.
   if (!links_.insert(link.incarnation()).second) return ok();
   // The descriptors beside it come first, so that a link that is found is complete.
   for (const Fd& beside : link.beside())

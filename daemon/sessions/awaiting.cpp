@@ -111,7 +111,6 @@ void Awaiting::note_joined(const tc_notice& notice) {
     if (session.access.awaits_libraries && has_joined(notice, session)) note(notice, session);
 }
 
-// Call it before looking at running processes and their files: later ones are then reported.
 Status Awaiting::listen(Session& session, const std::vector<Setting>& settings) {
   if (auto followed = hooks_.follow_cgroups(session, settings); !followed) return followed;
   if (!session.access.awaits_libraries) return ok();

@@ -90,7 +90,6 @@ Status Quotas::check_settings(const Session& session, size_t settings) const {
   return over_quota(quota_.settings, "settings in all sessions", "patterns");
 }
 
-// Checks commits that come into force together: each may be within the quota when their sum is not.
 Status Quotas::check_sites(std::span<const Intent> intents) const {
   const auto sites_then = [&](const Session& session) {
     for (const Intent& intent : intents)
@@ -147,7 +146,6 @@ size_t Quotas::saved_of_user(uid_t user, const Switch* change) const {
   return sum;
 }
 
-// Checks only users whose sessions the switch changes: nobody is refused for what another user has.
 Status Quotas::check_saved(const Switch& change) const {
   if (!saving_.is_on()) return ok();
   std::set<uid_t> users;
@@ -181,7 +179,6 @@ void Quotas::share_out() {
   kernel_.sessions().share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
 }
 
-// A user has one account for all its sessions, and gives it back with the last.
 Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
   if (!owner) return uint32_t{0};
   for (const auto& [name, session] : sessions_)
@@ -197,7 +194,6 @@ Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
   return *number;
 }
 
-// Call it after the session is gone.
 void Quotas::give_back_account(uint32_t account) {
   const bool is_used = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
     return entry.second.account == account;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Keeps saved sessions, so that they outlive the daemon. Before each switch the store gets the state that a
-// later daemon needs to continue after the switch, with the epoch for which it is valid. If the daemon is killed
-// before the switch, the former state is valid; if it is killed after the switch, the new one is. The later
-// daemon continues in restoring.cpp.
+// Writes the state of saved sessions, so that they outlive the daemon. Before each switch the store gets the state
+// that the next daemon needs after the switch, with the epoch for which it is valid. If the daemon is killed before
+// the switch, the previous state is valid; if it is killed after the switch, the new one is. The next daemon restores
+// it in restoring.cpp.
 #include "daemon/sessions/saving.h"
 
 #include <algorithm>

@@ -148,6 +148,17 @@ TEST(Codec, TextOfReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(text_of(Json(json("a\xff"))), "\"a\xef\xbf\xbd\"");
 }
 
+struct WithoutJson {
+  uint32_t narrow = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("narrow", s.narrow); }
+};
+
+// Lists also have types for the binary form, which JSON would silently leave out.
+TEST(Codec, TypesWithoutJsonAreABug) {
+  EXPECT_THROW(to_json(WithoutJson{}), std::logic_error);
+  EXPECT_THROW((void)from_json<WithoutJson>(text(R"({"narrow": 1})")), std::logic_error);
+}
+
 TEST(Convert, TargetKeepsEveryField) {
   Target target{{1, 2}, {"/bin/x"}, true, {}};
   EXPECT_EQ(*target_of(part_of(target)), target);

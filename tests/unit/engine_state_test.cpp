@@ -158,6 +158,15 @@ TEST(EngineState, ComesBackAsItWas) {
   EXPECT_EQ(encode(state), encode(some_state()));
 }
 
+TEST(EngineState, GrownPatternsNeedNotBeOnesThatCanBeWritten) {
+  EngineState state = some_state();
+  Pattern& grown = state.sessions[0].settings[0].grown.at(0);
+  grown.object = "/a:b/f";
+  grown.function = "operator[";
+  const Pattern read = must(decode_engine_state(encode(state))).sessions[0].settings[0].grown.at(0);
+  EXPECT_EQ(read, grown);
+}
+
 TEST(EngineState, ItsPastComesBack) {
   const EngineState state = must(decode_engine_state(encode(some_state())));
   const Results &past = state.sessions[0].past, written = some_state().sessions[0].past;
