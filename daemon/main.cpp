@@ -2,7 +2,6 @@
 //
 // tracectld: options, construction, wiring, READY. No logic.
 #include <signal.h>
-#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 
@@ -71,7 +70,8 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   if (!store) return store.error();
   auto kernel = Kernel::open({.fast_nops = configuration.fast_nops, .store = store->get()});
   if (!kernel) return kernel.error();
-  auto reading = ConfinedReading::start({}, [](const std::string& what) { spdlog::warn(what); });
+  auto reading =
+      ConfinedReading::start({}, [](const std::string& what) { log_warning("{}", what); });
   if (!reading) return reading.error();
   auto engine = Engine::start(std::move(*kernel), engine_options(configuration),
                               std::move(*reading), store->get());
@@ -94,7 +94,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
     (*store)->forget_untaken();
     (*store)->wait_until_forgotten();
   }
-  spdlog::info("listening on {}", listener->path());
+  log_info("listening on {}", listener->path());
   queued.emplace();
   tell_service_ready("listening on " + listener->path());
   auto ended = loop->run();

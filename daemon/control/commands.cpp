@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/commands.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +12,12 @@
 #include "daemon/base/clock.h"
 #include "daemon/control/accounts.h"
 #include "daemon/control/explain.h"
+#include "daemon/control/log.h"
 #include "daemon/control/parts.h"
 #include "daemon/control/stage_request.h"
 #include "daemon/kernel/doctor.h"
 #include "daemon/protocol/convert.h"
+#include "daemon/protocol/methods.h"
 
 namespace tracectl {
 namespace {
@@ -40,16 +41,18 @@ const Site* first_site(const Resolution& resolution) {
   return nullptr;
 }
 
-template <class... Requests> std::vector<std::string> method_names(RequestList<Requests...>) {
-  return {Requests::kMethod...};
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const Method& one : all_methods()) names.emplace_back(one.name);
+  return names;
 }
 
 void log_commit(const Peer& peer, const StageCommit& request, const Result<CommitSummary>& done) {
   if (!done)
-    return spdlog::warn("commit session={} uid={} pid={} failed: {}", request.session, peer.uid,
-                        peer.pid, done.error().message);
+    return log_warning("commit session={} uid={} pid={} failed: {}", request.session, peer.uid,
+                       peer.pid, done.error().message);
   if (request.dry_run) return;
-  spdlog::info(
+  log_info(
       "commit session={} uid={} pid={} epoch={} probes={} sites={} added={} updated={} removed={}",
       request.session, peer.uid, peer.pid, done->epoch, done->probes, done->sites, done->added,
       done->updated, done->removed);
@@ -58,12 +61,12 @@ void log_commit(const Peer& peer, const StageCommit& request, const Result<Commi
 Result<SwitchReply> answer(const char* what, const std::string& session, const Peer& peer,
                            const Result<SwitchSummary>& done) {
   if (!done) {
-    spdlog::warn("{} session={} uid={} pid={} failed: {}", what, session, peer.uid, peer.pid,
-                 done.error().message);
+    log_warning("{} session={} uid={} pid={} failed: {}", what, session, peer.uid, peer.pid,
+                done.error().message);
     return done.error();
   }
-  spdlog::info("{} session={} uid={} pid={} epoch={} sessions={} sites={}", what, session, peer.uid,
-               peer.pid, done->epoch, done->sessions, done->sites);
+  log_info("{} session={} uid={} pid={} epoch={} sessions={} sites={}", what, session, peer.uid,
+           peer.pid, done->epoch, done->sessions, done->sites);
   return tracectl::part_of(*done);
 }
 
@@ -145,10 +148,8 @@ Commands::Commands(Engine& engine, const ServerCounts& counts,
       saved_(engine, flight_recorders_, store) {}
 
 Result<HelloReply> Commands::handle(const Hello&, Peer&) {
-  return HelloReply{.daemon = "tracectld",
-                    .version = TRACECTL_VERSION,
-                    .protocol = 1,
-                    .methods = method_names(AllRequests{})};
+  return HelloReply{
+      .daemon = "tracectld", .version = TRACECTL_VERSION, .protocol = 1, .methods = method_names()};
 }
 
 // ---- probes ----
@@ -268,8 +269,7 @@ Status Commands::check_saved(const SessionCreate& request) const {
 
 void Commands::save_sessions() {
   if (auto saved = saved_.save(); !saved)
-    spdlog::error("the next daemon will find saved sessions as they were: {}",
-                  saved.error().message);
+    log_error("the next daemon will find saved sessions as they were: {}", saved.error().message);
 }
 
 Result<SessionPart> Commands::handle(const SessionCreate& request, Peer& peer) {
@@ -340,12 +340,12 @@ Result<BudgetReply> Commands::handle(const SessionBudget& request, Peer&) {
 void Commands::keep_budgets() {
   for (const BudgetKept& kept : engine_.budgets().keep()) {
     if (!kept.done)
-      spdlog::warn("budget session={}: what costs too much stays armed: {}", kept.session,
-                   kept.done.error().message);
+      log_warning("budget session={}: what costs too much stays armed: {}", kept.session,
+                  kept.done.error().message);
     for (const LeftOut& one : kept.left_out)
-      spdlog::info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",
-                   kept.session, engine_.kernel().switching().epoch(), one.load.probe,
-                   one.load.hits_per_second, one.load.percent, one.budget);
+      log_info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",
+               kept.session, engine_.kernel().switching().epoch(), one.load.probe,
+               one.load.hits_per_second, one.load.percent, one.budget);
   }
 }
 
@@ -446,13 +446,13 @@ std::vector<Result<CommitReply>> Commands::commit(const std::vector<CommitReques
 Result<GrowReply> Commands::handle(const StageGrow& request, Peer& peer) {
   auto grown = engine_.graph_growth().grow(request.session);
   if (!grown) {
-    spdlog::warn("grow session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
-                 grown.error().message);
+    log_warning("grow session={} uid={} pid={} failed: {}", request.session, peer.uid, peer.pid,
+                grown.error().message);
     return grown.error();
   }
   if (!grown->added.empty())
-    spdlog::info("grow session={} uid={} pid={} epoch={} added={}", request.session, peer.uid,
-                 peer.pid, grown->epoch, grown->added.size());
+    log_info("grow session={} uid={} pid={} epoch={} added={}", request.session, peer.uid, peer.pid,
+             grown->epoch, grown->added.size());
   return GrowReply{grown->epoch, std::move(grown->added), parts_of(grown->refused), grown->unknown};
 }
 
@@ -532,8 +532,7 @@ void Commands::leave(Peer& peer) {
     if (const auto there = engine_.sessions().find(session); there && (*there)->named) continue;
     flight_recorders_.begin_dumps_of(session);
     auto deleted = engine_.delete_session(session);
-    if (!deleted)
-      spdlog::error("session {} of a peer that left: {}", session, deleted.error().message);
+    if (!deleted) log_error("session {} of a peer that left: {}", session, deleted.error().message);
     end_recording(session);
     flight_recorders_.forget(session);
   }

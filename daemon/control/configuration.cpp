@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/configuration.h"
 
-#include <spdlog/spdlog.h>
-
 #include <bit>
 #include <vector>
 
@@ -121,7 +119,7 @@ Result<Configuration> ConfigurationSource::read() const {
 
 std::string LiveConfiguration::take(const Result<Configuration>& read) {
   if (!read) {
-    spdlog::error("the configuration stays as it was: {}", read.error().message);
+    log_error("the configuration stays as it was: {}", read.error().message);
     return "the configuration stays as it was: " + read.error().message;
   }
   in_force_.verbose = read->verbose;
@@ -130,9 +128,9 @@ std::string LiveConfiguration::take(const Result<Configuration>& read) {
   dumps_.move_to(read->dumps);
   const std::string waiting = comma_list(wanting_restart(in_force_, *read));
   if (!waiting.empty())
-    spdlog::warn("the configuration was read; wants a restart: {}", waiting);
+    log_warning("the configuration was read; wants a restart: {}", waiting);
   else
-    spdlog::info("the configuration was read");
+    log_info("the configuration was read");
   return "configuration read" + (waiting.empty() ? "" : "; wants a restart: " + waiting);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/flight_recorders.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <new>
 #include <set>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
+#include "daemon/control/log.h"
 #include "daemon/process/core_file.h"
 #include "daemon/stream/block_file.h"
 
@@ -316,8 +315,7 @@ void FlightRecorders::dump_after_failure(const std::string& session, const std::
   const uint64_t now_ns = boot_ns();
   if (now_ns < kept.quiet_until_ns) {
     ++kept.left_out;
-    return spdlog::info("dump session={} left out, as there was one just before: {}", session,
-                        reason);
+    return log_info("dump session={} left out, as there was one just before: {}", session, reason);
   }
   kept.quiet_until_ns = now_ns + kLeastBetweenNs;
   dump_for(session, kept, reason);
@@ -334,8 +332,8 @@ void FlightRecorders::dump_for(const std::string& session, Kept& kept, const std
   const auto begun = dump_to_folder(session, kept.user, reason);
   if (begun) return;
   ++counts_.failed;
-  spdlog::warn("dump session={} failed: {}; it was wanted as {}", session, begun.error().message,
-               reason);
+  log_warning("dump session={} failed: {}; it was wanted as {}", session, begun.error().message,
+              reason);
 }
 
 Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
@@ -387,15 +385,15 @@ void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state)
   if (state.phase == Dump::Phase::failed) {
     ++counts_.failed;
     if (state.events == 0) dumping.place->remove();
-    return spdlog::warn("dump session={} failed: {}; events={} file={}", dumping.session,
-                        state.error->message, state.events,
-                        state.events == 0 ? "none" : dumping.place->path());
+    return log_warning("dump session={} failed: {}; events={} file={}", dumping.session,
+                       state.error->message, state.events,
+                       state.events == 0 ? "none" : dumping.place->path());
   }
   ++counts_.written;
   dumping.place->remove_older();
-  spdlog::info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
-               state.events, state.lost, state.bytes, dumping.place->path(), dumping.reason,
-               dumping.note ? "; " + *dumping.note : "");
+  log_info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
+           state.events, state.lost, state.bytes, dumping.place->path(), dumping.reason,
+           dumping.note ? "; " + *dumping.note : "");
 }
 
 FlightRecorders::~FlightRecorders() {
@@ -407,7 +405,7 @@ FlightRecorders::~FlightRecorders() {
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
     if (dump && !(*dump)->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
-      spdlog::warn("a dump of session {} was not written to its end", dumping.session);
+      log_warning("a dump of session {} was not written to its end", dumping.session);
   }
   (void)tell_ended();
 }

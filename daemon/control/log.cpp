@@ -17,6 +17,7 @@
 #include <cctype>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "daemon/base/service.h"
 
@@ -24,6 +25,15 @@ namespace tracectl {
 namespace {
 
 constexpr size_t kMostQueuedLines = 4096;
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warning: return spdlog::level::warn;
+    case LogLevel::error: break;
+  }
+  return spdlog::level::err;
+}
 
 int priority_of(spdlog::level::level_enum level) {
   switch (level) {
@@ -113,6 +123,13 @@ std::vector<JournalField> journal_fields(std::string_view line) {
   return fields;
 }
 
+void write_log(LogLevel level, fmt::string_view text, fmt::format_args values) {
+  if (!spdlog::should_log(level_of(level))) return;
+  try {
+    spdlog::log(level_of(level), fmt::vformat(text, values));
+  } catch (const std::bad_alloc&) {}
+}
+
 void open_log() {
   if (logs_to_journal())
     spdlog::set_default_logger(
@@ -145,6 +162,12 @@ void log_last(const std::string& message) {
 
 void set_log_verbose(bool verbose) {
   spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+}
+
+void open_command_log(bool verbose) {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
+  spdlog::set_pattern("%l: %v");
+  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::err);
 }
 
 }  // namespace tracectl

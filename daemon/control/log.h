@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The daemon's log: lines on standard error, or entries with fields if that is the journal.
+// The daemon's log: lines on standard error, or entries with fields if that is the journal. Any thread may log. spdlog
+// is behind it and is compiled in one source, because it takes seconds. A line for which memory is short is lost.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <memory>
 #include <string>
@@ -18,8 +21,23 @@ class thread_pool;
 
 namespace tracectl {
 
+enum class LogLevel { info, warning, error };
+void write_log(LogLevel level, fmt::string_view text, fmt::format_args values);
+
+template <class... T> void log_info(fmt::format_string<T...> text, T&&... values) {
+  write_log(LogLevel::info, text, fmt::make_format_args(values...));
+}
+template <class... T> void log_warning(fmt::format_string<T...> text, T&&... values) {
+  write_log(LogLevel::warning, text, fmt::make_format_args(values...));
+}
+template <class... T> void log_error(fmt::format_string<T...> text, T&&... values) {
+  write_log(LogLevel::error, text, fmt::make_format_args(values...));
+}
+
 void open_log();
 void set_log_verbose(bool verbose);
+// For tracectl without a daemon: errors on standard error, and everything if it is to be verbose.
+void open_command_log(bool verbose);
 
 // While it exists, lines are queued for a thread that writes them, so a slow or stuck reader of standard error or
 // the journal blocks no thread that logs. If the queue is full its oldest line is lost; the number of lost lines is

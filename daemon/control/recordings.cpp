@@ -2,11 +2,11 @@
 //
 // record.start, show, stop, dump, dumped.
 #include <linux/magic.h>
-#include <spdlog/spdlog.h>
 #include <sys/vfs.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/commands.h"
+#include "daemon/control/log.h"
 
 namespace tracectl {
 namespace {
@@ -139,7 +139,7 @@ Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
   if (auto subscribed = engine_.streams().subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
   end_recording(request.session);  // the previous one, which is over
-  spdlog::info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
+  log_info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   recordings_[request.session] = {*recorder, peer.owner ? std::optional(peer.uid) : std::nullopt};
   return recording_part(request.session, **recorder);
 }
@@ -180,7 +180,7 @@ Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
   auto dump =
       flight_recorders_.dump(request.session, std::move(files->front()), compression_of(request),
                              "user " + std::to_string(peer.uid) + " has asked for it");
-  if (dump) spdlog::info("dump session={} uid={} pid={}", request.session, peer.uid, peer.pid);
+  if (dump) log_info("dump session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   return dump;
 }
 
@@ -201,13 +201,13 @@ void Commands::take_notices() {
 void Commands::follow_programs() try {
   for (const FollowSummary& done : engine_.following().follow()) {
     if (!done.done)
-      spdlog::warn("follow session={} failed: {}", done.session, done.done.error().message);
+      log_warning("follow session={} failed: {}", done.session, done.done.error().message);
     for (const Followed& file : done.files)
-      spdlog::info("follow session={} object={} cgroup={} pid={} unobserved_us={}", done.session,
-                   file.path, file.cgroup, file.pid, file.unobserved_ns / 1000);
+      log_info("follow session={} object={} cgroup={} pid={} unobserved_us={}", done.session,
+               file.path, file.cgroup, file.pid, file.unobserved_ns / 1000);
   }
 } catch (const std::bad_alloc&) {
-  spdlog::error("follow failed: {}", out_of_memory().message);
+  log_error("follow failed: {}", out_of_memory().message);
 }
 
 void Commands::end_recording(const std::string& session) {
@@ -227,7 +227,7 @@ Commands::~Commands() {
     const uint64_t now_ns = boot_ns();
     const uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
     if (!recorder->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
-      spdlog::warn("a recording was not written to its end");
+      log_warning("a recording was not written to its end");
   }
 }
 

@@ -2,13 +2,13 @@
 #include "daemon/control/restored_sessions.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <set>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/accounts.h"
+#include "daemon/control/log.h"
 #include "daemon/control/own_request.h"
 #include "daemon/control/stage_request.h"
 #include "daemon/protocol/session_file.h"
@@ -42,8 +42,8 @@ class RestoredSessions {
     if (session.began && !is_to_restore(session.name, *session.began)) return false;
     const auto user = static_cast<uid_t>(session.user);
     if (!session.account || is_account_of(user, *session.account)) return true;
-    spdlog::warn("session {} does not go on: user {} was {}, and is not any more", session.name,
-                 user, *session.account);
+    log_warning("session {} does not go on: user {} was {}, and is not any more", session.name,
+                user, *session.account);
     return false;
   }
 
@@ -64,14 +64,14 @@ class RestoredSessions {
       if (answers[i])
         tell_whole(session);
       else
-        spdlog::info("session {} begins anew: {}", session.name, answers[i].error().message);
+        log_info("session {} begins anew: {}", session.name, answers[i].error().message);
     }
   }
 
   void tell_whole(const SavedSession& session) {
     whole_.insert(session.name);
-    spdlog::info("continue session={} uid={} gapns=0 settings={} failed=0", session.name,
-                 session.user, session.settings.size());
+    log_info("continue session={} uid={} gapns=0 settings={} failed=0", session.name, session.user,
+             session.settings.size());
   }
 
   static Result<std::vector<Setting>> settings_in_force(const SavedSession& session) {
@@ -97,7 +97,7 @@ class RestoredSessions {
                                           .saved = true};
     const Status made = is_whole ? commands_.take_up(request, peer) : create(request, peer);
     if (!made) {
-      spdlog::error("session {} does not go on: {}", session.name, made.error().message);
+      log_error("session {} does not go on: {}", session.name, made.error().message);
       return false;
     }
     auto& facts = commands_.saved().facts(session.name);
@@ -178,8 +178,8 @@ class RestoredSessions {
     const uint64_t now = boot_ns(), since = std::min(left_.last_ns, now);
     auto& facts = commands_.saved().facts(session.name);
     facts.gap = protocol::GapPart{since, now, now - since};
-    spdlog::info("continue session={} uid={} gapns={} settings={} failed={}", session.name,
-                 session.user, now - since, session.settings.size(), facts.not_resumed.size());
+    log_info("continue session={} uid={} gapns={} settings={} failed={}", session.name,
+             session.user, now - since, session.settings.size(), facts.not_resumed.size());
   }
 
   // A draft replaces all settings, so those in force are removed from it first.
@@ -200,7 +200,7 @@ class RestoredSessions {
 
   void tell(const SavedSession& session, const std::string& what, const Error& error) {
     const std::string text = what + ": " + error.message;
-    spdlog::warn("session {} goes on without {}", session.name, text);
+    log_warning("session {} goes on without {}", session.name, text);
     commands_.saved().facts(session.name).not_resumed.push_back(text);
   }
 

@@ -2,7 +2,6 @@
 #include "daemon/control/saved_sessions.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <charconv>
 
 #include "daemon/base/clock.h"
+#include "daemon/control/log.h"
 #include "daemon/control/parts.h"
 
 namespace tracectl {
@@ -109,15 +109,15 @@ std::optional<SavedSessions::Left> SavedSessions::take() {
       left.state = std::move(*state);
       return left;
     }
-    spdlog::error("what the daemon before has kept of saved sessions cannot be read: {}",
-                  state.error().message);
+    log_error("what the daemon before has kept of saved sessions cannot be read: {}",
+              state.error().message);
   }
   return std::nullopt;
 }
 
 void SavedSessions::begin() {
   begun_ = true;
-  if (auto saved = save(); !saved) return spdlog::error("{}", saved.error().message);
+  if (auto saved = save(); !saved) return log_error("{}", saved.error().message);
   if (!has_any()) forget_files_but({});
   for (const std::string& name : old_names_) store_->forget(name);
   old_names_.clear();

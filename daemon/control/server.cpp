@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/control/dispatch.h"
+#include "daemon/control/log.h"
 #include "daemon/control/session_files.h"
 #include "daemon/protocol/events.h"
 #include "daemon/stream/client_stream.h"
@@ -36,7 +36,7 @@ uid_t user_of(const Fd& socket) {
 }
 
 void tell_unwatched(const Error& why) {
-  spdlog::warn(
+  log_warning(
       "failures of units are not seen: {}; making a session that is dumped on one tries "
       "again",
       why.message);
@@ -131,11 +131,11 @@ void Server::accept_one() {
   if (!socket && (errno == EMFILE || errno == ENFILE)) return turn_away();
   if (!socket) return;
   if (connections_.size() == kMostConnections) {
-    spdlog::warn("refused a client: there are {} already", kMostConnections);
+    log_warning("refused a client: there are {} already", kMostConnections);
     return let_go(std::move(socket));
   }
   if (auto added = add(socket); !added) {
-    spdlog::warn("refused a client: {}", added.error().message);
+    log_warning("refused a client: {}", added.error().message);
     let_go(std::move(socket));
   }
 }
@@ -158,7 +158,7 @@ void Server::turn_away() {
   const bool came = socket.get() >= 0;
   let_go(std::move(socket));
   spare_ = Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
-  if (came) spdlog::warn("refused a client: too many files are open");
+  if (came) log_warning("refused a client: too many files are open");
 }
 
 Result<std::shared_ptr<EventSink>> Server::make_stream(const protocol::SessionSubscribe& asked,
@@ -220,7 +220,7 @@ void Server::drop(Connections::iterator at) {
 // connections. At most once in kTrimNs, because trimming a large heap takes tens of milliseconds.
 void Server::await_trim() {
   if (std::exchange(awaits_trim_, true)) return;
-  if (auto set = trimming_.set(boot_ns() + kTrimNs); !set) spdlog::error("{}", set.error().message);
+  if (auto set = trimming_.set(boot_ns() + kTrimNs); !set) log_error("{}", set.error().message);
 }
 
 void Server::trim() {

@@ -4,7 +4,6 @@
 // are read, for events that are on their way, or for other commits.
 #include <fcntl.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/sent_fds.h"
+#include "daemon/control/log.h"
 #include "daemon/control/server.h"
 
 namespace tracectl {
@@ -142,7 +142,7 @@ void Server::set_receiving_timer() {
       first_ns = std::min(first_ns.value_or(*since_ns), *since_ns);
   if (!first_ns) return;
   if (auto set = late_.set(*first_ns + kReceivingPatienceNs); !set)
-    spdlog::error("{}", set.error().message);
+    log_error("{}", set.error().message);
 }
 
 // False if no whole line has come, or a request waits.

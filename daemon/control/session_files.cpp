@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/session_files.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/control/log.h"
 #include "daemon/control/own_request.h"
 #include "daemon/control/restored_sessions.h"
 #include "daemon/control/text_file.h"
@@ -30,7 +30,7 @@ std::vector<fs::path> files_in(const std::string& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
     if (at->path().extension() == kEnding) files.push_back(at->path());
   if (error && error != std::errc::no_such_file_or_directory)
-    spdlog::error("sessions in {} do not begin: {}", folder, error.message());
+    log_error("sessions in {} do not begin: {}", folder, error.message());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -48,7 +48,7 @@ struct Found {
 };
 
 void tell(const fs::path& file, const Error& error) {
-  spdlog::error("{}: {}", file.string(), error.message);
+  log_error("{}: {}", file.string(), error.message);
 }
 
 // By session name. Files with errors are logged and left out.

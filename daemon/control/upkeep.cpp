@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/upkeep.h"
 
-#include <spdlog/spdlog.h>
-
 #include "daemon/base/clock.h"
+#include "daemon/control/log.h"
 
 namespace tracectl {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are checked
 
 void set(EventLoop::Timer& timer, uint64_t boot_ns) {
-  if (auto done = timer.set(boot_ns); !done) spdlog::error("{}", done.error().message);
+  if (auto done = timer.set(boot_ns); !done) log_error("{}", done.error().message);
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ void Upkeep::set_timers() {
 void Upkeep::end_lingering() {
   lingering_.set_to_ns = 0;
   if (auto ended = engine_.switches().end_lingering(); !ended)
-    spdlog::warn("sites that nobody wants stay armed for longer: {}", ended.error().message);
+    log_warning("sites that nobody wants stay armed for longer: {}", ended.error().message);
   lingering_.set(engine_.switches().next_linger_end_ns());
 }
 
