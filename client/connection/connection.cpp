@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "daemon/protocol/codec.h"
+
 namespace tracectl {
 
 Result<Connection> Connection::open(const std::string& path, int flags) {
@@ -104,6 +106,18 @@ Result<protocol::Json> Connection::wait_for_answer() {
     if (*answer) return std::move((**answer).result);
     if (auto received = receive(true); !received) return received.error();
   }
+}
+
+Status Connection::ask(const protocol::Method& method, const void* request,
+                       std::span<const int> descriptors) {
+  const auto params = protocol::codec::write(method.request(), request);
+  return send(protocol::call_line(++last_id_, method.name, params), descriptors);
+}
+
+Status Connection::take_answer(const protocol::Method& method, void* reply) {
+  auto answer = wait_for_answer();
+  if (!answer) return answer.error();
+  return protocol::codec::read(*answer, method.reply(), reply);
 }
 
 // Receives one chunk at a time: if events arrive faster than they are printed, the caller must be able to

@@ -8,8 +8,8 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/model/event.h"
-#include "daemon/protocol/codec.h"
 #include "daemon/protocol/frames.h"
+#include "daemon/protocol/methods.h"
 #include "daemon/protocol/notification_reader.h"
 
 namespace tracectl {
@@ -35,13 +35,13 @@ class Connection {
   // the answer or events arrive.
   template <class Request>
   Status ask(const Request& request, std::span<const int> descriptors = {}) {
-    return send(protocol::call_line(++last_id_, Request::kMethod, protocol::to_json(request)),
-                descriptors);
+    return ask(protocol::method_of<Request>(), &request, descriptors);
   }
   template <class Request> Result<typename Request::Reply> answer_to() {
-    auto answer = wait_for_answer();
-    if (!answer) return answer.error();
-    return protocol::from_json<typename Request::Reply>(*answer);
+    typename Request::Reply reply;
+    auto taken = take_answer(protocol::method_of<Request>(), &reply);
+    if (!taken) return taken.error();
+    return reply;
   }
 
   int fd() const { return socket_.get(); }
@@ -52,6 +52,9 @@ class Connection {
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
+  // `request` and `reply` are the method's.
+  Status ask(const protocol::Method& method, const void* request, std::span<const int> descriptors);
+  Status take_answer(const protocol::Method& method, void* reply);
   Result<protocol::Json> wait_for_answer();
   Status send(std::string_view bytes, std::span<const int> descriptors);
   Result<bool> receive(bool wait);

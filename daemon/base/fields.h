@@ -99,7 +99,7 @@ struct Alternatives {
 
 struct Message {
   const std::vector<Field>& (*fields)();
-  std::shared_ptr<const void> (*make_default)();
+  const void* (*default_value)();
 };
 
 struct Type {
@@ -297,6 +297,7 @@ template <class... T> struct Of<std::variant<T...>> {
   static constexpr Type kType{Type::Kind::variant, nullptr, &kAlternatives};
 };
 
+// The members of a struct, as its list names them.
 class FieldList {
  public:
   explicit FieldList(const void* message) : start_(static_cast<const char*>(message)) {}
@@ -307,13 +308,10 @@ class FieldList {
   template <class V> void optional(const char* name, const V& member) {
     add(name, &member, type_of<V>(), true);
   }
-  std::vector<Field> take() { return std::move(fields_); }
+  const std::vector<Field>& all() const { return fields_; }
 
  private:
-  void add(const char* name, const void* member, const Type& type, bool has_default) {
-    const auto offset = static_cast<const char*>(member) - start_;
-    fields_.push_back({name, static_cast<size_t>(offset), &type, has_default});
-  }
+  void add(const char* name, const void* member, const Type& type, bool has_default);
 
   const char* start_;
   std::vector<Field> fields_;
@@ -321,17 +319,19 @@ class FieldList {
 
 // A struct with a list of fields.
 template <class T> struct Of {
-  static const std::vector<Field>& fields() {
-    static const std::vector<Field> all = [] {
-      const T message{};
-      FieldList list(&message);
-      T::fields(message, list);
-      return list.take();
-    }();
-    return all;
+  static const T& default_value() {
+    static const T value{};
+    return value;
   }
-  static constexpr Message kMessage{
-      &fields, []() -> std::shared_ptr<const void> { return std::make_shared<const T>(); }};
+  static const std::vector<Field>& fields() {
+    static const FieldList list = [] {
+      FieldList of_default(&default_value());
+      T::fields(default_value(), of_default);
+      return of_default;
+    }();
+    return list.all();
+  }
+  static constexpr Message kMessage{&fields, []() -> const void* { return &default_value(); }};
   static constexpr Type kType{Type::Kind::message, nullptr, nullptr, &kMessage};
 };
 

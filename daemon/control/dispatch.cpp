@@ -6,6 +6,7 @@
 
 #include "daemon/control/parts.h"
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/methods.h"
 
 namespace tracectl {
 namespace {
@@ -14,9 +15,14 @@ using namespace protocol;
 
 using Handler = Answered (*)(const Call&, Commands&, Peer&);
 
-template <class T> Reply reply_to(const Json& id, const Result<T>& done) {
+Reply reply_of(const Method& method, const Json& id, const void* reply) {
+  return {reply_line(id, codec::write(method.reply(), reply)), false};
+}
+
+template <class Request>
+Reply reply_to(const Json& id, const Result<typename Request::Reply>& done) {
   if (!done) return {error_line(id, done.error()), true};
-  return {reply_line(id, to_json(*done)), false};
+  return reply_of(method_of<Request>(), id, &*done);
 }
 
 // The session that a request names; none if it names none or means all.
@@ -40,10 +46,10 @@ template <class Request>
 constexpr bool kCanBeLong = is_one_of<Request, SessionList, SessionShow, DaemonTop>();
 
 // `make` returns the answer; any thread may call it.
-template <class Make> Unwritten to_be_written(const Call& call, Make make) {
+template <class Request, class Make> Unwritten to_be_written(const Call& call, Make make) {
   return {[id = call.id, make = std::move(make)]() -> Reply {
     try {
-      return reply_to(id, make());
+      return reply_to<Request>(id, make());
     } catch (const std::bad_alloc&) {
       return {error_line(id, Commands::out_of_memory()), true};
     }
@@ -54,7 +60,7 @@ template <class Make> Unwritten to_be_written(const Call& call, Make make) {
 template <class Request, class Found> Answered written_of(const Call& call, Result<Found> found) {
   if (!found) return Reply{error_line(call.id, found.error()), true};
   auto held = std::make_shared<const Found>(std::move(*found));
-  return to_be_written(
+  return to_be_written<Request>(
       call, [held] { return Result<typename Request::Reply>{tracectl::reply_of(*held)}; });
 }
 
@@ -71,34 +77,35 @@ Answered do_now(const Call& call, const Request& request, Commands& commands, Pe
   if constexpr (kCanBeLong<Request>)
     if (done) {
       auto held = std::make_shared<const Result<typename Request::Reply>>(std::move(done));
-      return to_be_written(
+      return to_be_written<Request>(
           call, [held]() -> const auto& { return *held; });
     }
-  return reply_to(call.id, done);
+  return reply_to<Request>(call.id, done);
 }
 
 // Checks here, for all methods, whether the peer may use the session.
 template <class Request> Answered handle(const Call& call, Commands& commands, Peer& peer) {
-  auto request = from_json<Request>(call.params);
-  if (!request) return Reply{error_line(invalid_params(call, request.error())), true};
-  if (const auto session = session_of(*request))
+  Request request;
+  if (auto read = codec::read(call.params, method_of<Request>().request(), &request); !read)
+    return Reply{error_line(invalid_params(call, read.error())), true};
+  if (const auto session = session_of(request))
     if (auto why_not = commands.why_not(peer, *session))
       return Reply{error_line(call.id, *why_not), true};
   if (!kNeedsNoMemory<Request>)
     if (auto within = commands.check_memory(peer); !within)
       return Reply{error_line(call.id, within.error()), true};
   if constexpr (std::is_same_v<Request, StageCommit>)
-    return AskedCommit{call, std::move(*request)};
+    return AskedCommit{call, std::move(request)};
   else if constexpr (std::is_same_v<Request, SessionFlush>)
-    return AskedFlush{call, std::move(*request)};
+    return AskedFlush{call, std::move(request)};
   else if constexpr (std::is_same_v<Request, ProbeList>)
-    return written_of<ProbeList>(call, commands.list(*request, peer));
+    return written_of<ProbeList>(call, commands.list(request, peer));
   else if constexpr (std::is_same_v<Request, ProbeInfo>)
-    return written_of<ProbeInfo>(call, commands.info(*request, peer));
+    return written_of<ProbeInfo>(call, commands.info(request, peer));
   else if constexpr (std::is_same_v<Request, SessionRead>)
-    return written_of<SessionRead>(call, commands.read(*request));
+    return written_of<SessionRead>(call, commands.read(request));
   else
-    return do_now(call, *request, commands, peer);
+    return do_now(call, request, commands, peer);
 }
 
 template <class... Requests>
@@ -109,11 +116,11 @@ std::map<std::string_view, Handler> make_table(RequestList<Requests...>) {
 }  // namespace
 
 Reply reply_to(const AskedCommit& asked, const Result<CommitReply>& done) {
-  return reply_to(asked.call.id, done);
+  return reply_to<StageCommit>(asked.call.id, done);
 }
 
 Reply reply_to(const AskedFlush& asked, const Result<FlushReply>& done) {
-  return reply_to(asked.call.id, done);
+  return reply_to<SessionFlush>(asked.call.id, done);
 }
 
 bool asks_for_status(std::string_view line) {

@@ -1,53 +1,107 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/local_engine.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "daemon/base/fd.h"
+#include "daemon/control/commands.h"
+#include "daemon/control/log.h"
 #include "daemon/kernel/kernel.h"
+#include "daemon/sessions/engine.h"
+#include "daemon/stream/item_queue.h"
 
 namespace tracectl {
 namespace {
 
+using namespace protocol;
+
 constexpr size_t kMostItems = 1 << 20;  // that wait to be taken, of each session
+
+using Handler = void (*)(Commands&, const void* request, Peer&, void* reply);
+
+template <class Request>
+void handle_as(Commands& commands, const void* request, Peer& peer, void* reply) {
+  *static_cast<Result<typename Request::Reply>*>(reply) =
+      commands.handle(*static_cast<const Request*>(request), peer);
+}
+
+template <class... Requests> Handler handler_of(size_t method, RequestList<Requests...>) {
+  static constexpr Handler kAll[] = {&handle_as<Requests>...};
+  return kAll[method];
+}
+
+Result<std::deque<Fd>> copies_of(std::span<const int> descriptors) {
+  std::deque<Fd> copies;
+  for (const int descriptor : descriptors) {
+    Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+    if (!copy) return Error::from_errno("keep the file");
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
 
 }  // namespace
 
+struct LocalEngine::Running {
+  Running(std::unique_ptr<Engine> begun, Fd woken)
+      : wake(std::move(woken)), engine(std::move(begun)), commands(*engine, counts) {
+    peer.uid = ::geteuid();
+    peer.pid = ::getpid();
+    peer.make_sink =
+        [fd = wake.get()](const SessionSubscribe&) -> Result<std::shared_ptr<EventSink>> {
+      return std::shared_ptr<EventSink>{std::make_shared<ItemQueue>(kMostItems, [fd] {
+        const uint64_t one = 1;
+        (void)!::write(fd, &one, sizeof(one));
+      })};
+    };
+  }
+  ~Running() { commands.leave(peer); }
+
+  Fd wake;
+  ServerCounts counts;
+  std::unique_ptr<Engine> engine;
+  Commands commands;
+  Peer peer;
+};
+
 Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) {
-  spdlog::set_default_logger(spdlog::stderr_logger_st("tracectl"));
-  spdlog::set_pattern("%l: %v");
-  spdlog::set_level(options.verbose ? spdlog::level::info : spdlog::level::err);
+  open_command_log(options.verbose);
   auto kernel = Kernel::open({.fast_nops = options.fast_nops, .for_one_command = true});
   if (!kernel) return kernel.error();
   auto engine = Engine::start(std::move(*kernel), EngineOptions{.for_one_command = true});
   if (!engine) return engine.error();
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!wake) return Error::from_errno("eventfd");
-  return std::unique_ptr<LocalEngine>{new LocalEngine(std::move(*engine), std::move(wake))};
+  return std::unique_ptr<LocalEngine>{
+      new LocalEngine(std::make_unique<Running>(std::move(*engine), std::move(wake)))};
 }
 
-LocalEngine::LocalEngine(std::unique_ptr<Engine> engine, Fd wake)
-    : wake_(std::move(wake)), engine_(std::move(engine)), commands_(*engine_, counts_) {
-  peer_.uid = ::geteuid();
-  peer_.pid = ::getpid();
-  peer_.make_sink =
-      [fd = wake_.get()](const protocol::SessionSubscribe&) -> Result<std::shared_ptr<EventSink>> {
-    return std::shared_ptr<EventSink>{std::make_shared<ItemQueue>(kMostItems, [fd] {
-      const uint64_t one = 1;
-      (void)!::write(fd, &one, sizeof(one));
-    })};
-  };
+LocalEngine::LocalEngine(std::unique_ptr<Running> running) : running_(std::move(running)) {}
+
+LocalEngine::~LocalEngine() = default;
+
+Status LocalEngine::handle(size_t method, const void* request, std::span<const int> descriptors,
+                           void* reply) {
+  auto copies = copies_of(descriptors);
+  if (!copies) return copies.error();
+  running_->peer.descriptors = std::move(*copies);
+  handler_of(method, AllRequests{})(running_->commands, request, running_->peer, reply);
+  running_->peer.descriptors.clear();
+  return ok();
 }
 
-LocalEngine::~LocalEngine() { commands_.leave(peer_); }
+int LocalEngine::events_fd() const { return running_->wake.get(); }
 
 std::vector<StreamItem> LocalEngine::take_items() {
   uint64_t count = 0;
-  (void)!::read(wake_.get(), &count, sizeof(count));
+  (void)!::read(events_fd(), &count, sizeof(count));
   std::vector<StreamItem> all;
-  for (const auto& [session, sink] : peer_.subscriptions) {
+  for (const auto& [session, sink] : running_->peer.subscriptions) {
     auto items = static_cast<ItemQueue&>(*sink).drain();
     std::move(items.begin(), items.end(), std::back_inserter(all));
   }

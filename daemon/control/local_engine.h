@@ -3,15 +3,13 @@
 // The engine for a program that runs it in its own process: `tracectl --embedded`.
 #pragma once
 
-#include <fcntl.h>
-
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "daemon/base/fd.h"
-#include "daemon/control/commands.h"
-#include "daemon/sessions/engine.h"
-#include "daemon/stream/item_queue.h"
+#include "daemon/base/result.h"
+#include "daemon/model/event.h"
+#include "daemon/protocol/methods.h"
 
 namespace tracectl {
 
@@ -25,39 +23,30 @@ class LocalEngine {
   ~LocalEngine();
 
   template <class Request> Result<typename Request::Reply> call(const Request& request) {
-    return commands_.handle(request, peer_);
+    return call_with(request, {});
   }
 
   // Sends descriptors with the request; the caller still owns its own.
   template <class Request>
   Result<typename Request::Reply> call_with(const Request& request,
                                             std::span<const int> descriptors) {
-    for (const int descriptor : descriptors) {
-      Fd copy{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
-      if (!copy) {
-        Error error = Error::from_errno("keep the file");
-        peer_.descriptors.clear();
-        return error;
-      }
-      peer_.descriptors.push_back(std::move(copy));
-    }
-    auto reply = commands_.handle(request, peer_);
-    peer_.descriptors.clear();
+    Result<typename Request::Reply> reply = Error{};
+    auto handled = handle(protocol::kNumberOf<Request>, &request, descriptors, &reply);
+    if (!handled) return handled.error();
     return reply;
   }
 
   // Readable when items of subscribed sessions have come, until take_items() is called.
-  int events_fd() const { return wake_.get(); }
+  int events_fd() const;
   std::vector<StreamItem> take_items();
 
  private:
-  LocalEngine(std::unique_ptr<Engine> engine, Fd wake);
+  struct Running;
+  explicit LocalEngine(std::unique_ptr<Running> running);
+  // `request` and `reply`: the method's request, and the Result of its reply. Fails if it was not handled.
+  Status handle(size_t method, const void* request, std::span<const int> descriptors, void* reply);
 
-  Fd wake_;
-  ServerCounts counts_;
-  std::unique_ptr<Engine> engine_;
-  Commands commands_;
-  Peer peer_;
+  std::unique_ptr<Running> running_;
 };
 
 }  // namespace tracectl

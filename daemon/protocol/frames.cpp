@@ -8,7 +8,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/protocol/codec.h"
-#include "daemon/protocol/messages.h"
+#include "daemon/protocol/methods.h"
 
 namespace tracectl::protocol {
 namespace {
@@ -72,9 +72,10 @@ std::optional<Error> fault_of(const json& message) {
   return fault_of_members(message);
 }
 
-template <class... Requests>
-std::string nearest_method(const std::string& method, RequestList<Requests...>) {
-  return did_you_mean(method, {Requests::kMethod...});
+std::string nearest_method(const std::string& method) {
+  std::vector<std::string_view> names;
+  for (const Method& one : all_methods()) names.push_back(one.name);
+  return did_you_mean(method, names);
 }
 
 // Errors quote the request's text, but not a megabyte of it.
@@ -219,8 +220,7 @@ std::variant<Call, RefusedCall> parse_call(std::string_view line) {
 }
 
 RefusedCall unknown_method(const Call& call) {
-  std::string message =
-      "unknown method \"" + call.method + "\"" + nearest_method(call.method, AllRequests{});
+  std::string message = "unknown method \"" + call.method + "\"" + nearest_method(call.method);
   return {call.id, RpcCode::unknown_method, invalid(std::move(message), "method")};
 }
 

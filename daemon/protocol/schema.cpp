@@ -11,8 +11,8 @@
 
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
-#include "daemon/protocol/messages.h"
 #include "daemon/protocol/messages/recipes.h"
+#include "daemon/protocol/methods.h"
 #include "daemon/protocol/top.h"
 
 namespace tracectl::protocol {
@@ -41,7 +41,7 @@ json schema_of_variant(const Alternatives& held) {
 
 json schema_of_message(Side side, const Message& message) {
   json properties = json::object(), required = json::array();
-  const auto defaults = message.make_default();
+  const void* defaults = message.default_value();
   for (const Field& field : message.fields()) {
     const Type& type = field.type();
     const bool is_optional = type.kind == Kind::optional;
@@ -52,7 +52,7 @@ json schema_of_message(Side side, const Message& message) {
       required.push_back(field.name);
     else
       property["default"] =
-          codec::write(type, static_cast<const char*>(defaults.get()) + field.offset_bytes).value();
+          codec::write(type, static_cast<const char*>(defaults) + field.offset_bytes).value();
   }
   return {{"type", "object"},
           {"properties", properties},
@@ -81,21 +81,14 @@ json schema_of(Side side, const Type& type) {
   throw std::logic_error("a message has a member of a type without JSON");
 }
 
-template <class Request> void define_method(json& defs) {
-  std::string method = Request::kMethod;
-  defs[method + ".request"] = schema_of(Side::request, type_of<Request>());
-  defs[method + ".reply"] = schema_of(Side::reply, type_of<typename Request::Reply>());
-}
-
-template <class... Requests> void define_methods(json& defs, RequestList<Requests...>) {
-  (define_method<Requests>(defs), ...);
-}
-
 }  // namespace
 
 Json schema() {
   json defs = json::object();
-  define_methods(defs, AllRequests{});
+  for (const Method& method : all_methods()) {
+    defs[std::string(method.name) + ".request"] = schema_of(Side::request, method.request());
+    defs[std::string(method.name) + ".reply"] = schema_of(Side::reply, method.reply());
+  }
   defs[EventNotification::kMethod] = schema_of(Side::reply, type_of<EventNotification>());
   defs[ProbeNotification::kMethod] = schema_of(Side::reply, type_of<ProbeNotification>());
   defs[LostNotification::kMethod] = schema_of(Side::reply, type_of<LostNotification>());
