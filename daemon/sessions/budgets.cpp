@@ -118,7 +118,7 @@ std::vector<BudgetKept> Budgets::keep() {
 // The first look only gives the next one something to compare with.
 std::optional<BudgetKept> Budgets::keep(Session& session, uint64_t now_ns) {
   Budget& budget = *session.budget;
-  const auto loads = look(kernel_.counters(), session, budget, now_ns);
+  const auto loads = look(counters_, session, budget, now_ns);
   if (!std::exchange(budget.looked_ns, now_ns)) return std::nullopt;
   budget.used = 0;
   for (const ProbeLoad& load : loads) budget.used += load.percent;

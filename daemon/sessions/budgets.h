@@ -9,6 +9,7 @@
 #include "daemon/base/result.h"
 #include "daemon/finding/coverage.h"
 #include "daemon/finding/resolver.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/sessions/switches.h"
 
@@ -25,9 +26,9 @@ struct BudgetKept {
 class Budgets {
  public:
   // All are borrowed.
-  Budgets(const Kernel& kernel, Resolver& resolver, Sessions& sessions, Switches& switches,
+  Budgets(const Counters& counters, Resolver& resolver, Sessions& sessions, Switches& switches,
           Saving& saving)
-      : kernel_(kernel),
+      : counters_(counters),
         resolver_(resolver),
         sessions_(sessions),
         switches_(switches),
@@ -46,7 +47,7 @@ class Budgets {
   std::optional<BudgetKept> keep(Session& session, uint64_t now_ns);
   Status do_without(Session& session, std::vector<LeftOut>& dear);
 
-  const Kernel& kernel_;
+  const Counters& counters_;
   Resolver& resolver_;
   Sessions& sessions_;
   Switches& switches_;

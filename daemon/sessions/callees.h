@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "daemon/finding/resolver.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/switching/session.h"
 #include "daemon/switching/slots.h"
 

@@ -174,7 +174,7 @@ std::vector<CommitSummary> Commits::expected(std::span<const Intent> intents,
   std::vector<CommitSummary> summaries;
   for (size_t i = 0; i < intents.size(); ++i) {
     CommitSummary& summary = summaries.emplace_back(summary_of(intents[i].coverage, changes[i]));
-    summary.figures.first_hits.reserve(parts_.kernel.cpu_count());
+    summary.figures.first_hits.reserve(parts_.cpu_count);
   }
   return summaries;
 }

@@ -37,9 +37,9 @@ struct CommitRequest {
 // Puts drafts in force.
 class Commits {
  public:
-  // What a commit needs of the engine; all borrowed.
+  // What a commit needs of the engine; all but the number is borrowed.
   struct Parts {
-    const Kernel& kernel;
+    unsigned cpu_count;  // as in Kernel
     const Slots& slots;
     Resolver& resolver;
     Sessions& sessions;

@@ -49,19 +49,23 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       hooks_(*kernel_, slots_, *reader_, *symbolizer_, options.for_one_command),
       linkers_(kernel_->notices()),
       saving_(*kernel_, slots_, hooks_, sessions_, store, options.ring_bytes),
-      quotas_(*kernel_, slots_, sessions_, saving_, options.quota, options.ring_bytes),
-      switches_(*kernel_, slots_, hooks_, saving_, quotas_, options.linger_ns),
-      gates_(*kernel_, sessions_, switches_),
-      budgets_(*kernel_, resolver_, sessions_, switches_, saving_),
-      streams_(*kernel_, *reader_, sessions_, quotas_, saving_, options.ring_bytes),
+      quotas_(kernel_->switching(), kernel_->sessions(), kernel_->cpu_count(), slots_, sessions_,
+              saving_, options.quota, options.ring_bytes),
+      switches_(kernel_->switching(), kernel_->counters(), slots_, hooks_, saving_, quotas_,
+                options.linger_ns),
+      gates_(kernel_->switching(), kernel_->sessions(), sessions_, switches_),
+      budgets_(kernel_->counters(), resolver_, sessions_, switches_, saving_),
+      streams_(kernel_->rings(), kernel_->cpu_count(), *reader_, sessions_, quotas_, saving_,
+               options.ring_bytes),
       awaiting_(resolver_, hooks_, linkers_, sessions_),
-      commits_({*kernel_, slots_, resolver_, sessions_, quotas_, budgets_, gates_, awaiting_,
-                streams_, saving_, switches_}),
+      commits_({kernel_->cpu_count(), slots_, resolver_, sessions_, quotas_, budgets_, gates_,
+                awaiting_, streams_, saving_, switches_}),
       drafts_(resolver_, sessions_, quotas_, gates_),
-      graph_growth_(*kernel_, slots_, resolver_, sessions_, commits_),
+      graph_growth_(kernel_->switching(), kernel_->counters(), slots_, resolver_, sessions_,
+                    commits_),
       following_(resolver_, sessions_, commits_),
-      proofs_(*kernel_, sessions_),
-      notices_(*kernel_, sessions_, awaiting_, proofs_),
+      proofs_(kernel_->proofs(), sessions_),
+      notices_(kernel_->notices(), sessions_, awaiting_, proofs_),
       counting_(*kernel_, *symbolizer_, sessions_, switches_, saving_) {
   if (store && kernel_->is_restored())
     restoring_.emplace(Restoring::Parts{*kernel_, slots_, hooks_, *reading_, sessions_, quotas_,
@@ -129,7 +133,8 @@ std::vector<ProbeSettingInfo> Engine::info(
   std::vector<ProbeSettingInfo> found;
   for (const auto& [name, session] : sessions_) {
     if (!of(name)) continue;
-    auto part = info_of(*kernel_, slots_, session, pattern);
+    auto part = info_of(kernel_->switching(), kernel_->counters(), kernel_->sessions(), slots_,
+                        session, pattern);
     std::move(part.begin(), part.end(), std::back_inserter(found));
   }
   return found;

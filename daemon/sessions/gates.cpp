@@ -27,7 +27,7 @@ bool triggers(const std::vector<Setting>& settings, const std::string& session) 
 }  // namespace
 
 bool Gates::is_paused(const Session& session) const {
-  return session.gated ? !kernel_.sessions().gate_is_open(session.id) : session.paused;
+  return session.gated ? !rows_.gate_is_open(session.id) : session.paused;
 }
 
 std::vector<std::string> Gates::triggered_by(const Session& session) const {
@@ -96,7 +96,7 @@ void Gates::give_gate(Commit& commit, const Session& session, std::span<const In
 void Gates::set_gated(Commit& commit, const Session& session, bool gated) {
   if (gated == session.gated) return;
   const bool paused = is_paused(session);
-  if (gated) kernel_.sessions().set_gate(session.id, !paused);
+  if (gated) rows_.set_gate(session.id, !paused);
   commit.set_gated(gated, paused);
 }
 
@@ -135,10 +135,8 @@ Result<SwitchSummary> Gates::set_paused(const std::optional<std::string>& name,
   auto sessions = chosen(name, of);
   if (!sessions) return sessions.error();
   std::erase_if(*sessions, [&](const Session* session) { return is_paused(*session) == paused; });
-  SwitchSummary summary{.epoch = kernel_.switching().epoch(),
-                        .sessions = sessions->size(),
-                        .sites = 0,
-                        .figures = {}};
+  SwitchSummary summary{
+      .epoch = switching_.epoch(), .sessions = sessions->size(), .sites = 0, .figures = {}};
   if (sessions->empty()) return summary;
   Switch change = switches_.begin();
   for (Session* session : *sessions) {
@@ -149,7 +147,7 @@ Result<SwitchSummary> Gates::set_paused(const std::optional<std::string>& name,
   }
   if (auto built = switches_.build(change); !built) return built.error();
   for (const Session* session : *sessions)
-    if (session->gated) kernel_.sessions().set_gate(session->id, !paused);
+    if (session->gated) rows_.set_gate(session->id, !paused);
   summary.epoch = switches_.activate(change);
   summary.figures = change.take_figures();
   return summary;

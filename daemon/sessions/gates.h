@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/kernel/session_rows.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/model/owner.h"
 #include "daemon/sessions/intent.h"
 #include "daemon/sessions/sessions.h"
@@ -19,8 +21,8 @@ namespace tracectl {
 class Gates {
  public:
   // All are borrowed.
-  Gates(Kernel& kernel, Sessions& sessions, Switches& switches)
-      : kernel_(kernel), sessions_(sessions), switches_(switches) {}
+  Gates(const Switching& switching, SessionRows& rows, Sessions& sessions, Switches& switches)
+      : switching_(switching), rows_(rows), sessions_(sessions), switches_(switches) {}
 
   // Pauses or resumes one session, or all by one switch. A paused session keeps its counters and its armed
   // sites; settings that it commits meanwhile are armed and silent. A session that a setting triggers has a gate,
@@ -59,7 +61,8 @@ class Gates {
   bool is_triggered(const Session& session, std::span<const Intent> intents) const;
   void set_gated(Commit& commit, const Session& session, bool gated);
 
-  Kernel& kernel_;
+  const Switching& switching_;
+  SessionRows& rows_;
   Sessions& sessions_;
   Switches& switches_;
 };

@@ -108,7 +108,7 @@ Result<GrowSummary> GraphGrowth::grow(const std::string& name) {
 
 // The addresses taken are kept for the next time if a file is still being read.
 Result<GrowSummary> GraphGrowth::grow_by_what_was_called(Session& session) {
-  auto called = take_called_addresses(kernel_.counters(), session);
+  auto called = take_called_addresses(counters_, session);
   if (!called) return called.error();
   for (auto& [pid, addresses] : std::exchange(session.called_unread, {}))
     (*called)[pid].merge(addresses);
@@ -121,10 +121,8 @@ Result<GrowSummary> GraphGrowth::grow_by(Session& session, const CalledAddresses
   CalleeFinder finder(resolver_, slots_, session);
   for (const auto& [pid, addresses] : called) finder.look_at(pid, addresses);
   if (auto read = resolver_.check_all_read(); !read) return read.error();
-  GrowSummary summary{.epoch = kernel_.switching().epoch(),
-                      .added = {},
-                      .refused = {},
-                      .unknown = finder.unknown()};
+  GrowSummary summary{
+      .epoch = switching_.epoch(), .added = {}, .refused = {}, .unknown = finder.unknown()};
   const Names before = functions_shown(session);
   auto callees = finder.take_functions();
   std::erase_if(callees, [&](const Pattern& callee) { return before.contains(to_string(callee)); });

@@ -8,6 +8,8 @@
 
 #include "daemon/base/result.h"
 #include "daemon/finding/resolver.h"
+#include "daemon/kernel/counters.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/sessions/commits.h"
 #include "daemon/sessions/sessions.h"
 
@@ -24,9 +26,10 @@ struct GrowSummary {
 class GraphGrowth {
  public:
   // All are borrowed.
-  GraphGrowth(Kernel& kernel, const Slots& slots, Resolver& resolver, Sessions& sessions,
-              Commits& commits)
-      : kernel_(kernel),
+  GraphGrowth(const Switching& switching, Counters& counters, const Slots& slots,
+              Resolver& resolver, Sessions& sessions, Commits& commits)
+      : switching_(switching),
+        counters_(counters),
         slots_(slots),
         resolver_(resolver),
         sessions_(sessions),
@@ -40,7 +43,8 @@ class GraphGrowth {
   Result<GrowSummary> grow_by(Session& session, const CalledAddresses& called);
   Status add_callees(Session& session, std::vector<Pattern> callees, GrowSummary& summary);
 
-  Kernel& kernel_;
+  const Switching& switching_;
+  Counters& counters_;
   const Slots& slots_;
   Resolver& resolver_;
   Sessions& sessions_;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
+#include "daemon/kernel/session_rows.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/model/pattern.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
@@ -31,7 +33,8 @@ struct ProbeSettingInfo {
 };
 
 // A session's settings of armed probes whose names match the pattern.
-std::vector<ProbeSettingInfo> info_of(Kernel& kernel, const Slots& slots, const Session& session,
-                                      const Pattern& pattern);
+std::vector<ProbeSettingInfo> info_of(const Switching& switching, const Counters& counters,
+                                      const SessionRows& rows, const Slots& slots,
+                                      const Session& session, const Pattern& pattern);
 
 }  // namespace tracectl

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/notices.h"
 #include "daemon/model/crash.h"
 
 namespace tracectl {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/model/cost.h"
 #include "daemon/switching/session.h"
 

@@ -59,9 +59,12 @@ Status check_share_of_rings(const SetsByUser& sets, uid_t user, const Quota& quo
 
 }  // namespace
 
-Quotas::Quotas(Kernel& kernel, Slots& slots, const Sessions& sessions, const Saving& saving,
-               const Quota& quota, size_t ring_bytes)
-    : kernel_(kernel),
+Quotas::Quotas(Switching& switching, SessionRows& rows, unsigned cpu_count, Slots& slots,
+               const Sessions& sessions, const Saving& saving, const Quota& quota,
+               size_t ring_bytes)
+    : switching_(switching),
+      rows_(rows),
+      cpu_count_(cpu_count),
       slots_(slots),
       sessions_(sessions),
       saving_(saving),
@@ -106,7 +109,7 @@ Status Quotas::check_sites(std::span<const Intent> intents) const {
 
 Status Quotas::check_rings(const Session& session) const {
   if (!session.access.owner) return ok();
-  const size_t each = ring_bytes_ * kernel_.cpu_count();
+  const size_t each = ring_bytes_ * cpu_count_;
   const MemoryWanted wanted = rings_wanted(session);
   if (wanted.of_user > quota_.ring_bytes)
     return over_quota(quota_.ring_bytes / each, "sessions with events", "session");
@@ -118,7 +121,7 @@ Status Quotas::check_rings(const Session& session) const {
 
 // Includes the rings of this session, which has none yet.
 MemoryWanted Quotas::rings_wanted(const Session& session) const {
-  const size_t each = ring_bytes_ * kernel_.cpu_count();
+  const size_t each = ring_bytes_ * cpu_count_;
   MemoryWanted wanted{each, each};
   for (const auto& [name, other] : sessions_) {
     if (!other.has_rings || !other.access.owner) continue;
@@ -131,7 +134,7 @@ MemoryWanted Quotas::rings_wanted(const Session& session) const {
 // The number of descriptors that outlive the daemon for the user's sessions, after the switch or now: links, the
 // descriptors beside them, rings and files. A link that also serves others counts whole.
 size_t Quotas::saved_of_user(uid_t user, const Switch* change) const {
-  const Staging as_it_is(kernel_.switching(), slots_);
+  const Staging as_it_is(switching_, slots_);
   const Staging& staging = change ? change->staging() : as_it_is;
   std::set<uint32_t> links;
   size_t sum = 0;
@@ -140,7 +143,7 @@ size_t Quotas::saved_of_user(uid_t user, const Switch* change) const {
     const Commit* commit = change ? change->commit_of(session) : nullptr;
     for (const auto& [slot, held] : commit ? commit->hooks() : session.hooks)
       links.insert(staging.link_of(slot));
-    sum += session.access.files.all().size() + (session.has_rings ? kernel_.cpu_count() : 0);
+    sum += session.access.files.all().size() + (session.has_rings ? cpu_count_ : 0);
   }
   for (const uint32_t link : links) sum += 1 + staging.link(link).beside().size();
   return sum;
@@ -176,7 +179,7 @@ Status Quotas::check_shares(const Switch& change) const {
 // A former daemon may have admitted more users than this one does.
 void Quotas::share_out() {
   const size_t users = std::max<size_t>(quota_.most_users, accounts_.used());
-  kernel_.sessions().share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
+  rows_.share_out(static_cast<uint32_t>(std::min<size_t>(users, TC_MAX_ACCOUNTS - 1)));
 }
 
 Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
@@ -190,7 +193,7 @@ Result<uint32_t> Quotas::take_account(const std::optional<Owner>& owner) {
                  "there are sessions of " + std::to_string(accounts_.used()) +
                      " other users, and no more than " + std::to_string(most) +
                      " have a share of the tables (quota.most-users in tracectld.json)"};
-  kernel_.sessions().begin_account(*number, quota_.events_per_second);
+  rows_.begin_account(*number, quota_.events_per_second);
   return *number;
 }
 

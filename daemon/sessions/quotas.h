@@ -11,6 +11,8 @@
 
 #include "daemon/base/id_pool.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/session_rows.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/model/owner.h"
 #include "daemon/model/quota.h"
 #include "daemon/sessions/intent.h"
@@ -23,9 +25,9 @@ namespace tracectl {
 // with Code::exhausted, and passes for sessions without an owner.
 class Quotas {
  public:
-  // All but the quota are borrowed. `ring_bytes`: of each CPU and session.
-  Quotas(Kernel& kernel, Slots& slots, const Sessions& sessions, const Saving& saving,
-         const Quota& quota, size_t ring_bytes);
+  // All but the quota and the numbers are borrowed. `cpu_count`: as in Kernel; `ring_bytes`: of each CPU and session.
+  Quotas(Switching& switching, SessionRows& rows, unsigned cpu_count, Slots& slots,
+         const Sessions& sessions, const Saving& saving, const Quota& quota, size_t ring_bytes);
 
   // Whether the user may have one more session.
   Status check_sessions(const std::optional<Owner>& owner) const;
@@ -60,7 +62,9 @@ class Quotas {
   MemoryWanted rings_wanted(const Session& session) const;
   size_t saved_of_user(uid_t user, const Switch* change) const;
 
-  Kernel& kernel_;
+  Switching& switching_;
+  SessionRows& rows_;
+  const unsigned cpu_count_;
   Slots& slots_;
   const Sessions& sessions_;
   const Saving& saving_;

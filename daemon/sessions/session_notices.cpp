@@ -68,17 +68,17 @@ void SessionNotices::dump_at_triggers(const std::string& session) {
   auto found = sessions_.find(session);
   if (!found) return;
   (*found)->is_dumped = true;
-  kernel_.notices().listen_for_dumps((*found)->id);
+  notices_.listen_for_dumps((*found)->id);
 }
 
 void SessionNotices::listen_for_dumps(const std::string& session) {
   if (auto found = sessions_.find(session); found && (*found)->is_dumped)
-    kernel_.notices().listen_for_dumps((*found)->id);
+    notices_.listen_for_dumps((*found)->id);
 }
 
 std::vector<Notice> SessionNotices::take() {
   std::vector<Notice> taken;
-  for (const tc_notice& notice : kernel_.notices().take())
+  for (const tc_notice& notice : notices_.take())
     if (auto one = take(notice)) taken.push_back(std::move(*one));
   return taken;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/kernel/notices.h"
 #include "daemon/sessions/awaiting.h"
 #include "daemon/sessions/notice.h"
 #include "daemon/sessions/session_proofs.h"
@@ -15,11 +16,11 @@ namespace tracectl {
 class SessionNotices {
  public:
   // All are borrowed.
-  SessionNotices(Kernel& kernel, Sessions& sessions, Awaiting& awaiting, SessionProofs& proofs)
-      : kernel_(kernel), sessions_(sessions), awaiting_(awaiting), proofs_(proofs) {}
+  SessionNotices(Notices& notices, Sessions& sessions, Awaiting& awaiting, SessionProofs& proofs)
+      : notices_(notices), sessions_(sessions), awaiting_(awaiting), proofs_(proofs) {}
 
   // Readable when there are notices. Borrowed.
-  int fd() const { return kernel_.notices().fd(); }
+  int fd() const { return notices_.fd(); }
   // Returns the notices of sessions that still exist, and of crashed processes that sessions with dumps have chosen.
   // Those for Awaiting and SessionProofs are passed to them.
   std::vector<Notice> take();
@@ -28,14 +29,14 @@ class SessionNotices {
   // do not, until listen_for_dumps().
   void dump_at_triggers(const std::string& session);
   void listen_for_dumps(const std::string& session);
-  void watch_crashes(bool watch) { kernel_.notices().watch_crashes(watch); }
+  void watch_crashes(bool watch) { notices_.watch_crashes(watch); }
 
  private:
   std::optional<Notice> take(const tc_notice& notice);
   std::optional<Notice> crash(const tc_notice& notice) const;
   std::optional<Notice> asked_dump(const tc_notice& notice) const;
 
-  Kernel& kernel_;
+  Notices& notices_;
   Sessions& sessions_;
   Awaiting& awaiting_;
   SessionProofs& proofs_;

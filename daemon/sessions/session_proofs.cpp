@@ -19,12 +19,12 @@ Result<SessionProofs::Proven> SessionProofs::prove(std::span<const int> descript
                 .unproven = {},
                 .wanted = {}};
   if (proven.needed) {
-    const auto seen = kernel_.proofs().prove(descriptors, (*session)->id);
+    const auto seen = proofs_.prove(descriptors, (*session)->id);
     if (!seen) return seen.error();
     for (const ProvenMemory& memory : *seen) proven.processes.push_back(memory.pid);
   }
-  proven.unproven = kernel_.proofs().unproven((*session)->id);
-  kernel_.proofs().hear_of_unproven((*session)->id);
+  proven.unproven = proofs_.unproven((*session)->id);
+  proofs_.hear_of_unproven((*session)->id);
   const auto wanted = std::exchange((*session)->unproven, {});
   proven.wanted.assign(wanted.begin(), wanted.end());
   return proven;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
-#include "daemon/kernel/kernel.h"
+#include "daemon/kernel/proofs.h"
 #include "daemon/sessions/sessions.h"
 
 namespace tracectl {
@@ -18,11 +18,11 @@ namespace tracectl {
 class SessionProofs {
  public:
   // Both are borrowed.
-  SessionProofs(Kernel& kernel, Sessions& sessions) : kernel_(kernel), sessions_(sessions) {}
+  SessionProofs(ProcessProofs& proofs, Sessions& sessions) : proofs_(proofs), sessions_(sessions) {}
 
   // Returns which of these descriptors of a client prove that it may see a process; as ProcessProofs::prove().
   Result<std::vector<ProvenMemory>> prove(std::span<const int> descriptors) {
-    return kernel_.proofs().prove(descriptors, std::nullopt);
+    return proofs_.prove(descriptors, std::nullopt);
   }
 
   struct Proven {
@@ -37,7 +37,7 @@ class SessionProofs {
   void note_unproven(const tc_notice& notice);
 
  private:
-  Kernel& kernel_;
+  ProcessProofs& proofs_;
   Sessions& sessions_;
 };
 

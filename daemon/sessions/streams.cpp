@@ -38,33 +38,33 @@ Result<bool> Streams::is_flushed(const std::string& name, uint64_t asked_ns) con
 void Streams::note_unsent(const std::string& name, uint64_t events) {
   const auto session = sessions_.find(name);
   if (!session || !(*session)->has_rings || !(*session)->saved) return;
-  kernel_.rings().note_untold((*session)->id, kernel_.rings().untold((*session)->id) + events);
+  rings_.note_untold((*session)->id, rings_.untold((*session)->id) + events);
 }
 
 size_t Streams::rings_open() const {
   size_t sessions = 0;
   for (const auto& [name, session] : sessions_) sessions += session.has_rings;
-  return sessions * kernel_.cpu_count();
+  return sessions * cpu_count_;
 }
 
 Status Streams::open(Session& session) {
   if (session.has_rings) return ok();
   if (auto within = quotas_.check_rings(session); !within) return within;
-  auto rings = kernel_.rings().open(session.id, ring_bytes_);
+  auto rings = rings_.open(session.id, ring_bytes_);
   if (!rings) return rings.error();
   auto done = saving_.save_rings(session, rings->by_cpu);
   if (done) done = reader_.open(session.id, std::move(*rings), session.access.owner);
   if (done)
     opened(session);
   else
-    kernel_.rings().close(session.id);
+    rings_.close(session.id);
   return done;
 }
 
 void Streams::close(Session& session) {
   if (!session.has_rings) return;
   leave(session);
-  kernel_.rings().close(session.id);
+  rings_.close(session.id);
   saving_.forget_rings(session);
 }
 

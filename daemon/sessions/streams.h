@@ -6,6 +6,7 @@
 #include <string>
 
 #include "daemon/base/result.h"
+#include "daemon/kernel/rings.h"
 #include "daemon/sessions/quotas.h"
 #include "daemon/sessions/saving.h"
 #include "daemon/sessions/sessions.h"
@@ -16,10 +17,11 @@ namespace tracectl {
 // The rings of sessions, and those who get their events.
 class Streams {
  public:
-  // All are borrowed. `ring_bytes`: of each CPU and session.
-  Streams(Kernel& kernel, EventReader& reader, Sessions& sessions, const Quotas& quotas,
-          Saving& saving, size_t ring_bytes)
-      : kernel_(kernel),
+  // All but the numbers are borrowed. `cpu_count`: as in Kernel; `ring_bytes`: of each CPU and session.
+  Streams(Rings& rings, unsigned cpu_count, EventReader& reader, Sessions& sessions,
+          const Quotas& quotas, Saving& saving, size_t ring_bytes)
+      : rings_(rings),
+        cpu_count_(cpu_count),
         reader_(reader),
         sessions_(sessions),
         quotas_(quotas),
@@ -59,7 +61,8 @@ class Streams {
  private:
   void opened(Session& session);
 
-  Kernel& kernel_;
+  Rings& rings_;
+  const unsigned cpu_count_;
   EventReader& reader_;
   Sessions& sessions_;
   const Quotas& quotas_;

@@ -7,9 +7,10 @@
 
 namespace tracectl {
 
-Switches::Switches(Kernel& kernel, Slots& slots, Hooks& hooks, Saving& saving, const Quotas& quotas,
-                   uint64_t linger_ns)
-    : kernel_(kernel),
+Switches::Switches(Switching& switching, Counters& counters, Slots& slots, Hooks& hooks,
+                   Saving& saving, const Quotas& quotas, uint64_t linger_ns)
+    : switching_(switching),
+      counters_(counters),
       slots_(slots),
       hooks_(hooks),
       saving_(saving),
@@ -17,10 +18,12 @@ Switches::Switches(Kernel& kernel, Slots& slots, Hooks& hooks, Saving& saving, c
       linger_ns_(linger_ns) {}
 
 Switch Switches::begin() {
-  return Switch(kernel_, slots_, hooks_, linger_ns_ ? boot_ns() + linger_ns_ : 0);
+  return Switch(switching_, counters_, slots_, hooks_, linger_ns_ ? boot_ns() + linger_ns_ : 0);
 }
 
-Switch Switches::begin_without_lingering() { return Switch(kernel_, slots_, hooks_, 0); }
+Switch Switches::begin_without_lingering() {
+  return Switch(switching_, counters_, slots_, hooks_, 0);
+}
 
 Status Switches::build(Switch& change) {
   if (!restoring_)

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "daemon/base/result.h"
+#include "daemon/kernel/counters.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/sessions/quotas.h"
 #include "daemon/sessions/saving.h"
 #include "daemon/switching/hooks.h"
@@ -28,8 +30,8 @@ struct EngineStats {
 class Switches {
  public:
   // All are borrowed. `linger_ns`: how long a site stays armed after its last session has dropped it.
-  Switches(Kernel& kernel, Slots& slots, Hooks& hooks, Saving& saving, const Quotas& quotas,
-           uint64_t linger_ns);
+  Switches(Switching& switching, Counters& counters, Slots& slots, Hooks& hooks, Saving& saving,
+           const Quotas& quotas, uint64_t linger_ns);
 
   Switch begin();
   // Sites that it drops are disarmed at once.
@@ -56,7 +58,8 @@ class Switches {
  private:
   void drop_unused();
 
-  Kernel& kernel_;
+  Switching& switching_;
+  Counters& counters_;
   Slots& slots_;
   Hooks& hooks_;
   Saving& saving_;

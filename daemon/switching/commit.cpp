@@ -227,7 +227,7 @@ Status Commit::plan_pause(bool paused) {
 // ---- after the switch ----
 
 void Commit::retire() {
-  kernel_.long_work().run([&] { booked_ = tracectl::retire(kernel_.counters(), session_, gone_); });
+  long_work_.run([&] { booked_ = tracectl::retire(counters_, session_, gone_); });
 }
 
 void Commit::settle(uint64_t epoch) {

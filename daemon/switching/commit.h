@@ -5,7 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/base/long_work.h"
 #include "daemon/finding/coverage.h"
+#include "daemon/kernel/counters.h"
 #include "daemon/switching/hooks.h"
 #include "daemon/switching/results.h"
 #include "daemon/switching/session.h"
@@ -23,8 +25,14 @@ struct Changes {
 // and the session is unchanged.
 class Commit {
  public:
-  Commit(Kernel& kernel, Slots& slots, Hooks& hooks, Staging& staging, Session& session)
-      : kernel_(kernel), slots_(slots), hooks_(hooks), staging_(staging), session_(session) {}
+  Commit(Counters& counters, LongWork& long_work, Slots& slots, Hooks& hooks, Staging& staging,
+         Session& session)
+      : counters_(counters),
+        long_work_(long_work),
+        slots_(slots),
+        hooks_(hooks),
+        staging_(staging),
+        session_(session) {}
   ~Commit();
   Commit(const Commit&) = delete;
   Commit& operator=(const Commit&) = delete;
@@ -76,7 +84,8 @@ class Commit {
   void put_in_force(SessionHook& held) const;
   void discard(const Hook& hook);
 
-  Kernel& kernel_;
+  Counters& counters_;
+  LongWork& long_work_;
   Slots& slots_;
   Hooks& hooks_;
   Staging& staging_;

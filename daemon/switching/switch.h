@@ -5,6 +5,8 @@
 #include <list>
 #include <vector>
 
+#include "daemon/kernel/counters.h"
+#include "daemon/kernel/switching.h"
 #include "daemon/switching/commit.h"
 #include "daemon/switching/staging.h"
 #include "daemon/switching/steps.h"
@@ -21,17 +23,19 @@ struct SwitchFigures {
 // step was not made.
 class Switch {
  public:
-  Switch(Kernel& kernel, Slots& slots, Hooks& hooks, uint64_t linger_until_ns)
-      : kernel_(kernel),
+  Switch(Switching& switching, Counters& counters, Slots& slots, Hooks& hooks,
+         uint64_t linger_until_ns)
+      : counters_(counters),
+        long_work_(switching.long_work()),
         slots_(slots),
         hooks_(hooks),
-        staging_(kernel.switching(), slots, linger_until_ns) {
+        staging_(switching, slots, linger_until_ns) {
     reached(Step::lock);
   }
 
   // Adds a session's commit, which must be planned before build().
   Commit& commit_of(Session& session) {
-    return commits_.emplace_back(kernel_, slots_, hooks_, staging_, session);
+    return commits_.emplace_back(counters_, long_work_, slots_, hooks_, staging_, session);
   }
   // Removes hooks of a session that no longer exists.
   void drop(SlotId slot, SessionId session) { staging_.drop(slot, session); }
@@ -62,7 +66,8 @@ class Switch {
   SwitchFigures take_figures() { return {staging_.phases(), staging_.take_first_hits()}; }
 
  private:
-  Kernel& kernel_;
+  Counters& counters_;
+  LongWork& long_work_;
   Slots& slots_;
   Hooks& hooks_;
   Staging staging_;
