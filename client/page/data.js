@@ -56,7 +56,7 @@ const KIND = {hit: 0, returned: 1, unwound: 2, latency: 3, noEnd: 4, noBeginning
 const KIND_TEXT = ['hit', 'call', 'call, ended by unwinding', 'from start to end',
   'call without an end', 'call without a beginning'];
 const CAUSE_TEXT = ['the ring of its CPU was full', 'the client was slow', 'the disk was slow, or full',
-  'a call had more to keep than could wait for its end', 'the file does not say how it ended'];
+  'a call kept more records than fit until its end', 'the file does not say how it ended'];
 
 // Times since the first event, in ns.
 function readBegins() {

@@ -398,7 +398,7 @@ static const char* reason_text(LossCause cause) {
     case LossCause::ring_full: return "the ring was full";
     case LossCause::slow_client: return "this client read too slowly";
     case LossCause::slow_disk: return "the file was not written fast enough, or could not be";
-    case LossCause::held_full: return "a call had more to keep than could wait for its end";
+    case LossCause::held_full: return "a call kept more records than fit until its end";
     case LossCause::unknown_end: return kUnknownEnd;
   }
   return "";

@@ -35,7 +35,7 @@ std::string spec_text(const SpecPart& spec) {
          plural(spec.instructions, "instruction") + " for each hit\n" +
          (spec.returns ? "returns: by " + *spec.returns + ": " + *spec.returns_because + "\n"
                        : "") +
-         (spec.may_wait ? "memory: hits may wait for it where it is not there\n" : "");
+         (spec.may_wait ? "memory: a hit may wait for a page that is not present\n" : "");
 }
 
 std::string stage_text(const StageReply& reply) {

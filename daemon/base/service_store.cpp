@@ -101,7 +101,8 @@ Status ServiceStore::put(const std::string& name, int fd, size_t reserved) {
   const std::string message = "FDSTORE=1\nFDPOLL=0\nFDNAME=" + stored.text();
   const int sent = ::sd_pid_notify_with_fds(0, 0, message.c_str(), &fd, 1);
   if (sent < 0) return Error::from_errno("hand a descriptor to systemd to keep", -sent);
-  if (sent == 0) return Error{Code::unsupported, "nobody keeps descriptors: NOTIFY_SOCKET is gone"};
+  if (sent == 0)
+    return Error{Code::unsupported, "systemd cannot store descriptors: NOTIFY_SOCKET is gone"};
   in_store_.insert(std::move(stored));
   ++next_number_;
   return ok();

@@ -260,11 +260,10 @@ Status Commands::check_saved(const SessionCreate& request) const {
   if (!request.saved) return ok();
   if (!request.name) return Error{Code::invalid, "a session that is saved has a name", "saved"};
   if (saved_.can_save()) return ok();
-  return Error{
-      Code::unsupported,
-      "nobody keeps a session for the next daemon here: systemd does, for a daemon that it "
-      "has started",
-      "saved"};
+  return Error{Code::unsupported,
+               "this daemon cannot save a session for the next one: only a daemon that systemd has "
+               "started can",
+               "saved"};
 }
 
 void Commands::save_sessions() {
@@ -340,7 +339,7 @@ Result<BudgetReply> Commands::handle(const SessionBudget& request, Peer&) {
 void Commands::keep_budgets() {
   for (const BudgetKept& kept : engine_.budgets().keep()) {
     if (!kept.done)
-      log_warning("budget session={}: what costs too much stays armed: {}", kept.session,
+      log_warning("budget session={}: probes that cost too much stay armed: {}", kept.session,
                   kept.done.error().message);
     for (const LeftOut& one : kept.left_out)
       log_info("budget session={} epoch={} left out {}: {:.0f} hits/s, {:.1f} % of {} %",

@@ -128,10 +128,10 @@ std::string LiveConfiguration::take(const Result<Configuration>& read) {
   dumps_.move_to(read->dumps);
   const std::string waiting = comma_list(wanting_restart(in_force_, *read));
   if (!waiting.empty())
-    log_warning("the configuration was read; wants a restart: {}", waiting);
+    log_warning("the configuration was read; needs a restart: {}", waiting);
   else
     log_info("the configuration was read");
-  return "configuration read" + (waiting.empty() ? "" : "; wants a restart: " + waiting);
+  return "configuration read" + (waiting.empty() ? "" : "; needs a restart: " + waiting);
 }
 
 }  // namespace tracectl

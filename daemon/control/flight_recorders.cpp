@@ -315,7 +315,8 @@ void FlightRecorders::dump_after_failure(const std::string& session, const std::
   const uint64_t now_ns = boot_ns();
   if (now_ns < kept.quiet_until_ns) {
     ++kept.left_out;
-    return log_info("dump session={} left out, as there was one just before: {}", session, reason);
+    return log_info("dump session={} skipped, because one was made just before: {}", session,
+                    reason);
   }
   kept.quiet_until_ns = now_ns + kLeastBetweenNs;
   dump_for(session, kept, reason);

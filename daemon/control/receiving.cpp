@@ -23,8 +23,8 @@ namespace tracectl {
 namespace {
 
 constexpr const char* kOfFuse =
-    "is of a FUSE file system, whose process decides when it is read: who waits for it may wait "
-    "for ever; copy the file to another";
+    "is on a FUSE file system, whose process decides when a read returns, if ever: copy the file "
+    "to another file system";
 
 // Both calls ask the process of a FUSE file system.
 Status check(const Fd& fd) {

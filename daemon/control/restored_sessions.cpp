@@ -42,8 +42,8 @@ class RestoredSessions {
     if (session.began && !is_to_restore(session.name, *session.began)) return false;
     const auto user = static_cast<uid_t>(session.user);
     if (!session.account || is_account_of(user, *session.account)) return true;
-    log_warning("session {} does not go on: user {} was {}, and is not any more", session.name,
-                user, *session.account);
+    log_warning("session {} is not restored: user {} was {} and no longer is", session.name, user,
+                *session.account);
     return false;
   }
 
@@ -64,7 +64,7 @@ class RestoredSessions {
       if (answers[i])
         tell_whole(session);
       else
-        log_info("session {} begins anew: {}", session.name, answers[i].error().message);
+        log_info("session {} starts over: {}", session.name, answers[i].error().message);
     }
   }
 
@@ -97,7 +97,7 @@ class RestoredSessions {
                                           .saved = true};
     const Status made = is_whole ? commands_.take_up(request, peer) : create(request, peer);
     if (!made) {
-      log_error("session {} does not go on: {}", session.name, made.error().message);
+      log_error("session {} is not restored: {}", session.name, made.error().message);
       return false;
     }
     auto& facts = commands_.saved().facts(session.name);
@@ -200,7 +200,7 @@ class RestoredSessions {
 
   void tell(const SavedSession& session, const std::string& what, const Error& error) {
     const std::string text = what + ": " + error.message;
-    log_warning("session {} goes on without {}", session.name, text);
+    log_warning("session {} is restored without {}", session.name, text);
     commands_.saved().facts(session.name).not_resumed.push_back(text);
   }
 

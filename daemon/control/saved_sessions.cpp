@@ -109,7 +109,7 @@ std::optional<SavedSessions::Left> SavedSessions::take() {
       left.state = std::move(*state);
       return left;
     }
-    log_error("what the daemon before has kept of saved sessions cannot be read: {}",
+    log_error("the sessions that the previous daemon saved cannot be read: {}",
               state.error().message);
   }
   return std::nullopt;

@@ -58,7 +58,7 @@ void Upkeep::set_timers() {
 void Upkeep::end_lingering() {
   lingering_.set_to_ns = 0;
   if (auto ended = engine_.switches().end_lingering(); !ended)
-    log_warning("sites that nobody wants stay armed for longer: {}", ended.error().message);
+    log_warning("unused sites stay armed for longer: {}", ended.error().message);
   lingering_.set(engine_.switches().next_linger_end_ns());
 }
 

@@ -28,10 +28,11 @@ Status check_not_fuse(const Fd& fd, const std::string& path) {
   struct statfs system {};
   if (::fstatfs(fd.get(), &system) != 0) return Error::from_errno("look at " + path);
   if (system.f_type != FUSE_SUPER_MAGIC) return ok();
-  return Error{Code::invalid,
-               path +
-                   " is of a FUSE file system, whose process decides when it is read: who waits "
-                   "for it may wait for ever; copy the file to another"};
+  return Error{
+      Code::invalid,
+      path +
+          " is on a FUSE file system, whose process decides when a read returns, if ever: copy "
+          "the file to another file system"};
 }
 
 // O_NONBLOCK: a named pipe in the file's place must not block the daemon.
@@ -55,9 +56,8 @@ Error not_proven(pid_t pid) {
   const std::string number = std::to_string(pid);
   return Error{Code::denied,
                "process " + number +
-                   " runs as you, and nobody has shown that the kernel lets you trace it: a client "
-                   "shows it by "
-                   "a descriptor of /proc/" +
+                   " runs as you, but the daemon has no proof that the kernel lets you trace it: a "
+                   "client proves it by a descriptor of /proc/" +
                    number +
                    "/mem, as tracectl does where it can open it; Landlock, Yama "
                    "(kernel.yama.ptrace_scope) and other security modules may refuse that",

@@ -203,9 +203,9 @@ Status TargetFinder::may_arm_for_all(const Object& object) const {
   if (status.st_uid == access_.owner->uid) return ok();
   return Error{Code::denied,
                object.path() +
-                   " is not your file, and this arms it in every process that maps it, other "
-                   "users' among them: choose your processes by number (-p), without -f, or ask "
-                   "somebody of the group tracectl",
+                   " is not your file, and this would arm it in every process that maps it, also "
+                   "in those of other users: choose your processes by number (-p), without -f, or "
+                   "ask a member of the group tracectl",
                "target"};
 }
 
@@ -263,11 +263,12 @@ Status TargetFinder::may_read(const Process& process, const MappedFile& file) co
   const auto& named = target_.pids;
   const bool is_named = std::find(named.begin(), named.end(), process.pid()) != named.end();
   if ((is_named && !access_.owner) || !may_wait_for_others(process, file.device)) return ok();
-  return Error{Code::unsupported,
-               file.path + " is of a FUSE file system in process " + std::to_string(process.pid()) +
-                   ", whose server decides when it is read: copy the file to another, or let "
-                   "somebody who may trace every process name this one (-p)",
-               "target"};
+  return Error{
+      Code::unsupported,
+      file.path + " is on a FUSE file system in process " + std::to_string(process.pid()) +
+          ", whose server decides when a read returns: copy the file to another file system, "
+          "or let a user who may trace every process name this one (-p)",
+      "target"};
 }
 
 Status TargetFinder::add_file(const Process& process, const MappedFile& file) {

@@ -107,7 +107,7 @@ class HostileDescriptors(DaemonTest):
             client = self.daemon.connect() if user == 0 else self.connect_as(user)
             self.give(client, descriptor, served.path)
             answer = client.receive()
-            self.assertEqual('of a FUSE file system' in str(answer), user != 0, answer)
+            self.assertEqual('on a FUSE file system' in str(answer), user != 0, answer)
             client.close()
 
     def test_one_whose_process_does_not_answer_holds_up_who_gave_it(self):
@@ -147,7 +147,7 @@ class HostileDescriptors(DaemonTest):
         _, of_fuse = self.file_of_fuse()
         listening = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(listening.close)
-        for kind, descriptor, why in (('fuse', of_fuse, 'of a FUSE file system'),
+        for kind, descriptor, why in (('fuse', of_fuse, 'on a FUSE file system'),
                                       ('listening', listening.fileno(), 'not of a regular file'),
                                       ('its own', None, 'not of a regular file')):
             for method in 'record.start', 'record.dump':
@@ -234,7 +234,7 @@ class HostileDescriptors(DaemonTest):
                    'params': {'patterns': [f'uprobe:{served.path}:*'], 'target': {'pids': [program.pid]}, 'proofs': 1}}
         socket.send_fds(client.socket, [support.line_of(message)], [memory])
         self.check_others_are_served(A_STRANGER, ANOTHER)
-        self.assertIn('of a FUSE file system in process', client.receive()['error']['message'])
+        self.assertIn('on a FUSE file system in process', client.receive()['error']['message'])
         # Not for root either, unless it has named that process
         root = self.daemon.connect()
         self.addCleanup(root.close)

@@ -106,7 +106,7 @@ TEST_F(ConfigurationTest, AReloadTakesAllOrNothing) {
                 : made.error().message;
   };
   write(R"({"dumps": ")" + (folder_ / "second").string() + R"(", "linger": 1, "fast-nops": true})");
-  EXPECT_EQ(live.take(source_.read()), "configuration read; wants a restart: linger, fast-nops");
+  EXPECT_EQ(live.take(source_.read()), "configuration read; needs a restart: linger, fast-nops");
   EXPECT_EQ(folder_of_next(), "second");
   write(R"({"dumps": ")" + (folder_ / "third").string() + R"(", "linger": "1"})");
   EXPECT_EQ(live.take(source_.read()), "the configuration stays as it was: " + source_.path +

@@ -122,7 +122,7 @@ std::string hex(uint64_t address) {
 }  // namespace
 
 Error no_exits(uint64_t address, const std::string& why) {
-  return Error{Code::unsupported, "where the function returns cannot be told: at " + hex(address) +
+  return Error{Code::unsupported, "where the function returns is unknown: at " + hex(address) +
                                       " " + why + "; trace its entry"};
 }
 
@@ -143,8 +143,7 @@ Status Listing::add(const CodeRange& range) {
     auto instruction = decode_shape(range.bytes.subspan(position));
     const uint64_t address = range.address + position;
     if (!instruction)
-      return no_exits(address,
-                      "the bytes are no instruction, so what follows cannot be told apart");
+      return no_exits(address, "the bytes are no instruction, so what follows cannot be decoded");
     step_of_byte_[first_byte + position] = static_cast<uint32_t>(steps_.size());
     steps_.push_back(
         step_of(*instruction, address, range.bytes.subspan(position, instruction->length)));

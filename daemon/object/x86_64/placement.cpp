@@ -21,7 +21,7 @@ std::string at(uint64_t offset) { return "+" + std::to_string(offset); }
 Error undecodable(uint64_t offset) {
   return Error{Code::unsupported,
                "the bytes at " + at(offset) +
-                   " of the function are no instruction, so what follows cannot be told apart; "
+                   " of the function are no instruction, so what follows cannot be decoded; "
                    "probe its entry"};
 }
 
