@@ -79,6 +79,8 @@ struct Lost {
   uint64_t count = 0;
   LossCause cause = LossCause::ring_full;
   std::optional<unsigned> cpu;
+  // If a ring was full, no event after it was lost. 0: no later than the place. Neither sent nor recorded.
+  uint64_t until_ns = 0;
 };
 
 using StreamItem = std::variant<Event, Lost>;

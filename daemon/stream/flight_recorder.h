@@ -18,7 +18,8 @@ namespace tracectl {
 // Takes events on the reader's thread, and divides them into extents: the blocks of all CPUs from one moment
 // to another, with all definitions that these refer to. The oldest extent is dropped as a whole, with its
 // definitions. So the recorder always has all events since some moment, and any consecutive extents make a
-// trace file.
+// trace file. A loss that may have gone on after a dropped extent stays: it is in the stream where it may have
+// begun, and what it took may be missing between later events.
 class FlightRecorder final : public EventSink {
  public:
   struct Bound {
@@ -31,6 +32,7 @@ class FlightRecorder final : public EventSink {
     uint64_t first_ns = 0, last_ns = 0;    // of its items
     uint64_t events = 0;
     uint64_t lost = 0;  // that its items report
+    std::vector<Lost> reaching = {};  // of these, those that may have gone on after its last item
   };
   using Snapshot = std::vector<std::shared_ptr<const Extent>>;  // the oldest first
   struct State {
@@ -66,6 +68,7 @@ class FlightRecorder final : public EventSink {
   recording::Encoder encoder_;
   Extent open_;
   std::deque<std::shared_ptr<const Extent>> ended_;
+  std::vector<Lost> carried_;  // of dropped extents, that may reach into what is held
   uint64_t ended_bytes_ = 0;
   uint64_t overwritten_ = 0;
 };

@@ -193,7 +193,9 @@ std::optional<Lost> SessionStream::new_loss(unsigned cpu, uint64_t dropped, uint
   if (dropped <= lane.seen_dropped) return std::nullopt;
   const uint64_t count = dropped - std::exchange(lane.seen_dropped, dropped);
   stats.dropped += count;
-  return Lost{std::min(lane.since_ns, told_ns), count, LossCause::ring_full, cpu};
+  // The end is the time of now and not of the record: its program may have been preempted between
+  // the clock and the count of losses.
+  return Lost{std::min(lane.since_ns, told_ns), count, LossCause::ring_full, cpu, boot_ns()};
 }
 
 void SessionStream::notice_loss(unsigned cpu, uint64_t dropped, uint64_t told_ns,

@@ -186,6 +186,45 @@ TEST(FlightRecorder, ByTimeHasNothingOfLongAgo) {
   EXPECT_EQ(recorder.state().first_ns, 0u);
 }
 
+TEST(FlightRecorder, HasALossForAsLongAsItMayReachIntoWhatIsHeld) {
+  constexpr uint64_t kBeginNs = 1000, kUntilNs = 60'000;
+  auto source = std::make_shared<const EventSource>(EventSource{"p", "s", {}});
+  FlightRecorder recorder({.bytes = kBoundBytes / 8});
+  recorder.take(std::vector<StreamItem>{
+      Lost{.ts_ns = kBeginNs, .count = 3, .cause = LossCause::slow_disk, .cpu = 1},
+      Lost{.ts_ns = kBeginNs, .count = 7, .cpu = 0, .until_ns = kUntilNs}});
+  bool was_carried = false;
+  for (uint64_t ts_ns = kBeginNs; ts_ns < 2 * kUntilNs; ++ts_ns) {
+    Event event;
+    event.ts_ns = ts_ns;
+    event.cpu = 1;
+    event.pid = event.tid = 1;
+    event.source = source;
+    recorder.take(std::vector<StreamItem>{event});
+    if (ts_ns % 5'000) continue;
+    const Dumped got = dumped(recorder);
+    const FlightRecorder::State state = recorder.state();
+    ASSERT_LE(state.bytes, kBoundBytes / 8 + 1024);
+    ASSERT_EQ(state.events, got.state.events);
+    ASSERT_EQ(state.lost, got.state.lost);
+    const bool is_first_extent_held = state.overwritten == 0;
+    const uint64_t reaching = state.first_ns < kUntilNs ? 7 : 0;
+    ASSERT_EQ(state.lost, is_first_extent_held ? 10 : reaching) << ts_ns;
+    if (is_first_extent_held || !state.lost) continue;
+    was_carried = true;
+    ASSERT_EQ(got.lines.front(), line_of(Lost{.ts_ns = kBeginNs, .count = 7, .cpu = 0}));
+  }
+  EXPECT_TRUE(was_carried);
+  EXPECT_EQ(recorder.state().lost, 0u);
+}
+
+TEST(FlightRecorder, ByTimeForgetsLossesOfLongAgo) {
+  FlightRecorder recorder({.bytes = kBoundBytes, .ns = 1000});
+  recorder.take(std::vector<StreamItem>{Lost{.ts_ns = 5, .count = 7, .cpu = 0, .until_ns = 9}});
+  EXPECT_TRUE(dumped(recorder).lines.empty());
+  EXPECT_EQ(recorder.state().lost, 0u);
+}
+
 TEST(Dump, ThatCannotBeWrittenSaysSoAndTheNextOneCan) {
   const auto items = RandomItems(6).make(20'000);
   FlightRecorder recorder({.bytes = 64 << 20});

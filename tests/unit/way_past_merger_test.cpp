@@ -15,6 +15,7 @@
 #include "daemon/object/own_stacks.h"
 #include "daemon/protocol/events.h"
 #include "daemon/recording/reader.h"
+#include "daemon/stream/flight_recorder.h"
 #include "daemon/stream/reader.h"
 #include "daemon/stream/recorder.h"
 #include "tests/support/must.h"
@@ -288,4 +289,25 @@ TEST(Losses, StandBeforeWhatOtherRingsHaveBroughtSince) {
     EXPECT_EQ(sink->lost, (std::vector<bool>{true, false})) << cpu;
     sink->lost.clear();
   }
+}
+
+// A ring is full while another brings events, of which the recorder drops the first. A program that has moved between
+// the two CPUs lacks events between those that the recorder still has.
+TEST(Losses, ThatGoOnBetweenHeldEventsAreHeld) {
+  constexpr uint64_t kLost = 1000;
+  auto recorder = std::make_shared<FlightRecorder>(FlightRecorder::Bound{.bytes = 16 << 10});
+  Reading reading(recorder);
+  const Record first = plain(boot_ns());
+  const uint64_t place = reading.rings[0].reserve(first.bytes().size());
+  for (int i = 0; i < 5000; ++i) reading.add({{1, plain(boot_ns())}});
+  const uint64_t begin_ns = boot_ns();
+  reading.lose(0, kLost);
+  reading.add({{1, plain(boot_ns())}});
+  reading.rings[0].submit(place, first.bytes());
+  reading.flush();
+  const FlightRecorder::State state = recorder->state();
+  EXPECT_GT(state.overwritten, 0u);
+  EXPECT_GT(state.events, 1u);
+  EXPECT_LT(state.first_ns, begin_ns);
+  EXPECT_EQ(state.lost, kLost);
 }
