@@ -202,7 +202,7 @@ struct tc_executable {
 /* A dynamic linker that is armed in one process. */
 struct tc_linker {
 	__u32 pid;	/* as the engine sees it */
-	__u32 hears;	/* the next hit sends a notice, and sets this to 0 */
+	__u32 listens;	/* the next hit sends a notice, and sets this to 0 */
 };
 
 /* A file that was executed in a cgroup, and for which a notice was sent. */
@@ -251,16 +251,16 @@ struct tc_session {
 	__u32 is_open;		/* its gate */
 	__u64 marks_lost;	/* not made for lack of memory */
 	__u32 has_own_tags;	/* it has armed the probe by which programs announce their tags */
-	__u32 hears_of_dumps;	/* the next trigger asks for a dump, and sets this to 0 */
+	__u32 listens_for_dumps;	/* the next trigger asks for a dump, and sets this to 0 */
 	struct tc_owner owner;	/* of hooks that are TC_OWNED */
 	__u32 account;		/* of all sessions of that owner: their quota of events */
 	__u32 unproven_processes;	/* left out, because nobody proved that the user may see them */
 	__u64 unproven_hits;	/* hits of these processes */
-	__u32 unproven_told;	/* of these processes: those for which notices were sent */
-	__u32 unproven_heard;	/* of these notices: those that user space has noted */
+	__u32 unproven_reported;	/* of these processes: those for which notices were sent */
+	__u32 unproven_seen;	/* of these notices: those that user space has noted */
 	__u64 pad[7];
 };
-#define TC_MOST_UNPROVEN_TOLD 64
+#define TC_MOST_UNPROVEN_REPORTED 64
 
 /* A user's quota of events, on its own cache line. */
 struct tc_account {
@@ -374,9 +374,9 @@ struct tc_tag {
 struct tc_ring_loss {
 	__u64 dropped;
 	/* The reader writes these for the reader of the next daemon: */
-	__u64 told;		/* of those dropped: reported */
+	__u64 reported;		/* of those dropped: reported */
 	__u64 seen_ns;		/* unreported drops happened after this time */
-	__u64 untold;		/* for the first CPU: events that no reader of the session got */
+	__u64 unreported;		/* for the first CPU: events that no reader of the session got */
 	__u64 pad[4];
 };
 

@@ -110,7 +110,7 @@ static __always_inline struct tc_record *head_of(struct tc_key_stack *stack)
 	return (struct tc_record *)stack->head;
 }
 
-static __always_inline void tell_of_stack(const struct tc_key_stack *stack, __u16 session)
+static __always_inline void report_stack(const struct tc_key_stack *stack, __u16 session)
 {
 	__u32 ring_index = session * cpu_count + bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&rings, &ring_index);
@@ -132,7 +132,7 @@ static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller
 	asm volatile("" ::: "memory");
 	/* Last: a reader that sees it sees the rest. */
 	*(volatile __u8 *)&head->kind = TC_RECORD_KEY_STACK;
-	tell_of_stack(to, unpacked_stack_of(packed).session);
+	report_stack(to, unpacked_stack_of(packed).session);
 }
 
 static __always_inline void add_key_stack(__u64 number, __u32 session)

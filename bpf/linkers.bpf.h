@@ -28,14 +28,14 @@ int on_linker(struct pt_regs *ctx)
 	if (number >= TC_MAX_LINKERS)
 		return 0;
 	linker = &linkers[number];
-	if (!*(volatile __u32 *)&linker->hears)
+	if (!*(volatile __u32 *)&linker->listens)
 		return 0;
 	learn_ids(&thread, task);
-	if (thread.pid != linker->pid || !__sync_lock_test_and_set(&linker->hears, 0))
+	if (thread.pid != linker->pid || !__sync_lock_test_and_set(&linker->listens, 0))
 		return 0;
 	notice = new_notice(TC_NOTICE_MAPPED, task);
 	if (!notice) {
-		*(volatile __u32 *)&linker->hears = 1;	/* the next hit sends the notice */
+		*(volatile __u32 *)&linker->listens = 1;	/* the next hit sends the notice */
 		return 0;
 	}
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);

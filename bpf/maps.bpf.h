@@ -293,6 +293,6 @@ struct {
 	__uint(max_entries, TC_MAX_TOLD_EXECS);
 	__type(key, struct tc_told_exec);
 	__type(value, __u32);
-} told_execs SEC(".maps");
+} reported_execs SEC(".maps");
 
 #endif

@@ -72,7 +72,7 @@ int on_fork(__u64 *ctx)
 	else
 		bpf_map_delete_elem(&members, &child_pid);
 	add_sets(&handed.of, bpf_map_lookup_elem(&cgroups, &cgroup));
-	tell_of_joining(child, &handed.of);
+	report_joining(child, &handed.of);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ int on_exec(__u64 *ctx)
 
 	key.inode = BPF_CORE_READ(inode, i_ino);
 	key.device = BPF_CORE_READ(inode, i_sb, s_dev);
-	tell_of_exec(task, &key);
+	report_exec(task, &key);
 	before = bpf_map_lookup_elem(&members, &pid);
 	kept = bpf_map_lookup_elem(&families, &key);
 	if (before && kept)
@@ -136,7 +136,7 @@ int on_exec(__u64 *ctx)
 	else
 		bpf_map_delete_elem(&members, &pid);
 	add_sets(&member.of, bpf_map_lookup_elem(&cgroups, &cgroup));
-	tell_of_joining(task, &member.of);
+	report_joining(task, &member.of);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ int on_exit(__u64 *ctx)
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	if (is_crash(task))
-		tell_of_crash(task);
+		report_crash(task);
 	bpf_map_delete_elem(&members, &pid);
 	return 0;
 }

@@ -40,12 +40,12 @@ __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
 	struct tc_notice *notice;
 
-	if (!state || !*(volatile __u32 *)&state->hears_of_dumps ||
-	    !__sync_lock_test_and_set(&state->hears_of_dumps, 0))
+	if (!state || !*(volatile __u32 *)&state->listens_for_dumps ||
+	    !__sync_lock_test_and_set(&state->listens_for_dumps, 0))
 		return 0;
 	notice = new_notice(TC_NOTICE_DUMP, bpf_get_current_task_btf());
 	if (!notice) {
-		*(volatile __u32 *)&state->hears_of_dumps = 1;	/* the next hit asks */
+		*(volatile __u32 *)&state->listens_for_dumps = 1;	/* the next hit asks */
 		return 0;
 	}
 	notice->session = session;
@@ -89,15 +89,15 @@ static __always_inline __u32 own_pid_of(struct task_struct *task)
 __u32 exec_listing;	/* user space begins a new one to have everything reported again */
 
 /* Reports a file once in each listing, so that a shell's loop does not fill the ring. */
-static __always_inline void tell_of_exec(struct task_struct *task, const struct tc_executable *file)
+static __always_inline void report_exec(struct task_struct *task, const struct tc_executable *file)
 {
 	struct tc_told_exec key = { .file = *file, .cgroup = bpf_get_current_cgroup_id() };
 	struct tc_sets *sets = bpf_map_lookup_elem(&cgroups, &key.cgroup);
 	__u32 listing = *(volatile __u32 *)&exec_listing;
-	__u32 *told = bpf_map_lookup_elem(&told_execs, &key);
+	__u32 *reported = bpf_map_lookup_elem(&reported_execs, &key);
 	struct tc_notice *notice;
 
-	if (!sets || (told && *told == listing))
+	if (!sets || (reported && *reported == listing))
 		return;
 	notice = new_notice(TC_NOTICE_EXEC, task);
 	if (!notice)
@@ -105,22 +105,22 @@ static __always_inline void tell_of_exec(struct task_struct *task, const struct 
 	notice->initial_pid = task->tgid;
 	notice->of = *sets;
 	notice->file = *file;
-	bpf_map_update_elem(&told_execs, &key, &listing, BPF_ANY);
+	bpf_map_update_elem(&reported_execs, &key, &listing, BPF_ANY);
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
-struct tc_sets hearing;	/* the engine wants one notice of a process that joins them */
+struct tc_sets listening;	/* the engine wants one notice of a process that joins them */
 
-static __always_inline bool take_hearing(const struct tc_sets *joined, struct tc_sets *told)
+static __always_inline bool take_listening(const struct tc_sets *joined, struct tc_sets *reported)
 {
 	__u64 any = 0;
 	__u32 i;
 
 	for (i = 0; i < TC_MEMBER_WORDS; i++) {
-		__u64 wanted = joined->words[i] & ((volatile struct tc_sets *)&hearing)->words[i];
+		__u64 wanted = joined->words[i] & ((volatile struct tc_sets *)&listening)->words[i];
 
-		told->words[i] = wanted ? __sync_fetch_and_and(&hearing.words[i], ~wanted) & wanted : 0;
-		any |= told->words[i];
+		reported->words[i] = wanted ? __sync_fetch_and_and(&listening.words[i], ~wanted) & wanted : 0;
+		any |= reported->words[i];
 	}
 	return any;
 }
@@ -129,26 +129,26 @@ static __always_inline bool take_hearing(const struct tc_sets *joined, struct tc
  * Reports once for each set, until user space has looked and sets `hearing` again, so that a server that forks for
  * every request does not fill the ring.
  */
-static __always_inline void tell_of_joining(struct task_struct *task, const struct tc_sets *joined)
+static __always_inline void report_joining(struct task_struct *task, const struct tc_sets *joined)
 {
 	struct tc_notice *notice;
-	struct tc_sets told;
+	struct tc_sets reported;
 	__u32 i;
 
-	if (!take_hearing(joined, &told))
+	if (!take_listening(joined, &reported))
 		return;
 	notice = new_notice(TC_NOTICE_JOINED, task);
 	if (!notice) {
 		for (i = 0; i < TC_MEMBER_WORDS; i++)	/* the next one is reported */
-			__sync_fetch_and_or(&hearing.words[i], told.words[i]);
+			__sync_fetch_and_or(&listening.words[i], reported.words[i]);
 		return;
 	}
-	notice->of = told;
+	notice->of = reported;
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Since Linux 6.16 it is known whether it was dumpable: in older kernels a process that ends has no memory any more. */
-static __always_inline void tell_whose(struct tc_notice *notice, struct task_struct *task)
+static __always_inline void report_owner(struct tc_notice *notice, struct task_struct *task)
 {
 	const struct cred *cred = task->real_cred;
 
@@ -159,7 +159,7 @@ static __always_inline void tell_whose(struct tc_notice *notice, struct task_str
 	notice->is_hidden = !runs_as(cred, &notice->as) || !is_dumpable(task->mm);
 }
 
-static __always_inline void tell_of_crash(struct task_struct *task)
+static __always_inline void report_crash(struct task_struct *task)
 {
 	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);
 	__u64 cgroup = bpf_get_current_cgroup_id();
@@ -173,7 +173,7 @@ static __always_inline void tell_of_crash(struct task_struct *task)
 	notice->exit_code = exit_code_of(task);
 	notice->initial_pid = pid;
 	notice->own_pid = own_pid_of(task);
-	tell_whose(notice, task);
+	report_owner(notice, task);
 	member = bpf_map_lookup_elem(&members, &pid);
 	if (member)
 		notice->of = member->of;

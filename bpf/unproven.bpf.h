@@ -10,7 +10,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/notices.bpf.h"
 
-struct told_unproven {
+struct reported_unproven {
 	__u32 session;
 	__u32 pid;
 	__u64 exec_id;
@@ -20,32 +20,32 @@ struct told_unproven {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TC_MAX_TOLD_UNPROVEN);
-	__type(key, struct told_unproven);
+	__type(key, struct reported_unproven);
 	__type(value, __u8);
-} told_unproven SEC(".maps");
+} reported_unproven SEC(".maps");
 
 __on_its_own int count_unproven(__u32 session)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct tc_session *of = bpf_map_lookup_elem(&sessions, &session);
-	struct told_unproven key = { .session = session, .pid = task->tgid, .exec_id = task->self_exec_id };
+	struct reported_unproven key = { .session = session, .pid = task->tgid, .exec_id = task->self_exec_id };
 	struct tc_notice *notice;
-	__u8 told = 1;
+	__u8 reported = 1;
 
 	if (!of)
 		return 0;
 	__sync_fetch_and_add(&of->unproven_hits, 1);
-	if (bpf_map_update_elem(&told_unproven, &key, &told, BPF_NOEXIST))
+	if (bpf_map_update_elem(&reported_unproven, &key, &reported, BPF_NOEXIST))
 		return 0;
 	__sync_fetch_and_add(&of->unproven_processes, 1);
 	/* A user whose processes come and go must not fill the ring for others. */
-	if (*(volatile __u32 *)&of->unproven_told - *(volatile __u32 *)&of->unproven_heard >= TC_MOST_UNPROVEN_TOLD)
+	if (*(volatile __u32 *)&of->unproven_reported - *(volatile __u32 *)&of->unproven_seen >= TC_MOST_UNPROVEN_REPORTED)
 		return 0;
 	notice = new_notice(TC_NOTICE_UNPROVEN, task);
 	if (!notice)
 		return 0;
 	notice->session = session;
-	__sync_fetch_and_add(&of->unproven_told, 1);
+	__sync_fetch_and_add(&of->unproven_reported, 1);
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -56,8 +56,8 @@ Result<Listener> open_listener(const std::string& path) {
 }
 
 void reload(const ConfigurationSource& source, LiveConfiguration& live) {
-  tell_service_reloading();
-  tell_service_ready(live.take(source.read()));
+  notify_service_reloading();
+  notify_service_ready(live.take(source.read()));
 }
 
 Status serve(const Paths& paths, const ConfigurationSource& source,
@@ -96,9 +96,9 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
   }
   log_info("listening on {}", listener->path());
   queued.emplace();
-  tell_service_ready("listening on " + listener->path());
+  notify_service_ready("listening on " + listener->path());
   auto ended = loop->run();
-  tell_service_stopping();
+  notify_service_stopping();
   (*engine)->streams().end();
   (*server)->send_rest();
   return ended;

@@ -26,7 +26,7 @@ std::string names_of(const std::vector<std::string>& probes) {
   return names;
 }
 
-void tell(const GrowReply& grown) {
+void report(const GrowReply& grown) {
   if (!grown.added.empty())
     note("grown by " + plural(grown.added.size(), "function") + ": " + names_of(grown.added));
   for (size_t i = 0; i < std::min(grown.refused.size(), kMostNamed); ++i)
@@ -41,7 +41,7 @@ void Growth::go_on() {
   if (ended_ || Clock::now() < next_) return;
   const auto grown = backend_.call(StageGrow{session_});
   next_ = Clock::now() + std::chrono::milliseconds(kEveryMs);
-  if (grown) return tell(*grown);
+  if (grown) return report(*grown);
   if (grown.error().code == Code::busy) return;  // for now
   ended_ = true;
   note("grows no more: " + grown.error().message);

@@ -30,7 +30,7 @@ Result<bool> Slices::add(const Event& event) {
     if (auto made = make(calls, step, event); !made) return made.error();
   if (calls.empty()) threads_.erase(event.tid);
   for (const pid_t forgotten : open_.forgotten())
-    if (auto told = forget(forgotten, event.ts_ns); !told) return told.error();
+    if (auto reported = forget(forgotten, event.ts_ns); !reported) return reported.error();
   return true;
 }
 

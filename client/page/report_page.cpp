@@ -161,18 +161,19 @@ Status check_files(const std::string& trace_file, const std::string& page) {
   return check_other_file(trace_file, page);
 }
 
-void tell_left_out(const std::string& page, const PageData& data) {
-  const auto tell = [&](uint64_t count, const std::string& what) {
+void report_left_out(const std::string& page, const PageData& data) {
+  const auto report = [&](uint64_t count, const std::string& what) {
     if (count) print_error("tracectl: note: " + page + ": " + what + "\n");
   };
-  tell(data.left_out_items, fmt::format("{} calls and hits left out: it has room for the first {}",
-                                        data.left_out_items, PageCollector::kMostItems));
-  tell(data.left_out_stacks, plural(data.left_out_stacks, "event") + " without their stacks");
+  report(data.left_out_items,
+         fmt::format("{} calls and hits left out: it has room for the first {}",
+                     data.left_out_items, PageCollector::kMostItems));
+  report(data.left_out_stacks, plural(data.left_out_stacks, "event") + " without their stacks");
   const uint64_t texts = data.names.left_out() + data.details.left_out();
-  tell(texts, plural(texts, "text") + " left out, as all of them would be too large");
+  report(texts, plural(texts, "text") + " left out, as all of them would be too large");
   const uint64_t cut = data.names.cut() + data.details.cut();
-  tell(cut, fmt::format("{} cut to {} bytes", plural(cut, "text"), PageTexts::kLongest));
-  tell(data.left_out_losses, plural(data.left_out_losses, "line") + " of its losses left out");
+  report(cut, fmt::format("{} cut to {} bytes", plural(cut, "text"), PageTexts::kLongest));
+  report(data.left_out_losses, plural(data.left_out_losses, "line") + " of its losses left out");
 }
 
 }  // namespace
@@ -190,8 +191,8 @@ int write_report_page(const CommonOptions& common, const std::string& trace_file
   uint64_t bytes = 0;
   const auto written = write_page(page, trace_file, *reader, data, bytes);
   if (!written) return fail(written.error());
-  tell_damage(trace_file, *reader);
-  tell_left_out(page, data);
+  report_damage(trace_file, *reader);
+  report_left_out(page, data);
   if (!common.quiet)
     print_error(fmt::format("{}: {}, {}, {:.1f} MiB\n", page, plural(data.events, "event"),
                             lost_sum_text(data.lost, reader->is_end_known()),

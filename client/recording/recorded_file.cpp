@@ -103,7 +103,7 @@ Result<RecordingPart> RecordingProgress::ask() {
 Result<bool> RecordingProgress::look() {
   auto part = ask();
   if (!part) return part.error();
-  tell(*part);
+  report(*part);
   return true;
 }
 
@@ -118,7 +118,7 @@ Result<RecordingPart> RecordingProgress::end() {
       [&]() -> Result<bool> {
         part = ask();
         if (!part) return part.error();
-        tell(*part);
+        report(*part);
         return part->state != "done";
       },
       kSoonMs);
@@ -129,7 +129,7 @@ Result<RecordingPart> RecordingProgress::end() {
   return part;
 }
 
-void RecordingProgress::tell(const RecordingPart& part) {
+void RecordingProgress::report(const RecordingPart& part) {
   if (!is_seen_) return;
   print_error("\r\x1b[K" + in_file_text(part));
   has_line_ = true;

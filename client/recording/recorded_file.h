@@ -58,7 +58,7 @@ class RecordingProgress {
 
  private:
   Result<protocol::RecordingPart> ask();
-  void tell(const protocol::RecordingPart& part);
+  void report(const protocol::RecordingPart& part);
 
   Backend& backend_;
   const std::string session_;

@@ -55,7 +55,7 @@ void add(const StreamItem& item, RecordingSums& sums) {
 }
 
 // The writer was killed, or is still writing.
-void tell_cut_off(const std::string& file) {
+void report_cut_off(const std::string& file) {
   print_error("tracectl: note: " + file + ": its last line is cut off, and left out\n");
 }
 
@@ -82,7 +82,7 @@ Status read_lines(std::istream& from, const std::string& file, RecordingSums& su
       continue;
     }
     auto item = protocol::parse_line(line);
-    if (!item && from.eof()) return tell_cut_off(file), ok();
+    if (!item && from.eof()) return report_cut_off(file), ok();
     if (!item) return in_line(item.error(), file, number);
     if (is_unknown_end(*item)) print_error("tracectl: note: " + file + ": " + kUnknownEnd + "\n");
     if (auto* event = std::get_if<Event>(&*item)) sources.unify(*event);
@@ -92,7 +92,7 @@ Status read_lines(std::istream& from, const std::string& file, RecordingSums& su
   return ok();
 }
 
-void tell_lost(const std::string& file, const RecordingSums& sums) {
+void report_lost(const std::string& file, const RecordingSums& sums) {
   if (sums.other_lines)
     print_error("tracectl: note: " + file + ": " + plural(sums.other_lines, "line") +
                 (sums.other_lines == 1 ? " is" : " are") + " no events, and ignored\n");
@@ -118,7 +118,7 @@ Status read_file(const CommonOptions& common, const std::string& file, Recording
 
 Status read_sums(const CommonOptions& common, const std::string& file, RecordingSums& sums) {
   if (auto read = read_file(common, file, sums); !read) return read;
-  tell_lost(file, sums);
+  report_lost(file, sums);
   return ok();
 }
 

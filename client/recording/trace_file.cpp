@@ -39,7 +39,7 @@ class ReadingProgress {
   void at(const StreamItem& item) {
     // The clock is read only once in a while.
     constexpr uint64_t kEvery = 1 << 14;
-    if (is_seen_ && ++items_ % kEvery == 0) tell(ts_of(item));
+    if (is_seen_ && ++items_ % kEvery == 0) report(ts_of(item));
   }
 
  private:
@@ -47,7 +47,7 @@ class ReadingProgress {
     return std::visit([](const auto& part) { return part.ts_ns; }, item);
   }
 
-  void tell(uint64_t ts_ns) {
+  void report(uint64_t ts_ns) {
     constexpr uint64_t kEveryNs = 200'000'000;
     const uint64_t now_ns = boot_ns();
     if (now_ns - shown_ns_ < kEveryNs || to_ns_ <= from_ns_) return;
@@ -86,33 +86,33 @@ Result<Reader> open_trace_file(const std::string& path) {
   return reader;
 }
 
-void tell_reason(const CommonOptions& common, const std::string& path, const Reader& reader) {
+void report_reason(const CommonOptions& common, const std::string& path, const Reader& reader) {
   if (common.quiet || reader.reason().empty()) return;
   print_error("tracectl: " + path + ": dumped because " + printable(reader.reason()) + "\n");
 }
 
-void tell_damage(const std::string& path, const Reader& reader) {
+void report_damage(const std::string& path, const Reader& reader) {
   const Damage& damage = reader.damage();
-  const auto tell = [&](const std::string& what) {
+  const auto report = [&](const std::string& what) {
     print_error("tracectl: note: " + path + ": " + what + "\n");
   };
   if (!reader.ended_early().empty())
-    tell("its recording ended early: " + printable(reader.ended_early()));
-  if (!reader.is_end_known()) tell(std::string{kUnknownEnd});
+    report("its recording ended early: " + printable(reader.ended_early()));
+  if (!reader.is_end_known()) report(std::string{kUnknownEnd});
   if (damage.unfinished_bytes)
-    tell("its last " + plural(damage.unfinished_bytes, "byte") +
-         " are incomplete: its writer was killed, or is still writing");
-  if (damage.bytes) tell(plural(damage.bytes, "byte") + " are damaged, and left out");
+    report("its last " + plural(damage.unfinished_bytes, "byte") +
+           " are incomplete: its writer was killed, or is still writing");
+  if (damage.bytes) report(plural(damage.bytes, "byte") + " are damaged, and left out");
   if (damage.blocks)
-    tell(plural(damage.blocks, "block") + " with " + plural(damage.records, "event") +
-         " cannot be read, and are left out");
+    report(plural(damage.blocks, "block") + " with " + plural(damage.records, "event") +
+           " cannot be read, and are left out");
   if (damage.no_room_bytes)
-    tell("its names take more than " + size_text(damage.no_room_bytes) +
-         " of memory: events with later names are among these");
+    report("its names take more than " + size_text(damage.no_room_bytes) +
+           " of memory: events with later names are among these");
   if (damage.cut)
-    tell(plural(damage.cut, "name") + " and stacks are longer than is read, and cut off");
+    report(plural(damage.cut, "name") + " and stacks are longer than is read, and cut off");
   if (damage.unknown)
-    tell(plural(damage.unknown, "part") + " of kinds that only a newer tracectl knows left out");
+    report(plural(damage.unknown, "part") + " of kinds that only a newer tracectl knows left out");
 }
 
 Status check_other_file(const std::string& trace_file, const std::string& output) {
@@ -123,7 +123,7 @@ Status check_other_file(const std::string& trace_file, const std::string& output
 
 Status read_events(const CommonOptions& common, const std::string& path, Reader& reader,
                    const TimeRange& range, const Reader::Take& take, Prints prints) {
-  tell_reason(common, path, reader);
+  report_reason(common, path, reader);
   ReadingProgress progress(common, path, reader, range, prints);
   auto read = reader.read(range, [&](const StreamItem& item) {
     progress.at(item);
@@ -132,7 +132,7 @@ Status read_events(const CommonOptions& common, const std::string& path, Reader&
   return read ? read : read.error().in(path);
 }
 
-void tell_misfit(const std::optional<Error>& misfit) {
+void report_misfit(const std::optional<Error>& misfit) {
   if (misfit) print_error("tracectl: note: left out: " + misfit->message + "\n");
 }
 
@@ -141,7 +141,7 @@ Status read_trace_file(const CommonOptions& common, const std::string& path,
   auto reader = open_trace_file(path);
   if (!reader) return reader.error();
   auto read = read_events(common, path, *reader, {}, take);
-  tell_damage(path, *reader);
+  report_damage(path, *reader);
   return read;
 }
 

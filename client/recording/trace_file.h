@@ -30,13 +30,13 @@ Status read_trace_file(const CommonOptions& common, const std::string& path,
 Status check_other_file(const std::string& trace_file, const std::string& output);
 
 // On standard error, if set: the probe whose events are not used, and why.
-void tell_misfit(const std::optional<Error>& misfit);
+void report_misfit(const std::optional<Error>& misfit);
 
 // On standard error: why the file was written, if it has a reason.
-void tell_reason(const CommonOptions& common, const std::string& path,
-                 const recording::Reader& reader);
+void report_reason(const CommonOptions& common, const std::string& path,
+                   const recording::Reader& reader);
 
 // On standard error: the parts that could not be read, and why; and how the file ended, unless in order.
-void tell_damage(const std::string& path, const recording::Reader& reader);
+void report_damage(const std::string& path, const recording::Reader& reader);
 
 }  // namespace tracectl

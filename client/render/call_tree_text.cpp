@@ -133,13 +133,13 @@ class FoldedCalls {
       deeper_ns_ += place.figures->self_ns;
       return;
     }
-    tell_deeper();
+    report_deeper();
     go_to(place.depth);
     way_ += (place.depth ? ";" : "") + folded_name(*place.name);
-    tell(way_, place.figures->self_ns);
+    report(way_, place.figures->self_ns);
   }
   std::string finish() {
-    tell_deeper();
+    report_deeper();
     if (others_ns_) text_ += fmt::format("[others] {}\n", others_ns_);
     return std::move(text_);
   }
@@ -151,12 +151,12 @@ class FoldedCalls {
   static constexpr size_t kMostBytes = 256 << 20;
 
   // Deeper calls are added under the last chain of callers, which has the greatest depth.
-  void tell_deeper() { tell(way_ + ";" + kDeeper, std::exchange(deeper_ns_, 0)); }
+  void report_deeper() { report(way_ + ";" + kDeeper, std::exchange(deeper_ns_, 0)); }
   void go_to(size_t depth) {
     ends_.resize(depth + 1, way_.size());
     way_.resize(ends_[depth]);
   }
-  void tell(const std::string& way, uint64_t ns) {
+  void report(const std::string& way, uint64_t ns) {
     if (!ns) return;
     if (text_.size() + way.size() <= kMostBytes)
       text_ += fmt::format("{} {}\n", way, ns);

@@ -19,7 +19,7 @@ bool begins_anew(const Event& event, uint32_t newest) {
 const std::vector<CallStep>& OpenCalls::take(const Event& event) {
   steps_.clear();
   forgotten_.clear();
-  Thread& thread = heard_of(event.tid);
+  Thread& thread = thread_of(event.tid);
   if (thread.pid != event.pid || begins_anew(event, thread.newest)) {
     close_down_to(thread, 0);
     thread = {.place = thread.place, .pid = event.pid};
@@ -41,7 +41,7 @@ void OpenCalls::forget_quietest() {
     forget(forgotten_.emplace_back(order_.front()));
 }
 
-OpenCalls::Thread& OpenCalls::heard_of(pid_t tid) {
+OpenCalls::Thread& OpenCalls::thread_of(pid_t tid) {
   auto known = threads_.find(tid);
   if (known == threads_.end())
     known = threads_.emplace(tid, Thread{.place = order_.insert(order_.end(), tid)}).first;

@@ -67,7 +67,7 @@ class OpenCalls {
     std::vector<uint32_t> lost = {};     // the latest calls that were counted as ended
   };
 
-  Thread& heard_of(pid_t tid);
+  Thread& thread_of(pid_t tid);
   void forget(pid_t tid);
   void forget_quietest();
 

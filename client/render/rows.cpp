@@ -220,12 +220,12 @@ std::string histograms_text(const Group& rows, Stacks& stacks) {
 
 // Probes whose rows are all empty.
 size_t silent_probes(const std::vector<RowPart>& rows) {
-  std::set<std::string_view> all, heard;
+  std::set<std::string_view> all, seen;
   for (const RowPart& row : rows) {
     all.insert(row.probe);
-    if (!is_empty(row)) heard.insert(row.probe);
+    if (!is_empty(row)) seen.insert(row.probe);
   }
-  return all.size() - heard.size();
+  return all.size() - seen.size();
 }
 
 uint64_t unread_values(const std::vector<RowPart>& rows) {

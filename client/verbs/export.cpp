@@ -98,7 +98,7 @@ Result<Exported> exported(const CommonOptions& common, const ExportChoice& choic
   if (!read) return read.error();
   if (!added) return added.error();
   if (auto finished = (*to)->finish(); !finished) return finished.error();
-  tell_damage(choice.file, *reader);
+  report_damage(choice.file, *reader);
   return sums;
 }
 

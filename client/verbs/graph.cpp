@@ -36,7 +36,7 @@ void name_functions(std::vector<std::string>& patterns) {
 }
 
 // Reports what the sums lack.
-void tell_missing(const protocol::ReadReply& read) {
+void report_missing(const protocol::ReadReply& read) {
   if (read.dropped_keys)
     print_error("tracectl: note: " + plural(read.dropped_keys, "call") +
                 " not counted: there was no room for more ways of calls; name fewer functions, or "
@@ -131,7 +131,7 @@ class ShowGraph final : public TracingVerb {
       CallTree calls;
       calls.add(read->paths.value_or(std::vector<protocol::PathPart>{}), read->rows);
       print_sums(common, calls, choice_.form, trace_.rows, read->dropped_keys + read->cut);
-      tell_missing(*read);
+      report_missing(*read);
       return trace.status_of(ended);
     };
     return with_trace(common, trace_, LiveTrace::Stream::none, trace_calls);

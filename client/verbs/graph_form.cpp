@@ -40,7 +40,7 @@ Status check_form(const CommonOptions& common, GraphForm form) {
 
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphForm form, size_t rows,
                 uint64_t lost, bool is_end_known) {
-  tell_forgotten(calls);
+  report_forgotten(calls);
   if (!common.json) return print(text_of(calls, form, rows));
   protocol::CallSumsPart sums = sums_of(calls, form == GraphForm::tree);
   sums.lost = lost;
@@ -48,7 +48,7 @@ void print_sums(const CommonOptions& common, const CallTree& calls, GraphForm fo
   print(protocol::text_of(protocol::to_json(sums)) + "\n");
 }
 
-void tell_forgotten(const CallTree& calls) {
+void report_forgotten(const CallTree& calls) {
   if (const uint64_t threads = calls.forgotten_threads())
     print_error("tracectl: note: more than " + std::to_string(OpenCalls::kMostCalls) +
                 " calls were open, or calls of more than " +

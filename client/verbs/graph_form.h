@@ -24,6 +24,6 @@ void print_sums(const CommonOptions& common, const CallTree& calls, GraphForm fo
                 uint64_t lost, bool is_end_known = true);
 
 // On standard error: the threads whose calls are shown without an end, most likely because they have ended.
-void tell_forgotten(const CallTree& calls);
+void report_forgotten(const CallTree& calls);
 
 }  // namespace tracectl

@@ -187,13 +187,13 @@ Result<ReadReply> LiveTrace::read(bool quiet) {
 
 int LiveTrace::status_of(const Result<Ended>& ended) {
   if (!ended) return fail(ended.error());
-  if (*ended == Ended::targets) tell_ending();
+  if (*ended == Ended::targets) report_ending();
   if (*ended == Ended::nothing_left) return fail(budget_->nothing_left());
   return *ended == Ended::interrupted ? kInterrupted : kDone;
 }
 
 // Reports how a started command ended, unless successfully.
-void LiveTrace::tell_ending() {
+void LiveTrace::report_ending() {
   if (!target_.command) return;
   const auto ending = target_.command->wait();
   if (!ending) return print_error(error_text(ending.error()));
@@ -207,7 +207,7 @@ void LiveTrace::tell_ending() {
 
 namespace {
 
-void tell_coverage(const CommonOptions& common, const CommitReply& committed) {
+void report_coverage(const CommonOptions& common, const CommitReply& committed) {
   for (const std::string& note : committed.notes) print_error("tracectl: note: " + note + "\n");
   print_error(refusals_text(committed.refused));
   if (common.quiet) return;
@@ -231,7 +231,7 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, LiveTra
       show<CommitReply>(common, trace.committed(), commit_text);
       return kDone;
     }
-    tell_coverage(common, trace.committed());
+    report_coverage(common, trace.committed());
     return body(backend, trace);
   });
 }

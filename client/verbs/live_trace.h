@@ -63,7 +63,7 @@ class LiveTrace {
   Status stage_all();
   bool others_can_come() const;
   Status hold_targets();
-  void tell_ending();
+  void report_ending();
 
   const TraceOptions& options_;
   Backend& backend_;

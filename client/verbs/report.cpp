@@ -30,8 +30,8 @@ void exclude_each_other(const std::vector<Option>& options) {
 
 void print_changes(const CommonOptions& common, const RecordingSums& before,
                    const RecordingSums& after, size_t rows) {
-  tell_forgotten(before.calls);
-  tell_forgotten(after.calls);
+  report_forgotten(before.calls);
+  report_forgotten(after.calls);
   if (!common.json) return print(comparison_text(before.calls, after.calls, rows));
   protocol::CallChangesPart changes = compared(before.calls, after.calls);
   changes.lost_before = before.lost;
@@ -122,7 +122,7 @@ class SumUpRecording final : public Verb {
 
   int print_rows(const CommonOptions& common, const EventSums& sums, uint64_t lost) const {
     if (auto fits = sums.check(); !fits) return fail(fits.error());
-    tell_misfit(sums.misfit());
+    report_misfit(sums.misfit());
     show<protocol::ReadReply>(common, reply_of(sums, lost), [&](const protocol::ReadReply& reply) {
       return first_rows_text(reply, rows_);
     });
@@ -136,7 +136,7 @@ class SumUpRecording final : public Verb {
     const auto read = read_events(common, file_, *reader, {},
                                   [&](const StreamItem& item) { return timeline.add(item), true; });
     if (!read) return fail(read.error());
-    tell_damage(file_, *reader);
+    report_damage(file_, *reader);
     show<protocol::TimelinePart>(common, timeline.part(), [&](const protocol::TimelinePart& part) {
       return timeline_text(part, rows_);
     });

@@ -65,9 +65,9 @@ class ShowRecording final : public Verb {
         Prints::meanwhile);
     if (!shown) return fail(shown.error());
     printer.finish();
-    tell_damage(file_, *reader);
+    report_damage(file_, *reader);
     if (auto fits = chosen->check(); !fits) return fail(fits.error());
-    tell_misfit(chosen->misfit());
+    report_misfit(chosen->misfit());
     if (!common.quiet) print_error(printer.summary());
     return kDone;
   }

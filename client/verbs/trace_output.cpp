@@ -36,7 +36,7 @@ Status print_rest(Backend& backend, const std::string& session, EventPrinter& pr
 }
 
 // If no table shows it.
-void tell_filtered(const ReadReply& read) {
+void report_filtered(const ReadReply& read) {
   if (read.total_filtered) print_error(plural(read.total_filtered, "hit") + " filtered out\n");
 }
 
@@ -46,7 +46,7 @@ void print_rows(const CommonOptions& common, const TraceOptions& options, ReadRe
   if (any && !common.json)
     print(first_rows_text(titled(std::move(read), options.keys), options.rows));
   else if (!any && !common.quiet)
-    tell_filtered(read);
+    report_filtered(read);
 }
 
 }  // namespace

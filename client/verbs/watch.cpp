@@ -45,8 +45,8 @@ class Watch {
   bool goes_on() const;
   bool print_rest();
   Result<std::optional<Ended>> rejoin();
-  void tell(const std::string& text) const;
-  void tell_how_it_went_on() const;
+  void report(const std::string& text) const;
+  void report_restore() const;
 
   const CommonOptions& common_;
   const WatchOptions& options_;
@@ -115,27 +115,27 @@ bool Watch::print_rest() {
 
 // If the new daemon ends meanwhile, follow() notices it and waits for the next one.
 Result<std::optional<Ended>> Watch::rejoin() {
-  tell("the daemon has closed the connection; waiting for session " + options_.session +
-       " to go on");
+  report("the daemon has closed the connection; waiting for session " + options_.session +
+         " to go on");
   auto ended = Rejoin(common_.socket, request_, waiter_, options_.reconnect_s).run(backend_);
   if (!ended || *ended) return ended;
   if (auto looked = look())
-    tell_how_it_went_on();
+    report_restore();
   else if (!backend_.is_closed())
     return looked.error();
   return std::optional<Ended>{};
 }
 
-void Watch::tell(const std::string& text) const {
+void Watch::report(const std::string& text) const {
   if (!common_.quiet) print_error("tracectl: " + text + "\n");
 }
 
-void Watch::tell_how_it_went_on() const {
-  if (!session_.gap) return tell("session " + options_.session + " goes on");
-  tell(fmt::format(
+void Watch::report_restore() const {
+  if (!session_.gap) return report("session " + options_.session + " goes on");
+  report(fmt::format(
       "session {} was begun anew by the next daemon: nothing was counted for at most {:.3f} s",
       options_.session, static_cast<double>(session_.gap->ns) / 1e9));
-  for (const std::string& one : session_.not_resumed) tell("not resumed: " + one);
+  for (const std::string& one : session_.not_resumed) report("not resumed: " + one);
   if (common_.json)
     print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");
 }

@@ -59,15 +59,15 @@ bool logs_to_journal() {
   return stream == std::to_string(is.st_dev) + ":" + std::to_string(is.st_ino);
 }
 
-void tell_service_ready(const std::string& status) {
+void notify_service_ready(const std::string& status) {
   ::sd_notify(0, ("READY=1\nSTATUS=" + status).c_str());
 }
 
-void tell_service_reloading() {
+void notify_service_reloading() {
   const uint64_t now_us = clock_ns(CLOCK_MONOTONIC) / 1000;
   ::sd_notify(0, ("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now_us)).c_str());
 }
 
-void tell_service_stopping() { ::sd_notify(0, "STOPPING=1"); }
+void notify_service_stopping() { ::sd_notify(0, "STOPPING=1"); }
 
 }  // namespace tracectl

@@ -19,8 +19,8 @@ Result<std::optional<Fd>> socket_of_service();
 bool logs_to_journal();
 
 // `systemctl status` shows `status`.
-void tell_service_ready(const std::string& status);
-void tell_service_reloading();
-void tell_service_stopping();
+void notify_service_ready(const std::string& status);
+void notify_service_reloading();
+void notify_service_stopping();
 
 }  // namespace tracectl

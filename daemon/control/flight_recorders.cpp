@@ -352,7 +352,7 @@ Status FlightRecorders::dump_to_folder(const std::string& session, uid_t user,
 
 bool FlightRecorders::look_after() {
   take_flushed();
-  bool is_any_left = tell_ended();
+  bool is_any_left = report_ended();
   for (auto& [session, kept] : recorders_) is_any_left |= look_after(session, kept);
   return is_any_left;
 }
@@ -367,7 +367,7 @@ bool FlightRecorders::look_after(const std::string& session, Kept& kept) {
   return kept.listen_at_ns || kept.waiting || is_being_written(session);
 }
 
-bool FlightRecorders::tell_ended() {
+bool FlightRecorders::report_ended() {
   bool is_any_left = false;
   for (auto& [number, dumping] : dumps_) {
     if (!dumping.place) continue;
@@ -376,13 +376,13 @@ bool FlightRecorders::tell_ended() {
       is_any_left = true;
       continue;
     }
-    tell_end(dumping, state);
+    report_end(dumping, state);
     dumping.place.reset();
   }
   return is_any_left;
 }
 
-void FlightRecorders::tell_end(const Dumping& dumping, const Dump::State& state) {
+void FlightRecorders::report_end(const Dumping& dumping, const Dump::State& state) {
   if (state.phase == Dump::Phase::failed) {
     ++counts_.failed;
     if (state.events == 0) dumping.place->remove();
@@ -408,7 +408,7 @@ FlightRecorders::~FlightRecorders() {
     if (dump && !(*dump)->wait_ms(static_cast<unsigned>(left_ns / 1'000'000)))
       log_warning("a dump of session {} was not written to its end", dumping.session);
   }
-  (void)tell_ended();
+  (void)report_ended();
 }
 
 }  // namespace tracectl

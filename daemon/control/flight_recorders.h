@@ -117,9 +117,9 @@ class FlightRecorders {
   static void begin(Dumping& dumping);
   static Dump::State state_of(const Dumping& dumping);
   bool look_after(const std::string& session, Kept& kept);
-  bool tell_ended();
+  bool report_ended();
   void watch_what_is_wanted();
-  void tell_end(const Dumping& dumping, const Dump::State& state);
+  void report_end(const Dumping& dumping, const Dump::State& state);
   Result<const Kept*> kept(const std::string& session) const;
   bool is_being_written(const std::string& session) const;
   static bool is_being_written(const Dumping& dumping);

@@ -73,21 +73,21 @@ class QueueEnd : public spdlog::sinks::dist_sink_st {
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    tell_lost(message.logger_name);
+    report_lost(message.logger_name);
     Sinks::sink_it_(message);
   }
 
-  void tell_lost(spdlog::string_view_t logger) {
+  void report_lost(spdlog::string_view_t logger) {
     const size_t lost = queue_.overrun_counter();
-    if (lost == told_) return;
-    const std::string line = std::to_string(lost - told_) +
+    if (lost == reported_) return;
+    const std::string line = std::to_string(lost - reported_) +
                              " lines of this log were lost: they came faster than they are taken";
-    told_ = lost;
+    reported_ = lost;
     Sinks::sink_it_({logger, spdlog::level::warn, line});
   }
 
   spdlog::details::thread_pool& queue_;
-  size_t told_ = 0;
+  size_t reported_ = 0;
 };
 
 std::string_view take_word(std::string_view& line) {

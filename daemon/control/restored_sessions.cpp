@@ -62,13 +62,13 @@ class RestoredSessions {
     for (size_t i = 0; i < answers.size(); ++i) {
       const SavedSession& session = *asked[i];
       if (answers[i])
-        tell_whole(session);
+        report_whole(session);
       else
         log_info("session {} starts over: {}", session.name, answers[i].error().message);
     }
   }
 
-  void tell_whole(const SavedSession& session) {
+  void report_whole(const SavedSession& session) {
     whole_.insert(session.name);
     log_info("continue session={} uid={} gapns=0 settings={} failed=0", session.name, session.user,
              session.settings.size());
@@ -104,7 +104,7 @@ class RestoredSessions {
     facts.began = session.began;
     facts.account = session.account;
     for (const protocol::SavedFile& file : session.files)
-      if (auto given = give(session, file); !given) tell(session, file.path, given.error());
+      if (auto given = give(session, file); !given) report(session, file.path, given.error());
     if (session.paused && !is_whole)
       check(session, "pause", commands_.handle(pause(session), peer));
     return true;
@@ -144,7 +144,7 @@ class RestoredSessions {
   void stage_all(const SavedSession& session, const std::vector<SavedSetting>& settings) {
     for (const SavedSetting& saved : settings)
       if (auto staged = stage(session, saved); !staged)
-        tell(session, saved.setting.pattern, staged.error());
+        report(session, saved.setting.pattern, staged.error());
   }
 
   // A process that waited to execute its program when the setting was staged has done so.
@@ -169,9 +169,9 @@ class RestoredSessions {
     };
     auto committed = ask(false);
     if (!committed) committed = ask(true);
-    if (!committed) return tell(session, "its settings are its draft", committed.error());
+    if (!committed) return report(session, "its settings are its draft", committed.error());
     for (const protocol::RefusalPart& refused : committed->refused)
-      tell(session, refused.probe, Error{Code::invalid, refused.reason});
+      report(session, refused.probe, Error{Code::invalid, refused.reason});
   }
 
   void note_gap(const SavedSession& session) {
@@ -195,10 +195,10 @@ class RestoredSessions {
 
   template <class T>
   void check(const SavedSession& session, const std::string& what, const Result<T>& done) {
-    if (!done) tell(session, what, done.error());
+    if (!done) report(session, what, done.error());
   }
 
-  void tell(const SavedSession& session, const std::string& what, const Error& error) {
+  void report(const SavedSession& session, const std::string& what, const Error& error) {
     const std::string text = what + ": " + error.message;
     log_warning("session {} is restored without {}", session.name, text);
     commands_.saved().facts(session.name).not_resumed.push_back(text);

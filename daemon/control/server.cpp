@@ -35,7 +35,7 @@ uid_t user_of(const Fd& socket) {
   return peer.uid;
 }
 
-void tell_unwatched(const Error& why) {
+void report_unwatched(const Error& why) {
   log_warning(
       "failures of units are not seen: {}; making a session that is dumped on one tries "
       "again",
@@ -52,7 +52,7 @@ Server::Server(EventLoop& loop, Engine& engine, DumpFolder dumps, DescriptorStor
       privileged_(privileged),
       units_(
           loop, [this](const UnitFailure& failure) { upkeep_->dump_failed(failure); },
-          tell_unwatched),
+          report_unwatched),
       commands_(engine, counts_, FlightRecorders::Unasked{std::move(dumps), units_}, store),
       wake_(std::move(wake)),
       spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
@@ -249,7 +249,7 @@ void Server::note_unsent() {
   std::map<std::string, uint64_t> unsent;
   for (const Connection& connection : connections_) {
     if (connection.closing || connection.out.empty()) continue;
-    for (const auto& [session, events] : protocol::told_in(connection.unsent_lines()))
+    for (const auto& [session, events] : protocol::reported_in(connection.unsent_lines()))
       unsent[session] = std::max(unsent[session], events);
   }
   for (const auto& [session, events] : unsent) engine_.streams().note_unsent(session, events);

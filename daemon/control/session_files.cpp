@@ -47,7 +47,7 @@ struct Found {
   std::string text;  // as SessionFile has it
 };
 
-void tell(const fs::path& file, const Error& error) {
+void report(const fs::path& file, const Error& error) {
   log_error("{}: {}", file.string(), error.message);
 }
 
@@ -57,7 +57,7 @@ std::map<std::string, Found> find_in(const std::string& folder) {
   for (const fs::path& file : files_in(folder)) {
     auto saved = read(file);
     if (!saved) {
-      tell(file, saved.error());
+      report(file, saved.error());
       continue;
     }
     std::string text = protocol::text_of(*saved);
@@ -77,14 +77,14 @@ class Beginning {
     auto creation = protocol::creation_of(found.saved, name);
     creation.saved = commands_.saved().can_save();
     auto made = commands_.handle(creation, self_);
-    if (!made) return tell(found.file, made.error());
+    if (!made) return report(found.file, made.error());
     commands_.saved().facts(name).began = found.text;
     made_.emplace_back(name, &found);
   }
 
   void commit_all() {
     for (const auto& [name, found] : made_)
-      if (auto committed = commit(name, *found); !committed) tell(found->file, committed.error());
+      if (auto committed = commit(name, *found); !committed) report(found->file, committed.error());
   }
 
  private:

@@ -73,7 +73,7 @@ Linker::~Linker() {
 }
 
 Status Linker::arm(const Object& file, std::span<const uint64_t> offsets) {
-  notices_.linkers()[number_] = {.pid = static_cast<uint32_t>(process_->pid()), .hears = 1};
+  notices_.linkers()[number_] = {.pid = static_cast<uint32_t>(process_->pid()), .listens = 1};
   auto link = notices_.arm_linker(file.fd(), offsets, process_->pid(), number_);
   if (!link) return link.error();
   link_ = std::move(*link);
@@ -81,7 +81,7 @@ Status Linker::arm(const Object& file, std::span<const uint64_t> offsets) {
 }
 
 void Linker::listen() const {
-  __atomic_store_n(&notices_.linkers()[number_].hears, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&notices_.linkers()[number_].listens, 1u, __ATOMIC_SEQ_CST);
 }
 
 Result<LinkerPtr> Linkers::arm(const std::shared_ptr<const Process>& process, Resolver& resolver,

@@ -113,7 +113,7 @@ Status SetTargets::add_cgroups(const std::string& path, uint32_t number) {
   tree->visit(path, [&](uint64_t id) {
     if (auto added = kernel_sets_.add_cgroup(id, number); !added) all = added;
   });
-  kernel_sets_.tell_of_execs();
+  kernel_sets_.report_execs();
   return all;
 }
 

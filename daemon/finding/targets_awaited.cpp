@@ -82,7 +82,7 @@ bool TargetFinder::is_found(const Process& process, ino_t inode) const {
   });
 }
 
-// Its libraries are looked for after its exec, which is reported (Hooks::hear_of_joining()). A program that
+// Its libraries are looked for after its exec, which is reported (Hooks::listen_for_joining()). A program that
 // maps only itself has no linker.
 bool TargetFinder::awaits_start_of(const Process& process) const {
   return awaits_ && access_.awaits_libraries && !pattern_.object.empty() &&

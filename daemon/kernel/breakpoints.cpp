@@ -88,8 +88,8 @@ class Ground {
 };
 
 // In the child the socket is descriptor 0.
-bool tell(int err) { return ::write(0, &err, sizeof(err)) == sizeof(err); }
-bool is_told_to_go() {
+bool report(int err) { return ::write(0, &err, sizeof(err)) == sizeof(err); }
+bool may_go() {
   char go = 0;
   return ::read(0, &go, 1) == 1;
 }
@@ -100,10 +100,10 @@ bool is_told_to_go() {
   int err = ground.lay(object_fd, offsets);
   const int free_still = confine(socket, parent);
   if (err == 0) err = free_still;
-  if (tell(err) && err == 0 && is_told_to_go()) {
+  if (report(err) && err == 0 && may_go()) {
     const bool kept = std::all_of(offsets.begin(), offsets.end(),
                                   [&](uint64_t offset) { return ground.hit(offset); });
-    tell(kept ? 0 : EOPNOTSUPP);
+    report(kept ? 0 : EOPNOTSUPP);
   }
   for (;;) ::syscall(SYS_exit, 0);  // _exit() would end all threads, which is another system call
 }

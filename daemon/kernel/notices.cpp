@@ -38,7 +38,7 @@ std::vector<tc_notice> Notices::take() {
 }
 
 void Notices::listen_for_dumps(uint32_t session) {
-  __atomic_store_n(&sessions_[session].hears_of_dumps, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&sessions_[session].listens_for_dumps, 1u, __ATOMIC_SEQ_CST);
 }
 
 void Notices::watch_crashes(bool watch) {

@@ -130,9 +130,9 @@ ProcessProofs::Unproven ProcessProofs::unproven(uint32_t session) const {
           __atomic_load_n(&of.unproven_hits, __ATOMIC_RELAXED)};
 }
 
-void ProcessProofs::hear_of_unproven(uint32_t session) {
+void ProcessProofs::listen_for_unproven(uint32_t session) {
   tc_session& of = sessions_[session];
-  __atomic_store_n(&of.unproven_heard, __atomic_load_n(&of.unproven_told, __ATOMIC_RELAXED),
+  __atomic_store_n(&of.unproven_seen, __atomic_load_n(&of.unproven_reported, __ATOMIC_RELAXED),
                    __ATOMIC_RELAXED);
 }
 

@@ -50,8 +50,8 @@ class ProcessProofs {
     uint64_t processes = 0, hits = 0;
   };
   Unproven unproven(uint32_t session) const;
-  // Notices report the next TC_MOST_UNPROVEN_TOLD such processes, and no more until this is called again.
-  void hear_of_unproven(uint32_t session);
+  // Notices report the next TC_MOST_UNPROVEN_REPORTED such processes, and no more until this is called again.
+  void listen_for_unproven(uint32_t session);
 
  private:
   struct Looking;

@@ -45,21 +45,21 @@ uint64_t Rings::dropped(uint32_t session, unsigned cpu) const {
 
 void Rings::note_seen(uint32_t session, unsigned cpu, const Seen& seen) {
   tc_ring_loss& loss = shared_.losses[index_of(session, cpu)];
-  __atomic_store_n(&loss.told, seen.dropped, __ATOMIC_RELAXED);
+  __atomic_store_n(&loss.reported, seen.dropped, __ATOMIC_RELAXED);
   __atomic_store_n(&loss.seen_ns, seen.until_ns, __ATOMIC_RELAXED);
 }
 
 Rings::Seen Rings::seen(uint32_t session, unsigned cpu) const {
   const tc_ring_loss& loss = shared_.losses[index_of(session, cpu)];
-  return {loss.told, loss.seen_ns};
+  return {loss.reported, loss.seen_ns};
 }
 
 void Rings::note_untold(uint32_t session, uint64_t events) {
-  __atomic_store_n(&shared_.losses[index_of(session, 0)].untold, events, __ATOMIC_RELAXED);
+  __atomic_store_n(&shared_.losses[index_of(session, 0)].unreported, events, __ATOMIC_RELAXED);
 }
 
-uint64_t Rings::untold(uint32_t session) const {
-  return shared_.losses[index_of(session, 0)].untold;
+uint64_t Rings::unreported(uint32_t session) const {
+  return shared_.losses[index_of(session, 0)].unreported;
 }
 
 void Rings::set_reader_sleeps(bool sleeps) {

@@ -69,7 +69,7 @@ Sets::Sets(tracer& skeleton)
                .members = bpf_map__fd(skeleton.maps.members),
                .cgroups = bpf_map__fd(skeleton.maps.cgroups),
                .cgroup_names = bpf_map__fd(skeleton.maps.cgroup_names)}) {
-  skeleton_.bss->hearing = {};  // a former daemon heard of other sets
+  skeleton_.bss->listening = {};  // a former daemon listened for other sets
 }
 
 // ---- of processes ----
@@ -167,22 +167,21 @@ void Sets::clear_cgroups(uint32_t set_target) {
   clear<tc_cgroup_name>(tables_.cgroup_names, set_target);
 }
 
-void Sets::tell_of_execs() {
-  __atomic_add_fetch(&skeleton_.bss->exec_listing, 1, __ATOMIC_SEQ_CST);
-}
+void Sets::report_execs() { __atomic_add_fetch(&skeleton_.bss->exec_listing, 1, __ATOMIC_SEQ_CST); }
 
 // ---- of both ----
 
-__u64& Sets::hearing_word(uint32_t set_target) {
-  return skeleton_.bss->hearing.words[set_target / 64];
+__u64& Sets::listening_word(uint32_t set_target) {
+  return skeleton_.bss->listening.words[set_target / 64];
 }
 
-void Sets::hear_of_joining(uint32_t set_target) {
-  __atomic_fetch_or(&hearing_word(set_target), uint64_t{1} << (set_target % 64), __ATOMIC_SEQ_CST);
+void Sets::listen_for_joining(uint32_t set_target) {
+  __atomic_fetch_or(&listening_word(set_target), uint64_t{1} << (set_target % 64),
+                    __ATOMIC_SEQ_CST);
 }
 
-void Sets::hear_no_more(uint32_t set_target) {
-  __atomic_fetch_and(&hearing_word(set_target), ~(uint64_t{1} << (set_target % 64)),
+void Sets::stop_listening(uint32_t set_target) {
+  __atomic_fetch_and(&listening_word(set_target), ~(uint64_t{1} << (set_target % 64)),
                      __ATOMIC_SEQ_CST);
 }
 
@@ -191,7 +190,7 @@ void Sets::end_but(const tc_sets& kept) {
   end_sets_of<uint64_t>(tables_.cgroups, kept);
   end_sets_of<tc_cgroup_name>(tables_.cgroup_names, kept);
   for (uint32_t i = 0; i < TC_MEMBER_WORDS; ++i)
-    __atomic_fetch_and(&hearing_word(i * 64), kept.words[i], __ATOMIC_SEQ_CST);
+    __atomic_fetch_and(&listening_word(i * 64), kept.words[i], __ATOMIC_SEQ_CST);
 }
 
 }  // namespace tracectl

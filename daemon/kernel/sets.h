@@ -46,13 +46,13 @@ class Sets {
   void clear_cgroups(uint32_t set_target);
   // Notices report the files that processes of these sets execute from now on, each once for each cgroup, also
   // those that were reported before.
-  void tell_of_execs();
+  void report_execs();
 
   // ---- of both ----
   // A notice reports the next process that joins the set by a fork or an exec. Later ones are not reported until
   // this is called again.
-  void hear_of_joining(uint32_t set_target);
-  void hear_no_more(uint32_t set_target);
+  void listen_for_joining(uint32_t set_target);
+  void stop_listening(uint32_t set_target);
   // Ends all set targets but these.
   void end_but(const tc_sets& kept);
 
@@ -65,7 +65,7 @@ class Sets {
 
   Status can_follow() const;
   void end_processes_but(const tc_sets& kept);
-  __u64& hearing_word(uint32_t set_target);
+  __u64& listening_word(uint32_t set_target);
 
   tracer& skeleton_;
   Tables tables_;

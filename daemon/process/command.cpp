@@ -81,7 +81,7 @@ bool wait_for_release(int gate) {
   execve(start.path, start.arguments, environ);
   int err = errno;
   // If this fails, nobody is left to report to.
-  [[maybe_unused]] ssize_t told = write(start.failure, &err, sizeof err);
+  [[maybe_unused]] ssize_t reported = write(start.failure, &err, sizeof err);
   _exit(127);
 }
 

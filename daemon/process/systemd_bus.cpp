@@ -41,7 +41,7 @@ int call_back(sd_bus_message* message, void* data, sd_bus_error*) {
   return 0;
 }
 
-int tell_lost(sd_bus_message*, void* data, sd_bus_error*) {
+int report_lost(sd_bus_message*, void* data, sd_bus_error*) {
   const auto lost = *static_cast<std::function<void()>*>(data);
   lost();
   return 0;
@@ -70,7 +70,7 @@ Result<std::unique_ptr<SystemdBus>> SystemdBus::open(EventLoop& loop, std::funct
   if (auto greeted = bus->greet(end_ns); !greeted) return greeted.error();
   const int err = sd_bus_match_signal(opened, nullptr, "org.freedesktop.DBus.Local",
                                       "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
-                                      "Disconnected", tell_lost, &bus->lost_);
+                                      "Disconnected", report_lost, &bus->lost_);
   if (err < 0) return unreachable(err);
   if (auto served = loop.serve(*opened); !served) return served.error();
   return bus;

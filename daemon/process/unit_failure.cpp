@@ -60,11 +60,11 @@ std::string text(const UnitFailure& failure) {
 std::optional<UnitFailure> UnitHistory::next(const UnitState& now) {
   if (!is_failed(now)) {
     // Without an invocation id, this is the only sign that the next failure is a new one.
-    if (now.invocation_id.empty()) told_.reset();
+    if (now.invocation_id.empty()) reported_.reset();
     return std::nullopt;
   }
-  if (told_ == now.invocation_id) return std::nullopt;
-  told_ = now.invocation_id;
+  if (reported_ == now.invocation_id) return std::nullopt;
+  reported_ = now.invocation_id;
   UnitFailure failure{.unit = now.id, .result = now.result, .main_pid = {}, .main_ending = {}};
   if (now.exec_main_pid > 0) {
     failure.main_pid = now.exec_main_pid;

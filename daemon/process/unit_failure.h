@@ -46,7 +46,7 @@ class UnitHistory {
   std::optional<UnitFailure> next(const UnitState& now);
 
  private:
-  std::optional<std::string> told_;  // the last invocation whose failure was reported
+  std::optional<std::string> reported_;  // the last invocation whose failure was reported
 };
 
 }  // namespace tracectl

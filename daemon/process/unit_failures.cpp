@@ -78,10 +78,10 @@ int read_properties(sd_bus_message& message, UnitState& state) {
 Result<UnitState> state_of(SystemdBus& bus, const std::string& object, uint64_t end_ns) {
   // An empty interface requests the properties of all interfaces.
   const SystemdBus::Method get{object.c_str(), "org.freedesktop.DBus.Properties", "GetAll"};
-  auto told = bus.call(get, {""}, end_ns);
-  if (!told) return told.error();
+  auto properties = bus.call(get, {""}, end_ns);
+  if (!properties) return properties.error();
   UnitState state;
-  if (const int err = read_properties(**told, state); err < 0)
+  if (const int err = read_properties(**properties, state); err < 0)
     return Error::from_errno("read the properties of a unit", -err);
   return state;
 }

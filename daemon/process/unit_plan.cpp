@@ -26,20 +26,20 @@ class Properties {
       : bus_(bus), object_(std::move(object)), end_ns_(end_ns) {}
 
   Result<std::string> text(const char* interface, const char* name) {
-    auto told = get(interface, name);
-    if (!told) return told.error();
+    auto property = get(interface, name);
+    if (!property) return property.error();
     const char* value = nullptr;
-    if (const int err = sd_bus_message_read(told->get(), "v", "s", &value); err < 0)
+    if (const int err = sd_bus_message_read(property->get(), "v", "s", &value); err < 0)
       return unreadable(err);
     return std::string(value);
   }
 
   // The programs of a list of commands.
   Result<std::vector<std::string>> programs(const char* name) {
-    auto told = get(kService, name);
-    if (!told) return told.error();
+    auto property = get(kService, name);
+    if (!property) return property.error();
     std::vector<std::string> paths;
-    if (const int err = read_programs(**told, paths); err < 0) return unreadable(err);
+    if (const int err = read_programs(**property, paths); err < 0) return unreadable(err);
     return paths;
   }
 

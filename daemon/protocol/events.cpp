@@ -268,8 +268,8 @@ void append_lost_line(std::string& out, const Lost& lost, std::string_view sessi
   out += "}\n";
 }
 
-std::map<std::string, uint64_t> told_in(std::string_view lines) {
-  std::map<std::string, uint64_t> told;
+std::map<std::string, uint64_t> reported_in(std::string_view lines) {
+  std::map<std::string, uint64_t> reported;
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
@@ -278,9 +278,9 @@ std::map<std::string, uint64_t> told_in(std::string_view lines) {
     const auto message = nlohmann::json::parse(line, nullptr, false);
     if (message.is_discarded()) continue;
     const auto& params = message["params"];
-    told[params["session"].get<std::string>()] += is_loss ? params["count"].get<uint64_t>() : 1;
+    reported[params["session"].get<std::string>()] += is_loss ? params["count"].get<uint64_t>() : 1;
   }
-  return told;
+  return reported;
 }
 
 std::string event_json(const Event& event, WallClock& wall) {

@@ -52,7 +52,7 @@ std::string lost_json(const Lost& lost, std::string_view session);
 
 // The number of events, by session, in lines of notifications: those shown and those reported as lost. Other lines
 // count as none.
-std::map<std::string, uint64_t> told_in(std::string_view lines);
+std::map<std::string, uint64_t> reported_in(std::string_view lines);
 
 // Parses a line that `--json` printed: append_event() or, within {"lost": }, append_lost().
 Result<StreamItem> parse_line(std::string_view line);

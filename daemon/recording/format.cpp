@@ -9,7 +9,7 @@ namespace tracectl::recording {
 namespace {
 
 constexpr std::string_view kBlockMagic{"TCTB", 4};
-constexpr uint32_t kTellsEnd = 1;  // a flag in the file's header
+constexpr uint32_t kHasEndBlock = 1;  // a flag in the file's header
 
 // The last eight bytes of a header are its checksum.
 std::string completed(std::string header, size_t size) {
@@ -36,7 +36,7 @@ std::string encode(const FileHeader& header) {
   ByteWriter to(out);
   to.fixed(header.version);
   to.fixed(static_cast<uint16_t>(kFileHeaderBytes));
-  to.fixed(header.tells_end ? kTellsEnd : 0);
+  to.fixed(header.has_end_block ? kHasEndBlock : 0);
   to.fixed(header.id);
   to.fixed(static_cast<uint64_t>(header.wall_minus_boot_ns));
   return completed(std::move(out), kFileHeaderBytes);
@@ -49,7 +49,7 @@ Result<FileHeader> decode_file_header(std::string_view bytes) {
   FileHeader header;
   header.version = from.fixed<uint16_t>();
   from.fixed<uint16_t>();
-  header.tells_end = from.fixed<uint32_t>() & kTellsEnd;
+  header.has_end_block = from.fixed<uint32_t>() & kHasEndBlock;
   if (!from.failed() && header.version > kVersion)
     return unreadable("it is of version " + std::to_string(header.version) +
                       " of the format, and this program knows " + std::to_string(kVersion) +
@@ -100,7 +100,7 @@ std::optional<BlockHeader> decode_block_header(std::string_view bytes, uint64_t 
 
 std::string encode(const Ending& ending) {
   std::string body, record;
-  ByteWriter(body).varint(ending.is_all_told);
+  ByteWriter(body).varint(ending.has_all_losses);
   ByteWriter(body).text(std::string_view(ending.why).substr(0, kMostWhyBytes));
   ByteWriter(record).text(body);
   return record;
@@ -110,7 +110,7 @@ std::optional<Ending> decode_ending(std::string_view records) {
   ByteReader from(records);
   ByteReader body(from.text());
   Ending ending;
-  ending.is_all_told = body.varint() == 1;
+  ending.has_all_losses = body.varint() == 1;
   ending.why = body.text().substr(0, kMostWhyBytes);
   if (from.failed() || body.failed()) return std::nullopt;
   return ending;

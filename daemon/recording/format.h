@@ -27,7 +27,7 @@ struct FileHeader {
   uint16_t version = kVersion;
   uint64_t id = 0;                 // random; each block of the file has it
   int64_t wall_minus_boot_ns = 0;  // CLOCK_REALTIME - CLOCK_BOOTTIME when it was begun
-  bool tells_end = false;          // its writer ends it with a block of kind `end`
+  bool has_end_block = false;      // its writer ends it with a block of kind `end`
 };
 
 std::string encode(const FileHeader& header);
@@ -67,8 +67,8 @@ uint64_t checksum_of(std::string_view bytes);
 
 // The contents of a file's last block.
 struct Ending {
-  bool is_all_told = false;  // all losses are recorded as such; else the end is unknown
-  std::string why = {};      // why the recording ended before it was stopped; else empty
+  bool has_all_losses = false;  // all losses are recorded as such; else the end is unknown
+  std::string why = {};         // why the recording ended before it was stopped; else empty
 };
 
 std::string encode(const Ending& ending);

@@ -58,7 +58,9 @@ class Reader {
   // Whether all losses are recorded as such. False if the file is still being written, or if its
   // writer was killed: then the last item is a loss of an unknown number. For files of older
   // writers, which write no end, it is true.
-  bool is_end_known() const { return !header_.tells_end || (ending_ && ending_->is_all_told); }
+  bool is_end_known() const {
+    return !header_.has_end_block || (ending_ && ending_->has_all_losses);
+  }
   // Why the recording ended before it was stopped; empty if it did not, or if the file does not
   // say.
   std::string ended_early() const { return ending_ ? ending_->why : std::string{}; }

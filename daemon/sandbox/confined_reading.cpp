@@ -134,20 +134,20 @@ Result<std::unique_ptr<ConfinedReading>> ConfinedReading::start(
   Fd timer{::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
   if (!timer) return Error::from_errno("timerfd_create");
   if (auto added = ready->add(timer.get()); !added) return added.error();
-  Fd untold{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!untold) return Error::from_errno("eventfd");
-  if (auto added = ready->add(untold.get()); !added) return added.error();
+  Fd unreported{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!unreported) return Error::from_errno("eventfd");
+  if (auto added = ready->add(unreported.get()); !added) return added.error();
   return std::unique_ptr<ConfinedReading>{new ConfinedReading(
-      limits, std::move(on_failure), std::move(*ready), std::move(timer), std::move(untold))};
+      limits, std::move(on_failure), std::move(*ready), std::move(timer), std::move(unreported))};
 }
 
 ConfinedReading::ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
-                                 ReadableSet ready, Fd timer, Fd untold)
+                                 ReadableSet ready, Fd timer, Fd unreported)
     : limits_(limits),
       on_failure_(std::move(on_failure)),
       ready_(std::move(ready)),
       timer_(std::move(timer)),
-      untold_(std::move(untold)) {}
+      unreported_(std::move(unreported)) {}
 
 ConfinedReading::~ConfinedReading() = default;
 
@@ -216,7 +216,7 @@ std::optional<Result<std::string>> ConfinedReading::ask(const FilePtr& file, wir
   if (!ticket) return Result<std::string>{ticket.error()};
   start_what_waits();
   wait_for(*ticket);
-  if (pending_until(last_of_others) < of_others) tell();
+  if (pending_until(last_of_others) < of_others) report();
   if (auto answer = file->take(key)) return Result<std::string>{std::move(*answer)};
   if (const Failure* failure = failure_of(file->identity()))
     return Result<std::string>{failure->error};
@@ -255,9 +255,9 @@ size_t ConfinedReading::pending_until(Ticket last) const {
                     [&](const Pending& pending) { return pending.ticket <= last; }));
 }
 
-void ConfinedReading::tell() {
+void ConfinedReading::report() {
   const uint64_t one = 1;
-  (void)!::write(untold_.get(), &one, sizeof(one));
+  (void)!::write(unreported_.get(), &one, sizeof(one));
 }
 
 // A question that a process has begun is completed: others may want the answer.
@@ -268,7 +268,7 @@ void ConfinedReading::give_up(Ticket ticket) {
 
 // Answers for others may arrive meanwhile. After this they are notified, through fd().
 void ConfinedReading::wait_for(Ticket ticket) {
-  const bool had_untold = drained(untold_);
+  const bool had_unreported = drained(unreported_);
   while (patience_ns_ > 0 && !is_answered(ticket)) {
     const uint64_t begun = boot_ns();
     ready_.wait(static_cast<int>(patience_ns_ / kMillisecondNs) + 1);
@@ -277,7 +277,7 @@ void ConfinedReading::wait_for(Ticket ticket) {
     waited_ns_ += waited;
     patience_ns_ -= std::min(patience_ns_, waited);
   }
-  if (had_untold) tell();
+  if (had_unreported) report();
 }
 
 // ---- processes ----
@@ -368,7 +368,7 @@ bool ConfinedReading::make_room(const File& file) {
 
 void ConfinedReading::take_answers() {
   (void)drained(timer_);
-  (void)drained(untold_);
+  (void)drained(unreported_);
   for (auto at = readers_.begin(); at != readers_.end();) take_from(*at++);
   remove_ended();
   start_what_waits();

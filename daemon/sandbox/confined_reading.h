@@ -67,7 +67,7 @@ class ConfinedReading : public Reading {
   };
 
   ConfinedReading(const ReadingLimits& limits, ConfinedStacks::OnFailure on_failure,
-                  ReadableSet ready, Fd timer, Fd untold);
+                  ReadableSet ready, Fd timer, Fd unreported);
 
   // None while it is still being read.
   std::optional<Result<std::string>> ask(const FilePtr& file, wire::Kind kind,
@@ -76,7 +76,7 @@ class ConfinedReading : public Reading {
   Result<Ticket> line_up(const FilePtr& file, wire::Kind kind, std::string question);
   void wait_for(Ticket ticket);
   size_t pending_until(Ticket last) const;  // asked no later than this one
-  void tell();  // makes fd() readable, so that all who await an answer check for it
+  void report();  // makes fd() readable, so that all who await an answer check for it
 
   void start_what_waits();
   void start(Pending& pending, Reader& reader);
@@ -99,7 +99,7 @@ class ConfinedReading : public Reading {
   ConfinedStacks::OnFailure on_failure_;
   ReadableSet ready_;
   Fd timer_;
-  Fd untold_;  // readable if answers for others arrived while one was waited for
+  Fd unreported_;  // readable if answers for others arrived while one was waited for
   std::list<Reader> readers_;
   std::list<Pending> pending_;  // in the order of the questions
   std::list<FilePtr> recent_;   // latest first; a file keeps its identity while it is here or held

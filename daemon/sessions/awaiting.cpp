@@ -115,7 +115,7 @@ Status Awaiting::listen(Session& session, const std::vector<Setting>& settings) 
   if (auto followed = hooks_.follow_cgroups(session, settings); !followed) return followed;
   if (!session.access.awaits_libraries) return ok();
   for (const LinkerPtr& linker : session.awaited.linkers) linker->listen();
-  return hooks_.hear_of_joining(session, settings);
+  return hooks_.listen_for_joining(session, settings);
 }
 
 Status Awaiting::arm_linkers(Intent& intent) {

@@ -73,7 +73,8 @@ Result<Intent> Commits::intend(const std::string& name, const CommitOptions& opt
   auto settings = (*session)->draft.value_or((*session)->settings);
   // Before looking at running processes: programs that are executed later are then reported.
   if (!options.dry_run)
-    if (auto heard = parts_.awaiting.listen(**session, settings); !heard) return heard.error();
+    if (auto listening = parts_.awaiting.listen(**session, settings); !listening)
+      return listening.error();
   Intent intent{.session = *session,
                 .settings = std::move(settings),
                 .coverage = {},

@@ -16,7 +16,7 @@
 namespace tracectl {
 namespace {
 
-constexpr size_t kMostTold = 64;  // of a session
+constexpr size_t kMostReported = 64;  // of a session
 
 // Bounds the looks: a program can load and unload libraries without end, and each time the linker's function
 // for debuggers is called twice, before and after mapping.
@@ -44,33 +44,34 @@ std::optional<ExecutedFile> first_that_runs(const Object& object) {
 }
 
 // The reports since `since_ns` for one look. If some are missing, the processes that run a file show the rest.
-struct Heard {
+struct ExecReports {
   std::vector<ExecutedFile> executed;
   uint64_t since_ns = 0;
   bool all = true;
 };
 
 // The process that has executed the file first.
-std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const Heard& heard) {
+std::optional<ExecutedFile> first_to_run(const FollowedFile& file, const ExecReports& reports) {
   if (file.cgroup.empty()) return first_that_runs(*file.object);
   const auto by = std::find_if(
-      heard.executed.begin(), heard.executed.end(),
+      reports.executed.begin(), reports.executed.end(),
       [&](const ExecutedFile& one) { return one.inode == file.object->identity().inode; });
-  if (by != heard.executed.end()) return *by;
-  auto first = heard.all ? std::nullopt : first_that_runs(*file.object);
-  if (first) first->ts_ns = std::max(first->ts_ns, heard.since_ns);
+  if (by != reports.executed.end()) return *by;
+  auto first = reports.all ? std::nullopt : first_that_runs(*file.object);
+  if (first) first->ts_ns = std::max(first->ts_ns, reports.since_ns);
   return first;
 }
 
 // The files that the session has begun to follow.
 std::vector<Followed> newly_followed(const Session& session,
-                                     const std::vector<FollowedFile>& before, const Heard& heard) {
+                                     const std::vector<FollowedFile>& before,
+                                     const ExecReports& reports) {
   const uint64_t now_ns = boot_ns();
   std::vector<Followed> added;
   for (const FollowedFile& file : session.access.followed) {
     if (is_known(before, file)) continue;
     Followed followed{.path = file.object->path(), .cgroup = file.cgroup};
-    if (const auto by = first_to_run(file, heard)) {
+    if (const auto by = first_to_run(file, reports)) {
       followed.pid = by->pid;
       followed.ts_ns = by->ts_ns;
       followed.unobserved_ns = now_ns > by->ts_ns ? now_ns - by->ts_ns : 0;
@@ -120,10 +121,10 @@ bool is_due(const Session& session, uint64_t now_ns) {
 }
 
 void remember(Session& session, const std::vector<Followed>& added) {
-  auto& told = session.followed;
-  told.insert(told.end(), added.begin(), added.end());
-  if (told.size() > kMostTold)
-    told.erase(told.begin(), told.end() - static_cast<std::ptrdiff_t>(kMostTold));
+  auto& followed = session.followed;
+  followed.insert(followed.end(), added.begin(), added.end());
+  if (followed.size() > kMostReported)
+    followed.erase(followed.begin(), followed.end() - static_cast<std::ptrdiff_t>(kMostReported));
 }
 
 }  // namespace
@@ -164,13 +165,13 @@ std::optional<FollowSummary> Following::follow(Session& session) {
   session.follow_learned.reset();
   session.was_replaced = false;
   if (!committed) session.awaited.again = false;
-  const Heard heard{std::exchange(session.executed, {}), looked_ns, !was_unseen};
+  const ExecReports reports{std::exchange(session.executed, {}), looked_ns, !was_unseen};
   const auto seen = std::exchange(session.awaited.seen, {});
-  FollowSummary summary{session.name, newly_followed(session, before, heard), ok()};
+  FollowSummary summary{session.name, newly_followed(session, before, reports), ok()};
   const uint64_t since_ns = was_unseen || seen.empty() ? looked_ns : seen.front().ts_ns;
   add_libraries(session, libraries_before, seen, since_ns, summary.files);
   const bool has_ended = !committed && committed.error().code == Code::not_found;
-  if (!committed && !(has_ended && heard.executed.empty())) summary.done = committed.error();
+  if (!committed && !(has_ended && reports.executed.empty())) summary.done = committed.error();
   remember(session, summary.files);
   return summary;
 }

@@ -24,7 +24,7 @@ Result<SessionProofs::Proven> SessionProofs::prove(std::span<const int> descript
     for (const ProvenMemory& memory : *seen) proven.processes.push_back(memory.pid);
   }
   proven.unproven = proofs_.unproven((*session)->id);
-  proofs_.hear_of_unproven((*session)->id);
+  proofs_.listen_for_unproven((*session)->id);
   const auto wanted = std::exchange((*session)->unproven, {});
   proven.wanted.assign(wanted.begin(), wanted.end());
   return proven;

@@ -33,7 +33,7 @@ class SessionProofs {
   };
   // Proves processes to the session, which shows their hits from now on, and those of their forks.
   Result<Proven> prove(std::span<const int> descriptors, const std::string& session);
-  // At most TC_MOST_UNPROVEN_TOLD are reported before prove() takes them. The rest is only counted.
+  // At most TC_MOST_UNPROVEN_REPORTED are reported before prove() takes them. The rest is only counted.
   void note_unproven(const tc_notice& notice);
 
  private:

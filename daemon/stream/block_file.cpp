@@ -23,7 +23,7 @@ namespace {
 
 FileHeader new_header() {
   FileHeader header;
-  header.tells_end = true;
+  header.has_end_block = true;
   if (::getrandom(&header.id, sizeof(header.id), 0) != sizeof(header.id)) header.id = boot_ns();
   header.wall_minus_boot_ns =
       static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) - static_cast<int64_t>(boot_ns());
@@ -76,7 +76,7 @@ Status BlockFile::append(Block block) {
 }
 
 Status BlockFile::finish() {
-  if (auto ended = put_end({}, {.is_all_told = true}); !ended) return ended;
+  if (auto ended = put_end({}, {.has_all_losses = true}); !ended) return ended;
   return ::fdatasync(file_.get()) == 0 ? ok() : Status(Error::from_errno("write the file"));
 }
 

@@ -18,15 +18,15 @@ void ClientStream::append(const StreamItem& item) {
 }
 
 void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
-  const auto is_worth_telling = [](const EventSource& one) {
+  const auto is_worth_sending = [](const EventSource& one) {
     return one.result || std::any_of(one.arguments.begin(), one.arguments.end(),
                                      [](const Argument& a) { return !a.name.empty(); });
   };
-  auto& told = told_[source->probe];
-  if (told == source) return;
-  const bool was_told = told && is_worth_telling(*told);
-  told = source;
-  if (was_told || is_worth_telling(*source)) protocol::append_probe_line(lines_, *source);
+  auto& reported = reported_[source->probe];
+  if (reported == source) return;
+  const bool was_reported = reported && is_worth_sending(*reported);
+  reported = source;
+  if (was_reported || is_worth_sending(*source)) protocol::append_probe_line(lines_, *source);
 }
 
 void ClientStream::drain(std::string& to) {

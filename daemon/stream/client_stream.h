@@ -41,7 +41,7 @@ class ClientStream final : public BoundedSink {
   std::string lines_;
   size_t unsent_bytes_ = 0;  // of the drained ones, at most
   // The source that was described last for each probe. Kept, so that no other one gets its address.
-  std::unordered_map<std::string, std::shared_ptr<const EventSource>> told_;
+  std::unordered_map<std::string, std::shared_ptr<const EventSource>> reported_;
   protocol::WallClock wall_;
 };
 

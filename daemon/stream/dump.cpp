@@ -42,7 +42,7 @@ class Dump::Writing {
     } catch (const std::bad_alloc&) {
       error = std::move(no_memory_);
     }
-    if (error) tell_rest(*error);
+    if (error) report_rest(*error);
     // Releases both here, because others may still hold the dump.
     file_.close();
     snapshot_ = {};
@@ -64,7 +64,7 @@ class Dump::Writing {
   }
 
   // Reports in the file what is missing in it.
-  void tell_rest(const Error& error) {
+  void report_rest(const Error& error) {
     uint64_t all = 0;
     for (const auto& extent : snapshot_)
       for (const recording::Block& block : extent->blocks) all += block.events + block.lost;
@@ -73,7 +73,7 @@ class Dump::Writing {
     state_.lost += rest;
     try {
       file_.end_early({.ts_ns = boot_ns(), .count = rest, .cause = LossCause::slow_disk, .cpu = {}},
-                      {.is_all_told = true, .why = error.message});
+                      {.has_all_losses = true, .why = error.message});
     } catch (const std::bad_alloc&) {
       // Without memory no end is written, and readers report that it is unknown.
     }

@@ -120,7 +120,7 @@ Status EventReader::open(uint32_t session, SessionRings rings, const std::option
   Stream stream(std::move(*opened));
   stream.owner = owner;
   stream.sink_comes_by_ns = sink_comes_by_ns;
-  stream.untold = rings_.untold(session);
+  stream.unreported = rings_.unreported(session);
   const std::lock_guard lock(mutex_);
   stream.opened = ++streams_opened_;
   streams_.insert_or_assign(session, std::move(stream));
@@ -252,13 +252,13 @@ bool EventReader::pass() {
     at = streams_.upper_bound(session);
   }
   passed_.notify_all();
-  tell_flushed();
+  report_flushed();
   return any;
 }
 
 // Reports each flush once, also late ones: if a thread was stopped while writing an event, a flush
 // is never done.
-void EventReader::tell_flushed() {
+void EventReader::report_flushed() {
   const auto is_over = [&](const AskedFlush& asked) {
     return has_passed(asked.session, asked.asked_ns) || boot_ns() > asked.asked_ns + kFlushLimitNs;
   };
@@ -270,7 +270,7 @@ bool EventReader::waits_for_sink(uint32_t session, Stream& stream) {
   const bool came = any_is_awaited(stream.sinks);
   if (stream.sink_comes_by_ns && (came || boot_ns() > stream.sink_comes_by_ns))
     end_waiting(session, stream, came);
-  if (came && stream.untold) tell_untold(session, stream);
+  if (came && stream.unreported) report_unreported(session, stream);
   if (!stream.sink_comes_by_ns || stream.released_ns < stream.wanted_ns) return false;
   return stream.sinks.empty() || !stream.rings.is_filling();
 }
@@ -278,15 +278,15 @@ bool EventReader::waits_for_sink(uint32_t session, Stream& stream) {
 // A client that comes later subscribes for the first time, and has missed nothing.
 void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
   stream.sink_comes_by_ns = 0;
-  if (came) stream.untold += stream.missed;
+  if (came) stream.unreported += stream.missed;
   stream.missed = 0;
-  rings_.note_untold(session, stream.untold);
+  rings_.note_untold(session, stream.unreported);
 }
 
 // The loss is placed before everything that is still in the rings.
-void EventReader::tell_untold(uint32_t session, Stream& stream) {
-  const StreamItem lost =
-      Lost{stream.rings.since_ns(), std::exchange(stream.untold, 0), LossCause::slow_client, {}};
+void EventReader::report_unreported(uint32_t session, Stream& stream) {
+  const StreamItem lost = Lost{
+      stream.rings.since_ns(), std::exchange(stream.unreported, 0), LossCause::slow_client, {}};
   for (const auto& sink : stream.sinks)
     if (sink->is_awaited()) sink->take({&lost, 1});
   rings_.note_untold(session, 0);
@@ -301,7 +301,7 @@ void EventReader::give(uint32_t session, Stream& stream) {
     const auto* lost = std::get_if<Lost>(&item);
     stream.missed += lost ? lost->count : 1;
   }
-  rings_.note_untold(session, stream.untold + stream.missed);
+  rings_.note_untold(session, stream.unreported + stream.missed);
 }
 
 int EventReader::longest_sleep_ms() const {

@@ -74,9 +74,9 @@ class EventReader {
     uint64_t read_until_ns = 0;  // the merger has released everything before
     uint64_t released_ns = 0;    // the sinks have everything before, with its losses
     uint64_t sink_comes_by_ns =
-        0;                   // since boot; the stream is not read before, unless a sink comes
-    uint64_t wanted_ns = 0;  // a caller waits for everything before, so it is read in any case
-    uint64_t untold = 0;     // events that the subscribers of a former daemon missed
+        0;                    // since boot; the stream is not read before, unless a sink comes
+    uint64_t wanted_ns = 0;   // a caller waits for everything before, so it is read in any case
+    uint64_t unreported = 0;  // events that the subscribers of a former daemon missed
     // Events, also lost ones, that only recorders got while a subscriber was awaited.
     uint64_t missed = 0;
     uint64_t opened = 0;  // unique for each stream
@@ -96,14 +96,14 @@ class EventReader {
   void order_key_stacks();
   bool awaits_stacks() const;
   bool has_passed(uint32_t session, uint64_t asked_ns) const;
-  void tell_flushed();
+  void report_flushed();
   void sleep_until_event();
   bool wait(int timeout_ms);
   void wake();
   void release_all();
   bool waits_for_sink(uint32_t session, Stream& stream);
   void end_waiting(uint32_t session, Stream& stream, bool came);
-  void tell_untold(uint32_t session, Stream& stream);
+  void report_unreported(uint32_t session, Stream& stream);
   void give(uint32_t session, Stream& stream);
   int longest_sleep_ms() const;
   Status open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner,

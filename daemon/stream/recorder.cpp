@@ -161,19 +161,19 @@ class Recorder::Writing {
       state_.bytes = files_.bytes();
       if (!finished) fail(finished.error());
     }
-    if (state_.phase == Phase::failed) return tell_failure(lock);
+    if (state_.phase == Phase::failed) return report_failure(lock);
     state_.phase = Phase::done;
     changed_.notify_all();
   }
 
   // Reports the failure at once, because the daemon may be killed; and once more with the final
   // number of losses.
-  void tell_failure(std::unique_lock<std::mutex>& lock) {
+  void report_failure(std::unique_lock<std::mutex>& lock) {
     Lost lost{.ts_ns = boot_ns(), .cause = LossCause::slow_disk, .cpu = {}};
     for (bool is_last = false; !is_last;) {
       is_last = is_ended_;
       lost.count = state_.lost - filed_lost_;
-      Ending ending{.is_all_told = is_last};
+      Ending ending{.has_all_losses = is_last};
       try {
         ending.why = state_.error->message;
       } catch (const std::bad_alloc&) {

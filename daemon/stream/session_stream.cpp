@@ -187,7 +187,7 @@ std::string SessionStream::text_of_tag(uint32_t number) const {
   return number < tags_.size() ? tags_[number] : "";
 }
 
-std::optional<Lost> SessionStream::new_loss(unsigned cpu, uint64_t dropped, uint64_t told_ns,
+std::optional<Lost> SessionStream::new_loss(unsigned cpu, uint64_t dropped, uint64_t reported_ns,
                                             ReaderStats& stats) {
   Lane& lane = lanes_[cpu];
   if (dropped <= lane.seen_dropped) return std::nullopt;
@@ -195,12 +195,12 @@ std::optional<Lost> SessionStream::new_loss(unsigned cpu, uint64_t dropped, uint
   stats.dropped += count;
   // The end is the time of now and not of the record: its program may have been preempted between
   // the clock and the count of losses.
-  return Lost{std::min(lane.since_ns, told_ns), count, LossCause::ring_full, cpu, boot_ns()};
+  return Lost{std::min(lane.since_ns, reported_ns), count, LossCause::ring_full, cpu, boot_ns()};
 }
 
-void SessionStream::notice_loss(unsigned cpu, uint64_t dropped, uint64_t told_ns,
+void SessionStream::notice_loss(unsigned cpu, uint64_t dropped, uint64_t reported_ns,
                                 ReaderStats& stats) {
-  if (const auto lost = new_loss(cpu, dropped, told_ns, stats)) merger_.add(cpu, *lost);
+  if (const auto lost = new_loss(cpu, dropped, reported_ns, stats)) merger_.add(cpu, *lost);
 }
 
 }  // namespace tracectl

@@ -93,9 +93,9 @@ class SessionStream {
   void add_kept(unsigned ring, const KeptRecords& kept, ReaderStats& stats);
   void add_event(unsigned ring, DecodedRecord record, ReaderStats& stats);
   std::string text_of_tag(uint32_t number) const;
-  void notice_loss(unsigned cpu, uint64_t dropped, uint64_t told_ns, ReaderStats& stats);
+  void notice_loss(unsigned cpu, uint64_t dropped, uint64_t reported_ns, ReaderStats& stats);
   // The ring's losses since the last call, as reported by a record or by a look, at that time.
-  std::optional<Lost> new_loss(unsigned cpu, uint64_t dropped, uint64_t told_ns,
+  std::optional<Lost> new_loss(unsigned cpu, uint64_t dropped, uint64_t reported_ns,
                                ReaderStats& stats);
 
   Rings* rings_;

@@ -170,7 +170,7 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
       // Also if another session has the set: that one was informed, this one was not.
-      kernel_.sets().tell_of_execs();
+      kernel_.sets().report_execs();
     }
   return ok();
 }
@@ -181,13 +181,13 @@ void Hooks::leave_cgroups(Session& session, const std::vector<Setting>& settings
     for (std::string& path : followed_cgroups(setting.target)) wanted.insert(std::move(path));
   std::erase_if(session.cgroup_sets, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return false;
-    kernel_.sets().hear_no_more(entry.second - 1u);
+    kernel_.sets().stop_listening(entry.second - 1u);
     set_targets_.give_back(entry.second);
     return true;
   });
 }
 
-Status Hooks::hear_of_joining(Session& session, const std::vector<Setting>& settings) {
+Status Hooks::listen_for_joining(Session& session, const std::vector<Setting>& settings) {
   auto& sets = session.awaited.executable_sets;
   for (const auto& [device, inode] : executables_of(settings)) {
     if (sets.contains({device, inode})) continue;
@@ -195,9 +195,9 @@ Status Hooks::hear_of_joining(Session& session, const std::vector<Setting>& sett
     if (!set) return set.error();
     sets.emplace(std::pair{device, inode}, *set);
   }
-  for (const auto& [executable, set] : sets) kernel_.sets().hear_of_joining(set - 1u);
+  for (const auto& [executable, set] : sets) kernel_.sets().listen_for_joining(set - 1u);
   if (awaits_in_cgroups(settings))
-    for (const auto& [path, set] : session.cgroup_sets) kernel_.sets().hear_of_joining(set - 1u);
+    for (const auto& [path, set] : session.cgroup_sets) kernel_.sets().listen_for_joining(set - 1u);
   return ok();
 }
 
@@ -206,7 +206,7 @@ void Hooks::leave_executables(Session& session, const std::vector<Setting>& sett
   const auto wanted = executables_of(settings);
   std::erase_if(session.awaited.executable_sets, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return false;
-    kernel_.sets().hear_no_more(entry.second - 1u);
+    kernel_.sets().stop_listening(entry.second - 1u);
     set_targets_.give_back(entry.second);
     return true;
   });

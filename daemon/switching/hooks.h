@@ -62,7 +62,7 @@ class Hooks {
   Status follow_cgroups(Session& session, const std::vector<Setting>& settings);
   // Reports to the session the next process of each set that begins to run the settings' programs (`-x`), or
   // joins their cgroups, and so may map files that the settings choose.
-  Status hear_of_joining(Session& session, const std::vector<Setting>& settings);
+  Status listen_for_joining(Session& session, const std::vector<Setting>& settings);
   // These end the reports for all other cgroups and programs.
   void leave_cgroups(Session& session, const std::vector<Setting>& settings);
   void leave_executables(Session& session, const std::vector<Setting>& settings);

@@ -16,7 +16,7 @@ constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr unsigned kMostPartBits = (1u << TC_KEY_PARTS) - 1;
 
 // Hits of hooks that the engine added do not count as the user's.
-bool is_told(const SessionHook& held) {
+bool is_reported(const SessionHook& held) {
   return !held.setting->spec.learns_tags && !held.setting->spec.sees_callees;
 }
 
@@ -193,7 +193,7 @@ Result<Results> current_results(const Counters& counters, const Session& session
     for (const SessionHook& held : hooks) {
       all.push_back(&held);
       const tc_stat stat = counters.read_stat(held.hook.stat);
-      if (!is_told(held)) continue;
+      if (!is_reported(held)) continue;
       results.totals.add(stat);
       add_row(held, stat, results);
       if (has_keys(held)) keyed.emplace(held.hook.stat, &held);
@@ -210,19 +210,20 @@ Totals current_totals(const Counters& counters, const Session& session) {
   Totals totals = session.past.totals;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks)
-      if (is_told(held)) totals.add(counters.read_stat(held.hook.stat));
+      if (is_reported(held)) totals.add(counters.read_stat(held.hook.stat));
   return totals;
 }
 
 bool retire(Counters& counters, Session& session, const std::vector<const SessionHook*>& gone) {
   for (const SessionHook* held : gone)
-    if (is_told(*held)) session.past.totals.add(counters.read_stat(held->hook.stat));
+    if (is_reported(*held)) session.past.totals.add(counters.read_stat(held->hook.stat));
   try {
-    std::vector<const SessionHook*> told, untold;
-    for (const SessionHook* held : gone) (is_told(*held) ? told : untold).push_back(held);
+    std::vector<const SessionHook*> reported, unreported;
+    for (const SessionHook* held : gone)
+      (is_reported(*held) ? reported : unreported).push_back(held);
     Results nobodys;
-    const bool all_told = book(counters, session, told, session.past);
-    return book(counters, session, untold, nobodys) && all_told;
+    const bool all_reported = book(counters, session, reported, session.past);
+    return book(counters, session, unreported, nobodys) && all_reported;
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -73,7 +73,7 @@ struct InForce {
   FunctionSet functions;
 };
 
-struct Heard {
+struct Seen {
   uint64_t epoch = 0;
   uint64_t call = 0;
 };
@@ -104,7 +104,7 @@ class Events : public EventSink {
   }
 
   // Call these when take() is no longer called, or when all events were flushed.
-  const std::map<pid_t, std::vector<Heard>>& by_thread() const { return by_thread_; }
+  const std::map<pid_t, std::vector<Seen>>& by_thread() const { return by_thread_; }
   const std::map<uint64_t, uint64_t>& by_function() const { return by_function_; }
   uint64_t lost() const { return lost_; }
   uint64_t strangers() const { return strangers_; }
@@ -121,7 +121,7 @@ class Events : public EventSink {
   const std::string session_;
   std::mutex mutex_;
   std::condition_variable more_;
-  std::map<pid_t, std::vector<Heard>> by_thread_;
+  std::map<pid_t, std::vector<Seen>> by_thread_;
   std::map<uint64_t, uint64_t> by_function_;
   uint64_t lost_ = 0;
   uint64_t strangers_ = 0;
@@ -136,7 +136,7 @@ inline History::const_iterator in_force(const History& history, uint64_t epoch) 
 }
 
 // The fault of an event, given the thread's event before it.
-inline std::string fault(const History& history, const Heard* before, const Heard& now) {
+inline std::string fault(const History& history, const Seen* before, const Seen& now) {
   const auto here = in_force(history, now.epoch);
   if (here == history.end()) return "comes from before the session";
   if (!here->functions.has_call(now.call)) return "is of a function that was not set";

@@ -211,7 +211,7 @@ TEST_F(ProofsOfProcesses, AreAskedForOfFewProcessesAtATime) {
   engine->notices().take();
   const auto told = must(engine->proofs().prove({}, "s"));
   EXPECT_EQ(told.unproven.processes, 100u);
-  EXPECT_EQ(told.wanted.size(), size_t{TC_MOST_UNPROVEN_TOLD});
+  EXPECT_EQ(told.wanted.size(), size_t{TC_MOST_UNPROVEN_REPORTED});
   const auto another = run_unproven(path, {"exec", "3", "1"});
   another->run();
   engine->notices().take();
