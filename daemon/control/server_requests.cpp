@@ -20,6 +20,9 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kReceivingPatienceNs = 5'000'000'000;
+// Connections that are taken while the kernel works. Later ones wait in the listener's queue: those that have left
+// meanwhile are noticed after the work only, and would count among kMostConnections.
+constexpr size_t kMostTakenMeanwhile = 256;
 
 // A request takes the descriptors that came for it, and needs them again if it is made again.
 std::deque<Fd> copies_of(const std::deque<Fd>& descriptors) {
@@ -204,6 +207,7 @@ bool Server::answer(Connection& connection, PutAside request) {
 void Server::answer_meanwhile(int done_fd) {
   std::vector<Connection*> asking = idle();
   int listening = listening_fd_;
+  size_t taken = 0;
   for (;;) {
     std::vector<pollfd> awaited{{done_fd, POLLIN, 0}, {listening, POLLIN, 0}};
     for (const Connection* one : asking) awaited.push_back({one->socket.get(), POLLIN, 0});
@@ -216,10 +220,9 @@ void Server::answer_meanwhile(int done_fd) {
     if (!awaited[1].revents) continue;
     const size_t before = connections_.size();
     accept_one();
-    if (connections_.size() > before)
-      asking.push_back(&connections_.back());
-    else
-      listening = -1;  // those that could not be accepted wait for the end of the work
+    const bool is_taken = connections_.size() > before;
+    if (is_taken) asking.push_back(&connections_.back());
+    if (!is_taken || ++taken == kMostTakenMeanwhile) listening = -1;  // the others wait
   }
 }
 

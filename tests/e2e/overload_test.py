@@ -20,6 +20,7 @@ import signal
 import socket
 import threading
 import time
+import traceback
 import unittest
 
 import cgroups
@@ -123,8 +124,8 @@ class Worker(threading.Thread):
             while not self.until.is_set():
                 self.work()
                 self.turns += 1
-        except Exception as error:  # pylint: disable=broad-except
-            self.error = error
+        except Exception:  # pylint: disable=broad-except
+            self.error = traceback.format_exc()
 
 
 class Apart:
@@ -469,7 +470,7 @@ class Overload(support.DaemonTest):
         accounts = [reader.end(), deaf.account()]
         self.print_figures(accounts[0], waits, workers[1].turns + turns, refused)
         for worker in workers:
-            self.assertIsNone(worker.error)
+            self.assertIsNone(worker.error, worker.error)
             self.assertGreater(worker.turns, SECONDS)
         for account in accounts:
             self.check_account(account, calls)

@@ -64,7 +64,7 @@ class Hostile : public KernelTest {
     const auto armed = kernel->switching().arm(file.request());
     const auto* failure = std::get_if<ArmFailure>(&armed);
     ASSERT_TRUE(failure) << "armed";
-    EXPECT_NE(failure->error.message.find("not as it was"), std::string::npos)
+    EXPECT_NE(failure->error.message.find("has changed since it was read"), std::string::npos)
         << failure->error.message;
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
   }
