@@ -31,7 +31,7 @@ class FlightRecorder final : public EventSink {
     uint64_t bytes = 0;                    // of memory
     uint64_t first_ns = 0, last_ns = 0;    // of its items
     uint64_t events = 0;
-    uint64_t lost = 0;  // that its items report
+    uint64_t lost = 0;                // that its items report
     std::vector<Lost> reaching = {};  // of these, those that may have gone on after its last item
   };
   using Snapshot = std::vector<std::shared_ptr<const Extent>>;  // the oldest first

@@ -147,7 +147,7 @@ class Specs(support.DaemonTest):
             with self.subTest(action=action):
                 self.assertEqual(self.daemon.json(*words, action)['spec']['may_wait'], waits)
                 said = self.daemon.run(*words, action).stdout
-                self.assertEqual('\nmemory: hits may wait' in said, waits)
+                self.assertEqual('\nmemory: a hit may wait' in said, waits)
                 self.daemon.json('commit', 's')
                 info, = self.daemon.json('info', PROBE)['settings']
                 self.assertEqual(info['may_wait'], waits)
