@@ -49,8 +49,8 @@ std::optional<size_t> number_in_environment(const char* name) {
 }
 
 std::optional<size_t> most_that_systemd_keeps() {
-  const auto reported = number_in_environment("FDSTORE");
-  return reported ? reported : number_in_environment("TRACECTLD_FDSTORE");
+  const auto given = number_in_environment("FDSTORE");
+  return given ? given : number_in_environment("TRACECTLD_FDSTORE");
 }
 
 // An owned list that ends with a null.

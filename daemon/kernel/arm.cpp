@@ -23,9 +23,9 @@ std::string cause(int err) {
   if (err == EOPNOTSUPP)
     return "the kernel would turn this 5-byte nop into a call, of which a forked child dies";
   if (err == ENOEXEC)
-    return "a child of the daemon that ran its 5-byte nops crashed or hung: the file has changed "
-           "since "
-           "it was read; try again when it no longer changes";
+    return "a child of the daemon crashed or hung in its 5-byte nops: the file has changed since "
+           "it "
+           "was read; try again when it no longer changes";
   // Our requests are well formed, so this is the kernel's only reason, also if we want no semaphore and the
   // other tracer does.
   if (err == EINVAL)

@@ -54,7 +54,7 @@ Rings::Seen Rings::seen(uint32_t session, unsigned cpu) const {
   return {loss.reported, loss.seen_ns};
 }
 
-void Rings::note_untold(uint32_t session, uint64_t events) {
+void Rings::note_unreported(uint32_t session, uint64_t events) {
   __atomic_store_n(&shared_.losses[index_of(session, 0)].unreported, events, __ATOMIC_RELAXED);
 }
 

@@ -53,7 +53,7 @@ class Rings {
   Seen seen(uint32_t session, unsigned cpu) const;
   // Events that were read from the session's rings and did not reach its subscriber. They are reported to the next
   // subscriber, maybe by the next daemon.
-  void note_untold(uint32_t session, uint64_t events);
+  void note_unreported(uint32_t session, uint64_t events);
   uint64_t unreported(uint32_t session) const;
 
   // While true, the next record in any ring wakes its reader.

@@ -38,7 +38,7 @@ Result<bool> Streams::is_flushed(const std::string& name, uint64_t asked_ns) con
 void Streams::note_unsent(const std::string& name, uint64_t events) {
   const auto session = sessions_.find(name);
   if (!session || !(*session)->has_rings || !(*session)->saved) return;
-  rings_.note_untold((*session)->id, rings_.unreported((*session)->id) + events);
+  rings_.note_unreported((*session)->id, rings_.unreported((*session)->id) + events);
 }
 
 size_t Streams::rings_open() const {

@@ -104,7 +104,7 @@ void EventReader::wake() {
 Status EventReader::open(uint32_t session, SessionRings rings, const std::optional<Owner>& owner) {
   for (unsigned cpu = 0; cpu < rings.by_cpu.size(); ++cpu)
     rings_.note_seen(session, cpu, {0, boot_ns()});
-  rings_.note_untold(session, 0);
+  rings_.note_unreported(session, 0);
   return open(session, std::move(rings), owner, 0);
 }
 
@@ -280,7 +280,7 @@ void EventReader::end_waiting(uint32_t session, Stream& stream, bool came) {
   stream.sink_comes_by_ns = 0;
   if (came) stream.unreported += stream.missed;
   stream.missed = 0;
-  rings_.note_untold(session, stream.unreported);
+  rings_.note_unreported(session, stream.unreported);
 }
 
 // The loss is placed before everything that is still in the rings.
@@ -289,7 +289,7 @@ void EventReader::report_unreported(uint32_t session, Stream& stream) {
       stream.rings.since_ns(), std::exchange(stream.unreported, 0), LossCause::slow_client, {}};
   for (const auto& sink : stream.sinks)
     if (sink->is_awaited()) sink->take({&lost, 1});
-  rings_.note_untold(session, 0);
+  rings_.note_unreported(session, 0);
 }
 
 // Passes the released items to the sinks.
@@ -301,7 +301,7 @@ void EventReader::give(uint32_t session, Stream& stream) {
     const auto* lost = std::get_if<Lost>(&item);
     stream.missed += lost ? lost->count : 1;
   }
-  rings_.note_untold(session, stream.unreported + stream.missed);
+  rings_.note_unreported(session, stream.unreported + stream.missed);
 }
 
 int EventReader::longest_sleep_ms() const {

@@ -7,6 +7,8 @@ import pathlib
 import random
 import re
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -24,6 +26,18 @@ KILLS = 10
 AS_USER = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps=-all',
            '--bounding-set=-all']
 RESERVED = 16  # descriptors in the store, reserved for states
+MOST_CONNECTIONS = 2048  # of the daemon
+
+
+def connects_and_leaves(path):
+    """False if no connection is taken for half a second, so that new ones wait."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack('ll', 0, 500_000))
+        try:
+            client.connect(path)
+        except BlockingIOError:
+            return False
+    return True
 
 
 @support.needs_root
@@ -280,6 +294,22 @@ class Restart(unittest.TestCase):
         self.service.restart()
         self.assertEqual(len(self.service.names()), len(before))
         self.assertEqual(self.service.dropped, 0)
+
+    def test_who_connects_and_leaves_while_the_store_is_waited_for_keeps_nobody_out(self):
+        self.make('s', '-p', str(self.program().pid))
+        self.service.barriers = []
+        deleting = subprocess.Popen([support.TRACECTL, '--socket', self.service.socket, 'session', 'delete', 's'],
+                                    stdout=subprocess.DEVNULL)
+        support.wait_until(lambda: self.service.barriers, 'the deletion to wait for the store')
+        taken = 0
+        while taken < MOST_CONNECTIONS and connects_and_leaves(self.service.socket):
+            taken += 1
+        self.assertLess(taken, MOST_CONNECTIONS // 4)
+        for barrier in self.service.barriers:
+            os.close(barrier)
+        self.service.barriers = None
+        self.assertEqual(deleting.wait(timeout=60), 0)
+        self.assertEqual(self.names(), [])
 
     def test_a_user_has_a_part_of_the_store(self):
         config = self.folder / 'tracectld.conf'

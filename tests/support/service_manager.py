@@ -45,6 +45,7 @@ class Service(support.Daemon):
         self.store = []  # names and descriptors, the latest first
         self.most = None  # limit, which its processes get at their start; further ones are dropped
         self.dropped = 0
+        self.barriers = None  # a list: it gets the barriers, whose senders wait until they are closed
         self.ready = threading.Event()
         self.drained = threading.Event()
         self.reader = threading.Thread(target=self.read_notices, daemon=True)
@@ -87,6 +88,8 @@ class Service(support.Daemon):
                     os.close(fd)
                 else:
                     self.store.insert(0, (name, fd))
+        elif 'BARRIER=1' in lines and self.barriers is not None:
+            self.barriers += fds
         elif 'BARRIER=1' in lines:  # the sender waits until it is closed
             for fd in fds:
                 os.close(fd)
