@@ -31,7 +31,14 @@
 #include "bpf/stream.bpf.h"
 #include "bpf/terms.bpf.h"
 
-extern bool bpf_session_is_return(void) __ksym __weak;
+/*
+ * Whether a session program runs at the return of the call: the thread is then where it returns to, and at the
+ * entry at the probed instruction. (bpf_session_is_return() took no argument until Linux 7.0, and the context since.)
+ */
+static __always_inline bool is_return_of_session(const struct pt_regs *ctx)
+{
+	return bpf_get_func_ip((void *)ctx) != ctx->rip;
+}
 
 /* Closes calls of the thread that are over but have not returned. */
 __on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
@@ -413,7 +420,7 @@ SEC("?uprobe")
 int on_call_and_return(struct pt_regs *ctx)
 {
 	keep_frames_on_stack(ctx, &no_sessions);
-	if (!bpf_session_is_return())
+	if (!is_return_of_session(ctx))
 		return run_call(ctx, BY_TRAMPOLINE) ? 0 : 1;
 	leave(ctx, end_of(bpf_get_attach_cookie(ctx), BY_TRAMPOLINE));
 	return 0;
