@@ -10,7 +10,7 @@ import booted
 import support
 from users import DENIED
 
-SERIES = '6.18'  # the only series that runs our programs and is packaged
+SERIES = '6.18'
 CALLS = 100
 SCOPES = range(4)  # Linux, Documentation/admin-guide/LSM/Yama.rst
 BY_ANCESTORS, BY_NOBODY = 1, 3

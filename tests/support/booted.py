@@ -6,6 +6,7 @@ RAM disk with busybox, the programs that the test names, and their libraries. ap
 lists and cache below .build/, where they are unpacked: nothing is installed.
 """
 
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -52,6 +53,15 @@ poweroff -f
 
 
 # ---- packages ----
+
+
+@contextlib.contextmanager
+def lock():
+    """Held by one process and thread at a time, which may change what lies in KERNELS."""
+    KERNELS.mkdir(parents=True, exist_ok=True)
+    with open(KERNELS / 'lock', 'w', encoding='utf-8') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Packages:
@@ -103,6 +113,15 @@ def version_of(name):
     return [int(number) for number in re.findall(r'\d+', name.partition('+')[0])]
 
 
+def series_of_debian():
+    """All series of which Debian has a kernel, such as `6.18`."""
+    with lock():
+        packages = Packages()
+        packages.update()
+        return {'.'.join(map(str, version_of(name)[:2]))
+                for name in packages.named(r'linux-(image|binary)-\d+\.\d+\.\d+\S*-cloud-amd64')}
+
+
 def tree_of_kernel(packages, series):
     """The unpacked package of the newest kernel of a series such as `6.18`. Since 6.19 linux-image-* has no
     image."""
@@ -147,9 +166,7 @@ class Kernel:
     def __init__(self, series, programs=None):
         if not shutil.which(EMULATOR):
             raise container.Unavailable(f'no {EMULATOR} is installed: scripts/install-deps has it')
-        KERNELS.mkdir(parents=True, exist_ok=True)
-        with open(KERNELS / 'lock', 'w', encoding='utf-8') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with lock():
             packages = Packages()
             packages.update()
             self.tree = tree_of_kernel(packages, series)
@@ -157,13 +174,13 @@ class Kernel:
             for name, path in (programs or {}).items():
                 self.programs[f'/{path}'] = packages.unpack_ours(name) / path
 
-    def run(self, script, files):
+    def run(self, script, files, options='', limit_s=RUN_S):
         """Runs the script; returns its results, one for each `say KEY VALUE`; `files`: by their paths in the
-        machine."""
+        machine; `options`: for the kernel's command line."""
         with tempfile.TemporaryDirectory(prefix='tracectl-') as name:
             directory = pathlib.Path(name)
             pack(self._fill(directory / 'root', script, files), directory / 'initrd')
-            console = self._boot(directory)
+            console = self._boot(directory, options, limit_s)
             said = (directory / 'said').read_text().splitlines()
             assert said and said[-1] == 'end', f'the script did not end: {said[-3:]}\n{console[-3000:]}'
             return dict(line.partition(' ')[::2] for line in said[:-1])
@@ -178,14 +195,14 @@ class Kernel:
         (tree / 'init').chmod(0o755)
         return tree
 
-    def _boot(self, directory):
+    def _boot(self, directory, options, limit_s):
         [image] = self.tree.rglob('vmlinuz*')
         command = ['setpriv', '--pdeathsig', 'KILL', EMULATOR, *EMULATED, '-kernel', image,
-                   '-initrd', directory / 'initrd', '-append', COMMAND_LINE,
+                   '-initrd', directory / 'initrd', '-append', f'{COMMAND_LINE} {options}',
                    '-serial', 'stdio', '-serial', f'file:{directory}/said', '-monitor', 'none']
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=RUN_S, check=False)
+                                  stderr=subprocess.STDOUT, timeout=limit_s, check=False)
             console = done.stdout
         except subprocess.TimeoutExpired as expired:
             console = expired.stdout or b''

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What cannot hold on a kernel, and why. tests/matrix/run checks this list in both directions: an excused check that
+holds is a failure, too."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Excuse:
+    check: str    # a step of look.py, or a kernel test
+    words: str    # in its message
+    reason: str   # the kernel's
+    since: tuple = (0, 0)
+    until: tuple = (99, 0)  # the first series where it holds
+
+    def covers(self, series, check):
+        return check == self.check and self.since <= number_of(series) < self.until
+
+
+def number_of(series):
+    return tuple(int(part) for part in series.split('.'))
+
+
+NO_SESSIONS = 'Linux before 6.13 has no uprobe sessions: returns are seen at the exits of functions'
+
+EXCUSES = [
+    Excuse('trampoline', 'no uprobe sessions', NO_SESSIONS, until=(6, 13)),
+    Excuse('verifier.on_site_asleep', 'refused',
+           'updates of 6.12 place large frames in memory of the CPU and refuse calls of global functions with '
+           'preemption disabled: memory that is absent is not waited for', since=(6, 12), until=(6, 15)),
+]
+
+
+def excuse_for(series, check):
+    return next((excuse for excuse in EXCUSES if excuse.covers(series, check)), None)
