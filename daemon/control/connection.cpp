@@ -10,15 +10,23 @@
 
 namespace tracectl {
 
-uint64_t Connection::take_events() {
-  uint64_t lost = 0;
+void Connection::take_events(ServerCounts& counts) {
   for (const auto& [session, sink] : peer.subscriptions) {
     auto& stream = static_cast<ClientStream&>(*sink);
     const uint64_t before = stream.lost();
     stream.drain(out);
-    lost += stream.lost() - before;
+    counts.client_drops += stream.lost() - before;
   }
-  return lost;
+}
+
+// Events that came before the answer are sent before it, as the answer to a flush promises.
+void Connection::put(const Reply& reply, ServerCounts& counts) {
+  counts.refused_requests += reply.refused;
+  // No other request may take the descriptors that came for a refused one.
+  if (reply.refused) peer.descriptors.clear();
+  take_events(counts);
+  out += reply.line;
+  answers += reply.line.size();
 }
 
 // After a client has taken data its streams have room for more.
@@ -55,6 +63,11 @@ void Connection::refuse(const Error& why) {
 std::string_view Connection::unsent_lines() const {
   const size_t begins = sent ? out.rfind('\n', sent - 1) + 1 : 0;
   return std::string_view(out).substr(begins);
+}
+
+Connections::iterator find(Connections& connections, uint64_t number) {
+  return std::find_if(connections.begin(), connections.end(),
+                      [&](const Connection& one) { return one.number == number; });
 }
 
 }  // namespace tracectl

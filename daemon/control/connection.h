@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -72,8 +74,10 @@ struct Connection {
   bool awaits_anything() const { return awaits_answer() || awaits_turn || receives_since_ns; }
   size_t matches() const { return put_aside ? put_aside->matches : writing.value_or(0); }
 
-  // Adds the events that wait for this client to what is to be sent. Returns how many of them were lost before.
-  uint64_t take_events();
+  // Adds the events that wait for this client to what is to be sent, and counts those that were lost before.
+  void take_events(ServerCounts& counts);
+  // Adds an answer to what is to be sent.
+  void put(const Reply& reply, ServerCounts& counts);
   // Sends what the client takes at once.
   void send();
   // Adds the error to what is to be sent, after which the connection is closed.
@@ -86,5 +90,21 @@ struct Connection {
 };
 
 using Connections = std::list<Connection>;
+
+// To be called after anything has happened to a connection: answers its requests, sends, and sets what to wait for
+// next. The connection may be gone afterwards.
+using Settle = std::function<void(Connections::iterator)>;
+
+// The end if the connection is gone.
+Connections::iterator find(Connections& connections, uint64_t number);
+
+// `act` may settle the connection it is called for.
+template <class Act> void for_each(Connections& connections, const Act& act) {
+  for (auto at = connections.begin(); at != connections.end();) {
+    const auto next = std::next(at);
+    act(at);
+    at = next;
+  }
+}
 
 }  // namespace tracectl

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/upkeep.h"
 
+#include <malloc.h>
+
+#include <utility>
+
 #include "daemon/base/clock.h"
 #include "daemon/control/log.h"
 
@@ -8,6 +12,8 @@ namespace tracectl {
 namespace {
 
 constexpr uint64_t kDumpLookNs = 100'000'000;  // how often dumps are checked
+// How often memory is given back, at most: trimming a large heap takes tens of milliseconds.
+constexpr uint64_t kTrimNs = 1'000'000'000;
 
 void set(EventLoop::Timer& timer, uint64_t boot_ns) {
   if (auto done = timer.set(boot_ns); !done) log_error("{}", done.error().message);
@@ -42,7 +48,8 @@ Status Upkeep::make_timers(EventLoop& loop) {
        {std::pair{&lingering_.timer, &Upkeep::end_lingering},
         std::pair{&budgeting_.timer, &Upkeep::keep_budgets},
         std::pair{&following_.timer, &Upkeep::follow_programs},
-        std::pair{&dumping_, &Upkeep::look_after_dumps}, std::pair{&beating_, &Upkeep::beat}}) {
+        std::pair{&dumping_, &Upkeep::look_after_dumps}, std::pair{&beating_, &Upkeep::beat},
+        std::pair{&trimming_, &Upkeep::trim}}) {
     auto made = assign(*timer, loop.timer([this, call = callback] { (this->*call)(); }));
     if (!made) return made;
   }
@@ -97,6 +104,15 @@ void Upkeep::dump_failed(const UnitFailure& failure) {
 
 void Upkeep::look_after_dumps() {
   if (commands_.look_after_dumps()) set(dumping_, boot_ns() + kDumpLookNs);
+}
+
+void Upkeep::give_memory_back() {
+  if (!std::exchange(awaits_trim_, true)) set(trimming_, boot_ns() + kTrimNs);
+}
+
+void Upkeep::trim() {
+  awaits_trim_ = false;
+  ::malloc_trim(0);
 }
 
 // The timer also runs while no session is saved, so that saving the first one need not start it.

@@ -14,7 +14,7 @@
 namespace tracectl {
 
 // What the daemon does without being asked by a client: it disarms sites that have lingered, keeps budgets, follows
-// programs, takes notices, makes dumps, and notes that it is alive. On the control thread's loop.
+// programs, takes notices, makes dumps, gives memory back, and notes that it is alive. On the control thread's loop.
 class Upkeep {
  public:
   // All are borrowed.
@@ -30,6 +30,9 @@ class Upkeep {
   void look_after_dumps();
   void dump_recorders(const std::string& reason);
   void dump_failed(const UnitFailure& failure);
+  // To be called when a connection is gone: gives memory back to the system soon. The allocator would keep that of
+  // its answers.
+  void give_memory_back();
 
  private:
   // A timer for the time when something is due.
@@ -47,12 +50,14 @@ class Upkeep {
   void keep_budgets();
   void take_notices();
   void take_replaced();
+  void trim();
 
   Engine& engine_;
   Commands& commands_;
   EventLoop::Watch noticing_, replacing_;
   Deadline lingering_, budgeting_, following_;
-  EventLoop::Timer dumping_, beating_;
+  EventLoop::Timer dumping_, beating_, trimming_;
+  bool awaits_trim_ = false;
 };
 
 }  // namespace tracectl
