@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "daemon/base/sent_fds.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/running.h"
 
@@ -80,12 +81,6 @@ std::vector<Fd> open_memories(const std::vector<pid_t>& processes, size_t most) 
     if (memory) opened.push_back(std::move(memory));
   }
   return opened;
-}
-
-std::vector<int> numbers_of(const std::vector<Fd>& files) {
-  std::vector<int> numbers;
-  for (const Fd& file : files) numbers.push_back(file.get());
-  return numbers;
 }
 
 std::vector<pid_t> named_processes_of(const protocol::TargetPart& target) {

@@ -19,7 +19,6 @@ namespace tracectl {
 // At most `most`. Processes that the kernel refuses are left out: the daemon reports those that are missing.
 std::vector<Fd> open_memories(const std::vector<pid_t>& processes,
                               size_t most = protocol::kMostProofsOfRequest);
-std::vector<int> numbers_of(const std::vector<Fd>& files);
 
 // The processes that a target names: first by their numbers, then this user's processes that run its
 // executables or are in its cgroups.

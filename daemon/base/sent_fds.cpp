@@ -19,4 +19,10 @@ std::vector<Fd> sent_fds(msghdr& message) {
   return all;
 }
 
+std::vector<int> numbers_of(const std::vector<Fd>& fds) {
+  std::vector<int> numbers;
+  for (const Fd& fd : fds) numbers.push_back(fd.get());
+  return numbers;
+}
+
 }  // namespace tracectl

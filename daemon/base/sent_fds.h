@@ -13,4 +13,7 @@ namespace tracectl {
 // whether more were sent than there was room for.
 std::vector<Fd> sent_fds(msghdr& message);
 
+// What is passed to functions that send descriptors or only look at them.
+std::vector<int> numbers_of(const std::vector<Fd>& fds);
+
 }  // namespace tracectl

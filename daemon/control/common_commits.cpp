@@ -35,7 +35,7 @@ void CommonCommits::take_read() {
 // Runs after everything that has come by now has been read.
 void CommonCommits::commit() {
   std::vector<Connections::iterator> asking;
-  std::vector<Commands::CommitRequestOf> requests;
+  std::vector<StageCommands::CommitRequestOf> requests;
   for (auto at = connections_.begin(); at != connections_.end(); ++at) {
     if (!at->commit || at->commit_awaits) continue;
     asking.push_back(at);
@@ -44,7 +44,7 @@ void CommonCommits::commit() {
   if (asking.empty()) return;
   if (!learned_) learned_ = std::make_shared<Learned>();
   engine_.resolver().begin(learned_);
-  const auto done = commands_.commit(requests);
+  const auto done = commands_.stage().commit(requests);
   const auto awaited = engine_.reading().awaited();
   if (!awaited) learned_.reset();
   for (size_t i = 0; i < asking.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "daemon/control/parts.h"
+#include "daemon/control/request_limits.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/methods.h"
 
@@ -51,7 +52,7 @@ template <class Request, class Make> Unwritten to_be_written(const Call& call, M
     try {
       return reply_to<Request>(id, make());
     } catch (const std::bad_alloc&) {
-      return {error_line(id, Commands::out_of_memory()), true};
+      return {error_line(id, out_of_memory()), true};
     }
   }};
 }
@@ -73,7 +74,7 @@ constexpr bool kNeedsNoMemory =
 template <class Request>
 Answered do_now(const Call& call, const Request& request, Commands& commands, Peer& peer) {
   auto done = commands.handle(request, peer);
-  if (kChangesSession<Request> && done) commands.save_sessions();
+  if (kChangesSession<Request> && done) commands.saved().save_changes();
   if constexpr (kCanBeLong<Request>)
     if (done) {
       auto held = std::make_shared<const Result<typename Request::Reply>>(std::move(done));
@@ -99,11 +100,11 @@ template <class Request> Answered handle(const Call& call, Commands& commands, P
   else if constexpr (std::is_same_v<Request, SessionFlush>)
     return AskedFlush{call, std::move(request)};
   else if constexpr (std::is_same_v<Request, ProbeList>)
-    return written_of<ProbeList>(call, commands.list(request, peer));
+    return written_of<ProbeList>(call, commands.probes().list(request, peer));
   else if constexpr (std::is_same_v<Request, ProbeInfo>)
-    return written_of<ProbeInfo>(call, commands.info(request, peer));
+    return written_of<ProbeInfo>(call, commands.probes().info(request, peer));
   else if constexpr (std::is_same_v<Request, SessionRead>)
-    return written_of<SessionRead>(call, commands.read(request));
+    return written_of<SessionRead>(call, commands.results().read(request));
   else
     return do_now(call, request, commands, peer);
 }
@@ -141,7 +142,7 @@ Answered dispatch(std::string_view line, Commands& commands, Peer& peer, const S
   try {
     return handler->second(call, commands, peer);
   } catch (const std::bad_alloc&) {
-    return Reply{error_line(call.id, Commands::out_of_memory()), true};
+    return Reply{error_line(call.id, out_of_memory()), true};
   }
 }
 

@@ -22,7 +22,7 @@ using namespace protocol;
 
 constexpr size_t kMostItems = 1 << 20;  // that wait to be taken, of each session
 
-using Handler = void (*)(Commands&, const void* request, Peer&, void* reply);
+using DirectHandler = void (*)(Commands&, const void* request, Peer&, void* reply);
 
 template <class Request>
 void handle_as(Commands& commands, const void* request, Peer& peer, void* reply) {
@@ -30,8 +30,8 @@ void handle_as(Commands& commands, const void* request, Peer& peer, void* reply)
       commands.handle(*static_cast<const Request*>(request), peer);
 }
 
-template <class... Requests> Handler handler_of(size_t method, RequestList<Requests...>) {
-  static constexpr Handler kAll[] = {&handle_as<Requests>...};
+template <class... Requests> DirectHandler handler_of(size_t method, RequestList<Requests...>) {
+  static constexpr DirectHandler kAll[] = {&handle_as<Requests>...};
   return kAll[method];
 }
 
@@ -60,7 +60,7 @@ struct LocalEngine::Running {
       })};
     };
   }
-  ~Running() { commands.leave(peer); }
+  ~Running() { commands.sessions().leave(peer); }
 
   Fd wake;
   ServerCounts counts;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//
-// record.start, show, stop, dump, dumped.
+#include "daemon/control/recordings.h"
+
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/control/commands.h"
 #include "daemon/control/log.h"
 
 namespace tracectl {
@@ -119,33 +118,33 @@ Result<std::shared_ptr<Recorder>> start_recorder(const RecordStart& request, Pee
 
 }  // namespace
 
-Result<std::shared_ptr<Recorder>> Commands::recording(const std::string& session) const {
+Result<std::shared_ptr<Recorder>> Recordings::recording(const std::string& session) const {
   if (auto known = engine_.sessions().find(session); !known) return known.error();
   const auto found = recordings_.find(session);
   if (found != recordings_.end()) return found->second.recorder;
   return Error{Code::not_found, "nothing records the session \"" + session + "\"", "session"};
 }
 
-Result<RecordingPart> Commands::handle(const RecordStart& request, Peer& peer) {
+Result<RecordingPart> Recordings::handle(const RecordStart& request, Peer& peer) {
   const auto found = recordings_.find(request.session);
   if (found != recordings_.end() && !is_over(*found->second.recorder))
     return Error{Code::busy, "the session \"" + request.session + "\" is being recorded already",
                  "session"};
-  if (auto within = check_memory_of_recording(peer); !within) return within.error();
+  if (auto within = check_memory(peer); !within) return within.error();
   const uint64_t most_bytes = engine_.options().quota.recording_bytes;
   auto recorder =
       start_recorder(request, peer, peer.owner ? std::optional(most_bytes) : std::nullopt);
   if (!recorder) return recorder.error();
   if (auto subscribed = engine_.streams().subscribe(request.session, *recorder); !subscribed)
     return subscribed.error();
-  end_recording(request.session);  // the previous one, which is over
+  end(request.session);  // the previous one, which is over
   log_info("record session={} uid={} pid={}", request.session, peer.uid, peer.pid);
   recordings_[request.session] = {*recorder, peer.owner ? std::optional(peer.uid) : std::nullopt};
   return recording_part(request.session, **recorder);
 }
 
 // Checks the buffers of data that the disk has not taken yet.
-Status Commands::check_memory_of_recording(const Peer& peer) const {
+Status Recordings::check_memory(const Peer& peer) const {
   if (!peer.owner) return ok();
   constexpr size_t kEach = Recorder::kMostWaitingBytes;
   MemoryWanted wanted{kEach, kEach};
@@ -160,13 +159,13 @@ Status Commands::check_memory_of_recording(const Peer& peer) const {
   return quota.check_memory("buffers of recordings", wanted, quota.stream_bytes);
 }
 
-Result<RecordingPart> Commands::handle(const RecordShow& request, Peer&) {
+Result<RecordingPart> Recordings::handle(const RecordShow& request, Peer&) {
   auto recorder = recording(request.session);
   if (!recorder) return recorder.error();
   return recording_part(request.session, **recorder);
 }
 
-Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
+Result<RecordingPart> Recordings::handle(const RecordStop& request, Peer&) {
   auto recorder = recording(request.session);
   if (!recorder) return recorder.error();
   engine_.streams().unsubscribe(request.session, recorder->get());
@@ -174,7 +173,7 @@ Result<RecordingPart> Commands::handle(const RecordStop& request, Peer&) {
   return recording_part(request.session, **recorder);
 }
 
-Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
+Result<DumpPart> Recordings::handle(const RecordDump& request, Peer& peer) {
   auto files = take_files(peer, 1);
   if (!files) return files.error();
   auto dump =
@@ -184,33 +183,12 @@ Result<DumpPart> Commands::handle(const RecordDump& request, Peer& peer) {
   return dump;
 }
 
-Result<DumpPart> Commands::handle(const RecordDumped& request, Peer& peer) {
+Result<DumpPart> Recordings::handle(const RecordDumped& request, Peer& peer) {
   return flight_recorders_.dumped(request.dump,
                                   peer.owner ? std::optional(peer.uid) : std::nullopt);
 }
 
-void Commands::take_notices() {
-  for (const Notice& notice : engine_.notices().take())
-    if (const auto* asked = std::get_if<DumpAsked>(&notice))
-      flight_recorders_.dump_triggered(*asked);
-    else
-      flight_recorders_.dump_crashed(std::get<SeenCrash>(notice));
-  follow_programs();
-}
-
-void Commands::follow_programs() try {
-  for (const FollowSummary& done : engine_.following().follow()) {
-    if (!done.done)
-      log_warning("follow session={} failed: {}", done.session, done.done.error().message);
-    for (const Followed& file : done.files)
-      log_info("follow session={} object={} cgroup={} pid={} unobserved_us={}", done.session,
-               file.path, file.cgroup, file.pid, file.unobserved_ns / 1000);
-  }
-} catch (const std::bad_alloc&) {
-  log_error("follow failed: {}", out_of_memory().message);
-}
-
-void Commands::end_recording(const std::string& session) {
+void Recordings::end(const std::string& session) {
   std::erase_if(ending_, [](const Recording& one) { return is_over(*one.recorder); });
   const auto found = recordings_.find(session);
   if (found == recordings_.end()) return;
@@ -220,8 +198,8 @@ void Commands::end_recording(const std::string& session) {
   recordings_.erase(found);
 }
 
-Commands::~Commands() {
-  while (!recordings_.empty()) end_recording(std::string(recordings_.begin()->first));
+Recordings::~Recordings() {
+  while (!recordings_.empty()) end(std::string(recordings_.begin()->first));
   const uint64_t end_ns = boot_ns() + kLongestEndNs;
   for (const auto& [recorder, user] : ending_) {
     const uint64_t now_ns = boot_ns();

@@ -95,7 +95,8 @@ class RestoredSessions {
                                           .recorder = session.recorder,
                                           .dump_on = session.dump_on,
                                           .saved = true};
-    const Status made = is_whole ? commands_.take_up(request, peer) : create(request, peer);
+    const Status made =
+        is_whole ? commands_.sessions().take_up(request, peer) : create(request, peer);
     if (!made) {
       log_error("session {} is not restored: {}", session.name, made.error().message);
       return false;

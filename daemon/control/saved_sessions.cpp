@@ -223,6 +223,11 @@ Status SavedSessions::write(const SavedState& state) {
   return ok();
 }
 
+void SavedSessions::save_changes() {
+  if (auto saved = save(); !saved)
+    log_error("the next daemon will find saved sessions as they were: {}", saved.error().message);
+}
+
 void SavedSessions::beat() {
   if (!begun_ || !store_) return;
   if (!alive_) {

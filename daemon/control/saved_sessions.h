@@ -48,6 +48,8 @@ class SavedSessions {
 
   // Writes the state of saved sessions if it has changed since it was written.
   Status save();
+  // To be called after anything that may have changed one of them: a failure is logged.
+  void save_changes();
   // Stores the time; to be called every kBeatNs while there are saved sessions, and at the end.
   void beat();
   bool has_any() const { return !written_.empty(); }

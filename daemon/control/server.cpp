@@ -192,7 +192,7 @@ void Server::settle(Connections::iterator at) {
 void Server::drop(Connections::iterator at) {
   requests_->give_up(*at);
   at->closing = true;
-  commands_.leave(at->peer);
+  commands_.sessions().leave(at->peer);
   at->watch = {};
   if (at->peer.owner) intake_->let_go(std::move(at->socket));
   connections_.erase(at);

@@ -3,10 +3,13 @@
 
 #include <malloc.h>
 
+#include <new>
 #include <utility>
+#include <variant>
 
 #include "daemon/base/clock.h"
 #include "daemon/control/log.h"
+#include "daemon/control/request_limits.h"
 
 namespace tracectl {
 namespace {
@@ -71,18 +74,35 @@ void Upkeep::end_lingering() {
 
 void Upkeep::keep_budgets() {
   budgeting_.set_to_ns = 0;
-  commands_.keep_budgets();
+  commands_.sessions().keep_budgets();
   budgeting_.set(engine_.budgets().next_look_ns());
 }
 
 void Upkeep::follow_programs() {
   following_.set_to_ns = 0;
-  commands_.follow_programs();
+  follow();
   following_.set(engine_.following().next_ns());
 }
 
+void Upkeep::follow() try {
+  for (const FollowSummary& done : engine_.following().follow()) {
+    if (!done.done)
+      log_warning("follow session={} failed: {}", done.session, done.done.error().message);
+    for (const Followed& file : done.files)
+      log_info("follow session={} object={} cgroup={} pid={} unobserved_us={}", done.session,
+               file.path, file.cgroup, file.pid, file.unobserved_ns / 1000);
+  }
+} catch (const std::bad_alloc&) {
+  log_error("follow failed: {}", out_of_memory().message);
+}
+
 void Upkeep::take_notices() {
-  commands_.take_notices();
+  for (const Notice& notice : engine_.notices().take())
+    if (const auto* asked = std::get_if<DumpAsked>(&notice))
+      commands_.flight_recorders().dump_triggered(*asked);
+    else
+      commands_.flight_recorders().dump_crashed(std::get<SeenCrash>(notice));
+  follow();
   look_after_dumps();
   following_.set(engine_.following().next_ns());
 }
@@ -93,17 +113,17 @@ void Upkeep::take_replaced() {
 }
 
 void Upkeep::dump_recorders(const std::string& reason) {
-  commands_.dump_recorders(reason);
+  commands_.flight_recorders().dump_all(reason);
   look_after_dumps();
 }
 
 void Upkeep::dump_failed(const UnitFailure& failure) {
-  commands_.dump_failed(failure);
+  commands_.flight_recorders().dump_failed(failure);
   look_after_dumps();
 }
 
 void Upkeep::look_after_dumps() {
-  if (commands_.look_after_dumps()) set(dumping_, boot_ns() + kDumpLookNs);
+  if (commands_.flight_recorders().look_after()) set(dumping_, boot_ns() + kDumpLookNs);
 }
 
 void Upkeep::give_memory_back() {

@@ -24,7 +24,8 @@ class Upkeep {
   void set_timers();
   // Notes in the state of saved sessions that this daemon runs, now and every second from now on.
   void beat();
-  // Also to be called when files have been read.
+  // Arms programs that were executed in cgroups that sessions follow, and files that were mapped. Also to be called
+  // when files have been read.
   void follow_programs();
   // To be called after dumps may have begun or gone on.
   void look_after_dumps();
@@ -48,6 +49,7 @@ class Upkeep {
   Status make_timers(EventLoop& loop);
   void end_lingering();
   void keep_budgets();
+  void follow();
   void take_notices();
   void take_replaced();
   void trim();
