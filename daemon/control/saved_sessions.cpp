@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/saved_sessions.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <charconv>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/file_in_memory.h"
 #include "daemon/control/log.h"
 #include "daemon/control/parts.h"
 
@@ -44,19 +44,6 @@ std::vector<SavedSetting> saved(const std::vector<Setting>& settings) {
   std::vector<SavedSetting> all;
   for (const Setting& setting : settings) all.push_back(saved(setting));
   return all;
-}
-
-Result<Fd> file_in_memory(const std::string& text) {
-  Fd file{::memfd_create("tracectld-sessions", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-  if (!file) return Error::from_errno("memfd_create");
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
-    if (count < 0) return Error::from_errno("write down saved sessions");
-    done += static_cast<size_t>(count);
-  }
-  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-  if (::fcntl(file.get(), F_ADD_SEALS, seals) != 0) return Error::from_errno("seal a memfd");
-  return file;
 }
 
 Result<std::string> text_in(const Fd& file) {
@@ -215,7 +202,8 @@ void SavedSessions::forget_files_but(const std::set<std::string>& wanted) {
 
 Status SavedSessions::write(const SavedState& state) {
   beat();
-  const auto file = file_in_memory(protocol::text_of(state));
+  const auto file =
+      file_in_memory("tracectld-sessions", protocol::text_of(state), "write down saved sessions");
   if (!file) return file.error();
   if (auto saved = store_->save_state(state_name(number_ + 1), file->get()); !saved) return saved;
   if (number_) store_->forget(state_name(number_));

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/saved/saver.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "daemon/base/file_in_memory.h"
 #include "daemon/saved/saved_names.h"
 
 namespace tracectl {
-namespace {
-
-Result<Fd> in_memory(const std::string& bytes) {
-  Fd file{::memfd_create("tracectl-engine", MFD_CLOEXEC)};
-  if (!file) return Error::from_errno("memfd_create");
-  for (size_t written = 0; written < bytes.size();) {
-    const ssize_t count = ::write(file.get(), bytes.data() + written, bytes.size() - written);
-    if (count <= 0) return Error::from_errno("write the state that outlives the daemon");
-    written += static_cast<size_t>(count);
-  }
-  return file;
-}
-
-}  // namespace
 
 Status Saver::save_kernel(Kernel& kernel) {
   if (has_kernel_) return ok();
@@ -66,7 +50,8 @@ Result<uint32_t> Saver::save_object(const ObjectPtr& object) {
 }
 
 Status Saver::save_state(const EngineState& state) {
-  auto file = in_memory(encode(state));
+  auto file =
+      file_in_memory("tracectl-engine", encode(state), "write the state that outlives the daemon");
   if (!file) return file.error();
   states_.reserve(states_.size() + 1);
   auto saved = store_.save_state(name_of_state(last_state_ + 1), file->get());
