@@ -135,9 +135,9 @@ std::string probes_text(const ProbeListReply& reply) {
          plural(reply.total_sites, "site") + "\n";
 }
 
-std::string refusals_text(const std::vector<RefusalPart>& refused) {
+std::string refusals_text(const std::vector<Refusal>& refused) {
   std::string text;
-  for (const RefusalPart& one : refused)
+  for (const Refusal& one : refused)
     text += "not armed: " + one.probe + (one.pid ? fmt::format(" in process {}", *one.pid) : "") +
             ": " + one.reason + "\n";
   return text;

@@ -2,8 +2,8 @@
 #include "daemon/base/binary.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+
+#include "daemon/base/narrow_integer.h"
 
 namespace tracectl::binary {
 namespace {
@@ -11,36 +11,6 @@ namespace {
 using Kind = Type::Kind;
 
 const std::string kNoName;
-
-// ---- integers of any width ----
-
-template <class T> T value_at(const void* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(value));
-  return value;
-}
-
-uint64_t unsigned_at(const void* at, size_t bytes) {
-  switch (bytes) {
-    case 1: return value_at<uint8_t>(at);
-    case 2: return value_at<uint16_t>(at);
-    case 4: return value_at<uint32_t>(at);
-    default: return value_at<uint64_t>(at);
-  }
-}
-
-int64_t signed_at(const void* at, size_t bytes) {
-  switch (bytes) {
-    case 1: return value_at<int8_t>(at);
-    case 2: return value_at<int16_t>(at);
-    case 4: return value_at<int32_t>(at);
-    default: return value_at<int64_t>(at);
-  }
-}
-
-// The lowest bytes of the number. x86-64 is little endian.
-void put(uint64_t number, void* at, size_t bytes) { std::memcpy(at, &number, bytes); }
-static_assert(std::endian::native == std::endian::little);
 
 const void* member_of(const void* message, const Field& field) {
   return static_cast<const char*>(message) + field.offset_bytes;

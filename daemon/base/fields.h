@@ -115,11 +115,11 @@ struct Type {
     named,
     variant,
     message,
-    // These have no JSON.
     integer,  // of less than 64 bits
-    choice,   // an enumerator
-    array,    // a std::array
-    map,      // a std::map or std::unordered_map that is not Named
+    // These have no JSON.
+    choice,  // an enumerator
+    array,   // a std::array
+    map,     // a std::map or std::unordered_map that is not Named
     shared,
     bytes
   };

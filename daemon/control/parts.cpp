@@ -116,14 +116,6 @@ BudgetReply budget_of(const Session& session) {
   return reply;
 }
 
-std::vector<RefusalPart> parts_of(const std::vector<Refusal>& refused) {
-  std::vector<RefusalPart> parts;
-  for (const Refusal& one : refused)
-    parts.push_back({one.probe, one.offset,
-                     one.pid ? std::optional<int64_t>(*one.pid) : std::nullopt, one.reason});
-  return parts;
-}
-
 std::vector<LeftOutPart> parts_of(const std::vector<LeftOut>& left_out) {
   std::vector<LeftOutPart> parts;
   for (const LeftOut& one : left_out)
@@ -166,7 +158,7 @@ Result<ProbeListReply> reply_of(const Resolution& resolution) {
   std::sort(reply.probes.begin(), reply.probes.end(),
             [](const ProbePart& a, const ProbePart& b) { return a.probe < b.probe; });
   reply.total_probes = reply.probes.size();
-  reply.refused = parts_of(resolution.refused);
+  reply.refused = resolution.refused;
   return reply;
 }
 
@@ -193,8 +185,8 @@ ReadReply reply_of(const ReadResults& results) {
 }
 
 StageReply part_of(const StageSummary& summary) {
-  return StageReply{summary.settings,          summary.probes, summary.sites,
-                    parts_of(summary.refused), summary.notes,  std::nullopt};
+  return StageReply{summary.settings, summary.probes, summary.sites,
+                    summary.refused,  summary.notes,  std::nullopt};
 }
 
 CommitReply part_of(const CommitSummary& summary) {
@@ -204,7 +196,7 @@ CommitReply part_of(const CommitSummary& summary) {
                      .added = summary.added,
                      .updated = summary.updated,
                      .removed = summary.removed,
-                     .refused = parts_of(summary.refused),
+                     .refused = summary.refused,
                      .notes = summary.notes,
                      .lingering = summary.lingering,
                      .phases_us = part_of(summary.figures.phases),

@@ -8,7 +8,6 @@
 
 namespace tracectl {
 
-std::vector<protocol::RefusalPart> parts_of(const std::vector<Refusal>& refused);
 std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files);
 std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out);
 protocol::SettingPart part_of(const Setting& setting);

@@ -40,10 +40,9 @@ class RestoredSessions {
  private:
   static bool is_wanted(const SavedSession& session, const IsToRestore& is_to_restore) {
     if (session.began && !is_to_restore(session.name, *session.began)) return false;
-    const auto user = static_cast<uid_t>(session.user);
-    if (!session.account || is_account_of(user, *session.account)) return true;
-    log_warning("session {} is not restored: user {} was {} and no longer is", session.name, user,
-                *session.account);
+    if (!session.account || is_account_of(session.user, *session.account)) return true;
+    log_warning("session {} is not restored: user {} was {} and no longer is", session.name,
+                session.user, *session.account);
     return false;
   }
 
@@ -118,9 +117,9 @@ class RestoredSessions {
 
   static Peer peer_of(const SavedSession& session) {
     Peer peer;
-    peer.uid = static_cast<uid_t>(session.user);
+    peer.uid = session.user;
     peer.pid = ::getpid();
-    if (session.owner) peer.owner = protocol::owner_of(*session.owner);
+    peer.owner = session.owner;
     return peer;
   }
 
@@ -171,7 +170,7 @@ class RestoredSessions {
     auto committed = ask(false);
     if (!committed) committed = ask(true);
     if (!committed) return report(session, "its settings are its draft", committed.error());
-    for (const protocol::RefusalPart& refused : committed->refused)
+    for (const Refusal& refused : committed->refused)
       report(session, refused.probe, Error{Code::invalid, refused.reason});
   }
 

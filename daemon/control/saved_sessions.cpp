@@ -114,7 +114,7 @@ void SavedSessions::begin() {
 
 SavedSession SavedSessions::part_of(const Session& session) const {
   SavedSession part{.name = session.name, .paused = engine_.gates().is_paused(session)};
-  if (session.access.owner) part.owner = protocol::part_of(*session.access.owner);
+  part.owner = session.access.owner;
   if (session.access.owner) part.user = session.access.owner->uid;
   if (const auto user = recorders_.user_of(session.name)) part.user = *user;
   if (const Facts* facts = known_of(session.name)) {

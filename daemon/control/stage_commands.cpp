@@ -128,7 +128,8 @@ Result<GrowReply> StageCommands::handle(const StageGrow& request, Peer& peer) {
   if (!grown->added.empty())
     log_info("grow session={} uid={} pid={} epoch={} added={}", request.session, peer.uid, peer.pid,
              grown->epoch, grown->added.size());
-  return GrowReply{grown->epoch, std::move(grown->added), parts_of(grown->refused), grown->unknown};
+  return GrowReply{grown->epoch, std::move(grown->added), std::move(grown->refused),
+                   grown->unknown};
 }
 
 Result<Empty> StageCommands::handle(const StageAbort& request, Peer&) {

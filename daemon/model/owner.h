@@ -16,6 +16,12 @@ struct Owner {
   uint32_t user_namespace = 0;  // its number, as in /proc/PID/ns/user
 
   bool operator==(const Owner&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("uid", s.uid);
+    f("gid", s.gid);
+    f("capabilities", s.capabilities);
+    f("user_namespace", s.user_namespace);
+  }
 };
 
 }  // namespace tracectl

@@ -11,6 +11,7 @@
 
 #include "daemon/model/argument.h"
 #include "daemon/model/cost.h"
+#include "daemon/model/refusal.h"
 
 namespace tracectl {
 
@@ -111,21 +112,6 @@ struct Probe {
     f("name", s.name);
     f("demangled", s.demangled);
     f("sites", s.sites);
-  }
-};
-
-// A matching probe, or a site of one, that cannot be armed.
-struct Refusal {
-  std::string probe;
-  std::optional<uint64_t> offset;  // in the file
-  std::optional<pid_t> pid;        // if the reason concerns one process
-  std::string reason;
-
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("probe", s.probe);
-    f("offset", s.offset);
-    f("pid", s.pid);
-    f("reason", s.reason);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/base/narrow_integer.h"
 #include "daemon/base/nearest.h"
 #include "daemon/protocol/messages/values.h"
 
@@ -52,12 +53,18 @@ json message_written(const Type& type, const void* value) {
   return out;
 }
 
+json integer_written(const Type::Width& width, const void* value) {
+  if (width.is_signed) return signed_at(value, width.bytes);
+  return unsigned_at(value, width.bytes);
+}
+
 json written(const Type& type, const void* value) {
   switch (type.kind) {
     case Kind::nothing: return nullptr;
     case Kind::boolean: return *static_cast<const bool*>(value);
     case Kind::int64: return *static_cast<const int64_t*>(value);
     case Kind::uint64: return *static_cast<const uint64_t*>(value);
+    case Kind::integer: return integer_written(type.width, value);
     case Kind::real: return *static_cast<const double*>(value);
     case Kind::text: return *static_cast<const std::string*>(value);
     case Kind::list: return elements_written(type, value);
@@ -110,8 +117,8 @@ Error ill_typed(const Path& path, const std::string& expected, const json& got) 
   return invalid(path, "expected " + expected + ", got " + kind_of(got));
 }
 
-Error out_of_range(const Path& path, const char* range) {
-  return invalid(path, std::string{"out of range: "} + range);
+Error out_of_range(const Path& path, const std::string& range) {
+  return invalid(path, "out of range: " + range);
 }
 
 // ---- reading ----
@@ -132,6 +139,26 @@ Status take_uint64(const json& in, const Path& path, uint64_t& out) {
   if (!in.is_number_unsigned() && in.get<int64_t>() < 0)
     return out_of_range(path, "0 to 18446744073709551615");
   out = in.get<uint64_t>();
+  return ok();
+}
+
+// Of less than 64 bits.
+Status take_integer(const json& in, const Path& path, const Type::Width& width, void* out) {
+  const unsigned bits = 8u * width.bytes;
+  if (!width.is_signed) {
+    const uint64_t most = (uint64_t{1} << bits) - 1;
+    uint64_t number = 0;
+    if (Status taken = take_uint64(in, path, number); !taken) return taken;
+    if (number > most) return out_of_range(path, "0 to " + std::to_string(most));
+    put(number, out, width.bytes);
+    return ok();
+  }
+  const int64_t most = (int64_t{1} << (bits - 1)) - 1;
+  int64_t number = 0;
+  if (Status taken = take_int64(in, path, number); !taken) return taken;
+  if (number > most || number < -most - 1)
+    return out_of_range(path, std::to_string(-most - 1) + " to " + std::to_string(most));
+  put(static_cast<uint64_t>(number), out, width.bytes);
   return ok();
 }
 
@@ -234,6 +261,7 @@ Status take(const json& in, const Path& path, const Type& type, void* out) {
       return ok();
     case Kind::int64: return take_int64(in, path, *static_cast<int64_t*>(out));
     case Kind::uint64: return take_uint64(in, path, *static_cast<uint64_t*>(out));
+    case Kind::integer: return take_integer(in, path, type.width, out);
     case Kind::list: return take_list(in, path, type, out);
     case Kind::named: return take_named(in, path, type, out);
     case Kind::variant: return take_variant(in, path, type, out);

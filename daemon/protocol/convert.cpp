@@ -135,9 +135,7 @@ ProbeNotification described(const EventSource& source) {
   }
   for (const Argument& argument : source.arguments) {
     ArgumentPart& part = wire.args.emplace_back(part_of(argument, wire.args.size()));
-    if (!argument.enumerators) continue;
-    auto& parts = part.enumerators.emplace();
-    for (const Enumerator& one : *argument.enumerators) parts.push_back({one.name, one.value});
+    if (argument.enumerators) part.enumerators = *argument.enumerators;
   }
   return wire;
 }
@@ -173,10 +171,7 @@ Argument argument_of(const ArgumentPart& part) {
   argument.name = part.name;
   argument.text = part.place;
   argument.declared_type = part.declared_type.value_or("");
-  if (!part.enumerators) return argument;
-  auto enumerators = std::make_shared<Enumerators>();
-  for (const EnumeratorPart& one : *part.enumerators) enumerators->push_back({one.name, one.value});
-  argument.enumerators = std::move(enumerators);
+  if (part.enumerators) argument.enumerators = std::make_shared<Enumerators>(*part.enumerators);
   return argument;
 }
 

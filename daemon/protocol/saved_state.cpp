@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/protocol/saved_state.h"
 
-#include <limits>
-
 #include <nlohmann/json.hpp>
 
 #include "daemon/protocol/codec.h"
@@ -20,22 +18,12 @@ Status check_version(const Json& parsed) {
                    text_of(parsed.part(*found)) + ", not " + std::to_string(SavedState::kVersion)};
 }
 
-Status check(const SavedOwner& owner) {
-  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
-  if (owner.uid <= kMost && owner.gid <= kMost && owner.user_namespace <= kMost) return ok();
-  return Error{Code::invalid, "an owner has a number beyond 32 bits"};
-}
-
 Status check(const SavedSetting& saved) {
   if (saved.births.size() == saved.setting.target.pids.size()) return ok();
   return Error{Code::invalid, saved.setting.pattern + " has not one birth for each process"};
 }
 
 Status check(const SavedSession& session) {
-  if (session.user > std::numeric_limits<uint32_t>::max())
-    return Error{Code::invalid, "a user has a number beyond 32 bits"};
-  if (session.owner)
-    if (auto good = check(*session.owner); !good) return good;
   for (const SavedSetting& saved : session.settings)
     if (auto good = check(saved); !good) return good;
   for (const SavedSetting& saved : session.draft.value_or(std::vector<SavedSetting>{}))
@@ -58,15 +46,6 @@ Result<SavedState> saved_state(std::string_view text) {
   for (const SavedSession& session : state->sessions)
     if (auto good = check(session); !good) return good.error().in("session " + session.name);
   return state;
-}
-
-SavedOwner part_of(const Owner& owner) {
-  return {owner.uid, owner.gid, owner.capabilities, owner.user_namespace};
-}
-
-Owner owner_of(const SavedOwner& part) {
-  return {static_cast<uid_t>(part.uid), static_cast<gid_t>(part.gid), part.capabilities,
-          static_cast<uint32_t>(part.user_namespace)};
 }
 
 }  // namespace tracectl::protocol

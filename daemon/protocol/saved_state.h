@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The state of saved sessions that is written for the next daemon, which begins them again from it.
+//
+// It is JSON, unlike the engine's state (daemon/saved/engine_state.h), which only a daemon with the same BPF programs
+// reads: every later daemon must read this one. Its settings are those of the protocol, whose lists only grow, so what
+// an earlier daemon has written needs no form of its own. In the binary form each new member would be a new version.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -14,16 +20,6 @@
 #include "daemon/protocol/messages.h"
 
 namespace tracectl::protocol {
-
-struct SavedOwner {
-  uint64_t uid = 0, gid = 0, capabilities = 0, user_namespace = 0;
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("uid", s.uid);
-    f("gid", s.gid);
-    f("capabilities", s.capabilities);
-    f("user_namespace", s.user_namespace);
-  }
-};
 
 struct SavedSetting {
   SettingPart setting;
@@ -46,9 +42,9 @@ struct SavedFile {
 
 struct SavedSession {
   std::string name;
-  uint64_t user = 0;                        // the user who made it
+  uid_t user = 0;                           // the user who made it
   std::optional<std::string> account = {};  // of that user, as /etc/passwd had it then
-  std::optional<SavedOwner> owner = {};     // none: it may trace every process
+  std::optional<Owner> owner = {};          // none: it may trace every process
   std::optional<std::string> began = {};    // text of the daemon's file that began it
   std::optional<double> budget = {};
   std::optional<RecorderBoundPart> recorder = {};
@@ -90,8 +86,5 @@ struct SavedState {
 std::string text_of(const SavedState& state);
 // The text is not trusted, whoever wrote it. Fails with Code::unsupported for another version.
 Result<SavedState> saved_state(std::string_view text);
-
-SavedOwner part_of(const Owner& owner);
-Owner owner_of(const SavedOwner& part);
 
 }  // namespace tracectl::protocol

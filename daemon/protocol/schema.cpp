@@ -60,6 +60,12 @@ json schema_of_message(Side side, const Message& message) {
           {"additionalProperties", false}};
 }
 
+// The schema promises 64 bits for every integer, so a member keeps its schema if a type of the model is narrower.
+json schema_of_narrow(const Type::Width& width) {
+  return width.is_signed ? schema_of_integer(INT64_MIN, INT64_MAX)
+                         : schema_of_integer(0, UINT64_MAX);
+}
+
 json schema_of(Side side, const Type& type) {
   switch (type.kind) {
     case Kind::nothing: return {{"type", "null"}};
@@ -68,6 +74,7 @@ json schema_of(Side side, const Type& type) {
     case Kind::real: return {{"type", "number"}};
     case Kind::int64: return schema_of_integer(INT64_MIN, INT64_MAX);
     case Kind::uint64: return schema_of_integer(0, UINT64_MAX);
+    case Kind::integer: return schema_of_narrow(type.width);
     case Kind::variant: return schema_of_variant(*type.alternatives);
     case Kind::message: return schema_of_message(side, *type.message);
     case Kind::optional: return schema_of(side, type.elements->type());

@@ -2,6 +2,11 @@
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/messages.h"
 
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -148,15 +153,42 @@ TEST(Codec, TextOfReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(text_of(Json(json("a\xff"))), "\"a\xef\xbf\xbd\"");
 }
 
+struct Narrow {
+  int32_t pid = 0;
+  uint8_t bits = 0;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pid", s.pid);
+    f("bits", s.bits);
+  }
+};
+
+TEST(Codec, NumbersBeyondANarrowTypeAreRefused) {
+  const auto read = [](const std::string& pid, const std::string& bits) {
+    return from_json<Narrow>(text("{\"pid\": " + pid + ", \"bits\": " + bits + "}"));
+  };
+  const std::vector<std::pair<std::string, std::string>> most = {{"-2147483648", "255"},
+                                                                 {"2147483647", "0"}};
+  for (const auto& [pid, bits] : most) {
+    const auto taken = read(pid, bits);
+    ASSERT_TRUE(taken) << taken.error().message;
+    EXPECT_EQ(to_json(*taken).value().dump(), "{\"bits\":" + bits + ",\"pid\":" + pid + "}");
+  }
+  EXPECT_EQ(read("2147483648", "0").error().message,
+            "pid: out of range: -2147483648 to 2147483647");
+  EXPECT_EQ(read("-2147483649", "0").error().field, "pid");
+  EXPECT_EQ(read("0", "256").error().message, "bits: out of range: 0 to 255");
+  EXPECT_EQ(read("0", "-1").error().field, "bits");
+}
+
 struct WithoutJson {
-  uint32_t narrow = 0;
-  template <class Self, class F> static void fields(Self& s, F&& f) { f("narrow", s.narrow); }
+  std::array<bool, 1> flags{};
+  template <class Self, class F> static void fields(Self& s, F&& f) { f("flags", s.flags); }
 };
 
 // Lists also have types for the binary form, which JSON would silently leave out.
 TEST(Codec, TypesWithoutJsonAreABug) {
   EXPECT_THROW(to_json(WithoutJson{}), std::logic_error);
-  EXPECT_THROW((void)from_json<WithoutJson>(text(R"({"narrow": 1})")), std::logic_error);
+  EXPECT_THROW((void)from_json<WithoutJson>(text(R"({"flags": [true]})")), std::logic_error);
 }
 
 TEST(Convert, TargetKeepsEveryField) {

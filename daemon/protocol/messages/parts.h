@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/model/argument.h"
+
 namespace tracectl::protocol {
 
 struct Empty {
@@ -60,15 +62,6 @@ struct SitePart {
   }
 };
 
-struct EnumeratorPart {
-  std::string name;
-  int64_t value = 0;
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("name", s.name);
-    f("value", s.value);
-  }
-};
-
 struct ArgumentPart {
   std::string name;   // of the parameter; arg0... if not known
   std::string type;   // "s32", "u64", "f64"
@@ -77,8 +70,8 @@ struct ArgumentPart {
   // "integer", "float", "boolean", "character", "enumeration", "pointer", "text" (the address of a C
   // string), "aggregate" (no single number)
   std::string kind;
-  std::optional<std::string> declared_type;                // in C; if debug information has it
-  std::optional<std::vector<EnumeratorPart>> enumerators;  // only in the notification `probe`
+  std::optional<std::string> declared_type;  // in C; if debug information has it
+  std::optional<Enumerators> enumerators;    // only in the notification `probe`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("type", s.type);
@@ -102,20 +95,6 @@ struct ProbePart {
     f("demangled", s.demangled);
     f("sites", s.sites);
     f("args", s.args);
-  }
-};
-
-// A probe or site that matched but is not, or will not be, armed.
-struct RefusalPart {
-  std::string probe;
-  std::optional<uint64_t> offset;  // of the site, in the file
-  std::optional<int64_t> pid;      // if the reason concerns one process
-  std::string reason;
-  template <class Self, class F> static void fields(Self& s, F&& f) {
-    f("probe", s.probe);
-    f("offset", s.offset);
-    f("pid", s.pid);
-    f("reason", s.reason);
   }
 };
 

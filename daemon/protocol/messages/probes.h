@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/model/refusal.h"
 #include "daemon/protocol/messages/parts.h"
 
 namespace tracectl::protocol {
@@ -15,7 +16,7 @@ namespace tracectl::protocol {
 
 struct ProbeListReply {
   std::vector<ProbePart> probes;  // sorted by name
-  std::vector<RefusalPart> refused;
+  std::vector<Refusal> refused;
   uint64_t total_probes = 0, total_sites = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probes", s.probes);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/model/refusal.h"
 #include "daemon/protocol/messages/parts.h"
 
 namespace tracectl::protocol {
@@ -34,7 +35,7 @@ struct SpecPart {
 struct StageReply {
   uint64_t settings = 0;  // in the draft now
   uint64_t probes = 0, sites = 0;
-  std::vector<RefusalPart> refused;
+  std::vector<Refusal> refused;
   std::vector<std::string> notes;
   std::optional<SpecPart> spec = {};  // if requested, for the first of these sites
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -104,7 +105,7 @@ struct CommitReply {
   uint64_t epoch = 0;
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
-  std::vector<RefusalPart> refused;              // with `partial`: the sites left out
+  std::vector<Refusal> refused;                  // with `partial`: the sites left out
   // For the user: for example, that a library is not covered in later processes.
   std::vector<std::string> notes;
   uint64_t lingering = 0;  // sites of all sessions: armed, but not used any more
@@ -138,10 +139,10 @@ struct StageCommit {
 };
 
 struct GrowReply {
-  uint64_t epoch = 0;                // in force
-  std::vector<std::string> added;    // functions shown from now on; none: there was no commit
-  std::vector<RefusalPart> refused;  // functions seen and not added, each reported once
-  uint64_t unknown = 0;              // addresses called since the last time that begin no function
+  uint64_t epoch = 0;              // in force
+  std::vector<std::string> added;  // functions shown from now on; none: there was no commit
+  std::vector<Refusal> refused;    // functions seen and not added, each reported once
+  uint64_t unknown = 0;            // addresses called since the last time that begin no function
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("epoch", s.epoch);
     f("added", s.added);
