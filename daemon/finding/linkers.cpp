@@ -67,16 +67,16 @@ Result<Places> find_places(const Process& process, const MappedFile& file, Resol
 }  // namespace
 
 Linker::~Linker() {
-  link_ = Fd{};
+  links_.clear();
   notices_.linkers()[number_] = {};
   numbers_.give_back(number_);
 }
 
 Status Linker::arm(const Object& file, std::span<const uint64_t> offsets) {
   notices_.linkers()[number_] = {.pid = static_cast<uint32_t>(process_->pid()), .listens = 1};
-  auto link = notices_.arm_linker(file.fd(), offsets, process_->pid(), number_);
-  if (!link) return link.error();
-  link_ = std::move(*link);
+  auto links = notices_.arm_linker(file.fd(), offsets, process_->pid(), number_);
+  if (!links) return links.error();
+  links_ = std::move(*links);
   return process_->still_there();  // its PID could have been reused before it was armed
 }
 

@@ -39,7 +39,7 @@ class Linker {
   IdPool& numbers_;
   uint32_t number_;
   std::shared_ptr<const Process> process_;
-  Fd link_;
+  std::vector<Fd> links_;
 };
 
 using LinkerPtr = std::shared_ptr<const Linker>;

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
 #include "bpf/abi.h"
 #include "daemon/base/mapping.h"
+#include "daemon/kernel/perf_uprobes.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -36,14 +38,17 @@ std::string cause(int err) {
 // Some sites, in the form that the kernel takes.
 struct Sites {
   std::vector<uint64_t> offsets, semaphores, cookies;
+  std::vector<size_t> in_request;  // the index of the site that each belongs to
 
-  void add(const ArmedSite& site, uint32_t incarnation) {
+  void add(const ArmedSite& site, size_t index, uint32_t incarnation) {
+    in_request.push_back(index);
     offsets.push_back(site.offset);
     semaphores.push_back(site.semaphore);
     cookies.push_back(uint64_t{incarnation} << 32 | site.slot);
   }
-  void add_exits(const ArmedSite& site, uint32_t incarnation) {
+  void add_exits(const ArmedSite& site, size_t index, uint32_t incarnation) {
     for (const ExitSite& exit : site.exits) {
+      in_request.push_back(index);
       offsets.push_back(exit.offset);
       semaphores.push_back(0);
       cookies.push_back(uint64_t{incarnation} << 32 | cookie_part(exit) << TC_COOKIE_EXIT_SHIFT |
@@ -71,52 +76,64 @@ class Batch {
       : closing_(closing), request_(request), ignore_(ignore) {
     for (const size_t i : chosen) {
       const ArmedSite& site = request.sites[i];
-      sites_.add(site, request.incarnation);
-      if (site.nop5 && ignore) nops_.add(site, request.incarnation);
-      exits_.add_exits(site, request.incarnation);
+      sites_.add(site, i, request.incarnation);
+      if (site.nop5 && ignore) nops_.add(site, i, request.incarnation);
+      exits_.add_exits(site, i, request.incarnation);
     }
   }
 
   // The link that keeps breakpoints is closed after this one: to remove a probe the kernel walks every
   // process that maps the file, and waits for those that hit other probes.
-  std::optional<Link> link(const Programs::OfWay& programs) const {
+  // If it fails, errno says why, and `refused`, if it is set, which site of the request could not be armed.
+  std::optional<Link> link(const Programs::OfWay& programs, std::optional<size_t>& refused) const {
     std::vector<Fd> beside;
+    const auto keep = [&beside](std::vector<Fd> armed) {
+      std::move(armed.begin(), armed.end(), std::back_inserter(beside));
+    };
     if (!nops_.offsets.empty()) {
-      Fd keeping = keep_breakpoints(programs.keeping, request_.object_fd, nops_.offsets,
-                                    nops_.semaphores_or_none(), ignore_);
-      if (!keeping) return std::nullopt;
-      beside.push_back(std::move(keeping));
+      auto keeping = keep_breakpoints(programs.keeping, request_.object_fd, nops_.offsets,
+                                      nops_.semaphores_or_none(), ignore_);
+      if (keeping.empty()) return std::nullopt;
+      keep(std::move(keeping));
     }
     // Armed before the site itself: where a function's first instruction is an exit, the link that was
     // made last runs first.
     if (!exits_.offsets.empty()) {
-      Fd exits = link_placed(programs.at_exit, kAttachUprobeMulti, exits_);
-      if (!exits) return std::nullopt;
-      beside.push_back(std::move(exits));
+      auto exits = arm_placed(programs.at_exit, kAttachUprobeMulti, exits_, refused);
+      if (exits.empty()) return std::nullopt;
+      keep(std::move(exits));
     }
-    Fd link = link_placed(programs.at_site, programs.attach_type, sites_);
-    if (!link) return std::nullopt;
-    return Link{closing_, std::move(link), request_.incarnation, std::move(beside)};
+    auto sites = arm_placed(programs.at_site, programs.attach_type, sites_, refused);
+    if (sites.empty()) return std::nullopt;
+    Fd first = std::move(sites.front());
+    sites.erase(sites.begin());
+    keep(std::move(sites));
+    return Link{closing_, std::move(first), request_.incarnation, std::move(beside)};
   }
 
  private:
   // While no process of the target maps the file, the kernel accepts an instruction that it cannot
   // probe later, and does not say so. With the code mapped in this process it must probe it now, or
   // refuse. A filter that excludes us needs a link of our own for that.
-  Fd link_placed(int program_fd, unsigned attach_type, const Sites& sites) const {
-    const auto link_for = [&](pid_t filter) {
-      return link_uprobe_multi({.program_fd = program_fd,
+  std::vector<Fd> arm_placed(int program_fd, unsigned attach_type, const Sites& sites,
+                             std::optional<size_t>& refused) const {
+    const auto arm_for = [&](pid_t filter) {
+      size_t stopped_at = sites.offsets.size();
+      auto armed = arm_uprobes({.program_fd = program_fd,
                                 .attach_type = attach_type,
                                 .object_fd = request_.object_fd,
                                 .filter = filter,
                                 .offsets = sites.offsets,
                                 .semaphores = sites.semaphores_or_none(),
-                                .cookies = sites.cookies});
+                                .cookies = sites.cookies},
+                               &stopped_at);
+      if (stopped_at < sites.offsets.size()) refused = sites.in_request[stopped_at];
+      return armed;
     };
-    if (request_.filter != 0 && !request_.unmapped) return link_for(request_.filter);
+    if (request_.filter != 0 && !request_.unmapped) return arm_for(request_.filter);
     const auto mapped = map_ourselves(sites);
-    if (request_.filter != 0 && !link_for(::getpid())) return Fd{};
-    return link_for(request_.filter);
+    if (request_.filter != 0 && arm_for(::getpid()).empty()) return {};
+    return arm_for(request_.filter);
   }
 
   std::optional<Mapping> map_ourselves(const Sites& sites) const {
@@ -162,7 +179,8 @@ class RefusalSearch {
     while (!open.empty() && found_.size() < kMostRefusals) {
       const auto part = open.back();
       open.pop_back();
-      if (Batch(closing_, request_, part, ignore_).link(programs_)) continue;
+      std::optional<size_t> refused;
+      if (Batch(closing_, request_, part, ignore_).link(programs_, refused)) continue;
       if (!may_be_one_sites(errno)) return;
       if (part.size() == 1) {
         found_.push_back({part[0], cause(errno)});
@@ -180,18 +198,30 @@ class RefusalSearch {
   std::vector<ArmFailure::Site> found_;
 };
 
+// Of the places that are armed for it.
+size_t count_of(const ArmRequest& request) {
+  size_t count = request.sites.size();
+  for (const ArmedSite& site : request.sites) count += site.exits.size();
+  return count;
+}
+
 }  // namespace
 
 std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
                                          const ArmRequest& request, const IgnoreHits& ignore) {
+  if (!has_uprobe_multi())
+    if (auto enough = can_open(count_of(request)); !enough) return ArmFailure{enough.error(), {}};
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto link = Batch(closing, request, all, ignore).link(programs);
+  std::optional<size_t> refused;
+  auto link = Batch(closing, request, all, ignore).link(programs, refused);
   const int err = errno;
   if (link) return std::move(*link);
 
   ArmFailure failure;
-  if (may_be_one_sites(err))
+  if (refused && may_be_one_sites(err))
+    failure.refused_sites.push_back({*refused, cause(err)});
+  else if (may_be_one_sites(err))
     failure.refused_sites = RefusalSearch(closing, programs, request, ignore).run(all);
   const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,

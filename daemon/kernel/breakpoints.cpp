@@ -156,29 +156,31 @@ class HittingChild {
 
 }  // namespace
 
-Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
-                    std::span<const uint64_t> semaphores, const IgnoreHits& ignore) {
-  Fd link;  // closed after the child has ended: no breakpoints have to be removed from it then
+std::vector<Fd> keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
+                                 std::span<const uint64_t> semaphores, const IgnoreHits& ignore) {
+  std::vector<Fd>
+      links;  // closed after the child has ended: no breakpoints have to be removed from it then
   auto child = HittingChild::start(object_fd, offsets);
-  if (!child) return Fd{};
+  if (!child) return {};
   // A link without cookies is for no slot, so the program ends at once.
-  link = link_uprobe_multi({.program_fd = program_fd,
-                            .object_fd = object_fd,
-                            .filter = child->pid(),
-                            .offsets = offsets,
-                            .semaphores = semaphores});
-  if (!link) return Fd{};
+  links = arm_uprobes({.program_fd = program_fd,
+                       .object_fd = object_fd,
+                       .filter = child->pid(),
+                       .offsets = offsets,
+                       .semaphores = semaphores});
+  if (links.empty()) return {};
   ignore(child->pid());
   const int err = child->hit_all();
   child.reset();  // one that did not answer may still be hitting probes
   ignore(0);
+  if (err != 0) links.clear();
   errno = err;
-  return err == 0 ? std::move(link) : Fd{};
+  return links;
 }
 
 bool nop5_call_survives_fork() {
   auto child = TrialChild::start();
-  auto program = CountingProgram::load(kAttachUprobeMulti);
+  auto program = CountingProgram::load(attach_type_at_uprobes());
   if (!child || !program) return false;
   const Fd link = program->arm(TrialFunction::nop5, child->pid());
   if (!link || !child->call(TrialFunction::nop5, 2)) return false;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "daemon/base/fd.h"
 
@@ -30,12 +31,12 @@ namespace tracectl {
 using IgnoreHits = std::function<void(pid_t)>;
 
 // `offsets` are those of 5-byte nops in the object; `semaphores` as in UprobeMulti. They stay
-// breakpoints while the returned link is open, or another one that was made in the meantime. `ignore`
+// breakpoints while the returned links are open, or another one that was made in the meantime. `ignore`
 // gets the child that hits them, so that existing links do not count it. Returns no descriptor and sets
 // errno if the kernel refuses: EOPNOTSUPP if it makes a call nevertheless; ENOEXEC if the child crashed
 // or did not return, because there are no 5-byte nops at these offsets.
-Fd keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
-                    std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
+std::vector<Fd> keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
+                                 std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
 
 // Whether children survive such a call after a fork, tried with a child of our own. False if it could
 // not be tried.

@@ -58,7 +58,10 @@ Trial try_out(unsigned attach_type, TrialFunction function, pid_t filter, TrialC
 
 Finding uprobe_multi(TrialChild& child) {
   const char* means =
-      "needed: all probes of a file are armed at once, 10,000 in milliseconds (Linux 6.6)";
+      "all probes of a file are armed at once, 10,000 in milliseconds (Linux 6.6); if not, each is "
+      "a perf event with a descriptor, and disarming takes up to 0.25 s a probe";
+  if (!has_uprobe_multi())
+    return {"uprobe_multi", Verdict::no, "the kernel has no such link", means};
   const Trial trial = try_out(kAttachUprobeMulti, TrialFunction::nop, child.pid(), child);
   if (!trial.armed)
     return {"uprobe_multi", Verdict::no, "a probe could not be armed: " + trial.why, means};
@@ -68,7 +71,7 @@ Finding uprobe_multi(TrialChild& child) {
 
 Finding pid_filter(TrialChild& child, TrialChild& bystander) {
   const char* means = "a probe in one process costs other processes that run the same file nothing";
-  const Trial trial = try_out(kAttachUprobeMulti, TrialFunction::nop, child.pid(), bystander);
+  const Trial trial = try_out(attach_type_at_uprobes(), TrialFunction::nop, child.pid(), bystander);
   if (!trial.armed) return untried("pid_filter", trial.why, means);
   return {
       "pid_filter", verdict_of(trial.hits == 0),
@@ -78,6 +81,8 @@ Finding pid_filter(TrialChild& child, TrialChild& bystander) {
 
 Finding uprobe_session(TrialChild& child) {
   const char* means = "entries and returns can be paired by the kernel itself (Linux 6.13)";
+  if (!has_uprobe_multi())
+    return {"uprobe_session", Verdict::no, "the kernel has no such link", means};
   const Trial trial = try_out(kAttachUprobeSession, TrialFunction::nop, child.pid(), child);
   if (!trial.armed)
     return {"uprobe_session", Verdict::no, "it could not be armed: " + trial.why, means};
@@ -87,7 +92,7 @@ Finding uprobe_session(TrialChild& child) {
 
 // The median time of a call of each function; the two are measured in turn.
 std::optional<double> nop5_ratio(TrialChild& child) {
-  auto program = CountingProgram::load(kAttachUprobeMulti);
+  auto program = CountingProgram::load(attach_type_at_uprobes());
   if (!program) return std::nullopt;
   const Fd nop = program->arm(TrialFunction::nop, child.pid());
   const Fd nop5 = program->arm(TrialFunction::nop5, child.pid());
@@ -129,7 +134,8 @@ Finding red_zone_safe() {
       "sites are refused whatever this says";
   auto child = TrialChild::start();  // a separate one, because it may crash
   if (!child) return untried("red_zone_safe", child.error().message, means);
-  const Trial trial = try_out(kAttachUprobeMulti, TrialFunction::red_zone, child->pid(), *child);
+  const Trial trial =
+      try_out(attach_type_at_uprobes(), TrialFunction::red_zone, child->pid(), *child);
   if (!trial.armed) return untried("red_zone_safe", trial.why, means);
   if (!trial.outcome)
     return {"red_zone_safe", Verdict::no, "the trial process died under the probe", means};
@@ -143,7 +149,7 @@ Finding refused_instruction(TrialChild& child) {
   const char* means =
       "if not, a probe on such an instruction would be armed and never fire; "
       "instructions are decoded and refused before the kernel is asked";
-  auto program = CountingProgram::load(kAttachUprobeMulti);
+  auto program = CountingProgram::load(attach_type_at_uprobes());
   if (!program) return untried("refused_instruction", program.error().message, means);
   const Fd link = program->arm(TrialFunction::refused, child.pid());
   const int err = errno;

@@ -64,7 +64,8 @@ Status configure(tracer& skeleton, unsigned cpu_count, bool for_one_command) {
   if (auto seeded = seed_key_stacks(skeleton); !seeded) return seeded;
   for (bpf_program* one :
        {skeleton.progs.on_site, skeleton.progs.on_count, skeleton.progs.on_linker})
-    bpf_program__set_expected_attach_type(one, static_cast<bpf_attach_type>(kAttachUprobeMulti));
+    bpf_program__set_expected_attach_type(one,
+                                          static_cast<bpf_attach_type>(attach_type_at_uprobes()));
   bpf_program__set_autoload(skeleton.progs.on_site, !for_one_command);
   bpf_program__set_autoload(skeleton.progs.on_count, for_one_command);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);

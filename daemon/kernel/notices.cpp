@@ -46,17 +46,18 @@ void Notices::watch_crashes(bool watch) {
 }
 
 // All offsets have the linker's number. Without a filter it would be armed in every process of the machine.
-Result<Fd> Notices::arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
-                               uint32_t number) {
+Result<std::vector<Fd>> Notices::arm_linker(int object_fd, std::span<const uint64_t> offsets,
+                                            pid_t pid, uint32_t number) {
   if (pid <= 0) return Error{Code::invalid, "a dynamic linker is armed in one process only"};
   const std::vector<uint64_t> cookies(offsets.size(), number);
-  Fd link = link_uprobe_multi({.program_fd = bpf_program__fd(skeleton_.progs.on_linker),
-                               .object_fd = object_fd,
-                               .filter = pid,
-                               .offsets = offsets,
-                               .cookies = cookies});
-  if (!link) return Error::from_errno("arm the dynamic linker of process " + std::to_string(pid));
-  return link;
+  auto links = arm_uprobes({.program_fd = bpf_program__fd(skeleton_.progs.on_linker),
+                            .object_fd = object_fd,
+                            .filter = pid,
+                            .offsets = offsets,
+                            .cookies = cookies});
+  if (links.empty())
+    return Error::from_errno("arm the dynamic linker of process " + std::to_string(pid));
+  return links;
 }
 
 std::span<tc_linker> Notices::linkers() { return skeleton_.bss->linkers; }

@@ -37,9 +37,9 @@ class Notices {
   void watch_crashes(bool watch);
 
   // Arms these offsets of a dynamic linker in this process only. Its hits send notices, as `linkers()[number]` says.
-  // Closing the returned descriptor disarms them. Code::invalid if the process is not one.
-  Result<Fd> arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
-                        uint32_t number);
+  // Closing the returned descriptors disarms them. Code::invalid if the process is not one.
+  Result<std::vector<Fd>> arm_linker(int object_fd, std::span<const uint64_t> offsets, pid_t pid,
+                                     uint32_t number);
   // Memory shared with the programs.
   std::span<tc_linker> linkers();
 

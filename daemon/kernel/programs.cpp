@@ -141,7 +141,7 @@ Status Programs::open(Way way, Loaded& loaded) const {
   for (bpf_program* one : wanted)
     bpf_program__set_expected_attach_type(
         one, static_cast<bpf_attach_type>(way == Way::trampoline ? kAttachUprobeSession
-                                                                 : kAttachUprobeMulti));
+                                                                 : attach_type_at_uprobes()));
   const bool follows_calls = way == Way::trampoline || way == Way::exits;
   if (follows_calls) wanted.push_back(fresh.progs.on_thread_exit);
   if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)

@@ -31,12 +31,13 @@ Result<Fd> arm_own_probe(int program_fd) {
   auto own = own_code(tracectl_progress_site);
   if (!own) return own.error();
   const std::array<uint64_t, 1> offsets{own->offset};
-  Fd link = link_uprobe_multi({.program_fd = program_fd,
-                               .object_fd = own->file.get(),
-                               .filter = ::getpid(),
-                               .offsets = offsets});
-  if (!link) return Error::from_errno("arm the probe whose removal waits for thread progress");
-  return link;
+  auto armed = arm_uprobes({.program_fd = program_fd,
+                            .object_fd = own->file.get(),
+                            .filter = ::getpid(),
+                            .offsets = offsets});
+  if (armed.empty())
+    return Error::from_errno("arm the probe whose removal waits for thread progress");
+  return std::move(armed.front());
 }
 
 }  // namespace

@@ -196,11 +196,12 @@ Fd CountingProgram::arm(TrialFunction function, pid_t filter) const {
     return Fd{};
   }
   const std::array<uint64_t, 1> offsets{own->offset};
-  return link_uprobe_multi({.program_fd = program_.get(),
+  auto armed = arm_uprobes({.program_fd = program_.get(),
                             .attach_type = attach_type_,
                             .object_fd = own->file.get(),
                             .filter = filter,
                             .offsets = offsets});
+  return armed.empty() ? Fd{} : std::move(armed.front());
 }
 
 uint64_t CountingProgram::count() const {

@@ -60,7 +60,7 @@ class TrialChild {
 // A uprobe program that adds one to a counter.
 class CountingProgram {
  public:
-  // `attach_type`: kAttachUprobeMulti or kAttachUprobeSession.
+  // `attach_type`: attach_type_at_uprobes() or kAttachUprobeSession.
   static Result<CountingProgram> load(unsigned attach_type);
 
   // Arms it in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.

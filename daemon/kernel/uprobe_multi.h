@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The uprobe_multi link (kernel 6.6), made by bpf(2) itself because libbpf 1.1 does not know it.
+// Arming uprobes: by one uprobe_multi link (Linux 6.6), made by bpf(2) itself because libbpf 1.1 does not know it, or by
+// a perf event for each site where the kernel has no such link (perf_uprobes.h).
 // Source of the layout: include/uapi/linux/bpf.h, union bpf_attr, link_create.uprobe_multi.
 #pragma once
 
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "daemon/base/fd.h"
 
@@ -29,7 +31,14 @@ struct UprobeMulti {
   std::span<const uint64_t> cookies = {};
 };
 
-// Returns the link's descriptor, or none and sets errno.
-Fd link_uprobe_multi(const UprobeMulti& request);
+// Whether the kernel has this link, tried once. If not, programs at uprobes have the attach type 0.
+bool has_uprobe_multi();
+
+// The attach type with which a program at uprobes is loaded: kAttachUprobeMulti where the kernel has it.
+unsigned attach_type_at_uprobes();
+
+// Descriptors whose closing disarms the sites; none if a site cannot be armed, and then errno says why. `refused`, if
+// not null, gets the index of that site where the kernel arms one after another.
+std::vector<Fd> arm_uprobes(const UprobeMulti& request, size_t* refused = nullptr);
 
 }  // namespace tracectl
