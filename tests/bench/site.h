@@ -62,13 +62,13 @@ inline Fd arm_program(const Fd& program, unsigned attach_type, const on_kernel::
                       uint64_t offset) {
   Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
   const std::array<uint64_t, 1> offsets{offset};
-  Fd link = link_uprobe_multi({.program_fd = program.get(),
-                               .attach_type = attach_type,
-                               .object_fd = object.get(),
-                               .filter = target.pid(),
-                               .offsets = offsets});
-  if (!link) throw std::runtime_error("a program does not arm");
-  return link;
+  auto armed = arm_uprobes({.program_fd = program.get(),
+                            .attach_type = attach_type,
+                            .object_fd = object.get(),
+                            .filter = target.pid(),
+                            .offsets = offsets});
+  if (armed.empty()) throw std::runtime_error("a program does not arm");
+  return std::move(armed.front());
 }
 
 // The least that a uprobe can run: `return 0`.
