@@ -2,10 +2,9 @@
 #
 #   make            all that is installed, and the programs that tests trace
 #   make check      lint of what the last commits changed, unit and kernel tests, and most end-to-end tests
-#   make check-all  the rest: other kernels, the other end-to-end tests, lint of all files, sanitizers, mutants, fuzzing,
-#                   the model, a soak
+#   make check-all  the rest: the other end-to-end tests, lint of all files, sanitizers, mutants, fuzzing, the model, a soak
 #   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one of these stages
-#   make matrix | matrix-short     what Debian's kernels can do, in virtual machines; the second is part of check-all
+#   make matrix | matrix-short     what Debian's kernels can do, in virtual machines: hours | minutes
 #   make soak       ten minutes of switching probes in programs that must run on undisturbed; SOAK_SECONDS=
 #   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
 #   make soak-overload     an hour of too many events, clients and requests; OVERLOAD_SECONDS=
@@ -408,14 +407,14 @@ check: all $(unit_bin) $(kernel_bin) $(test_daemon) deb
 	@/usr/bin/python3 tests/run
 # The sanitized programs are built by their stages.
 check-all: all $(unit_bin) $(kernel_bin) $(test_daemon) $(soak_bin) $(bench_bins) deb
-	@/usr/bin/python3 tests/run matrix e2e-rest lint asan mutants fuzz model soak
+	@/usr/bin/python3 tests/run e2e-rest lint asan mutants fuzz model soak
 build-fuzz: $(fuzz_bins)
 
-# The kernels that Debian has, in virtual machines: hours. matrix-short is part of check-all.
+# The kernels that Debian has, in virtual machines: hours; matrix-short: minutes.
 matrix: all $(kernel_bin) $(bench_bins)
 	@/usr/bin/python3 tests/matrix/run --document
 matrix-short: all $(bench_bins)
-	@/usr/bin/python3 tests/matrix/run --short
+	@/usr/bin/python3 tests/run matrix
 
 unit: $(targets) $(unit_bin)
 	@/usr/bin/python3 tests/run unit

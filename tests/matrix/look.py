@@ -68,7 +68,7 @@ traced() {{
 (
   sleep {STUCK_S}
   for process in /proc/[0-9]*; do
-    [ -s $process/cmdline ] &&
+    grep -q . $process/cmdline &&
       say stuck.${{process#/proc/}} $(tr '\0' ' ' <$process/cmdline) $(cat $process/wchan) $(grep State $process/status) \
         $(cat $process/stack)
   done
