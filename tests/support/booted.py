@@ -48,7 +48,8 @@ echo 'root:x:0:0::/:/bin/sh
 alice:x:1000:1000::/:/bin/sh' >/etc/passwd
 echo 'root:x:0:
 alice:x:1000:' >/etc/group
-say() { echo "$*" >/dev/ttyS1; }
+exec 8>/dev/ttyS1
+say() { echo "$*" >&8; }
 . /script
 say end
 poweroff -f

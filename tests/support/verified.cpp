@@ -45,13 +45,13 @@ void set_attach_type(bpf_program* program) {
       static_cast<bpf_attach_type>(is_session ? kAttachUprobeSession : kAttachUprobeMulti));
 }
 
-// The number before "insns" in "processed N insns (limit 1000000) ...".
+// The number in "processed N insns (limit 1000000) ...". Newer kernels print before it, in other words, a number for
+// each function that the verifier checks by itself.
 uint64_t instructions_of(const std::string& log) {
-  const std::string_view before = "processed ";
-  const size_t at = log.find(before);
-  if (at == std::string::npos)
+  const size_t end = log.find(" insns (limit");
+  if (end == std::string::npos)
     throw std::runtime_error("the verifier tells no instructions: " + log);
-  return std::strtoull(log.c_str() + at + before.size(), nullptr, 10);
+  return std::strtoull(log.c_str() + log.rfind(' ', end - 1) + 1, nullptr, 10);
 }
 
 // arch/x86/net/bpf_jit_comp.c, emit_priv_frame_ptr(): `add %gs:this_cpu_off, %r9`.
