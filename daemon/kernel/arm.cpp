@@ -26,8 +26,7 @@ std::string cause(int err) {
     return "the kernel would turn this 5-byte nop into a call, of which a forked child dies";
   if (err == ENOEXEC)
     return "a child of the daemon crashed or hung in its 5-byte nops: the file has changed since "
-           "it "
-           "was read; try again when it no longer changes";
+           "it was read; try again when it no longer changes";
   // Our requests are well formed, so this is the kernel's only reason, also if we want no semaphore and the
   // other tracer does.
   if (err == EINVAL)
@@ -84,7 +83,8 @@ class Batch {
 
   // The link that keeps breakpoints is closed after this one: to remove a probe the kernel walks every
   // process that maps the file, and waits for those that hit other probes.
-  // If it fails, errno says why, and `refused`, if it is set, which site of the request could not be armed.
+  // If it fails, errno says why, and `refused` gets the site of the request that could not be armed, where the kernel
+  // arms one after another.
   std::optional<Link> link(const Programs::OfWay& programs, std::optional<size_t>& refused) const {
     std::vector<Fd> beside;
     const auto keep = [&beside](std::vector<Fd> armed) {
@@ -99,7 +99,7 @@ class Batch {
     // Armed before the site itself: where a function's first instruction is an exit, the link that was
     // made last runs first.
     if (!exits_.offsets.empty()) {
-      auto exits = arm_placed(programs.at_exit, kAttachUprobeMulti, exits_, refused);
+      auto exits = arm_placed(programs.at_exit, attach_type_at_uprobes(), exits_, refused);
       if (exits.empty()) return std::nullopt;
       keep(std::move(exits));
     }

@@ -85,7 +85,7 @@ Programs::Programs(tracer& skeleton, Way first, bool sleeps)
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
-  if (way <= first_) return OfWay{first(), -1, kAttachUprobeMulti, first()};
+  if (way <= first_) return OfWay{first(), -1, attach_type_at_uprobes(), first()};
   if (way == Way::sleeping && !sleeps_) return of(Way::entry);
   const Quiet quiet(way == Way::sleeping);
   auto loaded = load(way);
@@ -98,7 +98,7 @@ Result<Programs::OfWay> Programs::of(Way way) {
   const int at_site = bpf_program__fd(program_at_site(*(*loaded)->skeleton, way));
   if (way == Way::trampoline) return OfWay{at_site, -1, kAttachUprobeSession, first()};
   const int at_exit = way == Way::exits ? bpf_program__fd(progs.on_leave) : -1;
-  return OfWay{at_site, at_exit, kAttachUprobeMulti, first()};
+  return OfWay{at_site, at_exit, attach_type_at_uprobes(), first()};
 }
 
 int Programs::first() const { return bpf_program__fd(program_at_site(skeleton_, first_)); }

@@ -32,7 +32,7 @@ class Programs {
     int at_site = -1;
     int at_exit = -1;
     unsigned attach_type = 0;  // of at_site
-    int keeping = -1;          // for links of kAttachUprobeMulti that keep breakpoints
+    int keeping = -1;          // for links of attach_type_at_uprobes() that keep breakpoints
   };
   Result<OfWay> of(Way way);
   // The program that was loaded at the beginning.

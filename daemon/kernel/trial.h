@@ -66,6 +66,7 @@ class CountingProgram {
   // Arms it in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
   Fd arm(TrialFunction function, pid_t filter) const;
   uint64_t count() const;
+  int fd() const { return program_.get(); }
 
  private:
   CountingProgram(Fd program, Fd map, Mapping counter, unsigned attach_type)
