@@ -49,9 +49,11 @@ end() {{
 traced() {{
   NAME=$1 ORDER=$2
   shift 2
+  # The command's own shell makes the files: those of the last step would be taken for them.
+  rm -f /tmp/printed /tmp/error
   tracectl --json "$@" -p $PID >/tmp/printed 2>/tmp/error &
   TRACER=$!
-  until grep -q tracing /tmp/error || ! kill -0 $TRACER 2>/dev/null; do usleep 50000; done
+  until grep -qs tracing /tmp/error || ! kill -0 $TRACER 2>/dev/null; do usleep 50000; done
   echo "$ORDER" >&9
   answers 1
   kill -INT $TRACER 2>/dev/null
