@@ -544,7 +544,7 @@ clean:
 	rm -rf $(B)
 
 -include $(patsubst %.o,%.d,$(engine_obj) $(call part_obj,$(client_parts) $(generator_parts) $(test_parts)) \
-	$(call obj,$(single_src) $(support_src) $(bench_src) $(soak_src) $(runtime_src)) $(step_obj) \
+	$(call obj,$(single_src) $(support_src) $(bench_src) $(soak_src) $(runtime_src)) $(step_obj) $(seeds_obj) \
 	$(asan_engine_obj) $(call asan_part_obj,$(client_parts) $(generator_parts)) \
 	$(call asan_obj,$(runtime_src) $(support_src) $(fuzz_src)))
 -include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))
