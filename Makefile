@@ -407,7 +407,7 @@ check: all $(unit_bin) $(kernel_bin) $(test_daemon) deb
 	@/usr/bin/python3 tests/run
 # The sanitized programs are built by their stages.
 check-all: all $(unit_bin) $(kernel_bin) $(test_daemon) $(soak_bin) $(bench_bins) deb
-	@/usr/bin/python3 tests/run e2e-rest lint asan mutants fuzz model soak
+	@/usr/bin/python3 tests/run matrix e2e-rest lint asan mutants fuzz model soak
 build-fuzz: $(fuzz_bins)
 
 # The kernels that Debian has, in virtual machines: hours; matrix-short: minutes.
