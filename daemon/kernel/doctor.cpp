@@ -81,7 +81,7 @@ Finding pid_filter(TrialChild& child, TrialChild& bystander) {
 
 Finding uprobe_session(TrialChild& child) {
   const char* means = "entries and returns can be paired by the kernel itself (Linux 6.13)";
-  if (!has_uprobe_multi())
+  if (!has_uprobe_session())
     return {"uprobe_session", Verdict::no, "the kernel has no such link", means};
   const Trial trial = try_out(kAttachUprobeSession, TrialFunction::nop, child.pid(), child);
   if (!trial.armed)

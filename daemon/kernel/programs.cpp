@@ -8,7 +8,6 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/release.h"
 #include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -107,7 +106,7 @@ int Programs::first() const { return bpf_program__fd(program_at_site(skeleton_, 
 Result<Programs::Loaded*> Programs::load(Way way) {
   auto& place = loaded_[static_cast<size_t>(way)];
   if (place) return place.get();
-  if (way == Way::trampoline && !release_is_at_least(6, 13))
+  if (way == Way::trampoline && !has_uprobe_session())
     return Error{Code::unsupported,
                  "this kernel has no uprobe sessions (Linux 6.13): take --returns exits"};
   auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));

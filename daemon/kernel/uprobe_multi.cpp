@@ -48,12 +48,12 @@ Fd create_link(const UprobeMulti& request, uint64_t path) {
 }
 
 // A program that does nothing, of the type that the link takes.
-Fd load_empty_program() {
+Fd load_empty_program(unsigned attach_type) {
   std::array<bpf_insn, 2> code{};
   code[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
   code[1].code = BPF_JMP | BPF_EXIT;
   LIBBPF_OPTS(bpf_prog_load_opts, options);
-  options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
+  options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
   return Fd{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tracectl_empty", "GPL", code.data(), code.size(),
                           &options)};
 }
@@ -61,19 +61,25 @@ Fd load_empty_program() {
 // A kernel that knows the link reads the path, which cannot be read: EFAULT. Others refuse the type of link before that:
 // EINVAL. Any other failure, as for lack of descriptors or of rights, says nothing of the kernel, so the link is then
 // taken to be there: what asks for it fails with the reason.
-bool knows_the_link() {
+bool knows_the_link(unsigned attach_type) {
   constexpr uint64_t kNoAddress = 1;
-  const Fd program = load_empty_program();
+  const Fd program = load_empty_program(attach_type);
   if (!program) return true;
   const std::array<uint64_t, 1> offsets{0};
-  const Fd link = create_link({.program_fd = program.get(), .offsets = offsets}, kNoAddress);
+  const Fd link = create_link(
+      {.program_fd = program.get(), .attach_type = attach_type, .offsets = offsets}, kNoAddress);
   return link || errno != EINVAL;
 }
 
 }  // namespace
 
 bool has_uprobe_multi() {
-  static const bool has = knows_the_link();
+  static const bool has = knows_the_link(kAttachUprobeMulti);
+  return has;
+}
+
+bool has_uprobe_session() {
+  static const bool has = knows_the_link(kAttachUprobeSession);
   return has;
 }
 

@@ -34,6 +34,9 @@ struct UprobeMulti {
 // Whether the kernel has this link, tried once. If not, programs at uprobes have the attach type 0.
 bool has_uprobe_multi();
 
+// The same of the link that runs a program at a function's entry and at its return.
+bool has_uprobe_session();
+
 // The attach type with which a program at uprobes is loaded: kAttachUprobeMulti where the kernel has it.
 unsigned attach_type_at_uprobes();
 
