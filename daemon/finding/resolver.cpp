@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
-#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/x86_64/patched_code.h"
 #include "daemon/process/memory.h"
 
 namespace tracectl {
@@ -19,20 +19,6 @@ namespace {
 constexpr size_t kMostMatches = 250'000;
 constexpr size_t kMostNameBytes = 64 << 20;
 constexpr uint64_t kSliceNs = 5'000'000;  // for a request that is resolved in slices
-
-constexpr uint8_t kBreakpoint = 0xCC;
-constexpr uint8_t kCall = 0xE8;  // the kernel turns a probed 5-byte nop into a call
-constexpr size_t kCompared = 5;  // bytes; longer than any breakpoint the kernel writes
-
-// The file's bytes were decoded; a process that runs other bytes must not be armed. Bytes may differ only
-// where a probe, ours or another tracer's, is armed already: here, or at instructions shortly after.
-bool same_code(std::span<const uint8_t> file, std::span<const uint8_t> memory) {
-  if (memory.size() != file.size() || memory.empty()) return false;
-  if (memory[0] == kCall && is_nop5(file)) return true;
-  return std::ranges::equal(file, memory, [](uint8_t of_file, uint8_t of_memory) {
-    return of_memory == of_file || of_memory == kBreakpoint;
-  });
-}
 
 std::optional<uint64_t> address_of(const std::vector<ExecutableRange>& ranges, uint64_t offset) {
   for (const ExecutableRange& range : ranges)
@@ -49,10 +35,10 @@ class FileCode {
 
   // Valid until the next call.
   std::span<const uint8_t> at(uint64_t offset) {
-    const bool held = offset >= start_ && offset - start_ + kCompared <= bytes_.size();
+    const bool held = offset >= start_ && offset - start_ + kPatchedBytes <= bytes_.size();
     if (!held && !move_to(offset)) return {};
     const auto rest = std::span<const uint8_t>(bytes_).subspan(offset - start_);
-    return rest.first(std::min(rest.size(), kCompared));
+    return rest.first(std::min(rest.size(), kPatchedBytes));
   }
 
  private:
@@ -69,7 +55,8 @@ class FileCode {
   std::vector<uint8_t> bytes_;
 };
 
-// Finds the sites whose bytes in a process are not the file's.
+// Finds the sites whose bytes in a process are not the file's: the file's were decoded, so a process that runs others
+// must not be armed.
 class ByteCheck {
  public:
   ByteCheck(const Object& object, const TargetProcess& target, const std::vector<Probe>& probes)
@@ -87,8 +74,8 @@ class ByteCheck {
   struct Planned {
     const std::string* probe;
     uint64_t offset;
-    std::array<uint8_t, kCompared> bytes;  // in the file
-    size_t size;                           // how many of them the file has
+    std::array<uint8_t, kPatchedBytes> bytes;  // in the file
+    size_t size;                               // how many of them the file has
 
     std::span<const uint8_t> code() const { return {bytes.data(), size}; }
   };
@@ -116,7 +103,7 @@ class ByteCheck {
 
   void compare(const Planned& planned, const Result<std::vector<uint8_t>>& memory) {
     if (!memory) return refuse(*planned.probe, planned.offset, memory.error().message);
-    if (planned.size == 0 || !same_code(planned.code(), *memory))
+    if (planned.size == 0 || !is_code_of_file(planned.code(), *memory))
       refuse(*planned.probe, planned.offset,
              "the process runs other code here than the file has: it was changed on disk or in "
              "memory after the process started; restart it");
@@ -255,14 +242,25 @@ std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
   return learned == learned_->matches.end() ? nullptr : learned->match;
 }
 
+// What the kernel makes of nops is tried only if the answer depends on it, and the file is then searched again.
+Result<ProbeMatch> Resolver::ask(const Object& object, Question& question) {
+  auto match = object.reader().find(question);
+  if (!match || !match->depends_on_nops) return match;
+  nops_seen_ = nops_();
+  if (question.nops == nops_seen_) return match;
+  question.nops = nops_seen_;
+  return object.reader().find(question);
+}
+
 Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
                                                          const Pattern& pattern,
                                                          std::optional<Returns> returns,
                                                          const Below* below,
                                                          const MatchBounds& most) {
-  const Question question{pattern, returns, below ? std::optional(*below) : std::nullopt, most};
+  Question question{pattern, returns, below ? std::optional(*below) : std::nullopt, nops_seen_,
+                    most};
   if (auto known = known_match(object, question)) return known;
-  auto match = object->reader().find(question);
+  auto match = ask(*object, question);
   if (!match) return match.error();
   auto shared = std::make_shared<const ProbeMatch>(std::move(*match));
   matches_.push_front({object, question, shared});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -68,9 +69,10 @@ struct Learned {
 // that cannot be armed are in `refused`.
 class Resolver {
  public:
-  // `most_of_user`: the most sites that one request may match, of a user who may not trace every process.
-  Resolver(Reading& reading, size_t most_of_user)
-      : most_of_user_(most_of_user), reading_(reading), objects_(reading) {}
+  // `most_of_user`: the most sites that one request may match, of a user who may not trace every process. `nops`: what
+  // the kernel makes of them; asked only when an answer depends on it, always with the same result.
+  Resolver(Reading& reading, size_t most_of_user, std::function<Nops()> nops)
+      : most_of_user_(most_of_user), nops_(std::move(nops)), reading_(reading), objects_(reading) {}
 
   // Begins to count the matches of one request.
   void begin_count() { count_ = {}; }
@@ -113,6 +115,7 @@ class Resolver {
   Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
                                                  std::optional<Returns> returns, const Below* below,
                                                  const MatchBounds& most);
+  Result<ProbeMatch> ask(const Object& object, Question& question);
   const ResolvedBefore* resolved_before(size_t place, const Question& question,
                                         const Target& target, bool awaits) const;
 
@@ -130,6 +133,8 @@ class Resolver {
   bool slice_is_over_ = false;
   MatchCount count_;
   size_t most_of_user_;
+  std::function<Nops()> nops_;
+  Nops nops_seen_;  // what nops_ returned, once it was asked
 
   Reading& reading_;
   Objects objects_;

@@ -16,9 +16,9 @@ BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& 
       specs_(specs),
       counters_(counters),
       programs_(skeleton, options.first, options.sleeps),
-      progress_(programs_.first()) {
+      progress_(programs_.first()),
+      fast_nops_(options.fast_nops) {
   attend_to(0);  // a former daemon may have died during a switch
-  if (options.fast_nops) nop5_becomes_call_ = true;
 }
 
 std::variant<Link, ArmFailure> BpfSwitching::arm(const ArmRequest& request) {
@@ -31,7 +31,7 @@ std::variant<Link, ArmFailure> BpfSwitching::arm_now(const ArmRequest& request) 
   const bool any_nop5 = std::any_of(request.sites.begin(), request.sites.end(),
                                     [](const ArmedSite& site) { return site.nop5; });
   IgnoreHits ignore;
-  if (any_nop5 && !nop5_becomes_call()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
+  if (any_nop5 && keeps_breakpoints()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
   const auto programs = programs_.of(request.way);
   if (!programs) return ArmFailure{programs.error(), {}};
   return arm_sites(long_work(), *programs, request, ignore);
@@ -42,9 +42,28 @@ void BpfSwitching::ignore_hits_by(pid_t pid) {
   attend_to(pid != 0 ? TC_IGNORE_PROCESS : 0);
 }
 
-bool BpfSwitching::nop5_becomes_call() {
-  if (!nop5_becomes_call_) nop5_becomes_call_ = nop5_call_survives_fork();
-  return *nop5_becomes_call_;
+const NopTrial& BpfSwitching::nop5() {
+  if (!nop5_) nop5_ = try_nop(TrialFunction::nop5, TrialFunction::red_zone);
+  return *nop5_;
+}
+
+// What could not be tried might become a call that kills forked children.
+bool BpfSwitching::keeps_breakpoints() {
+  if (fast_nops_) return false;
+  return !nop5().is_tried || (nop5().becomes_call && !nop5().survives_fork);
+}
+
+Nops BpfSwitching::nops() {
+  if (nops_) return *nops_;
+  const auto class_of = [](const NopTrial& trial, bool may_become_call) {
+    if (trial.becomes_call && may_become_call) return CostClass::fast;
+    return trial.is_stepped ? CostClass::slow : CostClass::normal;
+  };
+  nops_ = Nops{class_of(nop5(), !keeps_breakpoints()), std::nullopt};
+  const NopTrial ten = try_nop(TrialFunction::nop10, TrialFunction::nop10_red_zone);
+  const bool is_harmless = ten.survives_fork && ten.keeps_red_zone;
+  if (ten.is_tried && !ten.is_refused && is_harmless) nops_->ten = class_of(ten, true);
+  return *nops_;
 }
 
 Status BpfSwitching::write_spec(uint32_t index, const tc_spec& spec) {

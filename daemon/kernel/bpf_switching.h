@@ -6,10 +6,12 @@
 
 #include "daemon/base/descriptor_store.h"
 #include "daemon/kernel/counters.h"
+#include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/switching.h"
+#include "daemon/model/nops.h"
 
 namespace tracectl {
 
@@ -31,12 +33,16 @@ class BpfSwitching final : public Switching {
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override;
 
-  bool nop5_becomes_call();
+  // What a hit costs at nops of 5 and 10 bytes. The first call tries it.
+  Nops nops();
+  // Whether probes on 5-byte nops are kept breakpoints, because the call would harm programs.
+  bool keeps_breakpoints();
   Status save_in(DescriptorStore& store) { return programs_.save_in(store); }
 
  private:
   std::variant<Link, ArmFailure> arm_now(const ArmRequest& request);
   void ignore_hits_by(pid_t pid);
+  const NopTrial& nop5();
 
   // In older kernels every task that shares the memory passes the filter of a link, a child of vfork() for
   // example (kernel/trace/bpf_trace.c, uprobe_prog_run).
@@ -46,7 +52,9 @@ class BpfSwitching final : public Switching {
   Counters& counters_;
   Programs programs_;
   ProgressWait progress_;
-  std::optional<bool> nop5_becomes_call_;  // once it was asked for
+  const bool fast_nops_;
+  std::optional<NopTrial> nop5_;  // once it was tried
+  std::optional<Nops> nops_;
 };
 
 }  // namespace tracectl

@@ -14,7 +14,6 @@
 
 #include "daemon/kernel/confine.h"
 #include "daemon/kernel/own_child.h"
-#include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -176,16 +175,6 @@ std::vector<Fd> keep_breakpoints(int program_fd, int object_fd, std::span<const 
   if (err != 0) links.clear();
   errno = err;
   return links;
-}
-
-bool nop5_call_survives_fork() {
-  auto child = TrialChild::start();
-  auto program = CountingProgram::load(attach_type_at_uprobes());
-  if (!child || !program) return false;
-  const Fd link = program->arm(TrialFunction::nop5, child->pid());
-  if (!link || !child->call(TrialFunction::nop5, 2)) return false;
-  const auto forked = child->call_in_fork(TrialFunction::nop5);
-  return forked && forked->wrong == 0;
 }
 
 }  // namespace tracectl

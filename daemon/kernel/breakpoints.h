@@ -2,7 +2,7 @@
 //
 // Probes on 5-byte nops that stay breakpoints.
 //
-// Since Linux 6.18 the kernel replaces the breakpoint on a 5-byte nop, at its first hit, by a call into
+// Linux 6.18 to 7.1 replace the breakpoint on a 5-byte nop, at its first hit, by a call into
 // a page that it maps into the process for that (arch/x86/kernel/uprobes.c, arch_uprobe_optimize). That
 // halves the cost of a hit. But fork() copies the call and not the page: a child that reaches the call
 // crashes, even after the probe has been removed from the parent.
@@ -37,9 +37,5 @@ using IgnoreHits = std::function<void(pid_t)>;
 // or did not return, because there are no 5-byte nops at these offsets.
 std::vector<Fd> keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
                                  std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
-
-// Whether children survive such a call after a fork, tried with a child of our own. False if it could
-// not be tried.
-bool nop5_call_survives_fork();
 
 }  // namespace tracectl

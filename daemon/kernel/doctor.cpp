@@ -11,7 +11,7 @@
 #include <array>
 
 #include "daemon/base/clock.h"
-#include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -90,73 +90,89 @@ Finding uprobe_session(TrialChild& child) {
           fmt::format("{} calls gave {} hits at entry and return", kCalls, trial.hits), means};
 }
 
-// The median time of a call of each function; the two are measured in turn.
-std::optional<double> nop5_ratio(TrialChild& child) {
+// The median time of a hit there, of that of a hit at a 1-byte nop; the two are measured in turn.
+std::optional<double> ratio_to_nop(TrialFunction function) {
+  auto child = TrialChild::start();
   auto program = CountingProgram::load(attach_type_at_uprobes());
-  if (!program) return std::nullopt;
-  const Fd nop = program->arm(TrialFunction::nop, child.pid());
-  const Fd nop5 = program->arm(TrialFunction::nop5, child.pid());
-  if (!nop || !nop5) return std::nullopt;
+  if (!child || !program) return std::nullopt;
+  const Fd nop = program->arm(TrialFunction::nop, child->pid());
+  const Fd other = program->arm(function, child->pid());
+  if (!nop || !other) return std::nullopt;
   std::array<double, 7> ratios;
-  child.call(TrialFunction::nop5, kCalls);  // the kernel optimises at the first hit
+  child->call(function, kCalls);  // the kernel writes a call at the first hits
   for (double& ratio : ratios) {
-    const auto five = child.call(TrialFunction::nop5, kCalls);
-    const auto one = child.call(TrialFunction::nop, kCalls);
-    if (!five || !one || one->took_ns == 0) return std::nullopt;
-    ratio = static_cast<double>(five->took_ns) / static_cast<double>(one->took_ns);
+    const auto its = child->call(function, kCalls);
+    const auto one = child->call(TrialFunction::nop, kCalls);
+    if (!its || !one || one->took_ns == 0) return std::nullopt;
+    ratio = static_cast<double>(its->took_ns) / static_cast<double>(one->took_ns);
   }
   std::sort(ratios.begin(), ratios.end());
   return ratios[ratios.size() / 2];
 }
 
-Finding nop5_optimised(TrialChild& child) {
-  constexpr double kClearlyCheaper = 0.9;  // an emulated nop5 costs as much as a nop
-  const char* means =
-      "a probe on a 5-byte nop can be reached by a call instead of a trap (class \"fast\")";
-  const auto ratio = nop5_ratio(child);
-  if (!ratio) return untried("nop5_optimised", "the probes could not be armed", means);
-  return {"nop5_optimised", verdict_of(*ratio < kClearlyCheaper),
-          fmt::format("a hit at a 5-byte nop costs {:.2f} of one at a 1-byte nop", *ratio), means};
-}
+// What is found of one kind of nop.
+struct NopFindings {
+  std::string name;  // nop5 or nop10
+  const char* bytes;
+  TrialFunction function;
+  NopTrial trial;
 
-Finding nop5_survives_fork() {
-  const bool survives = nop5_call_survives_fork();
-  return {"nop5_survives_fork", verdict_of(survives),
-          survives ? "a child forked with such a call lived"
-                   : "a child forked with such a call died, or it could not be tried",
-          "if not, probes on 5-byte nops are kept breakpoints (class \"normal\"), unless "
-          "--fast-nops is given for programs that do not fork"};
-}
+  Finding optimised() const {
+    const std::string means = std::string("a probe on a ") + bytes +
+                              " nop can be reached by a call instead of a trap (class \"fast\")";
+    if (!trial.is_tried) return untried(name + "_optimised", "the probe could not be armed", means);
+    return {name + "_optimised", verdict_of(trial.becomes_call), how(), means};
+  }
 
-Finding red_zone_safe() {
-  const char* means =
+  Finding survives_fork(const char* means) const {
+    return of_call("_survives_fork", trial.survives_fork, "a child forked with such a probe lived",
+                   "a child forked with such a probe died", means);
+  }
+
+  Finding keeps_red_zone(const char* means) const {
+    return of_call("_keeps_red_zone", trial.keeps_red_zone,
+                   "a hit leaves data below the stack pointer as they are",
+                   "a hit changes data below the stack pointer", means);
+  }
+
+ private:
+  std::string how() const {
+    if (trial.is_refused) return "the kernel refuses a probe on such a nop";
+    const char* kind = trial.becomes_call ? "a call"
+                       : trial.is_stepped ? "a single step"
+                                          : "a breakpoint, emulated";
+    std::string text = std::string("a hit is ") + kind;
+    if (const auto ratio = ratio_to_nop(function))
+      text += fmt::format(", and takes {:.2f} of the time of one at a 1-byte nop", *ratio);
+    return text;
+  }
+
+  Finding of_call(const char* what, bool holds, const char* yes, const char* no,
+                  const char* means) const {
+    if (!trial.is_tried || trial.is_refused)
+      return untried(name + what, "the probe could not be armed", means);
+    return {name + what, verdict_of(holds), holds ? yes : no, means};
+  }
+};
+
+void examine_nops(std::vector<Finding>& findings) {
+  const NopFindings five{"nop5", "5-byte", TrialFunction::nop5,
+                         try_nop(TrialFunction::nop5, TrialFunction::red_zone)};
+  findings.push_back(five.optimised());
+  findings.push_back(five.survives_fork(
+      "if not, probes on 5-byte nops are kept breakpoints (class \"normal\"), unless --fast-nops "
+      "is given for programs that do not fork"));
+  findings.push_back(five.keeps_red_zone(
       "if not, a probe on a 5-byte nop inside a leaf function damages the program's data; such "
-      "sites are refused whatever this says";
-  auto child = TrialChild::start();  // a separate one, because it may crash
-  if (!child) return untried("red_zone_safe", child.error().message, means);
-  const Trial trial =
-      try_out(attach_type_at_uprobes(), TrialFunction::red_zone, child->pid(), *child);
-  if (!trial.armed) return untried("red_zone_safe", trial.why, means);
-  if (!trial.outcome)
-    return {"red_zone_safe", Verdict::no, "the trial process died under the probe", means};
-  return {"red_zone_safe", verdict_of(trial.outcome->wrong == 0),
-          fmt::format("{} of {} calls found their data below the stack pointer changed",
-                      trial.outcome->wrong, kCalls),
-          means};
-}
-
-Finding refused_instruction(TrialChild& child) {
-  const char* means =
-      "if not, a probe on such an instruction would be armed and never fire; "
-      "instructions are decoded and refused before the kernel is asked";
-  auto program = CountingProgram::load(attach_type_at_uprobes());
-  if (!program) return untried("refused_instruction", program.error().message, means);
-  const Fd link = program->arm(TrialFunction::refused, child.pid());
-  const int err = errno;
-  return {"refused_instruction", verdict_of(!link && err == kNotSupported),
-          link ? "arming a nop with a segment prefix succeeded"
-               : fmt::format("arming a nop with a segment prefix failed at once, errno {}", err),
-          means};
+      "sites are refused whatever this says"));
+  const NopFindings ten{"nop10", "10-byte", TrialFunction::nop10,
+                        try_nop(TrialFunction::nop10, TrialFunction::nop10_red_zone)};
+  const char* means = "if not, no probe is placed on a 10-byte nop";
+  findings.push_back(ten.optimised());
+  if (!ten.trial.is_refused) {
+    findings.push_back(ten.survives_fork(means));
+    findings.push_back(ten.keeps_red_zone(means));
+  }
 }
 
 Finding membarrier() {
@@ -200,10 +216,7 @@ std::vector<Finding> examine_kernel() {
   findings.push_back(uprobe_multi(*child));
   findings.push_back(pid_filter(*child, *bystander));
   findings.push_back(uprobe_session(*child));
-  findings.push_back(nop5_optimised(*child));
-  findings.push_back(nop5_survives_fork());
-  findings.push_back(red_zone_safe());
-  findings.push_back(refused_instruction(*child));
+  examine_nops(findings);
   return findings;
 }
 

@@ -63,9 +63,10 @@ class Kernel {
 
   // The number of possible CPUs, online or not: each has a row in memory that is kept per CPU.
   unsigned cpu_count() const { return cpu_count_; }
-  // Whether the kernel may turn a probe on a 5-byte nop into a call. If not, such probes stay breakpoints, because
-  // on this kernel the call crashes children that a traced program forks (kernel/breakpoints.h).
-  bool nop5_becomes_call() { return switching_.nop5_becomes_call(); }
+  // What a hit costs at nops of 5 and 10 bytes: "fast" if the kernel turns the probe into a call. A 5-byte nop stays a
+  // breakpoint where that call crashes children that a traced program forks (kernel/breakpoints.h).
+  Nops nops() { return switching_.nops(); }
+  bool keeps_breakpoints() { return switching_.keeps_breakpoints(); }
   // The thread for what takes the kernel long.
   LongWork& long_work() { return long_work_; }
 

@@ -17,8 +17,8 @@
 #include "daemon/kernel/own_code.h"
 #include "daemon/kernel/uprobe_multi.h"
 
-// tracectl_trial_red_zone keeps a value below the stack pointer across the nop and returns whether it is
-// unchanged. Only the kernel can change it in between.
+// tracectl_trial_red_zone and tracectl_trial_nop10_red_zone keep a value below the stack pointer across the nop and
+// return whether it has changed. Only the kernel can change it in between.
 asm(".pushsection .text\n"
     ".balign 16\n"
     ".type tracectl_trial_nop, @function\n"
@@ -40,18 +40,31 @@ asm(".pushsection .text\n"
     "  ret\n"
     ".size tracectl_trial_red_zone, . - tracectl_trial_red_zone\n"
     ".balign 16\n"
-    ".type tracectl_trial_refused, @function\n"
-    "tracectl_trial_refused:\n"
+    ".type tracectl_trial_nop10, @function\n"
+    "tracectl_trial_nop10:\n"
     "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
     "  xor %eax, %eax\n ret\n"
-    ".size tracectl_trial_refused, . - tracectl_trial_refused\n"
+    ".size tracectl_trial_nop10, . - tracectl_trial_nop10\n"
+    ".balign 16\n"
+    ".type tracectl_trial_nop10_red_zone, @function\n"
+    "tracectl_trial_nop10_red_zone:\n"
+    "  movq $0x5aa55aa5, -8(%rsp)\n"
+    ".globl tracectl_trial_nop10_red_zone_site\n"
+    "tracectl_trial_nop10_red_zone_site:\n"
+    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "  xor %eax, %eax\n"
+    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
+    "  setne %al\n"
+    "  ret\n"
+    ".size tracectl_trial_nop10_red_zone, . - tracectl_trial_nop10_red_zone\n"
     ".popsection\n");
 extern "C" {
 uint64_t tracectl_trial_nop();
 uint64_t tracectl_trial_nop5();
 uint64_t tracectl_trial_red_zone();
-uint64_t tracectl_trial_refused();
-extern const char tracectl_trial_red_zone_site[];
+uint64_t tracectl_trial_nop10();
+uint64_t tracectl_trial_nop10_red_zone();
+extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
 }
 
 namespace tracectl {
@@ -66,7 +79,8 @@ Function code_of(TrialFunction function) {
     case TrialFunction::nop: return tracectl_trial_nop;
     case TrialFunction::nop5: return tracectl_trial_nop5;
     case TrialFunction::red_zone: return tracectl_trial_red_zone;
-    case TrialFunction::refused: return tracectl_trial_refused;
+    case TrialFunction::nop10: return tracectl_trial_nop10;
+    case TrialFunction::nop10_red_zone: return tracectl_trial_nop10_red_zone;
   }
   return tracectl_trial_nop;
 }
@@ -104,6 +118,7 @@ Result<Pipe> open_pipe() {
 
 const void* address_of(TrialFunction function) {
   if (function == TrialFunction::red_zone) return tracectl_trial_red_zone_site;
+  if (function == TrialFunction::nop10_red_zone) return tracectl_trial_nop10_red_zone_site;
   return reinterpret_cast<const void*>(code_of(function));
 }
 

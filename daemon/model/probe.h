@@ -86,6 +86,7 @@ struct Site {
   uint64_t moved_bytes = 0;  // from the function's start or the requested offset
   uint64_t semaphore = 0;    // in the file, 0 if there is none
   CostClass cost = CostClass::slow;
+  bool nop5 = false;  // the instruction is a 5-byte nop, which the kernel may turn into a call
   std::shared_ptr<const Arguments> args;
   std::shared_ptr<const ReturnPlan> returns;  // if requested
   // The distance of the return address from rsp in words, if rbp is not yet the function's own.
@@ -96,6 +97,7 @@ struct Site {
     f("moved_bytes", s.moved_bytes);
     f("semaphore", s.semaphore);
     f("cost", s.cost);
+    f("nop5", s.nop5);
     f("args", s.args);
     f("returns", s.returns);
     f("words_below_caller", s.words_below_caller);

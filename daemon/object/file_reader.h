@@ -33,6 +33,7 @@ struct Question {
   Pattern pattern;
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
+  Nops nops = {};
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
   bool operator==(const Question&) const = default;
@@ -41,6 +42,7 @@ struct Question {
     f("pattern", s.pattern);
     f("returns", s.returns);
     f("below", s.below);
+    f("nops", s.nops);
   }
 };
 

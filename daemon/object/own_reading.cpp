@@ -18,7 +18,7 @@ Result<FileFacts> OpenFile::facts() {
 
 Result<ProbeMatch> OpenFile::find(const Question& question) {
   return find_probes(file_, question.pattern, question.returns,
-                     question.below ? &*question.below : nullptr);
+                     question.below ? &*question.below : nullptr, question.nops);
 }
 
 Result<std::optional<std::string>> OpenFile::function_at(uint64_t offset) {

@@ -23,6 +23,9 @@ constexpr std::string_view kSiteOfUsdt = "_tracectl.site.";
 constexpr size_t kMostUnknownCalls = kMostReached;  // probes at them are slow
 constexpr uint64_t kMostFunctionBytes = 1 << 20;    // of code read to place one probe
 constexpr uint64_t kReadWithoutSizeBytes = 4096;    // read if a symbol has no size
+constexpr uint64_t kSiteBytes = 32;                 // read at the site of a USDT probe
+
+using Bytes = std::span<const uint8_t>;
 
 // A function's bytes and those of its parts elsewhere, kept alive for the decoder's spans.
 struct FunctionBytes {
@@ -42,12 +45,13 @@ struct FunctionBytes {
 class FunctionFinder {
  public:
   FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
-                 std::optional<Returns> returns)
+                 std::optional<Returns> returns, const Nops& nops)
       : object_(object),
         pattern_(pattern),
         all_(object->elf().functions()),
+        nops_(nops),
         arguments_(object->elf()) {
-    if (returns) return_planner_.emplace(*object, all_, *returns);
+    if (returns) return_planner_.emplace(*object, all_, *returns, nops);
     index_cold_parts();
   }
 
@@ -202,7 +206,7 @@ class FunctionFinder {
     exact.function = part.name;
     exact.offset = within;
     const std::string name = to_string(exact);
-    const auto placed = place(code.at(part.address), within);
+    const auto placed = place(code.at(part.address), within, nops_);
     if (!placed) {
       match_.refused.push_back({name, part.offset + within, std::nullopt, placed.error().message});
       return;
@@ -218,7 +222,7 @@ class FunctionFinder {
   bool is_slow(const Function& function) {
     const auto code = read_code(function);
     if (!code) return false;
-    const auto placed = place_entry(code->view);
+    const auto placed = place_entry(code->view, nops_);
     return placed && placed->cost == CostClass::slow;
   }
 
@@ -272,6 +276,7 @@ class FunctionFinder {
               .moved_bytes = placed.moved_bytes,
               .semaphore = 0,
               .cost = placed.cost,
+              .nop5 = is_nop5(Bytes(code.body).subspan(pattern_.offset + placed.moved_bytes)),
               .args = nullptr,
               .returns = planned.plan};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
@@ -283,12 +288,20 @@ class FunctionFinder {
   }
 
   Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
-    if (pattern_.offset == 0) return place_entry(code.view);
+    const Bytes body = code.view.body.bytes;
+    if (pattern_.offset == 0) {
+      auto placed = place_entry(code.view, nops_);
+      match_.depends_on_nops |= is_special_nop(body.subspan(placed ? placed->moved_bytes : 0));
+      return placed;
+    }
     if (function.size && pattern_.offset >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
-    auto placed = place(code.view.body.bytes, pattern_.offset);
-    if (!placed || placed->cost != CostClass::fast) return placed;
+    auto placed = place(body, pattern_.offset, nops_);
+    if (pattern_.offset >= body.size()) return placed;
+    const Bytes site = body.subspan(pattern_.offset);
+    match_.depends_on_nops |= is_special_nop(site);
+    if (!placed || !is_nop5(site)) return placed;
     if (auto safe = nop5_is_safe(code.view, pattern_.offset); !safe) return safe.error();
     return placed;
   }
@@ -326,6 +339,7 @@ class FunctionFinder {
   const ObjectFilePtr& object_;
   const Pattern& pattern_;
   const std::vector<Function>& all_;
+  const Nops& nops_;
   FunctionArguments arguments_;
   std::optional<ReturnPlanner> return_planner_;
   std::unordered_set<std::string_view> names_;
@@ -337,8 +351,9 @@ class FunctionFinder {
 
 class UsdtFinder {
  public:
-  UsdtFinder(const ObjectFile& object, const Pattern& pattern, const std::vector<UsdtSite>& all)
-      : object_(object), pattern_(pattern), all_(all) {}
+  UsdtFinder(const ObjectFile& object, const Pattern& pattern, const std::vector<UsdtSite>& all,
+             const Nops& nops)
+      : object_(object), pattern_(pattern), all_(all), nops_(nops) {}
 
   ProbeMatch run() {
     for (const UsdtSite& site : all_)
@@ -356,54 +371,58 @@ class UsdtFinder {
     exact.provider = site.provider;
     exact.name = site.name;
     const std::string name = to_string(exact);
-    auto cost = check(site);
-    if (!cost) {
-      match_.refused.push_back({name, site.offset, std::nullopt, cost.error().message});
+    auto bytes = object_.elf().read_at_most(site.offset, kSiteBytes);
+    auto placed = bytes ? check(site, *bytes) : Result<Placement>(bytes.error());
+    if (!placed) {
+      match_.refused.push_back({name, site.offset, std::nullopt, placed.error().message});
       return;
     }
     Probe& probe = probes_[name];
     probe.name = name;
-    probe.sites.push_back({.offset = site.offset,
-                           .moved_bytes = 0,
+    probe.sites.push_back({.offset = site.offset + placed->moved_bytes,
+                           .moved_bytes = placed->moved_bytes,
                            .semaphore = site.semaphore.value_or(0),
-                           .cost = *cost,
+                           .cost = placed->cost,
+                           .nop5 = is_nop5(Bytes(*bytes).subspan(placed->moved_bytes)),
                            .args = readable_arguments(site),
                            .returns = nullptr,
-                           .words_below_caller = words_to_return(site)});
+                           .words_below_caller = words_to_return(*bytes)});
   }
 
   // None if the code does not show where the return address is.
-  std::optional<unsigned> words_to_return(const UsdtSite& site) const {
-    const auto bytes = object_.elf().read_at_most(site.offset, 16);
-    if (bytes && is_nop5_and_return(*bytes)) return 0;
-    return std::nullopt;
+  static std::optional<unsigned> words_to_return(Bytes site) {
+    return leads_to_return(site) ? std::optional(0u) : std::nullopt;
   }
 
   // The function around the site proves that an instruction starts there, and that the red zone is
   // not live. Without a symbol, a one-byte nop, which the note's own macro put there, is proof
-  // enough, and so is a 5-byte nop with a return.
-  Result<CostClass> check(const UsdtSite& site) {
-    auto bytes = object_.elf().read_at_most(site.offset, 16);
-    if (!bytes) return bytes.error();
-    auto instruction = decode_instruction(*bytes);
+  // enough, and so are nops with a return.
+  Result<Placement> check(const UsdtSite& site, Bytes bytes) {
+    auto instruction = decode_instruction(bytes, nops_);
     if (!instruction) return instruction.error();
+    match_.depends_on_nops |= is_special_nop(bytes) || leads_to_return(bytes);
     if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
     const auto function = object_.elf().function_at(site.address);
     if (!function || function->size > kMostFunctionBytes)
-      return without_function(*bytes, *instruction);
+      return without_function(bytes, *instruction);
     auto body = object_.elf().read_at_most(function->offset, function->size);
     if (!body) return body.error();
-    auto placed = place(*body, site.address - function->address);
-    if (!placed) return placed.error();
     const FunctionCode code{{function->address, *body}, Extent::whole, {}};
-    if (placed->cost == CostClass::fast)
-      if (auto safe = nop5_is_safe(code, site.address - function->address); !safe)
-        return safe.error();
-    return placed->cost;
+    return within(code, site.address - function->address, bytes);
   }
 
-  Result<CostClass> without_function(std::span<const uint8_t> bytes, const Instruction& found) {
-    if (bytes[0] == 0x90 || is_nop5_and_return(bytes)) return found.cost;
+  Result<Placement> within(const FunctionCode& function, uint64_t offset, Bytes bytes) {
+    auto placed = place(function.body.bytes, offset, nops_);
+    if (!placed) return placed;
+    if (leads_to_return(bytes)) return place_among_nops(bytes, nops_);
+    if (!is_nop5(bytes)) return placed;
+    if (auto safe = nop5_is_safe(function, offset); !safe) return safe.error();
+    return placed;
+  }
+
+  Result<Placement> without_function(Bytes bytes, const Instruction& found) {
+    if (leads_to_return(bytes)) return place_among_nops(bytes, nops_);
+    if (bytes[0] == 0x90) return Placement{0, found.cost, found.length};
     return Error{Code::unsupported,
                  is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
                                   "can corrupt the red zone on this kernel; install the program's "
@@ -432,6 +451,7 @@ class UsdtFinder {
   const ObjectFile& object_;
   const Pattern& pattern_;
   const std::vector<UsdtSite>& all_;
+  const Nops& nops_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;
 };
@@ -457,7 +477,8 @@ bool names_probe(const Pattern& pattern, const std::string& probe_name) {
 }
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
-                               std::optional<Returns> returns, const Below* below) {
+                               std::optional<Returns> returns, const Below* below,
+                               const Nops& nops) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns)
       return Error{Code::invalid, to_string(pattern) +
@@ -465,9 +486,9 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
                                       "time; --from and --to measure between two probes"};
     const auto& sites = object->usdt_sites();
     if (!sites) return sites.error();
-    return UsdtFinder(*object, pattern, *sites).run();
+    return UsdtFinder(*object, pattern, *sites, nops).run();
   }
-  FunctionFinder finder(object, pattern, returns);
+  FunctionFinder finder(object, pattern, returns, nops);
   return below ? finder.run(*below) : finder.run();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "daemon/model/nops.h"
 #include "daemon/model/pattern.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
@@ -18,6 +19,7 @@ namespace tracectl {
 struct ProbeMatch {
   std::vector<Probe> probes;  // sorted by name
   std::vector<Refusal> refused;
+  bool depends_on_nops = false;  // other `nops` may give another answer
 };
 
 // The limits of an answer: sites and refusals, and the bytes of their texts.
@@ -70,10 +72,10 @@ struct Below {
 };
 
 // With `returns`, the sites are those at which calls can be followed until they return; others are
-// refused. With `below`, the functions are those that it selects.
+// refused. With `below`, the functions are those that it selects. `nops`: of the kernel.
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns = std::nullopt,
-                               const Below* below = nullptr);
+                               const Below* below = nullptr, const Nops& nops = {});
 
 // Whether the pattern names the probe with this canonical name.
 bool names_probe(const Pattern& pattern, const std::string& probe_name);

@@ -29,8 +29,12 @@ ReadFile reader_of(const ElfFile& file) {
 }
 
 ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all,
-                             Returns choice)
-    : object_(object), file_(object.elf()), choice_(choice), moves_stacks_(is_go(object.elf())) {
+                             Returns choice, const Nops& nops)
+    : object_(object),
+      file_(object.elf()),
+      choice_(choice),
+      nops_(nops),
+      moves_stacks_(is_go(object.elf())) {
   for (const Function& function : all)
     if (function.name.find(".cold") == std::string::npos) starts_.insert(function.address);
 }
@@ -63,7 +67,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& 
                  "a Go program moves its stacks, and would be killed by a return trampoline"};
   Planned planned{placed, nullptr};
   if (pushed_before(code.body, placed.moved_bytes) != 0) {
-    auto unmoved = place(code.body.bytes, 0);
+    auto unmoved = place(code.body.bytes, 0, nops_);
     if (!unmoved) return unmoved.error();
     planned.placement = *unmoved;
   }
@@ -83,7 +87,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
   Planned planned{placed, nullptr};
   auto pushed = pushed_before(code.body, placed.moved_bytes);
   if (!pushed) {
-    auto unmoved = place(code.body.bytes, 0);
+    auto unmoved = place(code.body.bytes, 0, nops_);
     if (!unmoved) return unmoved.error();
     planned.placement = *unmoved;
     pushed = 0;

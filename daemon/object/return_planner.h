@@ -27,7 +27,8 @@ ReadFile reader_of(const ElfFile& file);
 // default this uses the trampoline only for functions in which no other code runs.
 class ReturnPlanner {
  public:
-  ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice);
+  ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice,
+                const Nops& nops);
 
   struct Planned {
     Placement placement;
@@ -51,6 +52,7 @@ class ReturnPlanner {
   const ObjectFile& object_;
   const ElfFile& file_;
   Returns choice_;
+  const Nops& nops_;
   bool moves_stacks_ = false;
   std::unordered_set<uint64_t> starts_;             // of functions
   std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function being planned

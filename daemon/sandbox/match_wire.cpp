@@ -111,8 +111,8 @@ class MatchReader {
   Status check_bounds() const { return count_.check(most_); }
 
   bool read(ProbeMatch& match) {
-    return read_list(match.probes) && read_list(match.refused) && from_.at_end() &&
-           is_sorted(match.probes);
+    return from_.read(match.depends_on_nops) && read_list(match.probes) &&
+           read_list(match.refused) && from_.at_end() && is_sorted(match.probes);
   }
 
  private:
@@ -191,6 +191,7 @@ std::string encode(const Result<ProbeMatch>& match) {
   std::string bytes;
   binary::Writer to(bytes);
   to.write(true);
+  to.write(match->depends_on_nops);
   to.write(match->probes);
   to.write_count(match->refused.size());
   for (const Refusal& refusal : match->refused) to.write(cut(refusal));

@@ -44,7 +44,7 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       symbolizer_(std::move(symbolizer)),
       reader_(std::move(reader)),
       reading_(std::move(reading)),
-      resolver_(*reading_, options.quota.matches),
+      resolver_(*reading_, options.quota.matches, [this] { return kernel_->nops(); }),
       slots_(kernel_->switching()),
       hooks_(*kernel_, slots_, *reader_, *symbolizer_, options.for_one_command),
       linkers_(kernel_->notices()),
@@ -106,26 +106,7 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
     std::move(one->notes.begin(), one->notes.end(), std::back_inserter(all.notes));
   }
   if (sessions_.empty()) resolver_.forget_files();
-  show_kept_breakpoints(all);
   return all;
-}
-
-// A 5-byte nop that does not become a call costs as much as other emulated instructions.
-void Engine::show_kept_breakpoints(Resolution& resolution) const {
-  const auto is_kept = [&](const Site& site) {
-    return site.cost == CostClass::fast && !kernel_->nop5_becomes_call();
-  };
-  const auto has_kept = [&](const Probe& probe) {
-    return std::any_of(probe.sites.begin(), probe.sites.end(), is_kept);
-  };
-  for (Resolved& part : resolution.parts) {
-    if (std::none_of(part.probes->begin(), part.probes->end(), has_kept)) continue;
-    auto probes = std::make_shared<std::vector<Probe>>(*part.probes);
-    for (Probe& probe : *probes)
-      for (Site& site : probe.sites)
-        if (is_kept(site)) site.cost = CostClass::normal;
-    part.probes = std::move(probes);
-  }
 }
 
 std::vector<ProbeSettingInfo> Engine::info(

@@ -112,7 +112,6 @@ class Engine {
          std::unique_ptr<EventReader> reader, std::unique_ptr<Reading> reading,
          const EngineOptions& options, DescriptorStore* store);
   Access access_of(const Session& session, const std::optional<Owner>& owner);
-  void show_kept_breakpoints(Resolution& resolution) const;
 
   EngineOptions options_;
   std::unique_ptr<Kernel> kernel_;

@@ -98,12 +98,11 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   }
   gone_.insert(gone_.end(), held.begin(), held.end());
   const Want& any = wanted.wants.front();
-  const bool nop5 = any.site->cost == CostClass::fast;
   std::shared_ptr<const ReturnPlan> returns;
   for (const Want& want : wanted.wants)
     if (want.site->returns && (!returns || want.site->returns->way == Way::exits))
       returns = want.site->returns;
-  return put({wanted.key, any.part->object, any.part->unmapped, nop5, std::move(returns)},
+  return put({wanted.key, any.part->object, any.part->unmapped, any.site->nop5, std::move(returns)},
              std::move(planned));
 }
 

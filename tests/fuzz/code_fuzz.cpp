@@ -9,6 +9,7 @@
 #include "daemon/object/x86_64/call_targets.h"
 #include "daemon/object/x86_64/exits.h"
 #include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/x86_64/patched_code.h"
 #include "daemon/object/x86_64/placement.h"
 
 namespace {
@@ -61,6 +62,26 @@ void check_call_targets(const FunctionCode& function, std::span<const uint8_t> c
   static_cast<void>(slot_of_stub(all).has_value());
 }
 
+// Each kernel's nops: places lie within the code, and are the same when they are asked for directly.
+void check_places(const FunctionCode& function, std::span<const uint8_t> code, uint64_t offset) {
+  for (const Nops& nops :
+       {Nops{}, Nops{CostClass::normal, CostClass::fast}, Nops{CostClass::slow, std::nullopt}}) {
+    if (auto placement = place_entry(function, nops)) {
+      auto again = place(function.body.bytes, placement->moved_bytes, nops);
+      if (!again || again->cost != placement->cost || again->length != placement->length)
+        std::abort();
+      if (placement->moved_bytes + placement->length > function.body.bytes.size()) std::abort();
+    }
+    if (auto placement = place(code, offset, nops);
+        placement && offset + placement->length > code.size())
+      std::abort();
+    if (!leads_to_return(code)) continue;
+    if (auto placement = place_among_nops(code, nops);
+        placement && placement->moved_bytes + placement->length > code.size())
+      std::abort();
+  }
+}
+
 }  // namespace
 
 // Input: one byte where to cut off the function's other part, one byte of offset, then code. Answers must be
@@ -72,14 +93,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CodeRange other{0x1000 + cut, code.subspan(cut)};
   FunctionCode function{
       .body = {0x1000, code.first(cut)}, .extent = Extent::whole, .others = {&other, 1}};
-  if (auto placement = place_entry(function)) {
-    auto again = place(function.body.bytes, placement->moved_bytes);
-    if (!again || again->cost != placement->cost || again->length != placement->length)
-      std::abort();
-    if (placement->moved_bytes + placement->length > cut) std::abort();
-  }
-  if (auto placement = place(code, data[1]); placement && data[1] + placement->length > code.size())
-    std::abort();
+  check_places(function, code, data[1]);
+  static_cast<void>(
+      is_code_of_file(code.first(code.size() / 2), code.subspan(code.size() - code.size() / 2)));
+  if (!is_code_of_file(code, code)) std::abort();
   check_exits(function, code);
   check_call_targets(function, code);
   static_cast<void>(nop5_is_safe(function, data[1]).has_value());

@@ -95,7 +95,7 @@ TEST_F(PerfUprobes, CountTheCallsOfOneProcessAndLeaveItsCodeAsItWas) {
 }
 
 TEST_F(PerfUprobes, StopAtTheFirstSiteThatIsRefused) {
-  const auto armed = arm({TrialFunction::nop, TrialFunction::refused, TrialFunction::nop5});
+  const auto armed = arm({TrialFunction::nop, TrialFunction::nop10, TrialFunction::nop5});
   const int err = errno;
   EXPECT_EQ(armed.size(), 1u);
   EXPECT_EQ(err, kNotSupported);

@@ -46,6 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair{"31 c0", CostClass::slow}, std::pair{"ff e0", CostClass::slow},
         std::pair{"c5 f8 57 c0", CostClass::slow}));
 
+TEST(Nops, CostWhatTheKernelMakesOfThem) {
+  const auto five = bytes("0f 1f 44 00 00"), ten = bytes("66 2e 0f 1f 84 00 00 00 00 00");
+  const Nops nops{CostClass::slow, CostClass::normal};
+  EXPECT_EQ(decode_instruction(five, nops)->cost, CostClass::slow);
+  EXPECT_EQ(decode_instruction(ten, nops)->cost, CostClass::normal);
+  EXPECT_EQ(decode_instruction(ten, nops)->refusal, nullptr);
+  EXPECT_NE(decode_instruction(ten, Nops{CostClass::fast, std::nullopt})->refusal, nullptr);
+}
+
 class Refused : public testing::TestWithParam<const char*> {};
 
 TEST_P(Refused, HasAReason) {
@@ -55,7 +64,7 @@ TEST_P(Refused, HasAReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Instruction, Refused,
-                         testing::Values("66 2e 0f 1f 84 00 00 00 00 00",  // cs prefix
+                         testing::Values("66 66 2e 0f 1f 84 00 00 00 00 00",  // cs prefix
                                          "3e 75 00", "f0 ff 00", "cc", "cd 80", "f4", "fa", "fb",
                                          "cf", "e4 00", "ec", "6c", "66 e9 00 00 00 00", "66 75 00",
                                          "8e d0", "c7 f8 00 00 00 00",

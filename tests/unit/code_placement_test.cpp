@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/object/x86_64/instruction.h"
 #include "daemon/object/x86_64/placement.h"
 #include "tests/support/hex_code.h"
 
@@ -119,6 +120,38 @@ TEST(Entry, LooksNoFurtherThan16Instructions) {
   EXPECT_EQ(entry_of(sixteen + "48 85 c0 55 c3")->moved_bytes, 0u);
 }
 
+// The site of <tracectl/usdt.h>.
+constexpr const char* kSite = "90 66 2e 0f 1f 84 00 00 00 00 00 0f 1f 44 00 00 c3";
+constexpr Nops kBoth{CostClass::fast, CostClass::fast},
+    kOnlyTen{CostClass::normal, CostClass::fast}, kOnlyFive{CostClass::fast, std::nullopt},
+    kNeither{CostClass::slow, std::nullopt};
+
+TEST(AmongNops, TheCheapestIsTaken) {
+  const auto site = bytes(kSite);
+  ASSERT_TRUE(leads_to_return(site));
+  EXPECT_EQ(*place_among_nops(site, kBoth), (Placement{1, CostClass::fast, 10}));
+  EXPECT_EQ(*place_among_nops(site, kOnlyTen), (Placement{1, CostClass::fast, 10}));
+  EXPECT_EQ(*place_among_nops(site, kOnlyFive), (Placement{11, CostClass::fast, 5}));
+  EXPECT_EQ(*place_among_nops(site, kNeither), (Placement{0, CostClass::normal, 1}));
+}
+
+TEST(AmongNops, OnlyThoseBeforeAReturnMeanTheSame) {
+  EXPECT_FALSE(leads_to_return(bytes("c3")));
+  EXPECT_FALSE(leads_to_return(bytes("90 66 2e 0f 1f 84 00 00 00 00 00 31 c0 c3")));
+  EXPECT_FALSE(leads_to_return(bytes("90 90 90 90 90 90 90 90 90 90 c3")));  // not looked at so far
+}
+
+TEST(Entry, MovesToA10ByteNopThatIsFastButNotToA5ByteNop) {
+  const auto ten = bytes("48 83 ec 08 66 2e 0f 1f 84 00 00 00 00 00 e8 00 00 00 00 c3");
+  const auto five = bytes("48 83 ec 08 0f 1f 44 00 00 90 e8 00 00 00 00 c3");
+  const auto placed = [](const auto& code, const Nops& nops) {
+    return *place_entry({.body = {0x1000, code}, .extent = Extent::whole}, nops);
+  };
+  EXPECT_EQ(placed(ten, kOnlyTen), (Placement{4, CostClass::fast, 10}));
+  EXPECT_EQ(placed(ten, kNeither), (Placement{14, CostClass::normal, 5}));
+  EXPECT_EQ(placed(five, kBoth), (Placement{9, CostClass::normal, 1}));
+}
+
 constexpr const char* kFrameless = "48 83 ec 18 0f 1f 44 00 00 e8 00 00 00 00 48 83 c4 18 c3";
 
 TEST(RedZone, ANop5AtTheEntryIsSafe) {
@@ -130,7 +163,8 @@ TEST(RedZone, ANop5BeforeAReturnIsSafe) {
   EXPECT_TRUE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 c3", 5));
   EXPECT_TRUE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 c3", 5, Extent::unknown));
   EXPECT_FALSE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00", 5));
-  EXPECT_FALSE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 90 c3", 5));
+  EXPECT_TRUE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 90 c3", 5));
+  EXPECT_FALSE(nop5_at("48 89 7c 24 f8 0f 1f 44 00 00 8b 44 24 f8 c3", 5));  // reads it
 }
 
 TEST(RedZone, ANop5InAFunctionThatCallsIsSafe) { EXPECT_TRUE(nop5_at(kFrameless, 4)); }

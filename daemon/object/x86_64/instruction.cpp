@@ -13,7 +13,7 @@
 // - It looks up one byte in one table: for a legacy instruction the first opcode byte (0f, which is
 //   accepted, for all of two and three bytes), for a VEX or EVEX one the byte after the prefix,
 //   although that belongs to another map. So vmovdqa loads (6f) are refused, like outs. Prefixes
-//   es, cs, ss, ds and lock are refused, and with them the 10-byte nop `66 2e 0f 1f ...`.
+//   es, cs, ss, ds and lock are refused, and with them the 10-byte nop `66 2e 0f 1f ...`, which Linux 7.2 accepts.
 // - It emulates, by that same byte: 90, push (50-57, alone or after 41), call and jmp (e8 e9 eb),
 //   conditional jumps (70-7f, 0f 80-8f), and the nops of 2 to 8 bytes that it uses itself (those of
 //   2 to 8 bytes only since 6.17: before, they are single-stepped). All else is single-stepped.
@@ -97,7 +97,8 @@ bool is_stack_segment_load(const ZydisDecodedInstruction& instruction) {
          instruction.raw.modrm.reg == 2;
 }
 
-const char* refusal_of(const ZydisDecodedInstruction& instruction) {
+const char* refusal_of(const ZydisDecodedInstruction& instruction, Bytes code, const Nops& nops) {
+  if (is_nop10(code) && nops.ten) return nullptr;
   if (is_unknown_to_kernel(instruction)) return "the kernel cannot decode it";
   if (has_prefix(instruction, {0xf0})) return "the kernel accepts no lock prefix";
   if (has_prefix(instruction, {0x26, 0x2e, 0x36, 0x3e}))
@@ -133,8 +134,9 @@ bool is_emulated_push(const ZydisDecodedInstruction& instruction, Bytes code) {
   return push && (code.size() == 1 || (code.size() == 2 && code[0] == 0x41));
 }
 
-CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code) {
-  if (is_nop5(code)) return CostClass::fast;
+CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code, const Nops& nops) {
+  if (is_nop5(code)) return nops.five;
+  if (is_nop10(code) && nops.ten) return *nops.ten;
   bool emulated = is_nop_of_the_kernel(code) || kernel_opcode(instruction) == 0x90 ||
                   is_emulated_branch(instruction) || is_emulated_push(instruction, code);
   return emulated ? CostClass::normal : CostClass::slow;
@@ -142,23 +144,34 @@ CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code) {
 
 }  // namespace
 
-Result<Instruction> decode_instruction(Bytes bytes) {
+Result<Instruction> decode_instruction(Bytes bytes, const Nops& nops) {
   auto decoded = decode_shape(bytes);
   if (!decoded) return Error{Code::invalid, "these bytes are no instruction"};
-  return Instruction{decoded->length, cost_of(*decoded, bytes.first(decoded->length)),
-                     refusal_of(*decoded)};
+  const Bytes code = bytes.first(decoded->length);
+  return Instruction{decoded->length, cost_of(*decoded, code, nops),
+                     refusal_of(*decoded, code, nops)};
 }
 
 bool is_nop5(Bytes bytes) {
-  const auto decoded = decode_operands(bytes);
-  return decoded && decoded->instruction.length == 5 &&
-         decoded->instruction.mnemonic == ZYDIS_MNEMONIC_NOP;
+  const auto decoded = decode_shape(bytes);
+  return decoded && decoded->length == 5 && decoded->mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
-bool is_nop5_and_return(Bytes bytes) {
-  if (!is_nop5(bytes)) return false;
-  const auto next = decode_shape(bytes.subspan(5));
-  return next && next->mnemonic == ZYDIS_MNEMONIC_RET;
+bool is_nop10(Bytes bytes) {
+  static constexpr std::array<uint8_t, 10> kNop10{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0};
+  return bytes.size() >= kNop10.size() && std::ranges::equal(bytes.first(kNop10.size()), kNop10);
+}
+
+bool leads_to_return(Bytes bytes) {
+  constexpr int kMostNops = 8;
+  for (int passed = 0; passed < kMostNops; ++passed) {
+    const auto next = decode_shape(bytes);
+    if (!next) return false;
+    if (next->mnemonic == ZYDIS_MNEMONIC_RET) return passed > 0;
+    if (next->mnemonic != ZYDIS_MNEMONIC_NOP) return false;
+    bytes = bytes.subspan(next->length);
+  }
+  return false;
 }
 
 }  // namespace tracectl

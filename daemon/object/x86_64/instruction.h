@@ -6,6 +6,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/cost.h"
+#include "daemon/model/nops.h"
 
 namespace tracectl {
 
@@ -19,14 +20,23 @@ struct Instruction {
 
 // Decodes the instruction at the start of `bytes`, which may be followed by anything. Fails with
 // Code::invalid if there is no instruction.
-Result<Instruction> decode_instruction(std::span<const uint8_t> bytes);
+Result<Instruction> decode_instruction(std::span<const uint8_t> bytes, const Nops& nops = {});
 
 // Whether `bytes` begin with a nop of five bytes, in any of its forms, which the kernel turns into
-// a call (arch/x86/kernel/uprobes.c, can_optimize).
+// a call (arch/x86/kernel/uprobes.c, can_optimize, of Linux 6.18 to 7.1).
 bool is_nop5(std::span<const uint8_t> bytes);
 
-// Whether they begin with such a nop and a return: the site of a probe by <tracectl/usdt.h>, or the
-// end of a function. The return address is at the stack pointer, and the memory below is unused.
-bool is_nop5_and_return(std::span<const uint8_t> bytes);
+// Whether they begin with the 10-byte nop that Linux 7.2 turns into a call, which leaves the red
+// zone as it is. Older kernels refuse it.
+bool is_nop10(std::span<const uint8_t> bytes);
+
+// Whether it is either: what a probe there costs, or that it is refused, then depends on the kernel.
+inline bool is_special_nop(std::span<const uint8_t> bytes) {
+  return is_nop5(bytes) || is_nop10(bytes);
+}
+
+// Whether nops and a return follow: the site of a probe by <tracectl/usdt.h>, or the end of a
+// function. The return address is at the stack pointer, and the memory below is unused.
+bool leads_to_return(std::span<const uint8_t> bytes);
 
 }  // namespace tracectl

@@ -127,11 +127,11 @@ bool may_move_over(const Operands& instruction, const Survey& survey) {
 }
 
 // Skips 5-byte nops: after the entry there may be a live red zone below the stack pointer.
-bool is_worth_moving_to(const Instruction& instruction) {
-  return instruction.refusal == nullptr && instruction.cost == CostClass::normal;
+bool is_worth_moving_to(const Instruction& instruction, Bytes code) {
+  return instruction.refusal == nullptr && instruction.cost != CostClass::slow && !is_nop5(code);
 }
 
-std::optional<Placement> cheaper_place(const FunctionCode& function) {
+std::optional<Placement> cheaper_place(const FunctionCode& function, const Nops& nops) {
   Survey all = survey(function);
   if (!all.complete) return std::nullopt;
   uint64_t end = std::min<uint64_t>(all.first_target, function.body.bytes.size());
@@ -141,9 +141,10 @@ std::optional<Placement> cheaper_place(const FunctionCode& function) {
     if (!passed || !may_move_over(*passed, all)) return std::nullopt;
     position += passed->instruction.length;
     if (position >= end) return std::nullopt;
-    auto candidate = decode_instruction(function.body.bytes.subspan(position));
+    const Bytes rest = function.body.bytes.subspan(position);
+    auto candidate = decode_instruction(rest, nops);
     if (!candidate || position + candidate->length > end) return std::nullopt;
-    if (is_worth_moving_to(*candidate))
+    if (is_worth_moving_to(*candidate, rest))
       return Placement{position, candidate->cost, candidate->length};
   }
   return std::nullopt;
@@ -183,12 +184,12 @@ Error red_zone(const std::string& why) {
 
 }  // namespace
 
-Result<Placement> place(Bytes function, uint64_t offset) {
+Result<Placement> place(Bytes function, uint64_t offset, const Nops& nops) {
   if (offset >= function.size())
     return Error{Code::invalid, at(offset) + " is outside the function, whose code ends at " +
                                     at(function.size())};
   if (auto boundary = check_boundary(function, offset); !boundary) return boundary.error();
-  auto instruction = decode_instruction(function.subspan(offset));
+  auto instruction = decode_instruction(function.subspan(offset), nops);
   if (!instruction) return undecodable(offset);
   if (instruction->refusal != nullptr)
     return Error{Code::unsupported, "no probe can sit on the instruction at " + at(offset) + ": " +
@@ -196,18 +197,31 @@ Result<Placement> place(Bytes function, uint64_t offset) {
   return Placement{0, instruction->cost, instruction->length};
 }
 
-Result<Placement> place_entry(const FunctionCode& function) {
-  auto entry = place(function.body.bytes, 0);
+Result<Placement> place_entry(const FunctionCode& function, const Nops& nops) {
+  auto entry = place(function.body.bytes, 0, nops);
   if (entry && entry->cost != CostClass::slow) return entry;
   if (function.extent == Extent::unknown) return entry;
-  if (auto cheaper = cheaper_place(function)) return *cheaper;
+  if (auto cheaper = cheaper_place(function, nops)) return *cheaper;
   return entry;
+}
+
+Result<Placement> place_among_nops(Bytes site, const Nops& nops) {
+  std::optional<Placement> cheapest;
+  for (uint64_t position = 0; position < site.size();) {
+    const auto shape = decode_shape(site.subspan(position));
+    if (!shape || shape->mnemonic != ZYDIS_MNEMONIC_NOP) break;
+    const auto nop = decode_instruction(site.subspan(position), nops);
+    if (nop->refusal == nullptr && (!cheapest || nop->cost < cheapest->cost))
+      cheapest = Placement{position, nop->cost, nop->length};
+    position += shape->length;
+  }
+  return cheapest ? *cheapest : place(site, 0, nops);
 }
 
 Status nop5_is_safe(const FunctionCode& function, uint64_t offset) {
   if (offset >= function.body.bytes.size() || !is_nop5(function.body.bytes.subspan(offset)))
     return Error{Code::invalid, "there is no 5-byte nop at " + at(offset)};
-  if (offset == 0 || is_nop5_and_return(function.body.bytes.subspan(offset))) return ok();
+  if (offset == 0 || leads_to_return(function.body.bytes.subspan(offset))) return ok();
   if (function.extent == Extent::unknown)
     return red_zone(
         "where the function ends is unknown, so whether it keeps anything there is too");

@@ -6,6 +6,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/cost.h"
+#include "daemon/model/nops.h"
 
 namespace tracectl {
 
@@ -37,13 +38,18 @@ struct Placement {
 // Checks that a probe can be placed at an offset of a function, by decoding from its start: an
 // instruction begins there, and the kernel accepts it. A 5-byte nop within a function needs
 // nop5_is_safe(), too.
-Result<Placement> place(std::span<const uint8_t> function, uint64_t offset_in_function);
+Result<Placement> place(std::span<const uint8_t> function, uint64_t offset_in_function,
+                        const Nops& nops = {});
 
 // The cheapest place for a probe on the function's entry: the first instruction or, if that is
 // slow, a cheaper one of the straight-line code after it, which runs exactly as often and finds
 // rdi, rsi, rdx, rcx, r8 and r9 unchanged. (rsp may have changed there, so stack arguments and the
 // return address are at other offsets than at the entry.)
-Result<Placement> place_entry(const FunctionCode& function);
+Result<Placement> place_entry(const FunctionCode& function, const Nops& nops = {});
+
+// The cheapest of the nops that lead to a return, which all run as often. Precondition: the site
+// leads_to_return().
+Result<Placement> place_among_nops(std::span<const uint8_t> site, const Nops& nops = {});
 
 // Checks that the kernel's conversion of a 5-byte nop into a call cannot overwrite a live red zone.
 Status nop5_is_safe(const FunctionCode& function, uint64_t offset_in_function);

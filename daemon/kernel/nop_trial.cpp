@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/nop_trial.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "daemon/kernel/uprobe_multi.h"
+
+namespace tracectl {
+namespace {
+
+constexpr uint8_t kBreakpoint = 0xcc;
+constexpr uint64_t kHits = 10;  // the kernel writes the call at the first or second
+constexpr uint64_t kRedZoneHits = 100;
+
+std::string proc(const TrialChild& child, const char* file) {
+  return "/proc/" + std::to_string(child.pid()) + "/" + file;
+}
+
+// The child is a fork of this process, so the function is at the same address.
+std::optional<uint8_t> first_byte(const TrialChild& child, TrialFunction function) {
+  const Fd memory{::open(proc(child, "mem").c_str(), O_RDONLY | O_CLOEXEC)};
+  uint8_t byte = 0;
+  const auto at = reinterpret_cast<off_t>(address_of(function));
+  if (!memory || ::pread(memory.get(), &byte, 1, at) != 1) return std::nullopt;
+  return byte;
+}
+
+// The kernel maps its page for single steps when a process needs it first (kernel/events/uprobes.c, xol_add_vma).
+bool has_page_for_steps(const TrialChild& child) {
+  std::ifstream maps(proc(child, "maps"));
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with("[uprobes]")) return true;
+  return false;
+}
+
+// In a child of its own, because it may crash.
+bool keeps_red_zone(const CountingProgram& program, TrialFunction function) {
+  auto child = TrialChild::start();
+  if (!child) return false;
+  const Fd link = program.arm(function, child->pid());
+  const auto outcome = link ? child->call(function, kRedZoneHits) : std::nullopt;
+  return outcome && outcome->wrong == 0;
+}
+
+}  // namespace
+
+NopTrial try_nop(TrialFunction nop, TrialFunction red_zone) {
+  auto child = TrialChild::start();
+  const auto program = CountingProgram::load(attach_type_at_uprobes());
+  if (!child || !program) return {};
+  const Fd link = program->arm(nop, child->pid());
+  if (!link) return {.is_tried = errno == kNotSupported, .is_refused = errno == kNotSupported};
+  if (!child->call(nop, kHits)) return {};
+  const auto byte = first_byte(*child, nop);
+  if (!byte) return {};
+  const auto forked = child->call_in_fork(nop);
+  return {.is_tried = true,
+          .is_refused = false,
+          .becomes_call = *byte != kBreakpoint,
+          .is_stepped = has_page_for_steps(*child),
+          .survives_fork = forked && forked->wrong == 0,
+          .keeps_red_zone = keeps_red_zone(*program, red_zone)};
+}
+
+}  // namespace tracectl
