@@ -100,6 +100,11 @@ begin hot_usdt
 traced header 'by_header {EVENTS}' trace usdt:/opt/hot_usdt:hot:header
 end
 
+begin hot_usdt
+traced wide 'by_wide {EVENTS}' trace usdt:/opt/hot_usdt:hot:wide
+say class $(tracectl --json list usdt:/opt/hot_usdt:hot:wide)
+end
+
 begin calls {ROUNDS}
 traced time go time 'uprobe:/opt/calls:calls_*' --returns exits
 end
@@ -222,6 +227,17 @@ class Look:
     def header(self):
         self.events_with_two_arguments('header')
 
+    def wide(self):
+        """The last two arguments are on the stack: at a call of the kernel's, it must not be the kernel's."""
+        self.events_with_two_arguments('wide')
+        expect(self.json('wide.last')['args'][2:], [3, 4, 5, 6, 7, EVENTS - 1 + 8], 'arguments')
+
+    def cost(self):
+        """At the probes of <tracectl/usdt.h> a kernel that makes harmless calls of 10-byte nops does so."""
+        optimises = {finding['name']: finding['result'] for finding in self.json('doctor')['checks']}['nop10_optimised']
+        [probe] = self.json('class')['probes']
+        expect(probe['class'], 'fast' if optimises == 'yes' else 'normal', 'class')
+
     def events_with_two_arguments(self, name):
         expect(self.said.get(f'{name}.lines'), str(EVENTS), f'events, {self.error_of(name)}')
         for which, number in ('first', 0), ('last', EVENTS - 1):
@@ -264,6 +280,8 @@ STEPS = {
     'string': 'strings in conditions',
     'semaphore': 'USDT probes of sdt.h with a semaphore',
     'header': "USDT probes of <tracectl/usdt.h>",
+    'wide': 'arguments on the stack',
+    'cost': 'the least cost that the kernel has for USDT probes of <tracectl/usdt.h>',
     'time': 'time of calls, by the exits of functions',
     'trampoline': 'time of calls, by the return trampoline',
     'graph': 'graphs of calls',

@@ -3,9 +3,9 @@
 //
 // hot_usdt [FUNCTION TIMES]
 //
-// For each line `FUNCTION TIMES`, calls plain, by_header, by_sdt or by_tag that often, as fast as possible,
-// and answers with `done` and {"calls":..., "ns":...}. They differ only in their probe: hot:header is a probe
-// of <tracectl/usdt.h>, hot:sdt one of <sys/sdt.h> with a semaphore, tested as by dtrace(1); by_tag sets a
+// For each line `FUNCTION TIMES`, calls plain, by_header, by_wide, by_sdt or by_tag that often, as fast as
+// possible, and answers with `done` and {"calls":..., "ns":...}. They differ only in their probe: hot:header and
+// hot:wide are probes of <tracectl/usdt.h>, of which the second has arguments on the stack, hot:sdt one of <sys/sdt.h> with a semaphore, tested as by dtrace(1); by_tag sets a
 // tag.
 #define _SDT_HAS_SEMAPHORES 1
 #include <stdint.h>
@@ -17,6 +17,8 @@
 #include "tests/targets/stdin_protocol.h"
 
 TRACECTL_PROBE_DECLARE(hot, header, (uint64_t, seq), (int, b), (uint64_t, costly));
+TRACECTL_PROBE_DECLARE(hot, wide, (uint64_t, seq), (int, b), (int, c), (int, d), (int, e), (int, f),
+                       (int, g), (uint64_t, last));
 __extension__ unsigned short hot_sdt_semaphore __attribute__((section(".probes")));
 
 static uint64_t calls;
@@ -34,6 +36,11 @@ __attribute__((noipa)) void plain(uint64_t seq, int b) {
 
 __attribute__((noipa)) void by_header(uint64_t seq, int b) {
   TRACECTL_PROBE(hot, header, seq, b, costly(seq));
+  calls += b == 2;
+}
+
+__attribute__((noipa)) void by_wide(uint64_t seq, int b) {
+  TRACECTL_PROBE(hot, wide, seq, b, 3, 4, 5, 6, 7, seq + 8);
   calls += b == 2;
 }
 
@@ -56,6 +63,7 @@ static uint64_t now_ns(void) {
 
 static void (*function_named(const char* name))(uint64_t, int) {
   if (strcmp(name, "by_header") == 0) return by_header;
+  if (strcmp(name, "by_wide") == 0) return by_wide;
   if (strcmp(name, "by_tag") == 0) return by_tag;
   return strcmp(name, "by_sdt") == 0 ? by_sdt : plain;
 }

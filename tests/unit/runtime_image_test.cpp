@@ -64,16 +64,16 @@ TEST(RuntimeImage, ItsProbesAreReadBack) {
   EXPECT_EQ((*sites)[1].args_text, "4@%rdi");
 }
 
-// A 5-byte nop and a return: the kernel replaces that nop by a call, and tools consider it safe
-// only as a function's first instruction.
+// As in <tracectl/usdt.h>: nops of 1, 10 and 5 bytes and a return.
 TEST(RuntimeImage, SitesAreFunctions) {
   const Built built = build({{"a", &kNone}, {"b", &kNone}});
   const ElfFile file = built.file();
   ASSERT_EQ(file.functions().size(), 2u);
   for (const Function& function : file.functions()) {
     EXPECT_THAT(*file.read_at_most(function.offset, function.size),
-                ElementsAre(0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3));
-    EXPECT_EQ(function.address % 8, 0u);
+                ElementsAre(0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, 0x0f,
+                            0x1f, 0x44, 0x00, 0x00, 0xc3));
+    EXPECT_EQ(function.address % IMAGE_SITE_STRIDE, 0u);
   }
   EXPECT_EQ(file.functions()[1].name, "_tracectl.site.shop.b");
 }

@@ -28,10 +28,15 @@
 
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
-static const uint8_t site_code[IMAGE_SITE_STRIDE] = {0x0f, 0x1f, 0x44, 0x00, 0x00,  // nop
-                                                     0xc3,                          // ret
-                                                     0xcc, 0xcc};
-#define SITE_SIZE 6
+// clang-format off
+static const uint8_t site_code[IMAGE_SITE_STRIDE] = {  // as in <tracectl/usdt.h>
+    0x90,                                                        // nop
+    0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,  // nop of 10 bytes
+    0x0f, 0x1f, 0x44, 0x00, 0x00,                                // nop of 5 bytes
+    0xc3,                                                        // ret
+    0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+// clang-format on
+#define SITE_SIZE 17
 #else
 #define MACHINE EM_AARCH64
 static const uint8_t site_code[IMAGE_SITE_STRIDE] = {0x1f, 0x20, 0x03, 0xd5,   // nop

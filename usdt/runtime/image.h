@@ -11,7 +11,7 @@
 #define IMAGE_MOST_PROBES 4096
 #define IMAGE_MOST_NOTE_BYTES ((size_t)1 << 19)
 
-#define IMAGE_SITE_STRIDE 8  // bytes
+#define IMAGE_SITE_STRIDE 32  // bytes; a power of 2
 #define IMAGE_BUILD_ID_SIZE 16
 
 // The arguments of a probe, in the encodings of the notes.

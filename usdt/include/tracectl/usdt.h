@@ -21,11 +21,13 @@
 //   - the arguments are where the machine's calling convention has them, which every tool can read;
 //   - a probe has one site in each executable or shared library, however often it is passed there,
 //     also in headers, templates and code that is inlined or linked with -flto;
-//   - its first instruction may be a 5-byte nop, which kernels since 6.18 replace by a call of
-//     their own instead of a trap. That call writes below the stack pointer, where a function that
+//   - it consists of nops of 1, 10 and 5 bytes and a return, so that a tracer has a choice, and
+//     each of them means the same. The note names the 1-byte nop, where a probe is a trap that
+//     harms no program. Linux 7.2 replaces a probe on the 10-byte nop by a call of its own instead
+//     of a trap. Linux 6.18 to 7.1 do so with the 5-byte nop, but a child that the program forks
+//     meanwhile dies of that call, and it writes below the stack pointer, where a function that
 //     calls no other may keep variables (the red zone of the System V ABI for x86-64, section
-//     3.2.2). At the first instruction of a function nothing is kept there, so it is safe here, and
-//     would not be in the middle of a function of the program.
+//     3.2.2): tracectl uses it only if --fast-nops allows it, and nothing is kept there at a site.
 //
 // Probes are found by `tracectl list 'usdt:PATH:PROVIDER:NAME'`, and by readelf -n, bpftrace, perf,
 // gdb and SystemTap: their notes are those of SystemTap's <sys/sdt.h> (.note.stapsdt, see
@@ -177,7 +179,11 @@
 #define TRACECTL_USDT_PLACE_9 "@32(%%rsp)"
 #define TRACECTL_USDT_PLACE_10 "@40(%%rsp)"
 #define TRACECTL_USDT_PLACE_11 "@48(%%rsp)"
-#define TRACECTL_USDT_BODY_ ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nret\n"
+#define TRACECTL_USDT_BODY_                                            \
+  "nop\n"                                                              \
+  ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n" \
+  ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"                               \
+  "ret\n"
 #else
 #define TRACECTL_USDT_PLACE_0 "@x0"
 #define TRACECTL_USDT_PLACE_1 "@x1"
