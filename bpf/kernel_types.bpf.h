@@ -47,8 +47,17 @@ struct upid {
 	struct pid_namespace *ns;
 } __attribute__((preserve_access_index));
 
+struct hlist_node {
+	struct hlist_node *next;
+} __attribute__((preserve_access_index));
+
+struct hlist_head {
+	struct hlist_node *first;
+} __attribute__((preserve_access_index));
+
 struct pid {
 	unsigned int level;
+	struct hlist_head tasks[1];
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
 
@@ -171,6 +180,7 @@ struct task_struct {
 	int exit_code;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct hlist_node pid_links[1];
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	const struct cred *real_cred;

@@ -16,10 +16,8 @@
 #include "bpf/abi.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
+#include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
-
-extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
-extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
 /* User space sets these and then reads the iterator, one request at a time. */
 __u32 asked_memories[TC_MAX_PROOFS];	/* descriptors */
@@ -72,15 +70,23 @@ static __always_inline int number_at(struct pid *pid, __u32 level, struct pid_na
 	return nr;
 }
 
+/* The thread of the id, or null. Use only probe reads on it; the iterator runs under RCU. */
+static __always_inline struct task_struct *task_of(struct pid *pid)
+{
+	void *link = BPF_CORE_READ(pid, tasks[0].first);	/* PIDTYPE_PID: include/linux/pid_types.h */
+
+	return link ? link - bpf_core_field_offset(struct task_struct, pid_links) : 0;
+}
+
 /* The process id in the reader's namespace; 0 if the process is not visible there. */
 static __always_inline __u32 number_as_reader_sees(struct task_struct *task)
 {
-	struct pid *own = bpf_get_current_task_btf()->thread_pid;
-	struct pid *pid = task->group_leader->thread_pid;
+	struct pid *own = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	struct pid_namespace *readers = 0, *its = 0;
-	__u32 level = own->level, number;
+	__u32 level = BPF_CORE_READ(own, level), number;
 
-	if (pid->level < level)
+	if (BPF_CORE_READ(pid, level) < level)
 		return 0;
 	number_at(own, level, &readers);
 	number = number_at(pid, level, &its);
@@ -90,9 +96,11 @@ static __always_inline __u32 number_as_reader_sees(struct task_struct *task)
 /* `exec_id` is read before the memory is compared: an exec changes the memory first, then the number. */
 static __always_inline bool note_proof(struct task_struct *task, __u32 session, __u64 exec_id)
 {
-	__u32 pid = task->tgid, word = session / 64;
+	__u32 pid = BPF_CORE_READ(task, tgid);
+	__u64 word = session / 64;
 	struct tc_member *member, none = {};
 
+	checked_as_used(word);
 	if (word >= TC_PROOF_WORDS)
 		return true;
 	bpf_map_update_elem(&members, &pid, &none, BPF_NOEXIST);
@@ -109,9 +117,10 @@ static __always_inline bool note_proof(struct task_struct *task, __u32 session, 
 
 static __always_inline __u32 prove(struct task_struct *task, void *memory)
 {
-	__u64 exec_id = *(volatile __u64 *)&task->self_exec_id;
+	__u64 exec_id = BPF_CORE_READ(task, self_exec_id);
 
-	if (!memory || (void *)task->mm != memory || !note_proof(task, *(volatile __u32 *)&asking_session, exec_id))
+	if (!memory || (void *)BPF_CORE_READ(task, mm) != memory ||
+	    !note_proof(task, *(volatile __u32 *)&asking_session, exec_id))
 		return 0;
 	return number_as_reader_sees(task);
 }
@@ -130,12 +139,11 @@ int see_memory(struct bpf_iter__task_file *ctx)
 	pid = pid_of_memory(file);
 	if (!pid)
 		return 0;
-	task = bpf_task_from_pid(BPF_CORE_READ(pid, numbers[0].nr));
+	task = task_of(pid);
 	if (!task)
 		return 0;
 	seen.pid = prove(task, file->private_data);
-	seen.initial_pid = task->tgid;
-	bpf_task_release(task);
+	seen.initial_pid = BPF_CORE_READ(task, tgid);
 	if (seen.pid)
 		bpf_seq_write(ctx->meta->seq, &seen, sizeof(seen));
 	return 0;
