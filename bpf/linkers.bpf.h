@@ -17,7 +17,7 @@ struct tc_linker linkers[TC_MAX_LINKERS];
 
 /* A forked child has the breakpoint too, until the kernel finds that it is not for that process. */
 SEC("uprobe")
-int on_linker(struct pt_regs *ctx)
+int on_linker(bpf_user_pt_regs_t *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 number = bpf_get_attach_cookie(ctx);
@@ -33,11 +33,12 @@ int on_linker(struct pt_regs *ctx)
 	learn_ids(&thread, task);
 	if (thread.pid != linker->pid || !__sync_lock_test_and_set(&linker->listens, 0))
 		return 0;
-	notice = new_notice(TC_NOTICE_MAPPED, task);
+	notice = room_for_notice();
 	if (!notice) {
 		*(volatile __u32 *)&linker->listens = 1;	/* the next hit sends the notice */
 		return 0;
 	}
+	begin_notice(notice, TC_NOTICE_MAPPED, task);
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -15,20 +15,25 @@
 
 __u32 watches_crashes;	/* user space wants notices of them */
 
-static __always_inline struct tc_notice *new_notice(__u32 kind, struct task_struct *task)
+/*
+ * Room for a notice, or null. It is compared with null once, before anything else is called: Linux 6.1 would forget
+ * the result.
+ */
+static __always_inline struct tc_notice *room_for_notice(void)
 {
-	struct tc_notice *notice = bpf_ringbuf_reserve(&notices, sizeof(*notice), 0);
+	return bpf_ringbuf_reserve(&notices, sizeof(struct tc_notice), 0);
+}
+
+static __always_inline void begin_notice(struct tc_notice *notice, __u32 kind, struct task_struct *task)
+{
 	struct thread thread;
 
-	if (!notice)
-		return 0;
 	__builtin_memset(notice, 0, sizeof(*notice));
 	learn_ids(&thread, task);
 	notice->ts_ns = bpf_ktime_get_boot_ns();
 	notice->kind = kind;
 	notice->pid = thread.pid;
 	BPF_CORE_READ_INTO(&notice->comm, task, group_leader, comm);
-	return notice;
 }
 
 /*
@@ -43,11 +48,12 @@ __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 	if (!state || !*(volatile __u32 *)&state->listens_for_dumps ||
 	    !__sync_lock_test_and_set(&state->listens_for_dumps, 0))
 		return 0;
-	notice = new_notice(TC_NOTICE_DUMP, bpf_get_current_task_btf());
+	notice = room_for_notice();
 	if (!notice) {
 		*(volatile __u32 *)&state->listens_for_dumps = 1;	/* the next hit asks */
 		return 0;
 	}
+	begin_notice(notice, TC_NOTICE_DUMP, bpf_get_current_task_btf());
 	notice->session = session;
 	notice->asking_session = asking;
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
@@ -99,9 +105,10 @@ static __always_inline void report_exec(struct task_struct *task, const struct t
 
 	if (!sets || (reported && *reported == listing))
 		return;
-	notice = new_notice(TC_NOTICE_EXEC, task);
+	notice = room_for_notice();
 	if (!notice)
 		return;
+	begin_notice(notice, TC_NOTICE_EXEC, task);
 	notice->initial_pid = task->tgid;
 	notice->of = *sets;
 	notice->file = *file;
@@ -137,12 +144,13 @@ static __always_inline void report_joining(struct task_struct *task, const struc
 
 	if (!take_listening(joined, &reported))
 		return;
-	notice = new_notice(TC_NOTICE_JOINED, task);
+	notice = room_for_notice();
 	if (!notice) {
 		for (i = 0; i < TC_MEMBER_WORDS; i++)	/* the next one is reported */
 			__sync_fetch_and_or(&listening.words[i], reported.words[i]);
 		return;
 	}
+	begin_notice(notice, TC_NOTICE_JOINED, task);
 	notice->of = reported;
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
 }
@@ -161,8 +169,8 @@ static __always_inline void report_owner(struct tc_notice *notice, struct task_s
 
 static __always_inline void report_crash(struct task_struct *task)
 {
-	struct tc_notice *notice = new_notice(TC_NOTICE_CRASH, task);
 	__u64 cgroup = bpf_get_current_cgroup_id();
+	struct tc_notice *notice = room_for_notice();
 	__u32 pid = task->tgid;
 	struct tc_member *member;
 	struct tc_sets *sets;
@@ -170,6 +178,7 @@ static __always_inline void report_crash(struct task_struct *task)
 
 	if (!notice)
 		return;
+	begin_notice(notice, TC_NOTICE_CRASH, task);
 	notice->exit_code = exit_code_of(task);
 	notice->initial_pid = pid;
 	notice->own_pid = own_pid_of(task);

@@ -41,9 +41,10 @@ __on_its_own int count_unproven(__u32 session)
 	/* A user whose processes come and go must not fill the ring for others. */
 	if (*(volatile __u32 *)&of->unproven_reported - *(volatile __u32 *)&of->unproven_seen >= TC_MOST_UNPROVEN_REPORTED)
 		return 0;
-	notice = new_notice(TC_NOTICE_UNPROVEN, task);
+	notice = room_for_notice();
 	if (!notice)
 		return 0;
+	begin_notice(notice, TC_NOTICE_UNPROVEN, task);
 	notice->session = session;
 	__sync_fetch_and_add(&of->unproven_reported, 1);
 	bpf_ringbuf_submit(notice, BPF_RB_FORCE_WAKEUP);
