@@ -174,13 +174,4 @@ static __always_inline void act(struct hit *hit, const struct tc_hook *hook, con
 		show_hit(hit->ctx, hook, hit->epoch, stat);
 }
 
-__on_its_own int act_on_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under)
-{
-	struct hit hit = { .ctx = ctx, .epoch = under };
-
-	if (hook)
-		act(&hit, hook, false);
-	return 0;
-}
-
 #endif

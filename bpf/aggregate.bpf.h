@@ -109,14 +109,14 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	return true;
 }
 
-/* Verified on its own, because several loaded programs have it. */
-__on_its_own bool add_to_time(const struct tc_key *key, const struct ended *ended)
+/* Not on its own: Linux 6.1 would not take its argument for a key of a table. */
+static __noinline bool add_to_time(const struct tc_key *key, const struct ended *ended)
 {
 	void *table = table_in(times);
 	struct tc_time *time;
 	__u32 bucket;
 
-	if (!key || !ended || !table)
+	if (!table)
 		return false;
 	bucket = ended->duration_ns ? 1 + log2_of(ended->duration_ns) : 0;
 	time = bpf_map_lookup_elem(table, key);
@@ -140,13 +140,10 @@ enum {
 	MATCHED_BY = TC_MAX_AGGREGATES,	/* the number of tc_spec.matched_by */
 };
 
-/*
- * A value of a spec in one word, because a function has at most five parameters: the aggregate's number, from
- * bit 32 on the part of its key, from bit 48 on words_below_caller of tc_hook.
- */
-static __always_inline __u64 packed_which(__u32 aggregate, __u16 part, __u8 words_below_caller)
+/* An aggregate's number and words_below_caller of tc_hook in one word: a function has at most five parameters. */
+static __always_inline __u64 packed_which(__u32 aggregate, __u8 words_below_caller)
 {
-	return aggregate | (__u64)part << 32 | (__u64)words_below_caller << 48;
+	return aggregate | (__u64)words_below_caller << 32;
 }
 
 static __always_inline const struct tc_aggregate *aggregate_of(const struct tc_spec *spec, __u64 number)
@@ -195,42 +192,33 @@ static __always_inline int text_part(bpf_user_pt_regs_t *ctx, __u64 code,
 	return *part ? true : NO_ROOM;
 }
 
-/* Returns whether the part can be read, or NO_ROOM. `which`: by packed_which(). */
-__on_its_own int key_part(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
-			  const struct ended *ended, __u64 *part)
+/* Returns whether the part can be read, or NO_ROOM. Inline, for it would take one of the frames that a program may have. */
+static __always_inline int key_part(bpf_user_pt_regs_t *ctx, __u64 code, const struct tc_value *value,
+				    __u64 which, __u16 session, const struct ended *ended, __u64 *part)
 {
-	__u32 index = code;
-	__u64 number = which >> 32 & 0xffff;
-	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	const struct tc_aggregate *aggregate = spec ? aggregate_of(spec, which) : 0;
-	const struct tc_value *value;
-
-	checked_as_used(number);
-	if (!aggregate || !part || number >= TC_KEY_PARTS)
-		return false;
-	value = &aggregate->keys[number];
 	if (value->kind == TC_VALUE_STACK)
-		return stack_part(ctx, value, spec->session, which >> 48, ended, part);
+		return stack_part(ctx, value, session, which >> 32, ended, part);
 	if (value->kind == TC_VALUE_PATH)
 		return path_part(ended, part);
 	if (is_text(value))
-		return text_part(ctx, code, value, spec->session, ended, part);
+		return text_part(ctx, code, value, session, ended, part);
 	return evaluate(ctx, code, packed(value), part, ended);
 }
 
-/* False if there is no room for a part of it. */
-static __always_inline bool make_key(bpf_user_pt_regs_t *ctx, __u64 code, __u64 which,
-				     __u32 part_count, const struct ended *ended, struct tc_key *key)
+/* False if there is no room for a part of it. `which`: by packed_which(). */
+static __always_inline bool make_key(bpf_user_pt_regs_t *ctx, __u64 code, const struct tc_spec *spec,
+				     __u64 which, const struct ended *ended, struct tc_key *key)
 {
+	const struct tc_aggregate *aggregate = aggregate_of(spec, which);
 	__u32 i;
 
 #pragma clang loop unroll(disable)	/* unrolled it takes more stack */
 	for (i = 0; i < TC_KEY_PARTS; i++) {
 		int read;
 
-		if (i >= part_count)
+		if (i >= aggregate->key_count)
 			return true;
-		read = key_part(ctx, code, which | (__u64)i << 32, ended, &key->part[i]);
+		read = key_part(ctx, code, &aggregate->keys[i], which, spec->session, ended, &key->part[i]);
 		if (read == NO_ROOM)
 			return false;
 		if (!read) {
@@ -306,7 +294,7 @@ __on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 st
 	if (!desk)
 		return false;
 	key = begin_key(desk, stat, number);
-	return make_key(ctx, code, which, aggregate->key_count, ended, key) &&
+	return make_key(ctx, code, spec, which, ended, key) &&
 	       add_value(ctx, code, aggregate, ended, key);
 }
 

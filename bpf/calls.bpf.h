@@ -146,6 +146,7 @@ static __noinline struct calls *begin_calls(__u32 session)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct caller caller = caller_of(session);
+	struct mapping_walk walk;
 	struct calls *calls;
 
 	if (!put_calls(&caller))
@@ -155,7 +156,7 @@ static __noinline struct calls *begin_calls(__u32 session)
 		return 0;
 	calls->born_ns = task->start_boottime;
 	calls->session = session;
-	find_own_stack(&calls->stack, task);
+	find_own_stack(&calls->stack, task, &walk);
 	__sync_fetch_and_or(&sessions_with_calls[session / 64 % (TC_MAX_SESSIONS / 64)],
 			    1ULL << session % 64);
 	return calls;
@@ -243,23 +244,38 @@ static __always_inline struct call *next_call(struct calls *calls)
 
 static __always_inline void forget_deep_calls(const struct calls *calls)
 {
-	struct bpf_iter_num steps;
-	int *block;
+	__u32 block;
 
-	bpf_iter_num_new(&steps, 1, TC_MAX_DEPTH / TC_NEAR_CALLS);
-	while ((block = bpf_iter_num_next(&steps))) {
+	for (block = 1; block < TC_MAX_DEPTH / TC_NEAR_CALLS; block++) {
 		struct deep_key key = block_of(calls, 0);
 
-		if ((__u64)*block > calls->blocks)
+		if (block > calls->blocks)
 			break;
-		key.block = *block;
+		key.block = block;
 		if (!bpf_map_delete_elem(&deep_callers, &key))
 			give_room_of(key.session, TC_TABLE_DEEP_BLOCKS);
 	}
-	bpf_iter_num_destroy(&steps);
 }
 
 enum { NO_CALL = TC_MAX_DEPTH };
+
+/* A search from the innermost call on, for one that is over. */
+struct over_search {
+	const struct calls *calls;
+	__u64 sp;
+	__u64 place;
+	bool begins, found;
+};
+
+static long over_round(__u32 round, struct over_search *search)
+{
+	search->found = is_over(search->calls, call_at(search->calls, search->place), search->sp,
+				search->begins);
+	if (search->found || !search->place)
+		return LAST_ROUND;
+	search->place--;
+	return NEXT_ROUND;
+}
 
 /*
  * A call that is over, the innermost first, or NO_CALL. Calls of one stack end in their order: if only
@@ -268,60 +284,60 @@ enum { NO_CALL = TC_MAX_DEPTH };
  */
 __on_its_own __u64 find_over(const struct calls *calls, __u64 sp, bool begins)
 {
+	struct over_search search = { .calls = calls, .sp = sp, .begins = begins };
 	const struct call *innermost;
-	struct bpf_iter_num steps;
-	bool found = false;
-	__u64 i;
 
 	if (!calls || !calls->depth)
 		return NO_CALL;
-	i = calls->depth - 1;
-	innermost = call_at(calls, i);
+	search.place = calls->depth - 1;
+	innermost = call_at(calls, search.place);
 	if (is_over(calls, innermost, sp, begins))
-		return i;
+		return search.place;
 	if (!innermost || (on_own_stack(calls, sp) && on_own_stack(calls, innermost->sp)))
 		return NO_CALL;
-	bpf_iter_num_new(&steps, 0, TC_NEAR_CALLS);
-	while (bpf_iter_num_next(&steps)) {
-		checked_as_used(i);
-		found = is_over(calls, call_at(calls, i), sp, begins);
-		if (found || !i)
-			break;
-		i--;
-	}
-	bpf_iter_num_destroy(&steps);
-	return found ? i : NO_CALL;
+	search.found = unknown_zero;
+	bpf_loop(TC_NEAR_CALLS, over_round, &search, 0);
+	return search.found ? search.place : NO_CALL;
+}
+
+/* Calls that each take the place of the one around it. */
+struct moving {
+	struct calls *calls;
+	__u64 place, last;
+};
+
+static long move_round(__u32 round, struct moving *moving)
+{
+	__u64 i = moving->place;
+	struct call *to, *from;
+
+	if (i >= moving->last)
+		return LAST_ROUND;
+	to = call_at(moving->calls, i);
+	from = call_at(moving->calls, i + 1);
+	if (!to || !from)
+		return LAST_ROUND;
+	*to = *from;
+	moving->place = i + 1;
+	return NEXT_ROUND;
 }
 
 /* Makes the call the innermost, after those that are open on other stacks. */
 __on_its_own int make_innermost(struct calls *calls, __u64 i)
 {
-	struct bpf_iter_num steps;
-	struct call *to, *from;
+	struct moving moving = { .calls = calls, .place = i };
 	struct call moved;
-	__u64 last;
+	struct call *to;
 
 	if (!calls || i + 1 >= calls->depth)
 		return 0;
-	last = calls->depth - 1;
+	moving.last = calls->depth - 1;
 	to = call_at(calls, i);
 	if (!to)
 		return 0;
 	moved = *to;
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
-	while (bpf_iter_num_next(&steps)) {
-		checked_as_used(i);
-		if (i >= last)
-			break;
-		to = call_at(calls, i);
-		from = call_at(calls, i + 1);
-		if (!to || !from)
-			break;
-		*to = *from;
-		i++;
-	}
-	bpf_iter_num_destroy(&steps);
-	to = call_at(calls, last);
+	bpf_loop(TC_MAX_DEPTH, move_round, &moving, 0);
+	to = call_at(calls, moving.last);
 	if (to)
 		*to = moved;
 	return 0;
@@ -373,14 +389,12 @@ __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hoo
 {
 	const struct tc_generation *generation = &slots[slot % TC_MAX_SLOTS].generation[under & 1];
 	const struct tc_hook *hook = &generation->first;
-	struct bpf_iter_num steps;
-	__u32 next;
+	__u32 next, i;
 
 	if (!found || !generation->hook_count)
 		return false;
 	*found = *hook;
-	bpf_iter_num_new(&steps, 0, TC_MAX_HOOKS_OF_SLOT);
-	while (bpf_iter_num_next(&steps)) {
+	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
 		if (found->flags >> TC_SERIAL_SHIFT == serial)
 			break;
 		next = found->next;
@@ -391,7 +405,6 @@ __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hoo
 			break;
 		*found = *hook;
 	}
-	bpf_iter_num_destroy(&steps);
 	return found->flags & TC_CALL && found->flags >> TC_SERIAL_SHIFT == serial;
 }
 

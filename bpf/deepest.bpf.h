@@ -46,7 +46,7 @@ __on_its_own bool is_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
 	struct depth *depth;
-	__u64 bytes;
+	__u64 bytes = 0;
 
 	if (!state || !stack_bytes(ctx, &bytes))
 		return false;
@@ -63,7 +63,7 @@ __on_its_own int keep_deepest(bpf_user_pt_regs_t *ctx, __u32 session)
 {
 	struct tc_session *state = bpf_map_lookup_elem(&sessions, &session);
 	struct depth *depth = depth_of_thread(session);
-	__u64 bytes;
+	__u64 bytes = 0;
 
 	if (!state || !depth || !stack_bytes(ctx, &bytes))
 		return 0;

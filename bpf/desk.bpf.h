@@ -10,11 +10,18 @@
 #include "bpf/abi.h"
 #include "bpf/calls.bpf.h"
 #include "bpf/helpers.bpf.h"
+#include "bpf/mapping.bpf.h"
 #include "bpf/text.bpf.h"
 
 struct desk {
-	__u64 registers[TC_REGISTERS];	/* of the machine */
-	struct string string;		/* compared by the machine */
+	/* Of the machine: what it computes with is here, because the verifier would follow each value on the stack. */
+	__u64 registers[TC_REGISTERS];
+	__u64 operand;			/* the first one of the instruction */
+	__u64 result;			/* if it failed the address that could not be read, or 0 */
+	__u32 next;			/* instruction */
+	__u32 state;			/* enum machine_state */
+	struct compared compared;
+	struct mapping_walk walk;	/* of its search for the thread's own stack, or for a page that is waited for */
 	struct tc_start start;		/* found by the end of a pair */
 	struct tc_key key;		/* of an aggregate, or of a pair's hit */
 	struct ended matched;		/* the pair that has ended */

@@ -67,7 +67,7 @@ static __always_inline __u64 load_epoch(void)
  * serve hooks that on_count() cannot. A hit that on_count() then still takes began before the switch, or found no
  * memory for a token, and is counted by the settings before the switch.
  */
-static __always_inline struct tc_generation *generation_of(struct pt_regs *ctx, struct hit *hit,
+static __always_inline struct tc_generation *generation_of(bpf_user_pt_regs_t *ctx, struct hit *hit,
 							   const bool counts)
 {
 	struct tc_generation *generation;

@@ -161,62 +161,67 @@ static __always_inline bool give_block(void *ring, struct held_block *block, __u
 				   wakeup_flag());
 }
 
+/* The blocks of a thread on their way into a ring. */
+struct giving {
+	struct calls *calls;
+	void *ring;
+	struct tc_ring_loss *loss;
+	__u64 under;
+	__u64 lost;		/* records for which the ring had no room */
+};
+
+static long give_round(__u32 at, struct giving *giving)
+{
+	struct calls *calls = giving->calls;
+	struct held_block *block = held_block_at(calls, at);
+	__u32 last = calls->held_at;
+
+	if (!block || at > last)
+		return LAST_ROUND;
+	block->kept.lost = at == last ? calls->held_lost : 0;
+	if (owner_may_stream(calls->session, block->count) &&
+	    give_block(giving->ring, block, giving->under, *(volatile __u64 *)&giving->loss->dropped))
+		return NEXT_ROUND;
+	__sync_fetch_and_add(&giving->loss->dropped, block->count);
+	giving->lost += block->count;
+	return NEXT_ROUND;
+}
+
 /* Puts all held records into the ring. Returns the number of records for which that had no room. */
 __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 {
-	__u32 ring_index, last;
-	struct tc_ring_loss *loss;
-	struct bpf_iter_num numbers;
-	__u64 lost = unknown_zero;
-	int *number;
-	void *ring;
+	struct giving giving = { .calls = calls, .under = under };
+	__u32 ring_index;
 
 	if (!calls)
 		return 0;
-	last = calls->held_at;
 	ring_index = calls->session * cpu_count + bpf_get_smp_processor_id();
-	loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	ring = bpf_map_lookup_elem(&rings, &ring_index);
-	if (!loss || !ring)
+	giving.loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	giving.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!giving.loss || !giving.ring)
 		return 0;
-	bpf_iter_num_new(&numbers, 0, TC_HELD_BLOCKS);
-	while ((number = bpf_iter_num_next(&numbers))) {
-		__u32 at = *number;
-		struct held_block *block = held_block_at(calls, at);
-
-		if (!block || at > last)
-			break;
-		block->kept.lost = at == last ? calls->held_lost : 0;
-		if (owner_may_stream(calls->session, block->count) &&
-		    give_block(ring, block, under, *(volatile __u64 *)&loss->dropped))
-			continue;
-		__sync_fetch_and_add(&loss->dropped, block->count);
-		lost += block->count;
-	}
-	bpf_iter_num_destroy(&numbers);
+	giving.lost = unknown_zero;
+	bpf_loop(TC_HELD_BLOCKS, give_round, &giving, 0);
 	/* Without a block no record can report them. */
 	if (!calls->held_blocks) {
-		__sync_fetch_and_add(&loss->dropped, calls->held_lost);
-		lost += calls->held_lost;
+		__sync_fetch_and_add(&giving.loss->dropped, calls->held_lost);
+		giving.lost += calls->held_lost;
 	}
-	return lost;
+	return giving.lost;
 }
 
 static __always_inline void forget_held(const struct calls *calls)
 {
-	struct bpf_iter_num numbers;
-	int *number;
+	__u32 number;
 
-	bpf_iter_num_new(&numbers, 0, TC_HELD_BLOCKS);
-	while ((number = bpf_iter_num_next(&numbers))) {
-		struct deep_key key = held_key(calls, *number);
+	for (number = 0; number < TC_HELD_BLOCKS; number++) {
+		struct deep_key key = held_key(calls, number);
 
 		if (key.block >= calls->held_blocks)
 			break;
 		if (!bpf_map_delete_elem(&held_blocks, &key))
 			give_room_of(key.session, TC_TABLE_HELD_BLOCKS);
 	}
-	bpf_iter_num_destroy(&numbers);
 }
 
 #endif

@@ -54,7 +54,7 @@ static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_h
 		if (i >= count)
 			return;
 		if (!add_to_aggregate(ctx, code_of(hook), hook->stat,
-				      packed_which(i, 0, hook->words_below_caller), ended))
+				      packed_which(i, hook->words_below_caller), ended))
 			__sync_fetch_and_add(&stat->dropped_keys, 1);
 	}
 }

@@ -28,7 +28,7 @@ static __always_inline bool condition_holds(__u64 flags, __u8 condition)
  * The target of a relative jump: the instruction ends with the distance, of one byte or four. A breakpoint
  * hides only the first byte of the instruction. 0 if the target cannot be known.
  */
-static __always_inline __u64 jump_target(struct pt_regs *ctx, __u64 length)
+static __always_inline __u64 jump_target(bpf_user_pt_regs_t *ctx, __u64 length)
 {
 	__u64 behind = ctx->rip + length;
 	__s32 far = 0;

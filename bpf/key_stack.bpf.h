@@ -67,42 +67,53 @@ static __always_inline void begin_key_walk(struct walk *walk, bpf_user_pt_regs_t
 		walk->caller = caller;
 }
 
+struct key_walk {
+	struct walk walk;
+	struct tc_key_stack *to;
+	__u64 hash;
+	__u64 place;
+	__u32 most, count;
+	bool more, begun;
+};
+
+static long key_walk_round(__u32 round, struct key_walk *of)
+{
+	__u64 i = of->place;
+
+	if (i >= TC_MOST_FRAMES || (!of->to && !of->more))
+		return LAST_ROUND;
+	if (of->more && i >= of->most)
+		of->more = false;
+	else if (of->more && of->begun)
+		of->more = next_frame(&of->walk);
+	of->begun = true;
+	if (of->more)
+		of->hash = mixed(of->hash, of->walk.address);
+	if (of->to)
+		of->to->address[i] = of->more ? of->walk.address : 0;
+	of->count += of->more;
+	of->place = next_place(i);
+	return NEXT_ROUND;
+}
+
 /* Returns `hash` with the frames added, and writes the frames to `to` unless that is null, filling all of its room. */
 __on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed, __u64 hash,
 				  struct tc_key_stack *to)
 {
 	const struct key_stack_of of = unpacked_stack_of(packed);
-	__u64 i = unknown_zero;
-	__u32 count = unknown_zero;
-	struct bpf_iter_num places;
-	struct walk walk;
-	bool more = !unknown_zero, begun;
+	struct key_walk walk = { .to = to, .hash = hash, .most = of.most };
 
-	begun = of.without_innermost;
-	begin_key_walk(&walk, ctx, caller, of.words_below_caller);
-	bpf_iter_num_new(&places, 0, TC_MOST_FRAMES);
-	while (bpf_iter_num_next(&places)) {
-		checked_as_used(i);
-		if (i >= TC_MOST_FRAMES || (!to && !more))
-			break;
-		if (more && i >= of.most)
-			more = false;
-		else if (more && begun)
-			more = next_frame(&walk);
-		begun = true;
-		if (more)
-			hash = mixed(hash, walk.address);
-		if (to)
-			to->address[i] = more ? walk.address : 0;
-		count += more;
-		i = next_place(i);
-	}
-	bpf_iter_num_destroy(&places);
+	walk.place = unknown_zero;
+	walk.count = unknown_zero;
+	walk.more = !unknown_zero;
+	walk.begun = of.without_innermost;
+	begin_key_walk(&walk.walk, ctx, caller, of.words_below_caller);
+	bpf_loop(TC_MOST_FRAMES, key_walk_round, &walk, 0);
 	if (to) {
-		to->frames.end = walk.end;
-		to->frames.count = count;
+		to->frames.end = walk.walk.end;
+		to->frames.count = walk.count;
 	}
-	return hash;
+	return walk.hash;
 }
 
 static __always_inline struct tc_record *head_of(struct tc_key_stack *stack)

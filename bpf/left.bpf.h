@@ -101,22 +101,32 @@ static __always_inline void act_on_left(const struct tc_hook *hook, struct calls
 	}
 }
 
+struct leaving {
+	struct calls *calls;
+	__u64 under;
+};
+
+static long close_innermost_left(__u32 round, const struct leaving *leaving)
+{
+	struct calls *calls = leaving->calls;
+
+	if (!calls->depth)
+		return LAST_ROUND;
+	if (unwind_innermost(calls, leaving->under))
+		act_on_left(&calls->ended_for, calls, leaving->under, &calls->ended);
+	return NEXT_ROUND;
+}
+
 __on_its_own int close_left(__u32 session, __u64 under)
 {
 	struct calls *calls = calls_of_thread(session);
 	struct caller caller = caller_of(session);
-	struct bpf_iter_num steps;
+	struct leaving leaving = { .calls = calls, .under = under };
 
 	if (!calls)
 		return 0;
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
-	while (bpf_iter_num_next(&steps)) {
-		if (!calls->depth)
-			break;
-		if (unwind_innermost(calls, under))
-			act_on_left(&calls->ended_for, calls, under, &calls->ended);
-	}
-	bpf_iter_num_destroy(&steps);
+	leaving.calls = calls;
+	bpf_loop(TC_MAX_DEPTH, close_innermost_left, &leaving, 0);
 	forget_deep_calls(calls);
 	forget_held(calls);
 	if (!bpf_map_delete_elem(&callers, &caller))
@@ -128,17 +138,11 @@ SEC("?tp_btf/sched_process_exit")
 int on_thread_exit(__u64 *ctx)
 {
 	__u64 under = *(volatile __u64 *)&epoch;
-	struct bpf_iter_num numbers;
-	int *session;
+	__u32 number;
 
-	bpf_iter_num_new(&numbers, 0, TC_MAX_SESSIONS);
-	while ((session = bpf_iter_num_next(&numbers))) {
-		__u32 number = *session;
-
-		if (sessions_with_calls[number / 64 % (TC_MAX_SESSIONS / 64)] >> number % 64 & 1)
+	for (number = 0; number < TC_MAX_SESSIONS; number++)
+		if (sessions_with_calls[number / 64] >> number % 64 & 1)
 			close_left(number, under);
-	}
-	bpf_iter_num_destroy(&numbers);
 	return 0;
 }
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Loops by the kernel's number iterators (Linux 6.4; probes need 6.6). They need no callback, and so none
- * of the eight frames that a program may have. The verifier treats a variable that a loop changes as
- * unknown only if it was unknown before the loop: such variables begin as `unknown_zero`.
+ * Loops. The verifier checks each round of a plain one, so plain loops are short. The others are functions that
+ * bpf_loop() calls, with their variables in a structure on the stack. Such a function takes one of the eight frames
+ * that a program may have.
+ *
+ * Linux 6.1 checks the function once, with the values before the first round, and removes what these values do not
+ * reach; newer kernels repeat that until a round changes nothing. So a variable on which a round depends and that a
+ * round changes begins as `unknown_zero`, or lies in a map, whose values the verifier does not know.
  */
 #ifndef TRACECTL_LOOP_BPF_H
 #define TRACECTL_LOOP_BPF_H
 
 #include "bpf/helpers.bpf.h"
 
-struct bpf_iter_num {
-	__u64 opaque[1];
-} __attribute__((aligned(8)));
-
-extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym;
-extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
-extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
+/* What a function that bpf_loop() calls returns. */
+enum { NEXT_ROUND, LAST_ROUND };
 
 /*
  * A function that the verifier checks once by itself, and not again at each call. It knows nothing of the
@@ -25,6 +24,13 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 
 /* Makes later checks apply to the variable that is used, not to a copy that the compiler made of it. */
 #define checked_as_used(variable) asm volatile("" : "+r"(variable))
+
+/* All bits of the value if `is` is 1, none if it is 0, without a branch, which the verifier would follow. */
+static __attribute__((always_inline)) inline __u64 only_if(__u64 is, __u64 value)
+{
+	checked_as_used(is);	/* or the compiler would make it a branch */
+	return value & -is;
+}
 
 __u32 always_zero;
 #define unknown_zero (*(volatile __u32 *)&always_zero)

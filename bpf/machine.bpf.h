@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The machine that runs the code of conditions and values (struct tc_insn). One step function runs all
- * instructions; a plain loop runs the first ones, an iterator the rest. Only user space writes code, and
+ * instructions; a plain loop runs the first ones, bpf_loop() the rest, and all from a large one on. Only user space writes code, and
  * only complete code, but nothing here trusts it: every index is bounded, and code without an end fails.
  */
 #ifndef TRACECTL_MACHINE_BPF_H
@@ -17,16 +17,17 @@
 #include "bpf/own_tags.bpf.h"
 #include "bpf/text.bpf.h"
 
-enum machine_state { RUNNING, DONE, FAILED };
+enum machine_state { RUNNING, DONE, FAILED, AT_LARGE };
 
 struct machine {
 	bpf_user_pt_regs_t *ctx;
 	const struct tc_spec *spec;
 	const struct tc_layout *layout;
 	const struct ended *ended;	/* if the hit is the end of a call; else null */
-	struct desk *desk;		/* has its registers */
-	__u64 result;	/* if DONE; if FAILED the address that could not be read, or 0 */
-	__u32 next;	/* instruction */
+	union {
+		struct desk *desk;	/* has its registers */
+		__u32 key;		/* until then; there is no more room on the stack */
+	};
 };
 
 /* INT64_MIN / -1 overflows, and would be a fault on the processor. */
@@ -118,39 +119,37 @@ __on_its_own bool is_related(__u8 op, __u64 a, __u64 b, __u8 relations)
 enum answer_of_text { TEXT_DIFFERS, TEXT_HOLDS, TEXT_UNREAD };
 
 /* `address`: that of the string, if it is in the program's memory. */
-__on_its_own int compare_text(const struct tc_spec *spec, const struct tc_insn *insn, __u64 address)
+static __always_inline int compare_text(const struct tc_spec *spec, struct desk *desk,
+					const struct tc_insn *insn, __u64 address)
 {
-	struct desk *desk = desk_of_thread();
 	__u64 number;
 
-	if (!spec || !insn || !desk)
-		return TEXT_UNREAD;
 	if (insn->b == TC_TEXT_COMM)
-		string_of_comm(&desk->string);
+		string_of_comm(&desk->compared.string);
 	else if (insn->b == TC_TEXT_TAG)
-		string_of_tag(&desk->string, spec->session);
-	else if (!read_string(&desk->string, address, insn->to))
+		string_of_tag(&desk->compared.string, spec->session);
+	else if (!read_string(&desk->compared.string, address, insn->to))
 		return TEXT_UNREAD;
 	number = insn->immediate;
 	checked_as_used(number);
 	if (number >= TC_SPEC_TEXTS)
 		return TEXT_UNREAD;
-	return text_holds(insn->op, &desk->string, &spec->texts[number]) ? TEXT_HOLDS : TEXT_DIFFERS;
+	return text_holds(insn->op, &desk->compared, &spec->texts[number]) ? TEXT_HOLDS : TEXT_DIFFERS;
 }
 
 static __always_inline bool skip_unless(struct machine *m, const struct tc_insn *insn, bool holds)
 {
 	if (!holds)
-		m->next += insn->skip;
+		m->desk->next += insn->skip;
 	return true;
 }
 
 static __always_inline bool skip_unless_text(struct machine *m, const struct tc_insn *insn, __u64 a)
 {
-	int answer = compare_text(m->spec, insn, a);
+	int answer = compare_text(m->spec, m->desk, insn, a);
 
 	if (answer == TEXT_UNREAD) {
-		m->result = a;
+		m->desk->result = a;
 		return false;
 	}
 	return skip_unless(m, insn, answer == TEXT_HOLDS);
@@ -161,8 +160,6 @@ static __always_inline bool carry_out(struct machine *m, const struct tc_insn *i
 {
 	__u64 *to = &m->desk->registers[insn->to & (TC_REGISTERS - 1)];
 
-	if (insn->op >= TC_OP_SKIP_UNLESS_TEXT_EQ)
-		return skip_unless_text(m, insn, a);
 	if (insn->op >= TC_OP_SKIP_UNLESS_S)
 		return skip_unless(m, insn, is_related(insn->op, a, b, insn->to));
 	if (insn->op == TC_OP_SKIP)
@@ -170,15 +167,17 @@ static __always_inline bool carry_out(struct machine *m, const struct tc_insn *i
 	if (insn->op >= TC_OP_READ_U8) {
 		if (read_number(insn->op, a, to))
 			return true;
-		m->result = a;
+		m->desk->result = a;
 		return false;
 	}
 	return calculate(insn->op, a, b, to);
 }
 
 /* Loads operand a of the instruction; false if that fails. */
-static __always_inline bool load_first(struct machine *m, const struct tc_insn *insn, __u64 *value)
+static __always_inline bool load_first(struct machine *m, const struct tc_insn *insn, const bool all)
 {
+	__u64 *value = &m->desk->operand;
+
 	*value = insn->immediate;
 	if (insn->a_from == TC_FROM_IMMEDIATE)
 		return true;
@@ -186,24 +185,42 @@ static __always_inline bool load_first(struct machine *m, const struct tc_insn *
 		*value = m->desk->registers[insn->a & (TC_REGISTERS - 1)];
 		return true;
 	}
-	if (load(m->ctx, m->layout, m->ended, operand(insn->a_from, insn->a), value))
+	if (all && insn->a_from == TC_FROM_STACK_BYTES) {
+		*value = 0;
+		if (!m->ended && stack_bytes_here(m->ctx, value, &m->desk->walk))
+			return true;
+	} else if (load_operand(m->ctx, m->layout, m->ended, operand(insn->a_from, insn->a), value)) {
 		return true;
-	m->result = *value;
+	}
+	m->desk->result = *value;
 	return false;
 }
 
-static __always_inline enum machine_state step(struct machine *m)
+static __always_inline bool is_of_text(const struct tc_insn *insn)
 {
-	const struct tc_insn *insn;
+	return insn->op >= TC_OP_SKIP_UNLESS_TEXT_EQ;
+}
+
+/* `all`: also those that take much code or a frame; else the state becomes AT_LARGE there. */
+static __always_inline enum machine_state step(struct machine *m, const bool all)
+{
+	const struct tc_insn *insn = &m->spec->code[m->desk->next & (TC_SPEC_INSNS - 1)];
 	__u64 a, b;
 
-	insn = &m->spec->code[m->next++ & (TC_SPEC_INSNS - 1)];
-	if (!load_first(m, insn, &a))
+	/* What the machine refers to is loaded again, instead of copies that take as much of the stack. */
+	asm volatile("" : : "r"(m) : "memory");
+	if (!all && (is_of_text(insn) || insn->a_from == TC_FROM_STACK_BYTES))
+		return AT_LARGE;
+	m->desk->next++;
+	if (!load_first(m, insn, all))
 		return FAILED;
+	a = m->desk->operand;
 	if (insn->op == TC_OP_RETURN) {
-		m->result = a;
+		m->desk->result = a;
 		return DONE;
 	}
+	if (all && is_of_text(insn))
+		return skip_unless_text(m, insn, a) ? RUNNING : FAILED;
 	b = insn->immediate;
 	if (insn->b_from != TC_FROM_IMMEDIATE)
 		b = m->desk->registers[insn->b & (TC_REGISTERS - 1)];
@@ -212,20 +229,12 @@ static __always_inline enum machine_state step(struct machine *m)
 
 enum { FIRST_STEPS = 4 };	/* enough for most code; the verifier checks each of them */
 
-/* For long code only: an iterator's step is a call, which costs as much as several steps of the machine. */
-static __always_inline enum machine_state run_on(struct machine *m)
+static long run_round(__u32 round, struct machine *m)
 {
-	enum machine_state state = RUNNING;
-	struct bpf_iter_num steps;
+	enum machine_state state = step(m, true);
 
-	bpf_iter_num_new(&steps, FIRST_STEPS, TC_MAX_INSNS);
-	while (bpf_iter_num_next(&steps)) {
-		state = step(m);
-		if (state != RUNNING)
-			break;
-	}
-	bpf_iter_num_destroy(&steps);
-	return state;
+	m->desk->state = state;
+	return state == RUNNING ? NEXT_ROUND : LAST_ROUND;
 }
 
 static __always_inline bool run_code(struct machine *m, __u32 start)
@@ -233,12 +242,14 @@ static __always_inline bool run_code(struct machine *m, __u32 start)
 	enum machine_state state = RUNNING;
 	__u32 i;
 
-	m->next = start;
+	m->desk->next = start;
+	m->desk->result = 0;
 	for (i = 0; i < FIRST_STEPS && state == RUNNING; i++)
-		state = step(m);
-	if (state == RUNNING)
-		state = run_on(m);
-	return state == DONE;
+		state = step(m, false);
+	if (state != RUNNING && state != AT_LARGE)
+		return state == DONE;
+	bpf_loop(TC_MAX_INSNS, run_round, m, 0);
+	return m->desk->state == DONE;
 }
 
 /* The spec and the layout of the arguments in one word, because a function has at most five parameters. */
@@ -260,13 +271,14 @@ __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u
 			   const struct ended *ended)
 {
 	struct machine machine = { .ctx = ctx, .ended = ended };
-	__u32 spec = code, layout = code >> 32;
 	struct tc_value what;
 	bool is_done;
 
 	__builtin_memcpy(&what, &value, sizeof(what));
-	machine.spec = bpf_map_lookup_elem(&specs, &spec);
-	machine.layout = bpf_map_lookup_elem(&layouts, &layout);
+	machine.key = code;
+	machine.spec = bpf_map_lookup_elem(&specs, &machine.key);
+	machine.key = code >> 32;
+	machine.layout = bpf_map_lookup_elem(&layouts, &machine.key);
 	if (!machine.spec || !machine.layout || !result)
 		return false;
 	*result = 0;
@@ -276,7 +288,7 @@ __on_its_own bool evaluate(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u
 	if (!machine.desk)
 		return false;
 	is_done = run_code(&machine, what.code);
-	*result = machine.result;
+	*result = machine.desk->result;
 	return is_done;
 }
 

@@ -31,46 +31,6 @@ static __always_inline __u32 maple_type(__u64 entry)
 	return entry >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK;
 }
 
-/* The entry of a node's slot for the address: a slot reaches up to its pivot; the last one has none, or 0. */
-__on_its_own __u64 maple_next(__u64 entry, __u64 address)
-{
-	const struct maple_node *node = (const void *)(entry & ~(__u64)MAPLE_NODE_MASK);
-	bool has_gaps = maple_type(entry) == bpf_core_enum_value(enum maple_type, maple_arange_64);
-	const void *pivots = has_gaps ? (const void *)&node->ma64.pivot : &node->mr64.pivot;
-	const void *slots = has_gaps ? (const void *)&node->ma64.slot : &node->mr64.slot;
-	__u32 pivot_count = (has_gaps ? bpf_core_field_size(node->ma64.pivot)
-				      : bpf_core_field_size(node->mr64.pivot)) / sizeof(__u64);
-	__u64 pivot, next = 0;
-	__u32 i;
-
-	for (i = 0; i < MAPLE_MOST_SLOTS - 1 && i < pivot_count; i++) {
-		if (bpf_probe_read_kernel(&pivot, sizeof(pivot), pivots + i * sizeof(pivot)))
-			return 0;
-		if (pivot >= address || (i && !pivot))
-			break;
-	}
-	bpf_probe_read_kernel(&next, sizeof(next), slots + i * sizeof(next));
-	return next;
-}
-
-static __always_inline struct vm_area_struct *walk_to_mapping(struct mm_struct *mm, __u64 address)
-{
-	__u64 entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
-	__u32 i;
-
-	if ((entry & MAPLE_ROOT_KIND) != MAPLE_ROOT_IS_NODE)
-		return 0;
-	for (i = 0; i < MAPLE_MOST_LEVELS; i++) {
-		bool is_leaf = maple_type(entry) ==
-			       bpf_core_enum_value(enum maple_type, maple_leaf_64);
-
-		entry = maple_next(entry, address);
-		if (is_leaf)
-			return (struct vm_area_struct *)entry;
-	}
-	return 0;
-}
-
 static __always_inline bool is_mapping_of(struct vm_area_struct *vma, struct mm_struct *mm,
 					  __u64 address)
 {
@@ -78,18 +38,82 @@ static __always_inline bool is_mapping_of(struct vm_area_struct *vma, struct mm_
 	       address < BPF_CORE_READ(vma, vm_end);
 }
 
-/* Null if there is none. Call it under RCU; the mapping can leave the tree at any time. Use only probe reads on it. */
-static __always_inline struct vm_area_struct *mapping_at(struct mm_struct *mm, __u64 address)
+struct mapping_walk {
+	__u64 address;
+	__u64 entry;		/* of a node; 0: the walk begins */
+	__u64 slot;		/* of the node, that is compared next, or MAPPING_IS_FOUND: it is the entry */
+};
+
+enum { MAPPING_IS_FOUND = MAPLE_MOST_SLOTS };
+
+enum step_in_node { COMPARED, HAS_ENTRY, WAS_CHANGED };
+
+/*
+ * Compares the address with one slot of the node: a slot reaches up to its pivot; the last one has none, or 0. Sets
+ * `entry` if the slot is the address's.
+ */
+static __always_inline enum step_in_node compare_slot(const struct mapping_walk *walk, __u64 node_entry, __u64 *entry)
 {
-	__u32 i;
+	const struct maple_node *node = (const void *)(node_entry & ~(__u64)MAPLE_NODE_MASK);
+	bool has_gaps = maple_type(node_entry) == bpf_core_enum_value(enum maple_type, maple_arange_64);
+	const void *pivots = has_gaps ? (const void *)&node->ma64.pivot : &node->mr64.pivot;
+	const void *slots = has_gaps ? (const void *)&node->ma64.slot : &node->mr64.slot;
+	__u64 pivot_count = (has_gaps ? bpf_core_field_size(node->ma64.pivot)
+				      : bpf_core_field_size(node->mr64.pivot)) / sizeof(__u64);
+	__u64 slot = walk->slot, pivot;
 
-	for (i = 0; i < MAPLE_WALKS; i++) {
-		struct vm_area_struct *found = walk_to_mapping(mm, address);
-
-		if (is_mapping_of(found, mm, address))
-			return found;
+	if (slot < pivot_count) {
+		if (bpf_probe_read_kernel(&pivot, sizeof(pivot), pivots + slot * sizeof(pivot)))
+			return WAS_CHANGED;
+		if (pivot < walk->address && (pivot || !slot))
+			return COMPARED;
 	}
-	return 0;
+	return bpf_probe_read_kernel(entry, sizeof(*entry), slots + slot * sizeof(*entry)) ? WAS_CHANGED : HAS_ENTRY;
+}
+
+/* One slot of one node. If something was changed meanwhile the walk begins again. */
+static long mapping_round(__u32 round, struct mapping_walk **place)
+{
+	struct mapping_walk *walk = *place;
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	__u64 node = walk->entry, entry = 0;
+	enum step_in_node step;
+
+	if (!node) {
+		node = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+		if ((node & MAPLE_ROOT_KIND) != MAPLE_ROOT_IS_NODE)
+			return LAST_ROUND;
+		walk->entry = node;
+		walk->slot = 0;
+	}
+	step = compare_slot(walk, node, &entry);
+	if (step == COMPARED) {
+		walk->slot++;
+		return NEXT_ROUND;
+	}
+	walk->slot = 0;
+	walk->entry = entry;
+	if (step == WAS_CHANGED || maple_type(node) != bpf_core_enum_value(enum maple_type, maple_leaf_64))
+		return NEXT_ROUND;
+	if (is_mapping_of((struct vm_area_struct *)entry, mm, walk->address)) {
+		walk->slot = MAPPING_IS_FOUND;
+		return LAST_ROUND;
+	}
+	walk->entry = 0;
+	return NEXT_ROUND;
+}
+
+/*
+ * The mapping of the current process; null if there is none. Call it under RCU; the mapping can leave the tree at any time. Use only probe reads on it.
+ * `walk`: memory for the walk, so that it need not be on the stack.
+ */
+static __always_inline struct vm_area_struct *mapping_at(__u64 address, struct mapping_walk *walk)
+{
+	walk->address = address;
+	walk->entry = unknown_zero;
+	walk->slot = unknown_zero;
+	bpf_loop(MAPLE_WALKS * MAPLE_MOST_LEVELS * MAPLE_MOST_SLOTS, mapping_round, &walk, 0);
+	return walk->slot == MAPPING_IS_FOUND ? (struct vm_area_struct *)walk->entry : 0;
 }
 
 #endif

@@ -17,7 +17,6 @@ struct hit {
 	__u32 slot;
 	__u32 next;
 	bool taken;	/* by a hook of the group */
-	__u32 followed;	/* a hook follows the call */
 };
 
 static __always_inline bool has_set(const struct tc_sets *sets, __u32 target)

@@ -16,7 +16,7 @@
 	case number:                                                                        \
 		asm volatile("%0 = *(u64 *)(%1 + %2)"                                       \
 			     : "=r"(value)                                                  \
-			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, name)));    \
+			     : "r"(ctx), "i"(__builtin_offsetof(bpf_user_pt_regs_t, name)));    \
 		break
 
 static __always_inline __u64 read_register(bpf_user_pt_regs_t *ctx, __u8 number)
@@ -74,13 +74,11 @@ static __always_inline bool read_memory(const struct tc_arg *arg, __u64 address,
 }
 
 /* An argument, not extended. False if it cannot be read; then the value is its address, or 0. */
-__on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
+static __always_inline bool read_arg_here(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
 {
 	__u64 address, loaded = 0;
 	bool well;
 
-	if (!arg || !value)
-		return false;
 	*value = 0;
 	switch (arg->place) {
 	case TC_ARG_CONSTANT:
@@ -102,6 +100,12 @@ __on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __
 	return well;
 }
 
+/* The same, for where a frame is left: bpf/loop.bpf.h. */
+__on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
+{
+	return arg && value && read_arg_here(ctx, arg, value);
+}
+
 static __always_inline bool load_arg(bpf_user_pt_regs_t *ctx, const struct tc_layout *layout,
 				     const struct ended *ended, __u32 number, bool is_signed,
 				     __u64 *value)
@@ -116,7 +120,7 @@ static __always_inline bool load_arg(bpf_user_pt_regs_t *ctx, const struct tc_la
 	if (ended) {
 		if (!kept_arg(ended, number, &loaded))
 			return false;
-	} else if (!read_arg(ctx, arg, &loaded)) {
+	} else if (!read_arg_here(ctx, arg, &loaded)) {
 		*value = loaded;
 		return false;
 	}

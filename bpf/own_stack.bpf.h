@@ -30,7 +30,8 @@ static __always_inline bool is_first_thread(struct task_struct *task)
  * 128 MiB below that (arch/x86/mm/mmap.c, mmap_base). C libraries put the block that %fs points to at the
  * top of a thread's stack, in the same mapping, with a guard below.
  */
-static __always_inline void find_own_stack(struct own_stack *stack, struct task_struct *task)
+static __always_inline void find_own_stack(struct own_stack *stack, struct task_struct *task,
+					   struct mapping_walk *walk)
 {
 	struct vm_area_struct *area;
 	__u64 top;
@@ -41,7 +42,7 @@ static __always_inline void find_own_stack(struct own_stack *stack, struct task_
 		return;
 	}
 	top = task->thread.fsbase;
-	area = mapping_at(task->mm, top);
+	area = mapping_at(top, walk);
 	if (!area)
 		return;
 	stack->high = top;
@@ -57,7 +58,8 @@ static __always_inline bool is_on(const struct own_stack *stack, __u64 address)
  * A stack that was found stays valid: a thread that executes another program becomes its first. If there is
  * no memory to store it, it is found each time.
  */
-static __always_inline void learn_own_stack(struct own_stack *stack, struct task_struct *task)
+static __always_inline void learn_own_stack(struct own_stack *stack, struct task_struct *task,
+					    struct mapping_walk *walk)
 {
 	struct own_stack *kept = 0;
 
@@ -67,21 +69,30 @@ static __always_inline void learn_own_stack(struct own_stack *stack, struct task
 		*stack = *kept;
 		return;
 	}
-	find_own_stack(stack, task);
+	find_own_stack(stack, task, walk);
 	if (kept)
 		*kept = *stack;
 }
 
 /* The bytes of the thread's own stack in use. False while it runs on another stack. */
-__on_its_own bool stack_bytes(bpf_user_pt_regs_t *ctx, __u64 *bytes)
+static __always_inline bool stack_bytes_here(bpf_user_pt_regs_t *ctx, __u64 *bytes,
+					     struct mapping_walk *walk)
 {
 	struct own_stack stack = {};
 
-	learn_own_stack(&stack, bpf_get_current_task_btf());
-	if (!bytes || !is_on(&stack, ctx->rsp))
+	learn_own_stack(&stack, bpf_get_current_task_btf(), walk);
+	if (!is_on(&stack, ctx->rsp))
 		return false;
 	*bytes = stack.high - ctx->rsp;
 	return true;
+}
+
+/* The same, for where a frame is left: bpf/loop.bpf.h. */
+__on_its_own bool stack_bytes(bpf_user_pt_regs_t *ctx, __u64 *bytes)
+{
+	struct mapping_walk walk;
+
+	return bytes && stack_bytes_here(ctx, bytes, &walk);
 }
 
 #endif

@@ -64,23 +64,31 @@ static __always_inline __u64 *lock_of(const struct tc_key *key)
 	return &start_locks[hash >> (64 - START_LOCK_BITS) & ((1 << START_LOCK_BITS) - 1)];
 }
 
+/* A lock that is being taken, or a sequence that is being made odd. */
+struct taking {
+	__u64 *lock;
+	__u64 taken;
+};
+
+static long try_lock(__u32 round, struct taking *taking)
+{
+	__u64 *lock = taking->lock;
+
+	if (*(volatile __u64 *)lock || __sync_val_compare_and_swap(lock, 0, 1))
+		return NEXT_ROUND;
+	taking->taken = true;
+	return LAST_ROUND;
+}
+
 static __always_inline bool take_lock(__u64 *lock)
 {
-	struct bpf_iter_num tries;
-	bool taken = false;
+	struct taking taking = { .lock = lock };
 
 	if (!__sync_val_compare_and_swap(lock, 0, 1))
 		return true;
-	bpf_iter_num_new(&tries, 0, LOCK_TRIES);
-	while (bpf_iter_num_next(&tries)) {
-		if (*(volatile __u64 *)lock)
-			continue;
-		taken = !__sync_val_compare_and_swap(lock, 0, 1);
-		if (taken)
-			break;
-	}
-	bpf_iter_num_destroy(&tries);
-	return taken;
+	taking.taken = unknown_zero;
+	bpf_loop(LOCK_TRIES, try_lock, &taking, 0);
+	return taking.taken;
 }
 
 static __always_inline void release_lock(__u64 *lock)
@@ -163,18 +171,16 @@ static __always_inline struct tc_slow *slow_at(struct tc_pair_stat *stat, __u64 
 /* The index of the shortest pair in the list. */
 static __always_inline __u64 index_of_least(struct tc_pair_stat *stat)
 {
-	__u64 least = unknown_zero, i = unknown_zero;
-	struct bpf_iter_num numbers;
+	__u64 least = unknown_zero;
+	__u32 i;
 
-	bpf_iter_num_new(&numbers, 0, TC_MAX_SLOWEST);
-	while (bpf_iter_num_next(&numbers)) {
+#pragma clang loop unroll(disable)
+	for (i = 0; i < TC_MAX_SLOWEST; i++) {
 		if (i >= stat->listed)
 			break;
 		if (slow_at(stat, i)->duration_ns < slow_at(stat, least)->duration_ns)
-			least = i;
-		i++;
+			least = i ^ unknown_zero;
 	}
-	bpf_iter_num_destroy(&numbers);
 	return least;
 }
 
@@ -193,24 +199,24 @@ static __always_inline void describe_slow(struct tc_slow *slow, const struct mee
 	slow->to_tid = thread.tid;
 }
 
+static long try_change(__u32 round, struct taking *taking)
+{
+	__u64 sequence = *(volatile __u64 *)taking->lock;
+
+	if (sequence & 1 || __sync_val_compare_and_swap(taking->lock, sequence, sequence + 1) != sequence)
+		return NEXT_ROUND;
+	taking->taken = true;
+	return LAST_ROUND;
+}
+
 /* Makes the sequence odd. It is the lock, and shows readers that a change is under way. */
 static __always_inline bool begin_change(struct tc_pair_stat *stat)
 {
-	struct bpf_iter_num tries;
-	bool begun = false;
+	struct taking taking = { .lock = &stat->sequence };
 
-	bpf_iter_num_new(&tries, 0, LOCK_TRIES);
-	while (bpf_iter_num_next(&tries)) {
-		__u64 sequence = *(volatile __u64 *)&stat->sequence;
-
-		if (sequence & 1)
-			continue;
-		begun = __sync_val_compare_and_swap(&stat->sequence, sequence, sequence + 1) == sequence;
-		if (begun)
-			break;
-	}
-	bpf_iter_num_destroy(&tries);
-	return begun;
+	taking.taken = unknown_zero;
+	bpf_loop(LOCK_TRIES, try_change, &taking, 0);
+	return taking.taken;
 }
 
 static __always_inline void list_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
@@ -230,18 +236,17 @@ static __always_inline void list_slow(struct tc_pair_stat *stat, const struct me
 }
 
 /* The longer a session runs, the fewer pairs get past the first check. */
-static __noinline int note_if_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
-				   __u64 duration_ns)
+static __always_inline void note_if_slow(struct tc_pair_stat *stat, const struct meeting *meeting,
+					 __u64 duration_ns)
 {
 	if (!stat->wanted || (stat->least_ns && duration_ns <= stat->least_ns))
-		return 0;
+		return;
 	if (!begin_change(stat)) {
 		__sync_fetch_and_add(&stat->unlisted, 1);
-		return 0;
+		return;
 	}
 	list_slow(stat, meeting, duration_ns);
 	__sync_fetch_and_add(&stat->sequence, 1);
-	return 0;
 }
 
 /* ---- what a hit does ---- */
@@ -251,8 +256,7 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 				     const struct tc_spec *spec, struct tc_pair_stat *stat,
 				     struct tc_key *key)
 {
-	if (!make_key(ctx, code_of(hook), packed_which(MATCHED_BY, 0, 0), spec->matched_by.key_count,
-		      0, key)) {
+	if (!make_key(ctx, code_of(hook), spec, packed_which(MATCHED_BY, 0), 0, key)) {
 		__sync_fetch_and_add(&stat->dropped, 1);
 		return false;
 	}

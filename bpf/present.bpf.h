@@ -40,6 +40,15 @@
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
+/* The kernel's number iterators (Linux 6.4): loops that need no frame. Kernels without them refuse this program only. */
+struct bpf_iter_num {
+	__u64 opaque[1];
+} __attribute__((aligned(8)));
+
+extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym __weak;
+extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym __weak;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym __weak;
+
 enum {
 	MOST_PAGES = 4,		/* read in for one value */
 	PAGE = 4096,
@@ -94,11 +103,14 @@ static __always_inline bool comes_by_itself(struct vm_area_struct *vma)
 static __noinline bool is_waitable(__u64 address)
 {
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct desk *desk = desk_of_thread();
 	struct vm_area_struct *vma;
 	bool waitable;
 
+	if (!desk)
+		return false;
 	bpf_rcu_read_lock();
-	vma = mapping_at(mm, address);
+	vma = mapping_at(address, &desk->walk);
 	/* Checked again after that: its memory may have become that of another mapping. */
 	waitable = vma && comes_by_itself(vma) && is_mapping_of(vma, mm, address);
 	bpf_rcu_read_unlock();
@@ -156,7 +168,7 @@ static __always_inline void yield_cpu(void)
 /* Whether the value could be read; if not, `at` is the address that could not, or 0. */
 __on_its_own bool try_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __u64 *at)
 {
-	struct string string;
+	struct string string = {};
 	struct tc_value what;
 
 	if (!at)
@@ -363,7 +375,7 @@ static __always_inline void make_desk(void)
 }
 
 SEC("?uprobe.s")
-int on_site_asleep(struct pt_regs *ctx)
+int on_site_asleep(bpf_user_pt_regs_t *ctx)
 {
 	struct bpf_iter_num epochs;
 	bool has_run;

@@ -94,17 +94,18 @@ static __always_inline void fill_args(const struct streamed *of, struct tc_recor
 				      const __u32 before, const __u32 room)
 {
 	const struct tc_layout *layout = of->layout;
-	__u16 valid = 0;
 	__u32 i;
 
+	record->arg_valid = 0;
+#pragma clang loop unroll(full)
 	for (i = 0; i < room; i++) {
-		__u64 value = 0;
-		bool well = i < layout->arg_count && read_arg(of->ctx, &layout->args[i], &value);
+		__u64 value = 0, well = 0;
 
-		valid |= well << i;
-		record->args[before + i] = well ? value : 0;
+		if (i < layout->arg_count)
+			well = read_arg(of->ctx, &layout->args[i], &value);
+		record->arg_valid |= well << i;
+		record->args[before + i] = only_if(well, value);
 	}
-	record->arg_valid = valid;
 	record->arg_count = room ? layout->arg_count : 0;
 	record->arg_room = room;
 }

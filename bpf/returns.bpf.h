@@ -35,31 +35,39 @@
  * Whether a session program runs at the return of the call: the thread is then where it returns to, and at the
  * entry at the probed instruction. (bpf_session_is_return() took no argument until Linux 7.0, and the context since.)
  */
-static __always_inline bool is_return_of_session(const struct pt_regs *ctx)
+static __always_inline bool is_return_of_session(const bpf_user_pt_regs_t *ctx)
 {
 	return bpf_get_func_ip((void *)ctx) != ctx->rip;
 }
 
-/* Closes calls of the thread that are over but have not returned. */
-__on_its_own int close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under, __u64 sp,
-			       bool begins)
+/* Where a call of the thread begins or ends: those that are over, but have not returned, are closed. */
+struct closing {
+	bpf_user_pt_regs_t *ctx;
+	struct calls *calls;
+	__u64 under;
+	__u64 sp;		/* the place of the return address */
+	__u64 begins;
+};
+
+static long close_round(__u32 round, const struct closing *at)
 {
-	struct bpf_iter_num steps;
+	struct calls *calls = at->calls;
+	__u64 over = find_over(calls, at->sp, at->begins);
 
-	if (!calls)
-		return 0;
-	bpf_iter_num_new(&steps, 0, TC_MAX_DEPTH);
-	while (bpf_iter_num_next(&steps)) {
-		__u64 over = find_over(calls, sp, begins);
+	if (over == NO_CALL)
+		return LAST_ROUND;
+	make_innermost(calls, over);
+	if (unwind_innermost(calls, at->under))
+		act_on_end(at->ctx, &calls->ended_for, calls, at->under, &calls->ended);
+	return NEXT_ROUND;
+}
 
-		if (over == NO_CALL)
-			break;
-		make_innermost(calls, over);
-		if (unwind_innermost(calls, under))
-			act_on_end(ctx, &calls->ended_for, calls, under, &calls->ended);
-	}
-	bpf_iter_num_destroy(&steps);
-	return 0;
+static __always_inline void close_unwound(bpf_user_pt_regs_t *ctx, struct calls *calls, __u64 under,
+					  __u64 sp, bool begins)
+{
+	struct closing at = { .ctx = ctx, .calls = calls, .under = under, .sp = sp, .begins = begins };
+
+	bpf_loop(TC_MAX_DEPTH, close_round, &at, 0);
 }
 
 /* ---- where a call begins ---- */
@@ -197,12 +205,12 @@ static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const str
 }
 
 /* `calls`, `begin`: like `known` and `begin` of follow(). Returns whether the call is followed. */
-__on_its_own bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-			      struct calls *calls, __u64 under, __u64 begin)
+static __always_inline bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+					struct calls *calls, __u64 under, __u64 begin)
 {
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
+	struct tc_stat *stat = stat_of(hook);
 
-	if (!hook || !begins_to_act(hook, stat))
+	if (!begins_to_act(hook, stat))
 		return false;
 	if (is_outside_graph(hook, calls) && !is_call_jumped_to(ctx, calls, under, begin))
 		__sync_fetch_and_add(&stat->filtered, 1);
@@ -218,50 +226,55 @@ __on_its_own bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hoo
 	return false;
 }
 
-static __always_inline bool run_hook_of_call(struct hit *hit, const struct tc_hook *hook, __u64 begin)
+/* What a hook does with a call, as bits. */
+enum { TAKES_IT = 1, FOLLOWS_IT = 2 };
+
+__on_its_own __u32 run_hook_of_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
+				    __u64 begin)
 {
 	struct calls *calls;
+	bool followed;
 
-	if (!takes(hook))
-		return false;
+	if (!hook || !takes(hook))
+		return 0;
 	calls = calls_for(hook);
 	if (calls && hook->flags & TC_CALL)
-		close_unwound(hit->ctx, calls, hit->epoch, return_place(hit->ctx, begin), true);
-	hit->followed |= act_on_call(hit->ctx, hook, calls, hit->epoch, begin);
+		close_unwound(ctx, calls, under, return_place(ctx, begin), true);
+	followed = act_on_call(ctx, hook, calls, under, begin);
 	if (calls && hook->flags & TC_CALL)
 		calls->jumped_to = 0;
-	return true;
+	return followed ? TAKES_IT | FOLLOWS_IT : TAKES_IT;
 }
 
 /* Returns whether the call is followed. */
-static __always_inline bool run_call(struct pt_regs *ctx, enum way way)
+static __always_inline bool run_call(bpf_user_pt_regs_t *ctx, enum way way)
 {
 	const struct tc_generation *generation;
-	struct bpf_iter_num others;
 	const struct tc_hook *hook;
 	struct hit hit;
 	__u64 begin;
+	__u32 did, followed, next, i;
 
 	hit.epoch = load_epoch();
 	generation = generation_of(ctx, &hit, false);
 	if (!generation)
 		return false;
 	begin = begin_of(generation, hit.slot, way);
-	hit.followed = 0;
-	hit.next = generation->first.next;
-	hit.taken = run_hook_of_call(&hit, &generation->first, begin);
-	if (!hit.next)
-		return hit.followed;
-	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
-	while (bpf_iter_num_next(&others)) {
-		hook = take_next_hook(&hit.next);
+	next = generation->first.next;
+	did = run_hook_of_call(ctx, &generation->first, hit.epoch, begin);
+	followed = did & FOLLOWS_IT;
+	if (!next)
+		return followed;
+	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
+		hook = take_next_hook(&next);
 		if (!hook)
 			break;
-		if (!hit.taken || hook->flags & TC_FIRST_OF_GROUP)
-			hit.taken = run_hook_of_call(&hit, hook, begin);
+		if (did & TAKES_IT && !(hook->flags & TC_FIRST_OF_GROUP))
+			continue;
+		did = run_hook_of_call(ctx, hook, hit.epoch, begin);
+		followed |= did & FOLLOWS_IT;
 	}
-	bpf_iter_num_destroy(&others);
-	return hit.followed;
+	return followed;
 }
 
 /* ---- where a call ends ---- */
@@ -272,30 +285,40 @@ static __always_inline bool is_further_out(const struct calls *calls, const stru
 	return call->sp > sp && on_own_stack(calls, sp) && on_own_stack(calls, call->sp);
 }
 
+/* A search from the innermost call on, for the one that ends. */
+struct call_search {
+	const struct calls *calls;
+	__u64 sp;
+	__u64 place;
+	__u32 slot, serial;
+	bool found;
+};
+
+static long call_round(__u32 round, struct call_search *search)
+{
+	const struct call *call = call_at(search->calls, search->place);
+
+	if (!call || is_further_out(search->calls, call, search->sp))
+		return LAST_ROUND;
+	search->found = call->sp == search->sp && call->slot == search->slot &&
+			call->serial == search->serial;
+	if (search->found || !search->place)
+		return LAST_ROUND;
+	search->place--;
+	return NEXT_ROUND;
+}
+
 /* The call with its return address at sp that this hook follows; NO_CALL if there is none. */
 __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __u32 serial)
 {
-	struct bpf_iter_num steps;
-	bool found = false;
-	__u64 i;
+	struct call_search search = { .calls = calls, .sp = sp, .slot = slot, .serial = serial };
 
 	if (!calls || !calls->depth)
 		return NO_CALL;
-	i = calls->depth - 1;
-	bpf_iter_num_new(&steps, 0, TC_NEAR_CALLS);
-	while (bpf_iter_num_next(&steps)) {
-		const struct call *call = call_at(calls, i);
-
-		checked_as_used(i);
-		if (!call || is_further_out(calls, call, sp))
-			break;
-		found = call->sp == sp && call->slot == slot && call->serial == serial;
-		if (found || !i)
-			break;
-		i--;
-	}
-	bpf_iter_num_destroy(&steps);
-	return found ? i : NO_CALL;
+	search.place = calls->depth - 1;
+	search.found = unknown_zero;
+	bpf_loop(TC_NEAR_CALLS, call_round, &search, 0);
+	return search.found ? search.place : NO_CALL;
 }
 
 /* The place where a call ends, packed into one word: its slot, the way, and the bits of an exit's cookie. */
@@ -321,24 +344,22 @@ static __always_inline __u64 jumps_to(bpf_user_pt_regs_t *ctx, __u64 end)
 }
 
 /* Ends the call of the hook that returns now, if it was followed. `end`: by end_of(). */
-__on_its_own int end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, struct calls *calls,
-			  __u64 under, __u64 end)
+static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
+				     struct calls *calls, __u64 under, __u64 end)
 {
 	__u64 sp = return_place_at_end(ctx, end), call;
 	struct ended *ended;
 
-	if (!hook || !calls)
-		return 0;
 	call = find_call(calls, sp, (__u16)end, hook->flags >> TC_SERIAL_SHIFT);
 	if (call == NO_CALL)
-		return 0;
+		return;
 	make_innermost(calls, call);
 	ended = &calls->ended;
 	ended->kind = TC_RECORD_RETURN;
 	ended->has_retval = !!(end >> EXIT_SHIFT & TC_EXIT_HAS_RETVAL);
 	ended->retval = ended->has_retval ? read_register(ctx, 0) : 0;
 	if (!end_innermost(calls))
-		return 0;
+		return;
 	/* Not for a call for whose end records wait: the target runs after the decision on them. */
 	calls->jumped_to = ended->call && !calls->graph_depth && !calls->held_call ? jumps_to(ctx, end)
 										   : 0;
@@ -347,31 +368,29 @@ __on_its_own int end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	if (!ended->return_address)
 		ended->return_address = read_register(ctx, TC_RIP);
 	act_on_end(ctx, hook, calls, under, ended);
-	return 0;
 }
 
-static __always_inline void leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
-				     __u64 end)
+__on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under, __u64 end)
 {
 	struct calls *calls;
 
-	if (!(hook->flags & TC_CALL))
-		return;
+	if (!hook || !(hook->flags & TC_CALL))
+		return 0;
 	calls = calls_of_thread(hook->session);
 	if (!calls)
-		return;
+		return 0;
 	close_unwound(ctx, calls, under, return_place_at_end(ctx, end), false);
 	end_call(ctx, hook, calls, under, end);
+	return 0;
 }
 
 /* Runs all hooks of the slot: those that follow the call find it. */
 static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	const struct tc_generation *generation;
-	struct bpf_iter_num others;
 	const struct tc_hook *hook;
+	__u32 next, i;
 	__u64 under;
-	__u32 next;
 
 	under = *(volatile __u64 *)&epoch;
 	test_delay();
@@ -382,20 +401,18 @@ static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 	leave_by(ctx, &generation->first, under, end);
 	if (!next)
 		return;
-	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
-	while (bpf_iter_num_next(&others)) {
+	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
 		hook = take_next_hook(&next);
 		if (!hook)
 			break;
 		leave_by(ctx, hook, under, end);
 	}
-	bpf_iter_num_destroy(&others);
 }
 
 /* ---- the programs ---- */
 
 SEC("?uprobe")
-int on_call(struct pt_regs *ctx)
+int on_call(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_programs);
 	run_call(ctx, BY_EXITS);
@@ -403,7 +420,7 @@ int on_call(struct pt_regs *ctx)
 }
 
 SEC("?uprobe")
-int on_leave(struct pt_regs *ctx)
+int on_leave(bpf_user_pt_regs_t *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), exit = cookie >> TC_COOKIE_EXIT_SHIFT;
 
@@ -417,7 +434,7 @@ int on_leave(struct pt_regs *ctx)
 
 /* At the entry a result of 0 asks for the return, so only followed calls go through a trampoline. */
 SEC("?uprobe")
-int on_call_and_return(struct pt_regs *ctx)
+int on_call_and_return(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_sessions);
 	if (!is_return_of_session(ctx))

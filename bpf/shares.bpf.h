@@ -85,17 +85,22 @@ static __always_inline long insert_key(__u32 table, const struct tc_key *key)
 	return keys ? bpf_map_update_elem(keys, key, &no_time, BPF_NOEXIST) : -1;
 }
 
-/* Makes the key's entry if there is room. If another program is first, the entry is there too. */
+/*
+ * Makes the key's entry if there is room. If another program is first, the entry is there too. Linux 6.1 takes no
+ * argument of a function that it checks by itself for a key of a table, so that is copied.
+ */
 __on_its_own int add_key(__u32 table, const struct tc_key *key)
 {
 	struct tc_room *room;
+	struct tc_key own;
 	__u32 account;
 
 	if (!key || table >= TC_TABLES)
 		return 0;
 	room = &rooms[table];
-	account = account_of_stat[key->stat % TC_MAX_STATS];
-	if (take_room(room, account) && insert_key(table, key))
+	own = *key;
+	account = account_of_stat[own.stat % TC_MAX_STATS];
+	if (take_room(room, account) && insert_key(table, &own))
 		give_room(room, account);
 	return 0;
 }

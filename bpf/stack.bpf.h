@@ -19,33 +19,45 @@ struct most_frames {
 	__u64 address[TC_MOST_FRAMES];
 };
 
+struct frames_walk {
+	struct walk walk;
+	__u64 *address;		/* of the frames, with this room */
+	__u64 room;
+	__u64 place;
+	__u32 most, count;
+	bool more, begun;
+};
+
+static long frames_round(__u32 round, struct frames_walk *of)
+{
+	__u64 i = of->place;
+
+	if (i >= of->room)
+		return LAST_ROUND;
+	/* `begun` instead of i > 0: the verifier would continue with each value that i can have. */
+	if (of->more && of->begun)
+		of->more = i < of->most && next_frame(&of->walk);
+	of->begun = true;
+	of->address[i] = of->more ? of->walk.address : 0;
+	of->count += of->more;
+	of->place = next_place(i);
+	return NEXT_ROUND;
+}
+
 /* Fills all of the room: places without a frame are 0. */
 static __always_inline void fill_frames(struct tc_frames *head, __u64 *address, const __u32 room,
 					bpf_user_pt_regs_t *ctx, __u8 words_below_caller, __u32 most)
 {
-	__u32 count = unknown_zero;
-	__u64 i = unknown_zero;
-	struct bpf_iter_num places;
-	struct walk walk;
-	bool more = !unknown_zero, begun = unknown_zero;
+	struct frames_walk walk = { .address = address, .room = room, .most = most };
 
-	begin_walk(&walk, ctx, words_below_caller);
-	bpf_iter_num_new(&places, 0, room);
-	while (bpf_iter_num_next(&places)) {
-		checked_as_used(i);
-		if (i >= room)
-			break;
-		/* `begun` instead of i > 0: the verifier would continue with each value that i can have. */
-		if (more && begun)
-			more = i < most && next_frame(&walk);
-		begun = true;
-		address[i] = more ? walk.address : 0;
-		count += more;
-		i = next_place(i);
-	}
-	bpf_iter_num_destroy(&places);
-	head->count = count;
-	head->end = walk.end;
+	walk.place = unknown_zero;
+	walk.count = unknown_zero;
+	walk.more = !unknown_zero;
+	walk.begun = unknown_zero;
+	begin_walk(&walk.walk, ctx, words_below_caller);
+	bpf_loop(room, frames_round, &walk, 0);
+	head->count = walk.count;
+	head->end = walk.walk.end;
 	head->image = image_of_current();
 }
 
@@ -70,7 +82,7 @@ struct registers {
 };
 
 /* The context may only be read at constant offsets; the copy can be indexed. */
-static __always_inline void copy_registers(struct registers *to, const struct pt_regs *ctx)
+static __always_inline void copy_registers(struct registers *to, const bpf_user_pt_regs_t *ctx)
 {
 	to->value[0] = ctx->rax;
 	to->value[1] = ctx->rcx;
@@ -91,6 +103,30 @@ static __always_inline void copy_registers(struct registers *to, const struct pt
 	to->value[TC_RIP] = ctx->rip;
 }
 
+struct stack_copying {
+	struct tc_stack_copy *copy;
+	__u64 start;
+	__u64 unused;		/* bytes below the stack pointer */
+	__u64 count;		/* bytes before the first that cannot be read */
+	__u64 place;
+	bool whole;
+};
+
+static long copy_round(__u32 round, struct stack_copying *of)
+{
+	__u64 i = of->place, at = i * TC_STACK_CHUNK;
+
+	if (i >= TC_STACK_CHUNKS)
+		return LAST_ROUND;
+	if (bpf_probe_read_user(of->copy->bytes + at, TC_STACK_CHUNK, (const void *)(of->start + at)) &&
+	    at >= of->unused)
+		of->whole = false;
+	if (of->whole)
+		of->count += TC_STACK_CHUNK;
+	of->place = next_place(i);
+	return NEXT_ROUND;
+}
+
 /*
  * A chunk that cannot be read becomes 0, and byte_count ends before it, unless it is below the stack pointer:
  * the red zone can be in a page that the program has never used.
@@ -98,32 +134,18 @@ static __always_inline void copy_registers(struct registers *to, const struct pt
 __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 {
 	__u64 start = (ctx->rsp - TC_RED_ZONE) & ~(TC_STACK_CHUNK - 1ULL);
-	__u64 unused = (ctx->rsp - start) & ~(TC_STACK_CHUNK - 1ULL);
-	__u64 i = unknown_zero, count = unknown_zero;
-	struct bpf_iter_num chunks;
-	bool whole = true;
+	struct stack_copying of = { .copy = copy, .start = start };
 
 	if (!copy)
 		return 0;
+	of.unused = (ctx->rsp - start) & ~(TC_STACK_CHUNK - 1ULL);
+	of.count = unknown_zero;
+	of.place = unknown_zero;
+	of.whole = !unknown_zero;
 	copy_registers((struct registers *)copy->registers, ctx);
 	copy->start = start;
-	bpf_iter_num_new(&chunks, 0, TC_STACK_CHUNKS);
-	while (bpf_iter_num_next(&chunks)) {
-		__u64 at;
-
-		checked_as_used(i);
-		if (i >= TC_STACK_CHUNKS)
-			break;
-		at = i * TC_STACK_CHUNK;
-		if (bpf_probe_read_user(copy->bytes + at, TC_STACK_CHUNK, (const void *)(start + at)) &&
-		    at >= unused)
-			whole = false;
-		if (whole)
-			count += TC_STACK_CHUNK;
-		i = next_place(i);
-	}
-	bpf_iter_num_destroy(&chunks);
-	copy->byte_count = count;
+	bpf_loop(TC_STACK_CHUNKS, copy_round, &of, 0);
+	copy->byte_count = of.count;
 	copy->image = image_of_current();
 	return 0;
 }

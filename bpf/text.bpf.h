@@ -105,8 +105,6 @@ static __always_inline __u64 is_less(__u64 a, __u64 b)
 	return difference >> 63;
 }
 
-enum { PATTERN_PLACES = 2 * (TC_TEXT_LEN + 1) };	/* with places after its end */
-
 /* 0 after its end; no text contains a 0. */
 static __always_inline __u8 byte_of(const struct tc_text *text, __u64 at)
 {
@@ -122,117 +120,141 @@ static __always_inline __u64 is_equal(__u64 a, __u64 b)
 }
 
 /*
- * Matches the class, `[...]`, that begins at `start`: returns the place in the pattern after it if the byte
- * is in the class, or 0. Without a closing bracket it is an ordinary bracket.
+ * A match of `*`, `?` and `[...]`, as in daemon/model/glob. `at` are places in the string, the others in the pattern.
+ * It lies in a map: of what is on the stack the verifier would follow each combination.
  */
-__on_its_own __u32 match_class(const struct tc_text *pattern, __u32 start, __u8 byte)
-{
-	__u64 found = unknown_zero, closed = unknown_zero, inverted, begin, at;
-	struct bpf_iter_num steps;
+struct glob_state {
+	__u8 at, in_pattern;
+	__u8 star_at, star_in_pattern;	/* behind the last star's match; star_in_pattern 0: none yet */
+	__u8 in_class;			/* the next element of the class that begins at in_pattern; 0: in none */
+	__u8 first_in_class;
+	__u8 inverted, found;		/* the class is `[!...]`; one of its elements so far is the byte */
+	__u8 ordinary_from;		/* brackets from here on are ordinary: none closes them */
+	__u8 match;			/* enum match */
+};
 
-	if (!pattern)
-		return 0;
-	at = (start + 1) & (PATTERN_PLACES - 1);
-	inverted = is_equal(byte_of(pattern, at), '!') | is_equal(byte_of(pattern, at), '^');
-	at += inverted;
-	begin = at;
-	bpf_iter_num_new(&steps, 0, TC_TEXT_LEN);
-	while (bpf_iter_num_next(&steps)) {
-		__u64 low = byte_of(pattern, at), last = byte_of(pattern, at + 2), high, is_range;
+/* A string that is compared, and what that needs. */
+struct compared {
+	struct string string;
+	struct glob_state glob;
+};
 
-		closed = is_equal(low, ']') & ~is_equal(at, begin);
-		if (is_equal(low, 0) | closed)
-			break;
-		is_range = is_equal(byte_of(pattern, at + 1), '-') & ~is_equal(last, 0) &
-			   ~is_equal(last, ']');
-		high = low + (last - low) * is_range;
-		found |= 1 ^ (is_less(byte, low) | is_less(high, byte));
-		at += 1 + 2 * is_range;
-		checked_as_used(at);
-		at &= PATTERN_PLACES - 1;
-	}
-	bpf_iter_num_destroy(&steps);
-	if (!closed)
-		return byte == '[' ? begin - inverted : 0;
-	return found != inverted ? at + 1 : 0;
-}
-
-/* The place in the pattern after the part that matches this byte, or 0. */
-static __always_inline __u32 match_byte(const struct tc_text *pattern, __u32 at, __u8 byte)
-{
-	__u8 wanted = byte_of(pattern, at);
-
-	if (wanted == '[')
-		return match_class(pattern, at, byte);
-	return wanted && (wanted == '?' || wanted == byte) ? at + 1 : 0;
-}
-
-/* `*`, `?` and `[...]`, as in daemon/model/glob. */
 struct glob {
-	const struct string *string;
+	struct compared *compared;
 	const struct tc_text *pattern;
-	__u32 at, in_pattern;
-	__u32 star_at, star_in_pattern;	/* the places after the last star's match; in_pattern 0: none yet */
 };
 
 enum match { GOES_ON, MATCHES, DIFFERS };
 
-/* If the part after the last star does not match, the star takes one byte more. */
-static __always_inline enum match glob_step(struct glob *glob)
+/*
+ * After a part of the pattern: `behind` is the place after it if it matches, else 0. If the part after the last
+ * star does not match, the star takes one byte more.
+ */
+static __always_inline enum match end_part(struct glob_state *state, __u64 behind)
 {
-	__u32 behind;
-
-	if (byte_of(glob->pattern, glob->in_pattern) == '*') {
-		glob->in_pattern++;
-		glob->star_in_pattern = glob->in_pattern;
-		glob->star_at = glob->at;
-		return GOES_ON;
-	}
-	if (glob->at >= glob->string->length)
-		return glob->in_pattern >= glob->pattern->length ? MATCHES : DIFFERS;
-	behind = match_byte(glob->pattern, glob->in_pattern,
-			    glob->string->bytes[glob->at & (TC_STR_LEN - 1)]);
 	if (behind) {
-		glob->in_pattern = behind;
-		glob->at++;
+		state->in_pattern = behind;
+		state->at++;
 		return GOES_ON;
 	}
-	if (!glob->star_in_pattern)
+	if (!state->star_in_pattern)
 		return DIFFERS;
-	glob->star_at++;
-	glob->at = glob->star_at;
-	glob->in_pattern = glob->star_in_pattern;
+	state->star_at++;
+	state->at = state->star_at;
+	state->in_pattern = state->star_in_pattern;
 	return GOES_ON;
 }
 
-static __always_inline bool matches_glob(const struct string *string, const struct tc_text *pattern)
+static __always_inline enum match begin_class(struct glob_state *state, const struct tc_text *pattern)
 {
-	struct glob glob = { .string = string,
-			     .pattern = pattern,
-			     .at = unknown_zero,
-			     .in_pattern = unknown_zero,
-			     .star_at = unknown_zero,
-			     .star_in_pattern = unknown_zero };
-	enum match match = GOES_ON;
-	struct bpf_iter_num steps;
+	__u64 first = state->in_pattern + 1;
 
-	if (!string || !pattern)
-		return false;
-	bpf_iter_num_new(&steps, 0, (TC_STR_LEN + 1) * (TC_TEXT_LEN + 1));
-	while (bpf_iter_num_next(&steps)) {
-		match = glob_step(&glob);
-		if (match != GOES_ON)
-			break;
-	}
-	bpf_iter_num_destroy(&steps);
-	return match == MATCHES;
+	state->inverted = is_equal(byte_of(pattern, first), '!') | is_equal(byte_of(pattern, first), '^');
+	state->first_in_class = first + state->inverted;
+	state->in_class = state->first_in_class;
+	state->found = 0;
+	return GOES_ON;
 }
 
-static __always_inline bool text_holds(__u8 op, const struct string *string,
-				       const struct tc_text *text)
+/* Without a closing bracket it is an ordinary bracket, and so are those after it. */
+static __always_inline enum match end_class(struct glob_state *state, __u64 closed)
+{
+	__u64 behind = state->in_class + 1;
+
+	state->in_class = 0;
+	if (closed)
+		return end_part(state, state->found != state->inverted ? behind : 0);
+	state->ordinary_from = state->in_pattern;
+	return GOES_ON;
+}
+
+/* One element of a class: a byte, a range, or the closing bracket. */
+static __always_inline enum match class_step(struct glob_state *state, const struct tc_text *pattern, __u8 byte)
+{
+	__u64 at = state->in_class, low = byte_of(pattern, at), last = byte_of(pattern, at + 2), high, is_range;
+	__u64 closed = is_equal(low, ']') & ~is_equal(at, state->first_in_class);
+
+	if (is_equal(low, 0) | closed)
+		return end_class(state, closed);
+	is_range = is_equal(byte_of(pattern, at + 1), '-') & ~is_equal(last, 0) & ~is_equal(last, ']');
+	high = low + (last - low) * is_range;
+	state->found |= 1 ^ (is_less(byte, low) | is_less(high, byte));
+	state->in_class = at + 1 + 2 * is_range;
+	return GOES_ON;
+}
+
+static __always_inline enum match glob_step(const struct glob *glob)
+{
+	const struct tc_text *pattern = glob->pattern;
+	const struct string *string = &glob->compared->string;
+	struct glob_state *state = &glob->compared->glob;
+	__u8 byte = string->bytes[state->at & (TC_STR_LEN - 1)], wanted;
+
+	if (state->in_class)
+		return class_step(state, pattern, byte);
+	wanted = byte_of(pattern, state->in_pattern);
+	if (wanted == '*') {
+		state->in_pattern++;
+		state->star_in_pattern = state->in_pattern;
+		state->star_at = state->at;
+		return GOES_ON;
+	}
+	if (state->at >= string->length)
+		return state->in_pattern >= pattern->length ? MATCHES : DIFFERS;
+	if (wanted == '[' && state->in_pattern < state->ordinary_from)
+		return begin_class(state, pattern);
+	return end_part(state, wanted && (wanted == '?' || wanted == byte) ? state->in_pattern + 1 : 0);
+}
+
+static long glob_round(__u32 round, const struct glob *glob)
+{
+	enum match match = glob_step(glob);
+
+	glob->compared->glob.match = match;
+	return match == GOES_ON ? NEXT_ROUND : LAST_ROUND;
+}
+
+/*
+ * For each place of the last star's end the rounds go through the pattern once, with at most one for each byte, and
+ * once more through a bracket that nothing closes.
+ */
+enum { GLOB_ROUNDS = (TC_STR_LEN + 2) * (TC_TEXT_LEN + 1) };
+
+static __always_inline bool matches_glob(struct compared *compared, const struct tc_text *pattern)
+{
+	struct glob glob = { .compared = compared, .pattern = pattern };
+	struct glob_state *state = &compared->glob;
+
+	__builtin_memset(state, 0, sizeof(*state));
+	state->ordinary_from = TC_TEXT_LEN;
+	bpf_loop(GLOB_ROUNDS, glob_round, &glob, 0);
+	return state->match == MATCHES;
+}
+
+static __always_inline bool text_holds(__u8 op, struct compared *compared, const struct tc_text *text)
 {
 	bool is_same = op == TC_OP_SKIP_UNLESS_TEXT_EQ || op == TC_OP_SKIP_UNLESS_TEXT_NE;
-	bool holds = is_same ? equals(string, text) : matches_glob(string, text);
+	bool holds = is_same ? equals(&compared->string, text) : matches_glob(compared, text);
 
 	return holds != (op == TC_OP_SKIP_UNLESS_TEXT_NE || op == TC_OP_SKIP_UNLESS_TEXT_UNLIKE);
 }

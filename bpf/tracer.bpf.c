@@ -15,12 +15,36 @@
 #include "bpf/proofs.bpf.h"
 #include "bpf/returns.bpf.h"
 
+static __always_inline long next_hook_round(struct hit *hit, const bool counts)
+{
+	const struct tc_hook *hook = take_next_hook(&hit->next);
+
+	if (!hook)
+		return LAST_ROUND;
+	if (hit->taken && !(hook->flags & TC_FIRST_OF_GROUP))
+		return NEXT_ROUND;
+	hit->taken = takes(hook);
+	if (hit->taken && counts)
+		count_hit(hook);
+	else if (hit->taken)
+		act(hit, hook, false);
+	return NEXT_ROUND;
+}
+
+static long act_round(__u32 round, struct hit *hit)
+{
+	return next_hook_round(hit, false);
+}
+
+static long count_round(__u32 round, struct hit *hit)
+{
+	return next_hook_round(hit, true);
+}
+
 /* `hit` has its epoch set. `counts`: hooks only count, as in on_count(). */
 static __always_inline void run_hooks(bpf_user_pt_regs_t *ctx, struct hit *hit, const bool counts)
 {
 	struct tc_generation *generation = generation_of(ctx, hit, counts);
-	const struct tc_hook *hook;
-	struct bpf_iter_num others;
 
 	if (!generation)
 		return;
@@ -30,25 +54,11 @@ static __always_inline void run_hooks(bpf_user_pt_regs_t *ctx, struct hit *hit, 
 	else if (hit->taken)
 		act(hit, &generation->first, true);
 	hit->next = generation->first.next;
-	if (!hit->next)
-		return;
-	bpf_iter_num_new(&others, 0, TC_MAX_HOOKS_OF_SLOT);
-	while (bpf_iter_num_next(&others)) {
-		hook = take_next_hook(&hit->next);
-		if (!hook)
-			break;
-		if (hit->taken && !(hook->flags & TC_FIRST_OF_GROUP))
-			continue;
-		hit->taken = takes(hook);
-		if (hit->taken && counts)
-			count_hit(hook);
-		else if (hit->taken)
-			act_on_hit(ctx, hook, hit->epoch);
-	}
-	bpf_iter_num_destroy(&others);
+	if (hit->next)
+		bpf_loop(TC_MAX_HOOKS_OF_SLOT, counts ? count_round : act_round, hit, 0);
 }
 
-static __always_inline void run_site(struct pt_regs *ctx, const bool counts)
+static __always_inline void run_site(bpf_user_pt_regs_t *ctx, const bool counts)
 {
 	struct hit hit;
 
@@ -57,7 +67,7 @@ static __always_inline void run_site(struct pt_regs *ctx, const bool counts)
 }
 
 SEC("uprobe")
-int on_site(struct pt_regs *ctx)
+int on_site(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_programs);
 	run_site(ctx, false);
@@ -66,7 +76,7 @@ int on_site(struct pt_regs *ctx)
 
 /* For slots whose hooks only count: the verifier checks it in a fraction of the time. */
 SEC("uprobe")
-int on_count(struct pt_regs *ctx)
+int on_count(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_programs);
 	run_site(ctx, true);

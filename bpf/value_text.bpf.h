@@ -12,16 +12,21 @@
 #include "bpf/own_tags.bpf.h"
 #include "bpf/text.bpf.h"
 
+/* Whether the kind is one of those with a bit in the mask: one branch, where the verifier would follow several. */
+static __always_inline bool is_one_of(const struct tc_value *value, __u64 kinds)
+{
+	return kinds >> (value->kind & 63) & 1;
+}
+
 static __always_inline bool is_text(const struct tc_value *value)
 {
-	return value->kind == TC_VALUE_COMM || value->kind == TC_VALUE_STR ||
-	       value->kind == TC_VALUE_TAG || value->kind == TC_VALUE_BYTES;
+	return is_one_of(value, 1 << TC_VALUE_COMM | 1 << TC_VALUE_STR | 1 << TC_VALUE_TAG | 1 << TC_VALUE_BYTES);
 }
 
 /* Whether the string is in the program's memory. */
 static __always_inline bool has_address(const struct tc_value *value)
 {
-	return value->kind == TC_VALUE_STR || value->kind == TC_VALUE_BYTES;
+	return is_one_of(value, 1 << TC_VALUE_STR | 1 << TC_VALUE_BYTES);
 }
 
 static __always_inline bool read_value_text(struct string *string, __u64 value, __u64 address,
@@ -47,7 +52,7 @@ static const __u64 unread_text = ~0ULL;
 /* Like number_of_string(), for the value's string; unread_text if it cannot be read. */
 __on_its_own __u64 number_of_text(__u64 value, __u64 address, __u32 session)
 {
-	struct string string;
+	struct string string = {};
 
 	if (!read_value_text(&string, value, address, session))
 		return unread_text;
@@ -61,7 +66,7 @@ struct text_words {
 /* False if the string cannot be read; the words are 0 then. */
 __on_its_own bool copy_text(struct text_words *to, __u64 value, __u64 address, __u32 session)
 {
-	struct string string;
+	struct string string = {};
 	bool well;
 
 	if (!to)

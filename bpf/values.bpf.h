@@ -12,52 +12,52 @@
 
 enum { STR_WORDS = TC_STR_LEN / 8 };
 
-/* Returns the number of words written; nothing is written beyond the room. `to`: the place of the first value. */
-static __always_inline __u32 fill_value(const struct streamed *hit, const struct tc_value *value,
-					__u64 *to, __u64 at, const __u32 room, bool *valid)
+/*
+ * Fills the value with this number. Until all are filled arg_room has the number of words so far: of what is in the
+ * record the verifier does not follow each value. Nothing is written beyond the room.
+ */
+static __always_inline void fill_value(const struct streamed *hit, struct tc_record *record, __u64 *to,
+				       __u32 number, const __u32 room)
 {
-	__u64 number = 0, address = 0;
+	const struct tc_value *value = &hit->spec->values[number];
+	const bool has_texts = room >= STR_WORDS;
+	__u64 at = record->arg_room;
+	__u64 valid = unknown_zero ^ 1;
 
+	checked_as_used(at);
 	if (!is_text(value)) {
 		if (at > room - 1)
-			return 0;
-		*valid = evaluate(hit->ctx, hit->code, packed(value), &number, hit->ended);
-		to[at] = *valid ? number : 0;
-		return 1;
+			return;
+		valid = evaluate(hit->ctx, hit->code, packed(value), &to[at], hit->ended);
+		to[at] = only_if(valid, to[at]);
+		record->arg_room++;
+	} else {
+		if (!has_texts || at > room - STR_WORDS)
+			return;
+		if (has_address(value))
+			valid = evaluate(hit->ctx, hit->code, packed(value), &to[at], hit->ended);
+		/* Without an address the value is 0: one that reads no bytes, and fails. */
+		valid = copy_text((struct text_words *)&to[at], only_if(valid, packed(value)), to[at],
+				  hit->session);
+		record->arg_room += STR_WORDS;
 	}
-	if (room < STR_WORDS || at > room - STR_WORDS)
-		return 0;
-	*valid = (!has_address(value) ||
-		  evaluate(hit->ctx, hit->code, packed(value), &address, hit->ended)) &&
-		 copy_text((struct text_words *)&to[at], packed(value), address, hit->session);
-	return STR_WORDS;
+	record->arg_valid |= valid << number;
 }
 
 /* `before`: words before the values; `room`: words for them. */
 static __always_inline void fill_values(const struct streamed *hit, struct tc_record *record,
 					const __u32 before, const __u32 room)
 {
-	const struct tc_spec *spec = hit->spec;
+	const __u32 most = room < TC_MAX_VALUES ? room : TC_MAX_VALUES;
 	__u64 *to = record->args + before;
-	__u64 i = unknown_zero, at = unknown_zero;
-	__u32 valid = unknown_zero;
-	struct bpf_iter_num values;
+	__u32 i;
 
 	__builtin_memset(to, 0, room * 8);
-	bpf_iter_num_new(&values, 0, TC_MAX_VALUES);
-	while (bpf_iter_num_next(&values)) {
-		bool well = false;
-
-		checked_as_used(i);
-		checked_as_used(at);
-		if (i >= spec->value_count || i >= TC_MAX_VALUES)
-			break;
-		at = (at + fill_value(hit, &spec->values[i], to, at, room, &well)) & 127;
-		valid |= (__u32)well << i;
-		i = next_place(i);
-	}
-	bpf_iter_num_destroy(&values);
-	record->arg_valid = valid;
+	record->arg_valid = 0;
+	record->arg_room = 0;
+#pragma clang loop unroll(full)	/* in a loop the verifier compares fewer states, and so checks more */
+	for (i = 0; i < most && i < hit->spec->value_count; i++)
+		fill_value(hit, record, to, i, room);
 	record->arg_count = i;
 	record->arg_room = room;
 }

@@ -42,13 +42,10 @@ static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ct
 		bpf_probe_read_user(&walk->caller, 8, (const void *)(stack + (words - 1) * 8));
 }
 
-/* A function of its own, so that the verifier treats the results in a loop as unknown at once. */
-__on_its_own bool next_frame(struct walk *walk)
+static __always_inline bool next_frame(struct walk *walk)
 {
 	__u64 saved[2];
 
-	if (!walk)
-		return false;
 	if (walk->caller) {
 		walk->address = walk->caller;
 		walk->caller = 0;
