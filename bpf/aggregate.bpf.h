@@ -192,7 +192,7 @@ static __always_inline int text_part(bpf_user_pt_regs_t *ctx, __u64 code,
 	return *part ? true : NO_ROOM;
 }
 
-/* Returns whether the part can be read, or NO_ROOM. Inline, for it would take one of the frames that a program may have. */
+/* Returns whether the part can be read, or NO_ROOM. Inline: there is no frame for it (bpf/loop.bpf.h). */
 static __always_inline int key_part(bpf_user_pt_regs_t *ctx, __u64 code, const struct tc_value *value,
 				    __u64 which, __u16 session, const struct ended *ended, __u64 *part)
 {

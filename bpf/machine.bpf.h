@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The machine that runs the code of conditions and values (struct tc_insn). One step function runs all
- * instructions; a plain loop runs the first ones, bpf_loop() the rest, and all from a large one on. Only user space writes code, and
- * only complete code, but nothing here trusts it: every index is bounded, and code without an end fails.
+ * instructions; a plain loop runs the first ones, bpf_loop() the rest, and all from a large one on. Only
+ * user space writes code, and only complete code, but nothing here trusts it: every index is bounded, and
+ * code without an end fails.
  */
 #ifndef TRACECTL_MACHINE_BPF_H
 #define TRACECTL_MACHINE_BPF_H

@@ -104,7 +104,8 @@ static long mapping_round(__u32 round, struct mapping_walk **place)
 }
 
 /*
- * The mapping of the current process; null if there is none. Call it under RCU; the mapping can leave the tree at any time. Use only probe reads on it.
+ * The mapping of the current process; null if there is none. Call it under RCU; the mapping can leave the tree at
+ * any time. Use only probe reads on it.
  * `walk`: memory for the walk, so that it need not be on the stack.
  */
 static __always_inline struct vm_area_struct *mapping_at(__u64 address, struct mapping_walk *walk)

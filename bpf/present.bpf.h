@@ -40,7 +40,7 @@
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
-/* The kernel's number iterators (Linux 6.4): loops that need no frame. Kernels without them refuse this program only. */
+/* The kernel's number iterators (Linux 6.4): loops that need no frame. Older kernels refuse only this program. */
 struct bpf_iter_num {
 	__u64 opaque[1];
 } __attribute__((aligned(8)));
