@@ -11,6 +11,7 @@
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/release.h"
 #include "daemon/kernel/switching.h"
+#include "daemon/kernel/uprobe_multi.h"
 #include "daemon/model/nops.h"
 
 namespace tracectl {
@@ -28,6 +29,7 @@ class BpfSwitching final : public Switching {
 
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
   bool link_filter_is_exact() const override { return link_filter_is_exact_; }
+  bool disarms_one_by_one() const override { return !has_uprobe_multi(); }
   Status write_spec(uint32_t index, const tc_spec& spec) override;
   void forget_numbers() override { counters_.forget_numbers(); }
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }

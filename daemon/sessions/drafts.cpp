@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/sessions/drafts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -19,6 +21,18 @@ Status check_specs(const Coverage& coverage) {
       if (checked.insert({&want.setting(), want.site->args.get(), want.site->returns.get()}).second)
         if (auto possible = Hooks::check(want); !possible) return possible;
   return ok();
+}
+
+// What a user of a kernel without uprobe_multi links should know before arming many sites.
+std::optional<std::string> cost_of_disarming(size_t sites) {
+  constexpr size_t kFew = 10;
+  constexpr double kLeastSeconds = 0.04, kMostSeconds = 0.25;  // a grace period each
+  if (sites <= kFew) return std::nullopt;
+  const auto count = static_cast<double>(sites);
+  return fmt::format(
+      "this kernel disarms probes one after another (Linux 6.6 does so at once): these {} sites "
+      "will take {:.0f} to {:.0f} s, in the background and switched off",
+      sites, kLeastSeconds * count, kMostSeconds * count);
 }
 
 }  // namespace
@@ -53,6 +67,8 @@ Result<StageSummary> Drafts::set(const std::string& name, std::vector<Setting> s
                        .sites = covered->wants.size(),
                        .refused = std::move(covered->refused),
                        .notes = std::move(covered->notes)};
+  if (switching_.disarms_one_by_one())
+    if (auto cost = cost_of_disarming(summary.sites)) summary.notes.push_back(std::move(*cost));
   (*session)->draft = std::move(draft);
   return summary;
 }

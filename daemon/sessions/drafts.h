@@ -24,8 +24,13 @@ struct StageSummary {
 class Drafts {
  public:
   // All are borrowed.
-  Drafts(Resolver& resolver, Sessions& sessions, const Quotas& quotas, const Gates& gates)
-      : resolver_(resolver), sessions_(sessions), quotas_(quotas), gates_(gates) {}
+  Drafts(Resolver& resolver, Sessions& sessions, const Quotas& quotas, const Gates& gates,
+         const Switching& switching)
+      : resolver_(resolver),
+        sessions_(sessions),
+        quotas_(quotas),
+        gates_(gates),
+        switching_(switching) {}
 
   // Resolves as the commit will, so that the answer says what the draft covers. A target with births of processes
   // means only processes born then: those that have ended are left out.
@@ -40,6 +45,7 @@ class Drafts {
   Sessions& sessions_;
   const Quotas& quotas_;
   const Gates& gates_;
+  const Switching& switching_;
 };
 
 }  // namespace tracectl

@@ -60,7 +60,7 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       awaiting_(resolver_, hooks_, linkers_, sessions_),
       commits_({kernel_->cpu_count(), slots_, resolver_, sessions_, quotas_, budgets_, gates_,
                 awaiting_, streams_, saving_, switches_}),
-      drafts_(resolver_, sessions_, quotas_, gates_),
+      drafts_(resolver_, sessions_, quotas_, gates_, kernel_->switching()),
       graph_growth_(kernel_->switching(), kernel_->counters(), slots_, resolver_, sessions_,
                     commits_),
       following_(resolver_, sessions_, commits_),
