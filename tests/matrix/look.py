@@ -136,6 +136,8 @@ byte() {{ dd if=/proc/$PID/mem bs=1 count=1 skip=$ADDRESS 2>/dev/null | od -An -
 BEFORE=$(byte)
 say byte.before "$BEFORE"
 tracectl session new s
+tracectl session new many
+say estimate $(tracectl --json stage many set 'uprobe:/opt/calls:calls_*' -a --do count)
 tracectl stage s set uprobe:/opt/changes:changes_step -p $PID --do count
 tracectl commit s 2>/tmp/error
 say commit.status $? $(cat /tmp/error)
@@ -199,6 +201,10 @@ class Look:
     def error_of(self, key):
         return self.said.get(key.partition('.')[0] + '.error', 'no message')
 
+    def finds(self, check):
+        """Whether doctor's verdict is yes."""
+        return {finding['name']: finding['result'] for finding in self.json('doctor')['checks']}[check] == 'yes'
+
     def counted(self, name):
         """The last line of a command that counts, and nothing was lost."""
         answer = self.json(f'{name}.last')
@@ -234,9 +240,8 @@ class Look:
 
     def cost(self):
         """At the probes of <tracectl/usdt.h> a kernel that makes harmless calls of 10-byte nops does so."""
-        optimises = {finding['name']: finding['result'] for finding in self.json('doctor')['checks']}['nop10_optimised']
         [probe] = self.json('class')['probes']
-        expect(probe['class'], 'fast' if optimises == 'yes' else 'normal', 'class')
+        expect(probe['class'], 'fast' if self.finds('nop10_optimised') else 'normal', 'class')
 
     def events_with_two_arguments(self, name):
         expect(self.said.get(f'{name}.lines'), str(EVENTS), f'events, {self.error_of(name)}')
@@ -257,6 +262,11 @@ class Look:
 
     def record(self):
         expect(self.said.get('shown.lines'), str(EVENTS), f'events, {self.error_of("record")}')
+
+    def estimate(self):
+        """A kernel that disarms probes one after another is said to do so before anything is armed."""
+        notes = ' '.join(self.json('estimate')['notes'])
+        expect('one after another' in notes, not self.finds('uprobe_multi'), f'estimate in {notes!r}')
 
     def commits(self):
         if not self.said.get('commit.status', '').startswith('0'):
@@ -286,6 +296,7 @@ STEPS = {
     'trampoline': 'time of calls, by the return trampoline',
     'graph': 'graphs of calls',
     'record': 'recording to a file',
+    'estimate': 'a warning where probes are disarmed one after another',
     'commits': "a daemon's commits under load",
     'killed': 'nothing stays armed after the death of the daemon',
 }
