@@ -41,9 +41,11 @@ extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
 /* The kernel's number iterators (Linux 6.4): loops that need no frame. Older kernels refuse only this program. */
+#ifndef BPF_MEMSX /* of the headers of Linux 6.6 and later, which have this structure */
 struct bpf_iter_num {
 	__u64 opaque[1];
 } __attribute__((aligned(8)));
+#endif
 
 extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym __weak;
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym __weak;
