@@ -17,7 +17,7 @@ struct desk {
 	/* Of the machine: what it computes with is here, because the verifier would follow each value on the stack. */
 	__u64 registers[TC_REGISTERS];
 	__u64 operand;			/* the first one of the instruction */
-	__u64 result;			/* if it failed the address that could not be read, or 0 */
+	__u64 result;			/* the value; after a failure the address that could not be read, or 0 */
 	__u32 next;			/* instruction */
 	__u32 state;			/* enum machine_state */
 	struct compared compared;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Loops. The verifier checks each round of a plain one, so plain loops are short. The others are functions that
+ * Loops. The verifier checks each round of a plain one, so plain loops are short or have
+ * few branches. The others are functions that
  * bpf_loop() calls, with their variables in a structure on the stack. Such a function takes one of the eight frames
  * that a program may have.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The machine that runs the code of conditions and values (struct tc_insn). One step function runs all
- * instructions; a plain loop runs the first ones, bpf_loop() the rest, and all from a large one on. Only
+ * instructions. A plain loop runs the first ones; bpf_loop() runs the rest, and takes over earlier at an instruction
+ * that takes much code (AT_LARGE). Only
  * user space writes code, and only complete code, but nothing here trusts it: every index is bounded, and
  * code without an end fails.
  */
@@ -228,7 +229,7 @@ static __always_inline enum machine_state step(struct machine *m, const bool all
 	return carry_out(m, insn, a, b) ? RUNNING : FAILED;
 }
 
-enum { FIRST_STEPS = 4 };	/* enough for most code; the verifier checks each of them */
+enum { FIRST_STEPS = 4 };	/* before bpf_loop(): enough for most code; the verifier checks each of them */
 
 static long run_round(__u32 round, struct machine *m)
 {

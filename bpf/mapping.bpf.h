@@ -41,7 +41,8 @@ static __always_inline bool is_mapping_of(struct vm_area_struct *vma, struct mm_
 struct mapping_walk {
 	__u64 address;
 	__u64 entry;		/* of a node; 0: the walk begins */
-	__u64 slot;		/* of the node, that is compared next, or MAPPING_IS_FOUND: it is the entry */
+	__u64 slot;		/* the slot of the node to compare next; MAPPING_IS_FOUND: the entry is the mapping */
+	__u64 walks;		/* from the root so far */
 };
 
 enum { MAPPING_IS_FOUND = MAPLE_MOST_SLOTS };
@@ -80,6 +81,8 @@ static long mapping_round(__u32 round, struct mapping_walk **place)
 	enum step_in_node step;
 
 	if (!node) {
+		if (walk->walks++ >= MAPLE_WALKS)
+			return LAST_ROUND;
 		node = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 		if ((node & MAPLE_ROOT_KIND) != MAPLE_ROOT_IS_NODE)
 			return LAST_ROUND;
@@ -113,6 +116,7 @@ static __always_inline struct vm_area_struct *mapping_at(__u64 address, struct m
 	walk->address = address;
 	walk->entry = unknown_zero;
 	walk->slot = unknown_zero;
+	walk->walks = unknown_zero;
 	bpf_loop(MAPLE_WALKS * MAPLE_MOST_LEVELS * MAPLE_MOST_SLOTS, mapping_round, &walk, 0);
 	return walk->slot == MAPPING_IS_FOUND ? (struct vm_area_struct *)walk->entry : 0;
 }

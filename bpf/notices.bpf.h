@@ -16,8 +16,8 @@
 __u32 watches_crashes;	/* user space wants notices of them */
 
 /*
- * Room for a notice, or null. It is compared with null once, before anything else is called: Linux 6.1 would forget
- * the result.
+ * Room for a notice, or null. It is compared with null once, before another function is called: after that, Linux
+ * 6.1 no longer knows that it was compared.
  */
 static __always_inline struct tc_notice *room_for_notice(void)
 {

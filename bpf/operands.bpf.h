@@ -100,7 +100,7 @@ static __always_inline bool read_arg_here(bpf_user_pt_regs_t *ctx, const struct 
 	return well;
 }
 
-/* The same, for where a frame is left: bpf/loop.bpf.h. */
+/* The same as a function of its own, for callers with a frame to spare (bpf/loop.bpf.h). */
 __on_its_own bool read_arg(bpf_user_pt_regs_t *ctx, const struct tc_arg *arg, __u64 *value)
 {
 	return arg && value && read_arg_here(ctx, arg, value);

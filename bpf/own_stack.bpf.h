@@ -87,7 +87,7 @@ static __always_inline bool stack_bytes_here(bpf_user_pt_regs_t *ctx, __u64 *byt
 	return true;
 }
 
-/* The same, for where a frame is left: bpf/loop.bpf.h. */
+/* The same as a function of its own, for callers with a frame to spare (bpf/loop.bpf.h). */
 __on_its_own bool stack_bytes(bpf_user_pt_regs_t *ctx, __u64 *bytes)
 {
 	struct mapping_walk walk;

@@ -36,7 +36,7 @@ static __always_inline void fill_value(const struct streamed *hit, struct tc_rec
 			return;
 		if (has_address(value))
 			valid = evaluate(hit->ctx, hit->code, packed(value), &to[at], hit->ended);
-		/* Without an address the value is 0: one that reads no bytes, and fails. */
+		/* If the address could not be computed, the value is a string of at most 0 bytes, which fails. */
 		valid = copy_text((struct text_words *)&to[at], only_if(valid, packed(value)), to[at],
 				  hit->session);
 		record->arg_room += STR_WORDS;

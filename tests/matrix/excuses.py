@@ -26,7 +26,7 @@ NO_SESSIONS = 'Linux before 6.13 has no uprobe sessions: returns are seen at the
 EXCUSES = [
     Excuse('trampoline', 'no uprobe sessions', NO_SESSIONS, until=(6, 13)),
     Excuse('verifier.on_site_asleep', 'refused',
-           'Linux before 6.4 has no number iterators, in which this program reads in memory: memory that is absent is '
+           'Linux before 6.4 has no number iterators, which the loops of this program need: memory that is absent is '
            'not waited for', until=(6, 4)),
     Excuse('verifier.on_site_asleep', 'refused',
            'updates of 6.12 place large frames in memory of the CPU and refuse calls of global functions with '
