@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/doctor.h"
 
+#include <bpf/btf.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "daemon/base/clock.h"
 #include "daemon/kernel/nop_trial.h"
@@ -189,6 +191,24 @@ Finding membarrier() {
           means};
 }
 
+// Since Linux 6.2 the helper for tracing programs is another function, which does not fail for another thread's sake.
+Finding thread_storage() {
+  const char* means =
+      "if not, and the kernel preempts tasks in the kernel (preempt=full), a thread that is "
+      "preempted "
+      "in a probe makes others on its CPU miss their state: hits with conditions count as "
+      "filtered, "
+      "and one hit may count twice during a commit";
+  const std::unique_ptr<btf, decltype(&btf__free)> types{btf__load_vmlinux_btf(), btf__free};
+  if (!types) return untried("thread_storage", "the kernel's types cannot be read", means);
+  const bool there =
+      btf__find_by_name_kind(types.get(), "bpf_task_storage_get_recur", BTF_KIND_FUNC) > 0;
+  return {"thread_storage", verdict_of(there),
+          there ? "a thread's state can be looked up whatever others do"
+                : "the kernel has no bpf_task_storage_get_recur (Linux 6.2)",
+          means};
+}
+
 Finding kernel_types() {
   const bool there = ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
   return {"btf", verdict_of(there),
@@ -206,7 +226,7 @@ std::string kernel_release() {
 }
 
 std::vector<Finding> examine_kernel() {
-  std::vector<Finding> findings{kernel_types(), membarrier()};
+  std::vector<Finding> findings{kernel_types(), thread_storage(), membarrier()};
   auto child = TrialChild::start();
   auto bystander = TrialChild::start();
   if (!child || !bystander) {
