@@ -6,13 +6,12 @@
 
 #include "daemon/base/binary.h"
 #include "daemon/sandbox/wire.h"
-#include "daemon/saved/version_2.h"
 
 namespace tracectl {
 namespace {
 
 // Change it also when specs are assembled differently: counters continue under the numbers of aggregates.
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr size_t kMostBytes = 256 << 20;
 // Every item takes a byte at least, so the bytes bound them: what could be written can be read.
 constexpr binary::Bounds kBounds{
@@ -21,7 +20,6 @@ constexpr binary::Bounds kBounds{
 bool read(binary::Reader& from, EngineState& state) {
   uint32_t version = 0;
   if (!from.read(version)) return false;
-  if (version == 2) return read_version_2(from.rest(), state);
   return version == kVersion && from.read(state) && from.at_end();
 }
 
