@@ -230,7 +230,10 @@ MatchBounds Resolver::bounds_of(const Access& access) const {
 std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
                                                         const Question& question) {
   const auto is_it = [&](const FoundMatch& found) {
-    return found.object == object && found.question == question;
+    if (found.object != object) return false;
+    Question same = question;
+    if (!found.match->depends_on_nops) same.nops = found.question.nops;
+    return found.question == same;
   };
   const auto known = std::find_if(matches_.begin(), matches_.end(), is_it);
   if (known != matches_.end()) {

@@ -43,26 +43,18 @@ void BpfSwitching::ignore_hits_by(pid_t pid) {
 }
 
 const NopTrial& BpfSwitching::nop5() {
-  if (!nop5_) nop5_ = try_nop(TrialFunction::nop5, TrialFunction::red_zone);
+  if (!nop5_) nop5_ = try_nop(TrialFunction::nop5, std::nullopt);
   return *nop5_;
 }
 
-// What could not be tried might become a call that kills forked children.
-bool BpfSwitching::keeps_breakpoints() {
-  if (fast_nops_) return false;
-  return !nop5().is_tried || (nop5().becomes_call && !nop5().survives_fork);
-}
+bool BpfSwitching::keeps_breakpoints() { return !fast_nops_ && may_kill_children(nop5()); }
 
 Nops BpfSwitching::nops() {
   if (nops_) return *nops_;
-  const auto class_of = [](const NopTrial& trial, bool may_become_call) {
-    if (trial.becomes_call && may_become_call) return CostClass::fast;
-    return trial.is_stepped ? CostClass::slow : CostClass::normal;
-  };
-  nops_ = Nops{class_of(nop5(), !keeps_breakpoints()), std::nullopt};
-  const NopTrial ten = try_nop(TrialFunction::nop10, TrialFunction::nop10_red_zone);
-  const bool is_harmless = ten.survives_fork && ten.keeps_red_zone;
-  if (ten.is_tried && !ten.is_refused && is_harmless) nops_->ten = class_of(ten, true);
+  long_work().run([&] {
+    const NopTrial ten = try_nop(TrialFunction::nop10, TrialFunction::nop10_red_zone);
+    nops_ = costs_of(nop5(), ten, keeps_breakpoints());
+  });
   return *nops_;
 }
 

@@ -39,18 +39,25 @@ bool has_page_for_steps(const TrialChild& child) {
   return false;
 }
 
-// In a child of its own, because it may crash.
-bool keeps_red_zone(const CountingProgram& program, TrialFunction function) {
+// In a child of its own, because it may crash. A breakpoint that stayed would prove nothing of a call.
+bool keeps_red_zone(const CountingProgram& program, TrialFunction function, bool becomes_call) {
   auto child = TrialChild::start();
   if (!child) return false;
   const Fd link = program.arm(function, child->pid());
   const auto outcome = link ? child->call(function, kRedZoneHits) : std::nullopt;
-  return outcome && outcome->wrong == 0;
+  if (!outcome || outcome->wrong != 0) return false;
+  const auto byte = first_byte(*child, function);
+  return byte && (*byte != kBreakpoint) == becomes_call;
+}
+
+CostClass class_of(const NopTrial& trial, bool may_become_call) {
+  if (trial.becomes_call && may_become_call) return CostClass::fast;
+  return trial.is_stepped ? CostClass::slow : CostClass::normal;
 }
 
 }  // namespace
 
-NopTrial try_nop(TrialFunction nop, TrialFunction red_zone) {
+NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone) {
   auto child = TrialChild::start();
   const auto program = CountingProgram::load(attach_type_at_uprobes());
   if (!child || !program) return {};
@@ -60,12 +67,24 @@ NopTrial try_nop(TrialFunction nop, TrialFunction red_zone) {
   const auto byte = first_byte(*child, nop);
   if (!byte) return {};
   const auto forked = child->call_in_fork(nop);
+  const bool becomes_call = *byte != kBreakpoint;
   return {.is_tried = true,
           .is_refused = false,
-          .becomes_call = *byte != kBreakpoint,
+          .becomes_call = becomes_call,
           .is_stepped = has_page_for_steps(*child),
           .survives_fork = forked && forked->wrong == 0,
-          .keeps_red_zone = keeps_red_zone(*program, red_zone)};
+          .keeps_red_zone = red_zone && keeps_red_zone(*program, *red_zone, becomes_call)};
+}
+
+bool may_kill_children(const NopTrial& trial) {
+  return !trial.is_tried || (trial.becomes_call && !trial.survives_fork);
+}
+
+Nops costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints) {
+  Nops nops{class_of(five, !keeps_breakpoints), std::nullopt};
+  const bool is_taken = ten.is_tried && !ten.is_refused;
+  if (is_taken && ten.survives_fork && ten.keeps_red_zone) nops.ten = class_of(ten, true);
+  return nops;
 }
 
 }  // namespace tracectl

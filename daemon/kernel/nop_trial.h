@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
+
 #include "daemon/kernel/trial.h"
+#include "daemon/model/nops.h"
 
 namespace tracectl {
 
@@ -15,7 +18,15 @@ struct NopTrial {
   bool keeps_red_zone = false;  // the memory below the stack pointer is the same after a hit
 };
 
-// `nop` begins with the instruction; `red_zone` has it while its red zone holds data. Takes up to 0.1 s.
-NopTrial try_nop(TrialFunction nop, TrialFunction red_zone);
+// `nop` begins with the instruction; `red_zone`, if it is given, has it while its red zone holds data. Disarming takes
+// some grace periods, 0.02 to 0.25 s each.
+NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone);
+
+// Whether a probe on the nop may become a call that kills forked children, as what could not be tried might.
+bool may_kill_children(const NopTrial& trial);
+
+// What hits cost if probes on 5-byte nops that may kill children are kept breakpoints, or not, and those on 10-byte nops
+// that harm anybody are refused.
+Nops costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints);
 
 }  // namespace tracectl

@@ -5,7 +5,7 @@ namespace tracectl {
 
 // The cost of a hit for the program, which depends on the instruction under the probe.
 enum class CostClass {
-  fast,    // a 5-byte nop that the kernel turns into a call: no trap
+  fast,    // a nop that the kernel turns into a call: no trap
   normal,  // breakpoint, instruction emulated
   slow,    // breakpoint, instruction single-stepped out of line
 };

@@ -400,7 +400,7 @@ class UsdtFinder {
   Result<Placement> check(const UsdtSite& site, Bytes bytes) {
     auto instruction = decode_instruction(bytes, nops_);
     if (!instruction) return instruction.error();
-    match_.depends_on_nops |= is_special_nop(bytes) || leads_to_return(bytes);
+    match_.depends_on_nops |= is_special_nop(bytes) || is_header_site(bytes);
     if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
     const auto function = object_.elf().function_at(site.address);
     if (!function || function->size > kMostFunctionBytes)
@@ -414,18 +414,18 @@ class UsdtFinder {
   Result<Placement> within(const FunctionCode& function, uint64_t offset, Bytes bytes) {
     auto placed = place(function.body.bytes, offset, nops_);
     if (!placed) return placed;
-    if (leads_to_return(bytes)) return place_among_nops(bytes, nops_);
+    if (is_header_site(bytes)) return place_in_header_site(nops_);
     if (!is_nop5(bytes)) return placed;
     if (auto safe = nop5_is_safe(function, offset); !safe) return safe.error();
     return placed;
   }
 
   Result<Placement> without_function(Bytes bytes, const Instruction& found) {
-    if (leads_to_return(bytes)) return place_among_nops(bytes, nops_);
-    if (bytes[0] == 0x90) return Placement{0, found.cost, found.length};
+    if (is_header_site(bytes)) return place_in_header_site(nops_);
+    if (bytes[0] == 0x90 || leads_to_return(bytes)) return Placement{0, found.cost, found.length};
     return Error{Code::unsupported,
                  is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
-                                  "can corrupt the red zone on this kernel; install the program's "
+                                  "can corrupt the red zone on some kernels; install the program's "
                                   "debug symbols"
                                 : "no symbol tells where instructions start around it; install "
                                   "the program's debug symbols"};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -23,16 +24,29 @@ Status check_specs(const Coverage& coverage) {
   return ok();
 }
 
+// Sites and the exits of their functions.
+size_t places_of(const Coverage& coverage) {
+  size_t places = 0;
+  for (const auto& [key, wants] : coverage.wants) {
+    size_t exits = 0;
+    for (const Want& want : wants)
+      if (want.site->returns) exits = std::max(exits, want.site->returns->exits.size());
+    places += 1 + exits;
+  }
+  return places;
+}
+
 // What a user of a kernel without uprobe_multi links should know before arming many sites.
-std::optional<std::string> cost_of_disarming(size_t sites) {
+std::optional<std::string> cost_of_disarming(size_t places) {
   constexpr size_t kFew = 10;
   constexpr double kLeastSeconds = 0.04, kMostSeconds = 0.25;  // a grace period each
-  if (sites <= kFew) return std::nullopt;
-  const auto count = static_cast<double>(sites);
+  if (places <= kFew) return std::nullopt;
+  const auto count = static_cast<double>(places);
   return fmt::format(
-      "this kernel disarms probes one after another (Linux 6.6 does so at once): these {} sites "
-      "will take {:.0f} to {:.0f} s, in the background and switched off",
-      sites, kLeastSeconds * count, kMostSeconds * count);
+      "this kernel disarms probes one after another (Linux 6.6 does so at once): these {} entries "
+      "and "
+      "exits will take {:.0f} to {:.0f} s, in the background and switched off",
+      places, std::ceil(kLeastSeconds * count), std::ceil(kMostSeconds * count));
 }
 
 }  // namespace
@@ -62,13 +76,14 @@ Result<StageSummary> Drafts::set(const std::string& name, std::vector<Setting> s
     draft.erase(std::remove_if(draft.begin(), draft.end() - 1, is_replaced), draft.end() - 1);
   }
   if (auto within = quotas_.check_settings(**session, draft.size()); !within) return within.error();
+  const size_t places = places_of(*covered);
   StageSummary summary{.settings = draft.size(),
                        .probes = covered->probe_count(),
                        .sites = covered->wants.size(),
                        .refused = std::move(covered->refused),
                        .notes = std::move(covered->notes)};
   if (switching_.disarms_one_by_one())
-    if (auto cost = cost_of_disarming(summary.sites)) summary.notes.push_back(std::move(*cost));
+    if (auto cost = cost_of_disarming(places)) summary.notes.push_back(std::move(*cost));
   (*session)->draft = std::move(draft);
   return summary;
 }

@@ -75,10 +75,12 @@ void check_places(const FunctionCode& function, std::span<const uint8_t> code, u
     if (auto placement = place(code, offset, nops);
         placement && offset + placement->length > code.size())
       std::abort();
-    if (!leads_to_return(code)) continue;
-    if (auto placement = place_among_nops(code, nops);
-        placement && placement->moved_bytes + placement->length > code.size())
-      std::abort();
+    if (is_header_site(code)) {
+      const auto placement = place_in_header_site(nops);
+      const auto again = place(code, placement.moved_bytes, nops);
+      if (!again || again->cost != placement.cost || again->length != placement.length)
+        std::abort();
+    }
   }
 }
 

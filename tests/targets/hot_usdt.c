@@ -5,8 +5,8 @@
 //
 // For each line `FUNCTION TIMES`, calls plain, by_header, by_wide, by_sdt or by_tag that often, as fast as
 // possible, and answers with `done` and {"calls":..., "ns":...}. They differ only in their probe: hot:header and
-// hot:wide are probes of <tracectl/usdt.h>, of which the second has arguments on the stack, hot:sdt one of <sys/sdt.h> with a semaphore, tested as by dtrace(1); by_tag sets a
-// tag.
+// hot:wide are probes of <tracectl/usdt.h>, of which the second has arguments on the stack, hot:sdt one of
+// <sys/sdt.h> with a semaphore, tested as by dtrace(1); by_tag sets a tag.
 #define _SDT_HAS_SEMAPHORES 1
 #include <stdint.h>
 #include <sys/sdt.h>

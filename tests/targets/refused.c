@@ -17,10 +17,10 @@
 
 __asm__(
     ".text\n"
-    // Expect: refused, because of the segment prefix (2e, %cs) of this 10-byte nop.
-    FUNCTION("refused_cs_nop10")
-    ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
-    "incq refused_calls(%rip)\nret\n" END("refused_cs_nop10")
+    // Expect: refused, because of the segment prefix (2e, %cs) of this 9-byte nop.
+    FUNCTION("refused_cs_nop")
+    ".byte 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "incq refused_calls(%rip)\nret\n" END("refused_cs_nop")
     // Expect: refused, because of the lock prefix.
     FUNCTION("refused_lock")
     "lock incq refused_calls+8(%rip)\nret\n" END("refused_lock")
@@ -29,7 +29,7 @@ __asm__(
     "int3\nret\n" END("refused_int3"));
 
 uint64_t refused_calls[2];
-void refused_cs_nop10(void);
+void refused_cs_nop(void);
 void refused_lock(void);
 void refused_int3(void);
 
@@ -54,8 +54,8 @@ GOOD(j, 9)
 
 int main(int argc, char** argv) {
   static void (*const functions[])(void) = {
-      refused_cs_nop10, refused_lock, good_a, good_b, good_c, good_d,
-      good_e,           good_f,       good_g, good_h, good_i, good_j,
+      refused_cs_nop, refused_lock, good_a, good_b, good_c, good_d,
+      good_e,         good_f,       good_g, good_h, good_i, good_j,
   };
   const uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
   if (argc > 2) refused_int3();  // keeps it in the program
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   for (uint64_t n = 0; n < rounds; ++n)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) functions[i]();
 
-  printf("done\n{\"refused_cs_nop10\":%" PRIu64 ",\"refused_lock\":%" PRIu64, refused_calls[0],
+  printf("done\n{\"refused_cs_nop\":%" PRIu64 ",\"refused_lock\":%" PRIu64, refused_calls[0],
          refused_calls[1]);
   for (int i = 0; i < 10; ++i) printf(",\"good_%c\":%" PRIu64, 'a' + i, good_calls[i]);
   printf("}\n");

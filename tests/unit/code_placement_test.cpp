@@ -126,16 +126,30 @@ constexpr Nops kBoth{CostClass::fast, CostClass::fast},
     kOnlyTen{CostClass::normal, CostClass::fast}, kOnlyFive{CostClass::fast, std::nullopt},
     kNeither{CostClass::slow, std::nullopt};
 
-TEST(AmongNops, TheCheapestIsTaken) {
-  const auto site = bytes(kSite);
-  ASSERT_TRUE(leads_to_return(site));
-  EXPECT_EQ(*place_among_nops(site, kBoth), (Placement{1, CostClass::fast, 10}));
-  EXPECT_EQ(*place_among_nops(site, kOnlyTen), (Placement{1, CostClass::fast, 10}));
-  EXPECT_EQ(*place_among_nops(site, kOnlyFive), (Placement{11, CostClass::fast, 5}));
-  EXPECT_EQ(*place_among_nops(site, kNeither), (Placement{0, CostClass::normal, 1}));
+TEST(HeaderSite, TheCheapestNopIsTaken) {
+  EXPECT_EQ(place_in_header_site(kBoth), (Placement{1, CostClass::fast, 10}));
+  EXPECT_EQ(place_in_header_site(kOnlyTen), (Placement{1, CostClass::fast, 10}));
+  EXPECT_EQ(place_in_header_site(kOnlyFive), (Placement{11, CostClass::fast, 5}));
+  EXPECT_EQ(place_in_header_site(kNeither), (Placement{0, CostClass::normal, 1}));
 }
 
-TEST(AmongNops, OnlyThoseBeforeAReturnMeanTheSame) {
+TEST(HeaderSite, PlacesAreItsNops) {
+  const auto site = bytes(kSite);
+  ASSERT_TRUE(is_header_site(site));
+  for (const Nops& nops : {kBoth, kOnlyTen, kOnlyFive, kNeither}) {
+    const Placement placed = place_in_header_site(nops);
+    EXPECT_EQ(*place(site, placed.moved_bytes, nops), (Placement{0, placed.cost, placed.length}));
+  }
+}
+
+// Other nops before a return may be jumped to: two probes of <sys/sdt.h> and padding.
+TEST(HeaderSite, IsNothingElse) {
+  EXPECT_FALSE(is_header_site(bytes("90 90 66 2e 0f 1f 84 00 00 00 00 00 c3")));
+  EXPECT_FALSE(is_header_site(bytes("90 66 2e 0f 1f 84 00 00 00 00 00 0f 1f 44 00 00")));
+}
+
+TEST(LeadsToReturn, ByNopsAlone) {
+  EXPECT_TRUE(leads_to_return(bytes(kSite)));
   EXPECT_FALSE(leads_to_return(bytes("c3")));
   EXPECT_FALSE(leads_to_return(bytes("90 66 2e 0f 1f 84 00 00 00 00 00 31 c0 c3")));
   EXPECT_FALSE(leads_to_return(bytes("90 90 90 90 90 90 90 90 90 90 c3")));  // not looked at so far

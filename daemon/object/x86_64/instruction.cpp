@@ -15,8 +15,8 @@
 //   although that belongs to another map. So vmovdqa loads (6f) are refused, like outs. Prefixes
 //   es, cs, ss, ds and lock are refused, and with them the 10-byte nop `66 2e 0f 1f ...`, which Linux 7.2 accepts.
 // - It emulates, by that same byte: 90, push (50-57, alone or after 41), call and jmp (e8 e9 eb),
-//   conditional jumps (70-7f, 0f 80-8f), and the nops of 2 to 8 bytes that it uses itself (those of
-//   2 to 8 bytes only since 6.17: before, they are single-stepped). All else is single-stepped.
+//   conditional jumps (70-7f, 0f 80-8f), and the nops of 2 to 8 bytes that it uses itself (only since
+//   6.17: before, it single-steps them). All else is single-stepped.
 // - It ignores here, too, that the byte may belong to another map: `xchg %r8,%rax` (49 90), vpor
 //   (eb), vpshufd (70), vzeroupper (77), vector stores (7f) and their neighbours are accepted and
 //   then not executed, or jump. The program computes nonsense, so these are refused here.
@@ -137,7 +137,8 @@ bool is_emulated_push(const ZydisDecodedInstruction& instruction, Bytes code) {
 CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code, const Nops& nops) {
   if (is_nop5(code)) return nops.five;
   if (is_nop10(code) && nops.ten) return *nops.ten;
-  bool emulated = is_nop_of_the_kernel(code) || kernel_opcode(instruction) == 0x90 ||
+  const bool is_emulated_nop = is_nop_of_the_kernel(code) && nops.five != CostClass::slow;
+  bool emulated = is_emulated_nop || kernel_opcode(instruction) == 0x90 ||
                   is_emulated_branch(instruction) || is_emulated_push(instruction, code);
   return emulated ? CostClass::normal : CostClass::slow;
 }
@@ -160,6 +161,12 @@ bool is_nop5(Bytes bytes) {
 bool is_nop10(Bytes bytes) {
   static constexpr std::array<uint8_t, 10> kNop10{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0};
   return bytes.size() >= kNop10.size() && std::ranges::equal(bytes.first(kNop10.size()), kNop10);
+}
+
+bool is_header_site(Bytes bytes) {
+  static constexpr std::array<uint8_t, 17> kSite{0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0,   0,
+                                                 0,    0,    0x0f, 0x1f, 0x44, 0,    0, 0xc3};
+  return bytes.size() >= kSite.size() && std::ranges::equal(bytes.first(kSite.size()), kSite);
 }
 
 bool leads_to_return(Bytes bytes) {

@@ -35,8 +35,11 @@ inline bool is_special_nop(std::span<const uint8_t> bytes) {
   return is_nop5(bytes) || is_nop10(bytes);
 }
 
-// Whether nops and a return follow: the site of a probe by <tracectl/usdt.h>, or the end of a
-// function. The return address is at the stack pointer, and the memory below is unused.
+// Whether they are the nops of 1, 10 and 5 bytes and the return that are the site of a probe of
+// <tracectl/usdt.h>.
+bool is_header_site(std::span<const uint8_t> bytes);
+
+// Whether nops and a return follow, as at such a site or at the end of a function. The return address is at the stack pointer, and the memory below is unused.
 bool leads_to_return(std::span<const uint8_t> bytes);
 
 }  // namespace tracectl

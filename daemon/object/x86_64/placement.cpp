@@ -176,7 +176,7 @@ bool uses_red_zone(Bytes function) {
 Error red_zone(const std::string& why) {
   return Error{
       Code::unsupported,
-      "this kernel turns the 5-byte nop into a call, which overwrites what lies below the stack "
+      "some kernels turn the 5-byte nop into a call, which overwrites what lies below the stack "
       "pointer, and " +
           why +
           "; probe the function's entry, or build the program with a 1-byte nop at the probe"};
@@ -205,17 +205,11 @@ Result<Placement> place_entry(const FunctionCode& function, const Nops& nops) {
   return entry;
 }
 
-Result<Placement> place_among_nops(Bytes site, const Nops& nops) {
-  std::optional<Placement> cheapest;
-  for (uint64_t position = 0; position < site.size();) {
-    const auto shape = decode_shape(site.subspan(position));
-    if (!shape || shape->mnemonic != ZYDIS_MNEMONIC_NOP) break;
-    const auto nop = decode_instruction(site.subspan(position), nops);
-    if (nop->refusal == nullptr && (!cheapest || nop->cost < cheapest->cost))
-      cheapest = Placement{position, nop->cost, nop->length};
-    position += shape->length;
-  }
-  return cheapest ? *cheapest : place(site, 0, nops);
+Placement place_in_header_site(const Nops& nops) {
+  Placement cheapest{0, CostClass::normal, 1};
+  if (nops.ten && *nops.ten < cheapest.cost) cheapest = {1, *nops.ten, 10};
+  if (nops.five < cheapest.cost) cheapest = {11, nops.five, 5};
+  return cheapest;
 }
 
 Status nop5_is_safe(const FunctionCode& function, uint64_t offset) {

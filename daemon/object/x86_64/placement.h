@@ -47,9 +47,9 @@ Result<Placement> place(std::span<const uint8_t> function, uint64_t offset_in_fu
 // return address are at other offsets than at the entry.)
 Result<Placement> place_entry(const FunctionCode& function, const Nops& nops = {});
 
-// The cheapest of the nops that lead to a return, which all run as often. Precondition: the site
-// leads_to_return().
-Result<Placement> place_among_nops(std::span<const uint8_t> site, const Nops& nops = {});
+// The cheapest of the nops at a site of <tracectl/usdt.h>. All of them run as often, because the
+// site is a function that is entered at its start alone.
+Placement place_in_header_site(const Nops& nops);
 
 // Checks that the kernel's conversion of a 5-byte nop into a call cannot overwrite a live red zone.
 Status nop5_is_safe(const FunctionCode& function, uint64_t offset_in_function);

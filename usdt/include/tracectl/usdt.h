@@ -21,7 +21,7 @@
 //   - the arguments are where the machine's calling convention has them, which every tool can read;
 //   - a probe has one site in each executable or shared library, however often it is passed there,
 //     also in headers, templates and code that is inlined or linked with -flto;
-//   - it consists of nops of 1, 10 and 5 bytes and a return, so that a tracer has a choice, and
+//   - on x86-64 it has nops of 1, 10 and 5 bytes and a return, so that a tracer has a choice, and
 //     each of them means the same. The note names the 1-byte nop, where a probe is a trap that
 //     harms no program. Linux 7.2 replaces a probe on the 10-byte nop by a call of its own instead
 //     of a trap. Linux 6.18 to 7.1 do so with the 5-byte nop, but a child that the program forks
@@ -184,6 +184,8 @@
   ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n" \
   ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"                               \
   "ret\n"
+// No nop lies in two pages: the kernel turns none of those into a call.
+#define TRACECTL_USDT_SITE_BYTES_ "32"
 #else
 #define TRACECTL_USDT_PLACE_0 "@x0"
 #define TRACECTL_USDT_PLACE_1 "@x1"
@@ -198,6 +200,7 @@
 #define TRACECTL_USDT_PLACE_10 "@[sp, 16]"
 #define TRACECTL_USDT_PLACE_11 "@[sp, 24]"
 #define TRACECTL_USDT_BODY_ "nop\nret\n"
+#define TRACECTL_USDT_SITE_BYTES_ "8"
 #endif
 
 // As in SystemTap's header: the mark from which tools see that a file was moved.
@@ -253,7 +256,7 @@
   ".size " semaphore ", 2\n"                                                                     \
   ".popsection\n"                                                                                \
   TRACECTL_USDT_GROUP_(".text.unlikely.tracectl", "ax", "progbits", site)                        \
-  ".balign 8\n"                                                                                  \
+  ".balign " TRACECTL_USDT_SITE_BYTES_ "\n"                                                       \
   TRACECTL_USDT_SYMBOL_(site, "function")                                                        \
   TRACECTL_USDT_WITH_CFI_(TRACECTL_USDT_BODY_)                                                   \
   ".size " site ", .-" site "\n"                                                                 \
