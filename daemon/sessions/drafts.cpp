@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/sessions/drafts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -41,12 +39,12 @@ std::optional<std::string> cost_of_disarming(size_t places) {
   constexpr size_t kFew = 10;
   constexpr double kLeastSeconds = 0.04, kMostSeconds = 0.25;  // a grace period each
   if (places <= kFew) return std::nullopt;
-  const auto count = static_cast<double>(places);
-  return fmt::format(
-      "this kernel disarms probes one after another (Linux 6.6 does so at once): these {} entries "
-      "and "
-      "exits will take {:.0f} to {:.0f} s, in the background and switched off",
-      places, std::ceil(kLeastSeconds * count), std::ceil(kMostSeconds * count));
+  const auto seconds = [&](double each) {
+    return std::to_string(std::lround(std::ceil(each * static_cast<double>(places))));
+  };
+  return "this kernel disarms probes one after another (Linux 6.6 does so at once): these " +
+         std::to_string(places) + " entries and exits will take " + seconds(kLeastSeconds) +
+         " to " + seconds(kMostSeconds) + " s, in the background and switched off";
 }
 
 }  // namespace
