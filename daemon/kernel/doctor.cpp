@@ -191,7 +191,8 @@ Finding membarrier() {
           means};
 }
 
-// Since Linux 6.2 the helper for tracing programs is another function, which does not fail for another thread's sake.
+// The lock that one thread holds against the others of its CPU came with bpf_task_storage_busy, and went with it in Linux
+// 7.0. Since 6.2 tracing programs have a function that does without.
 Finding thread_storage() {
   const char* means =
       "if not, and the kernel preempts tasks in the kernel (preempt=full), a thread that is "
@@ -201,11 +202,14 @@ Finding thread_storage() {
       "and one hit may count twice during a commit";
   const std::unique_ptr<btf, decltype(&btf__free)> types{btf__load_vmlinux_btf(), btf__free};
   if (!types) return untried("thread_storage", "the kernel's types cannot be read", means);
-  const bool there =
-      btf__find_by_name_kind(types.get(), "bpf_task_storage_get_recur", BTF_KIND_FUNC) > 0;
-  return {"thread_storage", verdict_of(there),
-          there ? "a thread's state can be looked up whatever others do"
-                : "the kernel has no bpf_task_storage_get_recur (Linux 6.2)",
+  const auto has = [&](const char* name, unsigned kind) {
+    return btf__find_by_name_kind(types.get(), name, kind) > 0;
+  };
+  const bool waits = has("bpf_task_storage_busy", BTF_KIND_VAR) &&
+                     !has("bpf_task_storage_get_recur", BTF_KIND_FUNC);
+  return {"thread_storage", verdict_of(!waits),
+          waits ? "the kernel has a lock for it that others hold (before Linux 6.2)"
+                : "a thread's state can be looked up whatever others do",
           means};
 }
 
