@@ -47,12 +47,17 @@ Status make_shared_memory(bpf_map* map) {
   return ok();
 }
 
-// libbpf maps them. As in Mapping, a child that we fork could change them otherwise.
-Status keep_from_children(bpf_map* shared) {
+// Where the skeleton points. libbpf 1.1 has mapped it there; libbpf 1.5 does not do so for a map that it did not make.
+// As in Mapping, a child that we fork could change it otherwise.
+Status map_shared_memory(bpf_map* shared) {
   size_t size = 0;
   void* memory = const_cast<void*>(bpf_map__initial_value(shared, &size));
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  if (::madvise(memory, (size + page - 1) / page * page, MADV_DONTFORK) != 0)
+  const size_t pages_bytes = (size + page - 1) / page * page;
+  if (::mmap(memory, pages_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             bpf_map__fd(shared), 0) == MAP_FAILED)
+    return Error::from_errno("map the memory shared with the BPF programs");
+  if (::madvise(memory, pages_bytes, MADV_DONTFORK) != 0)
     return Error::from_errno("keep the memory shared with the BPF programs from children");
   return ok();
 }
@@ -84,7 +89,7 @@ Status load(tracer& skeleton, bool is_restored) {
   if (!is_restored)
     if (int err = tracer::attach(&skeleton); err != 0)
       return Error::from_errno("attach the programs that follow processes", -err);
-  return keep_from_children(skeleton.maps.bss);
+  return map_shared_memory(skeleton.maps.bss);
 }
 
 }  // namespace
