@@ -222,7 +222,7 @@ class FunctionFinder {
   bool is_slow(const Function& function) {
     const auto code = read_code(function);
     if (!code) return false;
-    const auto placed = place_entry(code->view, nops_);
+    const auto placed = place_entry_of(*code);
     return placed && placed->cost == CostClass::slow;
   }
 
@@ -287,20 +287,23 @@ class FunctionFinder {
     probe.sites.push_back(std::move(site));
   }
 
+  Result<Placement> place_entry_of(const FunctionBytes& code) {
+    auto placed = place_entry(code.view, nops_);
+    const uint64_t at = placed ? placed->moved_bytes : 0;
+    match_.depends_on_nops |= is_long_nop(code.view.body.bytes.subspan(at));
+    return placed;
+  }
+
   Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
     const Bytes body = code.view.body.bytes;
-    if (pattern_.offset == 0) {
-      auto placed = place_entry(code.view, nops_);
-      match_.depends_on_nops |= is_special_nop(body.subspan(placed ? placed->moved_bytes : 0));
-      return placed;
-    }
+    if (pattern_.offset == 0) return place_entry_of(code);
     if (function.size && pattern_.offset >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
     auto placed = place(body, pattern_.offset, nops_);
     if (pattern_.offset >= body.size()) return placed;
     const Bytes site = body.subspan(pattern_.offset);
-    match_.depends_on_nops |= is_special_nop(site);
+    match_.depends_on_nops |= is_long_nop(site);
     if (!placed || !is_nop5(site)) return placed;
     if (auto safe = nop5_is_safe(code.view, pattern_.offset); !safe) return safe.error();
     return placed;
@@ -400,7 +403,7 @@ class UsdtFinder {
   Result<Placement> check(const UsdtSite& site, Bytes bytes) {
     auto instruction = decode_instruction(bytes, nops_);
     if (!instruction) return instruction.error();
-    match_.depends_on_nops |= is_special_nop(bytes) || is_header_site(bytes);
+    match_.depends_on_nops |= is_long_nop(bytes) || is_header_site(bytes);
     if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
     const auto function = object_.elf().function_at(site.address);
     if (!function || function->size > kMostFunctionBytes)

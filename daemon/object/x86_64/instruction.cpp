@@ -163,6 +163,11 @@ bool is_nop10(Bytes bytes) {
   return bytes.size() >= kNop10.size() && std::ranges::equal(bytes.first(kNop10.size()), kNop10);
 }
 
+bool is_long_nop(Bytes bytes) {
+  const auto decoded = decode_shape(bytes);
+  return decoded && decoded->length > 1 && decoded->mnemonic == ZYDIS_MNEMONIC_NOP;
+}
+
 bool is_header_site(Bytes bytes) {
   static constexpr std::array<uint8_t, 17> kSite{0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0,   0,
                                                  0,    0,    0x0f, 0x1f, 0x44, 0,    0, 0xc3};

@@ -30,10 +30,9 @@ bool is_nop5(std::span<const uint8_t> bytes);
 // zone as it is. Older kernels refuse it.
 bool is_nop10(std::span<const uint8_t> bytes);
 
-// Whether it is either: what a probe there costs, or that it is refused, then depends on the kernel.
-inline bool is_special_nop(std::span<const uint8_t> bytes) {
-  return is_nop5(bytes) || is_nop10(bytes);
-}
+// Whether they begin with a nop of more than one byte: what a probe there costs, or that it is
+// refused, then depends on the kernel.
+bool is_long_nop(std::span<const uint8_t> bytes);
 
 // Whether they are the nops of 1, 10 and 5 bytes and the return that are the site of a probe of
 // <tracectl/usdt.h>.
